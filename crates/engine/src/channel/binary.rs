@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::ids::Name;
+use crate::base::ids::Name;
 use crate::value::{Number, Value};
 
 /// A user's reducer: old value and update give the new value, or say why not.

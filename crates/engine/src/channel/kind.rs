@@ -13,9 +13,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::base::ids::Name;
 use crate::channel::{BinaryOp, Managed};
-use crate::ids::Name;
-use crate::messages::{self, add_messages};
+use crate::value::messages::{self, add_messages};
 use crate::value::{List, Value};
 
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use std::sync::{Arc, LazyLock};
 
 use serde::de::DeserializeOwned;
 
-use crate::ids::Name;
-use crate::node::Packet;
+use crate::base::command::Packet;
+use crate::base::ids::Name;
 use crate::value::{List, Object, Value};
 
 mod binary;

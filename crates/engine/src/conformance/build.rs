@@ -1,8 +1,10 @@
 //! Makes checkpoints the way the engine does: values shared with the parent, versions counted up, changes named.
 
-use crate::checkpoint::{Change, Checkpoint, Commit, Metadata, PendingWrite, Put, Source, TaskWrites, Write};
-use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
-use crate::saver::Checkpointer;
+use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::types::{
+    Change, Checkpoint, Commit, Metadata, PendingWrite, Put, Source, TaskWrites, Write,
+};
 use crate::value::{List, Object, Value};
 
 use super::{Mismatch, Outcome, same};
@@ -37,7 +39,7 @@ impl Draft {
         let step = parent.map_or(-1, |parent| parent.metadata.step + 1);
         let checkpoint = Checkpoint {
             parent: parent.map(|parent| parent.id.clone()),
-            ts: crate::clock::iso8601(1_795_000_000_000 + (step + 1).unsigned_abs()),
+            ts: crate::base::clock::iso8601(1_795_000_000_000 + (step + 1).unsigned_abs()),
             channel_values: parent
                 .map(|parent| parent.channel_values.clone())
                 .unwrap_or_default(),

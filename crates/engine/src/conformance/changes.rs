@@ -8,11 +8,11 @@ use tokio::time::sleep;
 
 use super::build::{Draft, commit, id, writes};
 use super::{Mismatch, Outcome, Running};
-use crate::checkpoint::Checkpoint;
-use crate::claim::{ClaimRequest, ClaimUse, Holder};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::claim::{ClaimRequest, ClaimUse, Holder};
+use crate::checkpoint::maintenance::{Keep, Pruning};
+use crate::checkpoint::types::Checkpoint;
 use crate::json;
-use crate::maintenance::{Keep, Pruning};
-use crate::saver::Checkpointer;
 use crate::store::Store;
 
 /// How soon a change is noticed.
@@ -165,7 +165,7 @@ async fn threads(programs: &[Program; 2]) -> Outcome {
     .await?;
     noticed(programs, "a deletion by a holder", async |program| {
         let by = ClaimRequest::by(Holder::new("one", "one"));
-        Ok(crate::claim::delete_thread(&*program.saver, &"copy".into(), &by).await?)
+        Ok(crate::checkpoint::claim::delete_thread(&*program.saver, &"copy".into(), &by).await?)
     })
     .await
 }

@@ -8,12 +8,12 @@ use futures::future::join_all;
 
 use super::build::{Draft, commit, id, writes};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::{Checkpoint, CheckpointAddress, Commit, StorageError};
-use crate::claim::{ClaimRequest, ClaimUse, ClaimView, Holder, Take, TakeOver};
-use crate::ids::{CheckpointId, ClaimId};
+use crate::base::ids::{CheckpointId, ClaimId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::claim::{ClaimRequest, ClaimUse, ClaimView, Holder, Take, TakeOver};
+use crate::checkpoint::maintenance::{Keep, Pruning};
+use crate::checkpoint::types::{Checkpoint, CheckpointAddress, Commit, StorageError};
 use crate::json;
-use crate::maintenance::{Keep, Pruning};
-use crate::saver::Checkpointer;
 
 suite! {
     "claims: the first commit takes the claim" => takes,

@@ -2,9 +2,9 @@
 
 use super::build::{Draft, id, stored};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::{Checkpoint, ListQuery};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::types::{Checkpoint, ListQuery};
 use crate::json;
-use crate::saver::Checkpointer;
 use crate::value::Value;
 
 suite! {

@@ -2,11 +2,11 @@
 
 use super::build::{Draft, id, write};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::{Checkpoint, CheckpointHead, ListQuery, Source};
-use crate::ids::CheckpointId;
+use crate::base::ids::CheckpointId;
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::threads::ThreadQuery;
+use crate::checkpoint::types::{Checkpoint, CheckpointHead, ListQuery, Source};
 use crate::json;
-use crate::saver::Checkpointer;
-use crate::threads::ThreadQuery;
 use crate::value::{Object, Value};
 
 suite! {

@@ -3,9 +3,9 @@
 use super::build::{Draft, id, write};
 use super::pruning::{as_made, tree};
 use super::{Outcome, same, suite};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::maintenance::{Keep, Pruning};
 use crate::json;
-use crate::maintenance::{Keep, Pruning};
-use crate::saver::Checkpointer;
 use crate::value::Value;
 
 suite! {

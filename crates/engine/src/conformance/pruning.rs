@@ -3,13 +3,13 @@
 use super::build::{Draft, id, pending, stored, write};
 use super::threads::{everything, sample};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::{Checkpoint, ListQuery, StorageError};
-use crate::ids::{CheckpointId, ThreadId};
+use crate::base::ids::{CheckpointId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::maintenance::{Keep, Pruning, Removal};
+use crate::checkpoint::progress::Progress;
+use crate::checkpoint::threads::ThreadQuery;
+use crate::checkpoint::types::{Checkpoint, ListQuery, StorageError};
 use crate::json;
-use crate::maintenance::{Keep, Pruning, Removal};
-use crate::progress::Progress;
-use crate::saver::Checkpointer;
-use crate::threads::ThreadQuery;
 
 suite! {
     "prune: the newest checkpoint of each namespace, or nothing" => prune,

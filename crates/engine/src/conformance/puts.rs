@@ -2,9 +2,9 @@
 
 use super::build::{Draft, commit, id, stored, write};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::Source;
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::types::Source;
 use crate::json;
-use crate::saver::Checkpointer;
 use crate::value::{List, Object, Value};
 
 suite! {
@@ -84,7 +84,8 @@ async fn every_kind_of_value(saver: &dyn Checkpointer) -> Outcome {
     stored(saver, "t", "", &checkpoint).await?;
     // Equality of objects does not look at the order of keys; people do.
     let tuple = saver.get(&"t".into(), "", None).await?.ok_or("missing")?;
-    let text = |c: &crate::checkpoint::Checkpoint| c.channel_values.get("ordered").map(Value::to_string);
+    let text =
+        |c: &crate::checkpoint::types::Checkpoint| c.channel_values.get("ordered").map(Value::to_string);
     same("order of keys", text(&tuple.checkpoint), text(&checkpoint))
 }
 

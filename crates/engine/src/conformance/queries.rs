@@ -2,9 +2,9 @@
 
 use super::build::{Draft, id, stored, write};
 use super::{Mismatch, Outcome, same, suite};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::threads::{ThreadPlace, ThreadQuery, ThreadStatus};
 use crate::json;
-use crate::saver::Checkpointer;
-use crate::threads::{ThreadPlace, ThreadQuery, ThreadStatus};
 use crate::value::{Object, Value};
 
 suite! {

@@ -4,11 +4,11 @@ use futures::future::join_all;
 
 use super::build::{Draft, commit, id, pending, stored, write, writes};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::{Checkpoint, CheckpointTuple, ListQuery};
-use crate::ids::ThreadId;
+use crate::base::ids::ThreadId;
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::threads::ThreadQuery;
+use crate::checkpoint::types::{Checkpoint, CheckpointTuple, ListQuery};
 use crate::json;
-use crate::saver::Checkpointer;
-use crate::threads::ThreadQuery;
 
 suite! {
     "threads: summaries, newest head first" => summaries,

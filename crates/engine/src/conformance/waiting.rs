@@ -2,16 +2,16 @@
 
 use super::build::{Draft, commit, id, pending, write, writes};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::{
+use crate::base::ids::{TaskId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::maintenance::{Keep, Pruning};
+use crate::checkpoint::threads::{ThreadQuery, ThreadStatus};
+use crate::checkpoint::types::{
     Checkpoint, CheckpointAddress, ListQuery, PendingWrite, TaskWrites, reserved, write_index,
 };
-use crate::ids::{TaskId, ThreadId};
+use crate::checkpoint::waiting::{Waiting, WaitingQuery};
 use crate::json;
-use crate::maintenance::{Keep, Pruning};
-use crate::saver::Checkpointer;
-use crate::threads::{ThreadQuery, ThreadStatus};
 use crate::value::Value;
-use crate::waiting::{Waiting, WaitingQuery};
 
 suite! {
     "waiting: listed oldest first, page by page" => pages,

@@ -2,10 +2,10 @@
 
 use super::build::{Draft, commit, id, pending, stored, write, writes};
 use super::{Mismatch, Outcome, same, suite};
-use crate::checkpoint::{ListQuery, reserved, write_index};
-use crate::ids::TaskId;
+use crate::base::ids::TaskId;
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::types::{ListQuery, reserved, write_index};
 use crate::json;
-use crate::saver::Checkpointer;
 use crate::value::Value;
 
 suite! {

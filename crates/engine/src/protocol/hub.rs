@@ -2,21 +2,19 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
 
 use super::blocks::{self, Assembly};
 use super::lifecycle::{Lifecycle, Nested, Status};
 use super::pieces::MessageEvent;
 use super::run::{MessageStream, Projected, Projection, Shared, SubgraphRunStream};
 use super::{EventData, ProtocolEvent};
-use crate::clock::Clock;
-use crate::ids::{Name, TaskId};
-use crate::stream::{Interrupt, Payload, StreamEvent, StreamMode, beside};
+use crate::base::clock::Clock;
+use crate::base::ids::{Name, TaskId};
+use crate::stream::events::{Interrupt, Payload, StreamEvent, StreamMode, beside};
 use crate::value::Value;
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A graph's place in the run: `node:task` segments.
 pub(super) type Path = Arc<[String]>;
@@ -38,11 +36,11 @@ impl Queue {
         })
     }
     pub(super) fn pop(&self) -> Option<(Path, Projected)> {
-        lock(&self.items).pop_front()
+        self.items.lock().pop_front()
     }
     /// Is there something to read, or nothing ever more?
     pub(super) fn is_ready(&self) -> bool {
-        self.is_closed.load(Ordering::Acquire) || !lock(&self.items).is_empty()
+        self.is_closed.load(Ordering::Acquire) || !self.items.lock().is_empty()
     }
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
@@ -67,7 +65,7 @@ impl Readers {
                 return false;
             };
             if queue.wants.contains(&kind) {
-                lock(&queue.items).push_back((path.clone(), item.clone()));
+                queue.items.lock().push_back((path.clone(), item.clone()));
             }
             true
         });
@@ -114,7 +112,7 @@ impl Place {
     }
 
     fn finish(&self, status: Status, error: Option<&str>) {
-        let mut view = lock(&self.view);
+        let mut view = self.view.lock();
         if view.status == Status::Started {
             view.status = status;
             view.error = error.map(str::to_owned);
@@ -123,7 +121,7 @@ impl Place {
 
     /// Nothing more comes: who reads what is there comes to an end.
     fn close(&self) {
-        lock(&self.view).readers.close();
+        self.view.lock().readers.close();
     }
 }
 
@@ -138,7 +136,7 @@ struct Ear<'a> {
 
 impl Ear<'_> {
     fn project(&mut self, place: &Place, item: Projected) {
-        lock(&place.view).readers.tell(&place.path, &item);
+        place.view.lock().readers.tell(&place.path, &item);
         self.everywhere.tell(&place.path, &item);
     }
 }
@@ -172,7 +170,7 @@ impl Scope {
         let is_here = event.ns == self.place.path;
         match &event.data {
             EventData::Payload(Payload::Values(values, interrupts)) if is_here => {
-                let mut view = lock(&self.place.view);
+                let mut view = self.place.view.lock();
                 view.latest = Some(values.clone());
                 view.interrupts.extend(interrupts.iter().cloned());
                 drop(view);
@@ -454,7 +452,7 @@ impl Hub {
     fn log(&mut self, event: ProtocolEvent) {
         let place = &self.root.place;
         let item = Projected::Event(Arc::new(event));
-        lock(&place.view).readers.tell(&place.path, &item);
+        place.view.lock().readers.tell(&place.path, &item);
         self.everywhere.tell(&place.path, &item);
     }
 
@@ -474,7 +472,7 @@ impl Hub {
     /// The run is over.
     pub(super) fn end(&mut self, shared: &Arc<Shared>, status: Status, error: Option<&str>) {
         self.end_streams(shared, None, status == Status::Completed);
-        let is_asking = !lock(&self.root.place.view).interrupts.is_empty();
+        let is_asking = !self.root.place.view.lock().interrupts.is_empty();
         let own = match status {
             Status::Completed if is_asking => Status::Interrupted,
             status => status,

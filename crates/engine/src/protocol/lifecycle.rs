@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::error::RunError;
-use crate::stream::{TaskEnd, TaskStart, segments};
-use crate::task::failure_of;
+use crate::base::failure::failure_of;
+use crate::stream::error::RunError;
+use crate::stream::events::{TaskEnd, TaskStart, segments};
 use crate::value::{Object, Value};
 
 /// How a nested graph stands.

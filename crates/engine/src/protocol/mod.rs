@@ -34,6 +34,7 @@ mod hub;
 mod lifecycle;
 mod pieces;
 mod run;
+mod start;
 
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ pub use run::{
     Projection, Projections, SubgraphRunStream, Subgraphs, Told, Values,
 };
 
-use crate::stream::{Interrupt, Payload, StreamMode, segments};
+use crate::stream::events::{Interrupt, Payload, StreamMode, segments};
 use crate::value::{List, Object, Value};
 
 /// One thing that happened, as the protocol tells it.

@@ -3,21 +3,22 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures::Stream;
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::ProtocolEvent;
-use super::hub::{Hub, Path, Place, Queue, lock};
+use super::hub::{Hub, Path, Place, Queue};
 use super::lifecycle::{Lifecycle, Status, outcome};
 use super::pieces::{Delta, MessageEvent};
-use crate::clock::Clock;
-use crate::error::RunError;
-use crate::ids::Name;
-use crate::request::RunResult;
-use crate::running::Run;
-use crate::stream::{Interrupt, Payload, StreamMode};
+use crate::base::clock::Clock;
+use crate::base::ids::Name;
+use crate::run::handle::Run;
+use crate::stream::config::RunResult;
+use crate::stream::error::RunError;
+use crate::stream::events::{Interrupt, Payload, StreamMode};
 use crate::value::Value;
 
 /// What can be read of a graph in a run.
@@ -105,19 +106,19 @@ impl Shared {
             return;
         };
         match run.next().await {
-            Some(event) => lock(&self.hub).take(self, event),
+            Some(event) => self.hub.lock().take(self, event),
             None => {
                 let result = run.result().await;
                 *place = None;
                 let (status, error) = outcome(result.as_ref().err());
-                lock(&self.hub).end(self, status, error.as_deref());
-                *lock(&self.result) = Some(result);
+                self.hub.lock().end(self, status, error.as_deref());
+                *self.result.lock() = Some(result);
             }
         }
     }
 
     fn queue(self: &Arc<Self>, wants: &[Projection]) -> Result<Arc<Queue>, RunError> {
-        let hub = lock(&self.hub);
+        let hub = self.hub.lock();
         for projection in wants {
             if let Projection::Mode(mode) = projection
                 && !hub.modes.contains(mode)
@@ -212,7 +213,7 @@ impl Projections {
     }
 
     fn told<T>(&self, queue: Arc<Queue>, read: fn(Path, Projected) -> Option<T>) -> Told<T> {
-        let mut view = lock(&self.place.view);
+        let mut view = self.place.view.lock();
         match view.status {
             Status::Started => view.readers.add(&queue),
             _ => queue.close(),
@@ -278,12 +279,12 @@ impl Projections {
 
     /// How the graph stands.
     pub fn status(&self) -> Status {
-        lock(&self.place.view).status
+        self.place.view.lock().status
     }
 
     /// Why it failed.
     pub fn error(&self) -> Option<String> {
-        lock(&self.place.view).error.clone()
+        self.place.view.lock().error.clone()
     }
 
     async fn ended(&self) {
@@ -296,7 +297,7 @@ impl Projections {
     /// [`status`](Self::status). Drives the run.
     pub async fn output(&self) -> Option<Value> {
         self.ended().await;
-        lock(&self.place.view).latest.clone()
+        self.place.view.lock().latest.clone()
     }
 
     /// Does it ask, when it has ended? Drives the run.
@@ -307,7 +308,7 @@ impl Projections {
     /// What it asks, when it has ended. Drives the run.
     pub async fn interrupts(&self) -> Vec<Interrupt> {
         self.ended().await;
-        lock(&self.place.view).interrupts.clone()
+        self.place.view.lock().interrupts.clone()
     }
 }
 
@@ -352,7 +353,7 @@ impl GraphRunStream {
     /// Projections of all graphs in the run, however deep, with the place of the graph that each item is of.
     pub fn everything(&self, projections: &[Projection]) -> Result<Everything, RunError> {
         let queue = self.shared.queue(projections)?;
-        let mut hub = lock(&self.shared.hub);
+        let mut hub = self.shared.hub.lock();
         match self.status() {
             Status::Started => hub.everywhere.add(&queue),
             _ => queue.close(),
@@ -372,12 +373,12 @@ impl GraphRunStream {
 
     /// Drives the run to its end and gives its result.
     pub async fn finish(self) -> Result<RunResult, RunError> {
-        let result = || lock(&self.shared.result).take();
+        let result = || self.shared.result.lock().take();
         loop {
             if let Some(result) = result() {
                 return result;
             }
-            self.shared.advance(|| lock(&self.shared.result).is_some()).await;
+            self.shared.advance(|| self.shared.result.lock().is_some()).await;
         }
     }
 }
@@ -436,11 +437,11 @@ impl MessageStream {
     }
 
     pub(super) fn add(&self, events: impl IntoIterator<Item = MessageEvent>) {
-        lock(&self.pieces).events.extend(events);
+        self.pieces.lock().events.extend(events);
     }
 
     pub(super) fn close(&self) {
-        lock(&self.pieces).is_closed = true;
+        self.pieces.lock().is_closed = true;
     }
 
     /// The node that it comes from.
@@ -450,7 +451,7 @@ impl MessageStream {
 
     /// The message's id.
     pub fn id(&self) -> Option<String> {
-        match lock(&self.pieces).events.first() {
+        match self.pieces.lock().events.first() {
             Some(MessageEvent::Start { id, .. }) => id.clone(),
             _ => None,
         }
@@ -461,7 +462,7 @@ impl MessageStream {
     pub async fn next(&mut self) -> Option<MessageEvent> {
         loop {
             {
-                let pieces = lock(&self.pieces);
+                let pieces = self.pieces.lock();
                 if let Some(piece) = pieces.events.get(self.read) {
                     self.read += 1;
                     return Some(piece.clone());
@@ -472,7 +473,7 @@ impl MessageStream {
             }
             let (pieces, read) = (&self.pieces, self.read);
             let enough = || {
-                let pieces = lock(pieces);
+                let pieces = pieces.lock();
                 pieces.is_closed || pieces.events.len() > read
             };
             self.shared.advance(enough).await;

@@ -1,8 +1,8 @@
 //! Answers of a resume, held against the questions that wait.
 
 use super::*;
-use crate::error::UnknownInterruptReason;
-use crate::ids::InterruptId;
+use crate::base::ids::InterruptId;
+use crate::stream::error::UnknownInterruptReason;
 
 impl Loop {
     /// With `strict_resume`, refuses answers that no waiting question takes, before anything is written.

@@ -2,9 +2,9 @@
 
 use super::answers::is_interrupt_id;
 use super::*;
-use crate::effect::Began;
-use crate::entries::{Writer, add_command_writes};
-use crate::node::Target;
+use crate::base::command::Target;
+use crate::graph::past::Began;
+use crate::state::entries::{Writer, add_command_writes};
 
 impl Loop {
     /// Loads the thread and turns the input into the state that the first step starts from.
@@ -114,13 +114,13 @@ impl Loop {
     }
 
     /// Loads the checkpoint that the run goes on from.
-    async fn enter(&self) -> Result<nest::Entry, RunError> {
-        let mut entry = nest::Entry::default();
+    async fn enter(&self) -> Result<subgraph::Entry, RunError> {
+        let mut entry = subgraph::Entry::default();
         let (Some(saver), Some(thread)) = (&self.saver, &self.shared.config.thread) else {
             return Ok(entry);
         };
         if self.shared.is_nested() {
-            return Ok(nest::enter(&self.shared, &self.plan, &**saver, thread, self.resuming).await?);
+            return Ok(subgraph::enter(&self.shared, &self.plan, &**saver, thread, self.resuming).await?);
         }
         let config = &self.shared.config;
         let mut wanted = config.checkpoint_id.clone();
@@ -137,7 +137,7 @@ impl Loop {
             let _ = self.shared.address.set(Arc::new(address));
         }
         entry.addressed = wanted.is_some();
-        entry.tuple = crate::delta::get(&self.plan, &**saver, thread, "", wanted.as_ref()).await?;
+        entry.tuple = crate::state::delta::get(&self.plan, &**saver, thread, "", wanted.as_ref()).await?;
         match (&entry.tuple, wanted) {
             (None, Some(id)) => Err(missing(thread, &id)),
             _ => Ok(entry),
@@ -178,7 +178,7 @@ impl Loop {
             self.put(Source::Fork).await?;
             self.updated = updated;
             if addressed {
-                nest::note_moves(&self.shared, &before, &self.prepare());
+                subgraph::note_moves(&self.shared, &before, &self.prepare());
             }
         }
         self.emit_values(Vec::new()).await;
@@ -293,17 +293,17 @@ impl Loop {
                     return Err(RunError::AmbiguousResume { pending });
                 }
                 writes.push((Channel::Named(reserved::RESUME.into()), answer.clone()));
-                *lock(&self.shared.answers.scalar) = Some(answer);
+                *self.shared.answers.scalar.lock() = Some(answer);
             }
             _ => {}
         }
         if let Some(command) = again {
             self.pending = self.null_writes(0, &writes);
-            *lock(&self.shared.answers.scalar) = None;
+            *self.shared.answers.scalar.lock() = None;
             return self.begin_input(command).await;
         }
         if !has_checkpoint {
-            if lock(&self.shared.answers.scalar).is_some() || by_id {
+            if self.shared.answers.scalar.lock().is_some() || by_id {
                 return Err(RunError::EmptyInput {
                     message: "There is nothing to resume: the thread has no checkpoint.".into(),
                 });

@@ -1,7 +1,7 @@
 //! Results that are kept from one run to another.
 
 use super::*;
-use crate::cache::{CacheKey, CachePolicy, CachedWrites};
+use crate::policy::cache::{CacheKey, CachePolicy, CachedWrites};
 
 impl Loop {
     fn cache_key(&self, place: usize) -> Option<CacheKey> {

@@ -3,7 +3,7 @@
 use tokio::sync::mpsc;
 
 use super::*;
-use crate::options::NodeOptions;
+use crate::graph::options::NodeOptions;
 
 /// What the tasks of a step call.
 pub(super) struct Calls {

@@ -1,7 +1,7 @@
 //! What a run counts as it goes: its work, the size of its state, and how often it comes to a node.
 
 use super::*;
-use crate::bounds::{Beyond, Bound};
+use crate::policy::bounds::{Beyond, Bound};
 
 fn beyond(Beyond(bound, limit): Beyond) -> RunError {
     RunError::Bound { bound, limit }

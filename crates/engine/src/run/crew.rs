@@ -13,7 +13,7 @@ use tokio::task::JoinError;
 use super::deadline::Expiry;
 use super::tasks::{BREATHER, Ended};
 use super::*;
-use crate::pace::MANY;
+use crate::policy::pace::MANY;
 
 /// Work that goes on where the run is.
 pub(super) struct Here<'a> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::error::{RunError, TimeoutScope};
+use crate::stream::error::{RunError, TimeoutScope};
 
 /// When the run has taken too long.
 #[derive(Clone, Copy, Default)]

@@ -1,8 +1,10 @@
 //! What happens before a task whose work was begun or done already: it is used, done again, asked about, or not begun.
 
 use super::*;
-use crate::effect::{Effect, EffectPolicy, EffectState, Scene, Visit, Visits};
-use crate::node::NodeOutput;
+use crate::graph::node::NodeOutput;
+use crate::graph::past::Visit;
+use crate::inspect::past::{Scene, Visits};
+use crate::policy::effect::{Effect, EffectPolicy, EffectState};
 use crate::task::Instead;
 
 /// How a task with an effect begins.
@@ -234,7 +236,7 @@ impl Loop {
                 own: true,
                 at: String::new(),
                 root: self.current.clone(),
-                failure: failure.map(|shown| task::failure_of(shown).to_string()),
+                failure: failure.map(|shown| failure_of(shown).to_string()),
                 uses: None,
                 key,
                 instead,
@@ -280,7 +282,7 @@ impl Loop {
                 Verdict::Ask => loop {
                     let answer = match given.get(used) {
                         Some(answer) => answer.clone(),
-                        None => match lock(&self.shared.answers.scalar).take() {
+                        None => match self.shared.answers.scalar.lock().take() {
                             Some(answer) => {
                                 given.push(answer.clone());
                                 answer

@@ -1,9 +1,9 @@
 //! What takes over from tasks that failed: tasks of the same step, made when the failure is known.
 
 use super::*;
-use crate::handler::NodeFailed;
-use crate::node::Failure;
-use crate::plan::NodeIx;
+use crate::base::failure::Failure;
+use crate::graph::handler::NodeFailed;
+use crate::graph::plan::NodeIx;
 
 impl Loop {
     /// The node that takes over when this task fails.
@@ -15,7 +15,7 @@ impl Loop {
     pub(super) fn take_over(&mut self, place: usize, handler: NodeIx, error: Failure) -> usize {
         let failed = &mut self.tasks[place];
         // The failed task is not run again, and what it wrote before it failed counts.
-        let shown = task::repr(&error);
+        let shown = repr(&error);
         failed
             .writes
             .push((Channel::Named(reserved::ERROR.into()), shown.into()));
@@ -46,12 +46,7 @@ impl Loop {
             .pending
             .iter()
             .filter(is_error)
-            .filter_map(|write| {
-                Some((
-                    write.task_id.clone(),
-                    task::failure_of(write.write.value.as_str()?),
-                ))
-            })
+            .filter_map(|write| Some((write.task_id.clone(), failure_of(write.write.value.as_str()?))))
             .collect();
         for place in 0..self.tasks.len() {
             let task = &self.tasks[place];

@@ -28,7 +28,10 @@ impl Loop {
         };
         if base.is_none() && !self.plan.deltas.is_empty() && persister.needs_stub() {
             let now = iso8601(self.shared.clock.now_ms());
-            persister.keep_stub(crate::delta::stub(self.shared.ids.next(after.as_ref()), now));
+            persister.keep_stub(crate::state::delta::stub(
+                self.shared.ids.next(after.as_ref()),
+                now,
+            ));
         }
         let id = self.shared.ids.next(after.as_ref());
         let ts = iso8601(self.shared.clock.now_ms());

@@ -10,35 +10,39 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use tracing::{Instrument, Span};
 
-use crate::bounds::Packets;
-use crate::cache::NodeCache;
-use crate::call::{Call, Reply, TaskFn};
-use crate::checkpoint::{
+use crate::base::clock::iso8601;
+use crate::base::command::{Command, CommandGraph};
+use crate::base::failure::{failure_of, repr};
+use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::types::{
     CheckpointTuple, ListQuery, Metadata, PendingWrite, Put, Source, TaskWrites, reserved,
 };
-use crate::clock::iso8601;
-use crate::compiled::Graph;
-use crate::context::{NodeContext, TaskInfo, interrupt_id, message_metadata};
-use crate::emit::Emitter;
-use crate::error::RunError;
-use crate::ids::{CheckpointId, Name, TaskId, ThreadId};
-use crate::lifecycle::{LifecycleEvent, LifecycleStatus};
-use crate::limits::{Gate, Limits};
-use crate::live::{Applied, Channel, Live, Writes, load, named_writes, resolve, stored_writes};
-use crate::metrics::{Activity, Meter, StateSize};
-use crate::nest::{self, Address, Persistence, Replay, Shared, lock};
-use crate::node::{Command, CommandGraph, Interrupted, NodeError};
-use crate::observe::{self, Ending};
-use crate::persist::Persister;
-use crate::plan::{ChannelIx, NodeIx, Plan, Shown};
-use crate::request::{Durability, Input, Output, RunConfig, RunResult, RunStatus};
-use crate::saver::Checkpointer;
-use crate::snapshot;
-use crate::stream::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
-use crate::task::{self, End, Ground, Head, Outcome, Place, Stage, Task, applied_of};
+use crate::graph::call::{Call, Reply, TaskFn};
+use crate::graph::compiled::Graph;
+use crate::graph::context::{NodeContext, TaskInfo, interrupt_id, message_metadata};
+use crate::graph::node::{Interrupted, NodeError};
+use crate::graph::plan::{ChannelIx, NodeIx, Plan, Shown};
+use crate::graph::scope::{Address, Persistence, Replay, Shared};
+use crate::graph::task::{Ground, Head, Place, Stage};
+use crate::graph::writes::{Channel, Writes, named_writes, resolve, stored_writes};
+use crate::inspect::snapshot;
+use crate::policy::cache::NodeCache;
+use crate::policy::limits::{Gate, Limits};
+use crate::run::persist::Persister;
+use crate::state::live::{Applied, Live, load};
+use crate::stream::config::{Durability, Input, Output, RunConfig, RunResult, RunStatus};
+use crate::stream::emit::Emitter;
+use crate::stream::error::RunError;
+use crate::stream::events::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
+use crate::stream::lifecycle::{LifecycleEvent, LifecycleStatus};
+use crate::stream::metrics::{Activity, Meter, StateSize};
+use crate::task::spans::{self, Ending};
+use crate::task::{self, End, Outcome, Task, applied_of};
 use crate::value::{List, Object, Value};
 
 mod answers;
+pub(crate) mod attempt;
 mod begin;
 mod cached;
 mod calls;
@@ -46,17 +50,25 @@ mod counts;
 mod crew;
 mod deadline;
 mod effects;
+pub(crate) mod handle;
 mod handlers;
 mod keep;
+mod packets;
+pub(crate) mod persist;
 mod questions;
 mod report;
+pub(crate) mod single;
+mod start;
+mod subgraph;
 mod tasks;
+pub(crate) mod typed;
 mod work;
 
 use calls::Calls;
 use deadline::Deadline;
 use effects::Decided;
 use keep::user_metadata;
+use packets::Packets;
 use questions::Questions;
 
 /// Why the loop stopped without an error.
@@ -167,7 +179,7 @@ impl Loop {
             .clone()
             .unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
         let user = user_metadata(&config.metadata);
-        if observe::wants_costs() {
+        if spans::wants_costs() {
             config.metrics = Some(Meter::of_run(config.metrics.take()));
         }
         let emitter = emitter.measured(config.metrics.clone());
@@ -282,7 +294,7 @@ impl Loop {
 
     pub(crate) async fn run(mut self, input: Input) -> Result<RunResult, RunError> {
         let shared = self.shared.clone();
-        let span = observe::run(&shared.config, &shared.run_id, &input);
+        let span = spans::run(&shared.config, &shared.run_id, &input);
         let meter = shared.config.metrics.clone().filter(|_| !shared.is_nested());
         let mut ending = Ending::of_run(&span, meter.clone());
         let content_limit = shared.config.content_limit;
@@ -294,7 +306,7 @@ impl Loop {
             let over = matches!(stopped, Ok(Stop::Done) | Err(RunError::Recursion { .. }));
             let worth_storing = !self.shared.is_nested() || !over || !self.shared.ns.contains(':');
             self.make_last();
-            if lock(&self.shared.answers.scalar).is_none()
+            if self.shared.answers.scalar.lock().is_none()
                 && let Some(persister) = &mut self.persister
             {
                 persister.forget_answer();
@@ -416,7 +428,7 @@ impl Loop {
             self.begin_effects().await?;
             let span = match hidden {
                 true => Span::none(),
-                false => observe::step(self.step, self.tasks.len()),
+                false => spans::step(self.step, self.tasks.len()),
             };
             let works = self.tasks.iter().any(|task| !task.is_start());
             if let (true, Some(persister)) = (works, &mut self.persister) {
@@ -463,7 +475,7 @@ impl Loop {
             self.resuming = None;
             if !self.shared.is_nested() {
                 // A single answer is for the step that asked; nobody later takes it by accident.
-                *lock(&self.shared.answers.scalar) = None;
+                *self.shared.answers.scalar.lock() = None;
             }
             self.put(Source::Loop).await?;
             ending.step();

@@ -2,10 +2,10 @@
 //! them, and on a branch that goes back behind one the node that asks it again takes it over.
 
 use super::*;
-use crate::checkpoint::StorageError;
-use crate::questions::{waiting_tasks, withdrawal};
-use crate::task::Origin;
-use crate::waiting::WaitingQuery;
+use crate::checkpoint::types::StorageError;
+use crate::checkpoint::waiting::WaitingQuery;
+use crate::graph::task::Origin;
+use crate::inspect::questions::{waiting_tasks, withdrawal};
 
 /// Checkpoints of a page while a line is followed back.
 const PAGE: usize = 256;
@@ -91,7 +91,9 @@ impl Loop {
             asking.retain(|waiting| line.contains(&waiting.checkpoint));
             for waiting in asking {
                 let id = &waiting.checkpoint;
-                let Some(tuple) = crate::delta::get(&self.plan, &**saver, thread, "", Some(id)).await? else {
+                let Some(tuple) =
+                    crate::state::delta::get(&self.plan, &**saver, thread, "", Some(id)).await?
+                else {
                     continue;
                 };
                 let asked: Vec<&PendingWrite> = waiting_tasks(&tuple.pending_writes).map(|w| &w[0]).collect();

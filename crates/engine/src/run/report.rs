@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use super::keep::PLACES;
 use super::*;
-use crate::call::shown_args;
-use crate::emit::ids_in;
+use crate::graph::call::shown_args;
+use crate::stream::emit::ids_in;
 
 /// The metadata of a run as its tasks tell it, with what a node adds.
 fn told_metadata(given: &Object, own: &Object) -> Object {
@@ -129,7 +129,7 @@ impl Loop {
             metadata: Metadata {
                 user: match self.loaded {
                     true => self.metadata.user.clone(),
-                    false => crate::delta::counters_of(&self.metadata.user),
+                    false => crate::state::delta::counters_of(&self.metadata.user),
                 },
                 ..self.metadata.clone()
             },

@@ -85,7 +85,7 @@ impl Loop {
             if !writes.is_empty() {
                 persister.keep_delta(TaskWrites {
                     checkpoint_id: self.current.clone(),
-                    task_id: crate::delta::late_task(task.id(), self.step),
+                    task_id: crate::state::delta::late_task(task.id(), self.step),
                     // The first step of the run takes its place among what is stored of that step already.
                     task_path: if self.step == first_step {
                         task.path_text().clone()
@@ -243,7 +243,7 @@ impl Loop {
                 Err(NodeError::Interrupt(Interrupted::Nested(interrupts.clone())))
             }
             End::Failed(reason) => {
-                let shown = task::repr(&reason);
+                let shown = repr(&reason);
                 said.push((Channel::Named(reserved::ERROR.into()), shown.as_str().into()));
                 // A router that fails comes after its node's own writes, which are kept.
                 said.extend(writes.iter().cloned());

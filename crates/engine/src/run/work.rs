@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use futures::future::Either;
 
 use super::*;
-use crate::attempt::{self, Rules};
-use crate::task::{Origin, Work};
-use crate::timeout::Timeout;
+use crate::base::timeout::Timeout;
+use crate::graph::rules::Rules;
+use crate::graph::task::Origin;
+use crate::run::attempt::{self};
+use crate::task::Work;
 
 impl Loop {
     /// The work of one task, with its attempts. It stands on its own, so that it can be moved to another thread.
@@ -41,7 +43,7 @@ impl Loop {
         let span = if self.is_hidden(task) {
             Span::none()
         } else {
-            observe::task(task, self.step, content_limit)
+            spans::task(task, self.step, content_limit)
         };
         let meter = self.shared.config.metrics.clone();
         let rules = self.rules(task, work.call.as_ref());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::embed::{Embedding, HashedNgrams};
-use crate::clock::{Clock, SystemClock};
+use crate::base::clock::{Clock, SystemClock};
 
 /// How a store works, whatever backend keeps it.
 #[derive(Clone, Debug)]

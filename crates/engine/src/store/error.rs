@@ -1,6 +1,6 @@
 //! Why a store refused or failed.
 
-use crate::checkpoint::StorageError;
+use crate::checkpoint::types::StorageError;
 
 /// Why a store could not do what was asked. Nothing of the batch was stored.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! What a store gives back.
 
-use crate::clock::iso8601;
+use crate::base::clock::iso8601;
 use crate::value::{List, Object, Value};
 
 /// A value with its place.

@@ -1,9 +1,10 @@
 //! A store in memory. Nothing of it survives the process.
 
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use parking_lot::RwLock;
 
 use super::Store;
 use super::config::StoreConfig;
@@ -21,7 +22,7 @@ pub struct MemoryStore {
 
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let items = self.items.read().unwrap_or_else(PoisonError::into_inner);
+        let items = self.items.read();
         f.debug_struct("MemoryStore")
             .field("items", &items.len())
             .finish_non_exhaustive()
@@ -57,13 +58,13 @@ impl Store for MemoryStore {
         let mut batch = self.config.prepare(ops).await?;
         let mut touched = Vec::new();
         {
-            let items = self.items.read().unwrap_or_else(PoisonError::into_inner);
+            let items = self.items.read();
             for (place, read) in std::mem::take(&mut batch.reads) {
                 batch.answers[place] = items.answer(&batch, read, &mut touched);
             }
         }
         if !touched.is_empty() || !batch.writes.is_empty() {
-            let mut items = self.items.write().unwrap_or_else(PoisonError::into_inner);
+            let mut items = self.items.write();
             for ((namespace, key), expires_at) in touched {
                 items.refresh(&namespace, &key, expires_at);
             }
@@ -79,7 +80,7 @@ impl Store for MemoryStore {
 
     async fn sweep(&self) -> Result<u64, StoreError> {
         let now = self.config.clock.now_ms();
-        let mut items = self.items.write().unwrap_or_else(PoisonError::into_inner);
+        let mut items = self.items.write();
         let expired = items.expired(now);
         for (namespace, key) in &expired {
             items.remove(namespace, key);
@@ -95,7 +96,7 @@ impl Store for MemoryStore {
         let Some(index) = &self.config.index else {
             return Ok(Vec::new());
         };
-        let items = self.items.read().unwrap_or_else(PoisonError::into_inner);
+        let items = self.items.read();
         Ok(items.outdated(index.embedding(), index.dims, after.as_ref(), limit))
     }
 
@@ -103,7 +104,7 @@ impl Store for MemoryStore {
         let Some(index) = &self.config.index else {
             return Ok(0);
         };
-        let mut items = self.items.write().unwrap_or_else(PoisonError::into_inner);
+        let mut items = self.items.write();
         let mut count = 0;
         for renewed in renewed {
             if let Some((place, kept)) = items.renewed(index.embedding(), renewed) {

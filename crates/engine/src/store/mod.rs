@@ -40,7 +40,7 @@ pub use renew::{Outdated, Renewed};
 pub use sweeper::Sweeper;
 pub use words::words;
 
-use crate::progress::Progress;
+use crate::checkpoint::progress::Progress;
 use crate::value::Value;
 
 /// Keeps values for longer than a thread lives.

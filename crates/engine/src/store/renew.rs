@@ -5,7 +5,7 @@ use super::config::{StoreConfig, VectorIndex};
 use super::error::StoreError;
 use super::items::Place;
 use super::{Store, prepare};
-use crate::progress::Progress;
+use crate::checkpoint::progress::Progress;
 use crate::value::{Object, Value};
 
 /// Items that are asked for together.

@@ -1,14 +1,15 @@
 //! What a node's output writes: state, then where it leads.
 
+use crate::base::command::{Command, CommandGraph, Target};
 use crate::channel::packet;
-use crate::checkpoint::reserved::{END, START};
-use crate::context::NodeContext;
-use crate::entries::{Writer, add_command_writes, add_writes};
-use crate::live::{Channel, Writes};
-use crate::node::{Command, CommandGraph, NodeError, NodeOutput, ParentCommand, Target};
-use crate::plan::{NodeIx, Plan};
+use crate::checkpoint::types::reserved::{END, START};
+use crate::graph::context::NodeContext;
+use crate::graph::node::{NodeError, NodeOutput, ParentCommand};
+use crate::graph::plan::{NodeIx, Plan};
+use crate::graph::writes::{Channel, Writes};
+use crate::state::entries::{Writer, add_command_writes, add_writes};
+use crate::state::view::router_view;
 use crate::value::Value;
-use crate::view::router_view;
 
 /// What a node's output writes: state, commands, static edges, joins, then what its routers decide.
 pub(crate) async fn write(

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::checkpoint::reserved::RETURN;
-use crate::ids::Name;
-use crate::live::{Channel, Writes};
-use crate::plan::{NodeIx, Plan, Shown};
+use crate::base::ids::Name;
+use crate::checkpoint::types::reserved::RETURN;
+use crate::graph::plan::{NodeIx, Plan, Shown};
+use crate::graph::writes::{Channel, Writes};
 use crate::value::{List, Object, Value};
 
 /// Writes to state keys as `updates` shows them: an object, single-key objects in a list when a key was written

@@ -9,16 +9,18 @@ use std::task::Poll;
 use tracing::Span;
 
 use super::output::write;
-use crate::call::TaskFn;
+use crate::base::command::{Command, Packet, Target};
+use crate::base::failure::Failure;
+use crate::base::timeout::Timeout;
 use crate::channel::packet;
-use crate::checkpoint::reserved::RETURN;
-use crate::context::NodeContext;
-use crate::effect::Effect;
-use crate::entries::add_message;
-use crate::live::{Channel, Writes};
-use crate::node::{Command, Failure, Interrupted, Node, NodeError, NodeOutput, Packet, Target};
-use crate::observe::{self, Ending};
-use crate::timeout::Timeout;
+use crate::checkpoint::types::reserved::RETURN;
+use crate::graph::call::TaskFn;
+use crate::graph::context::NodeContext;
+use crate::graph::node::{Interrupted, Node, NodeError, NodeOutput};
+use crate::graph::writes::{Channel, Writes};
+use crate::policy::effect::Effect;
+use crate::state::entries::add_message;
+use crate::task::spans::{self, Ending};
 use crate::value::{List, Object, Value};
 
 /// How a task ended.
@@ -65,7 +67,7 @@ impl Work {
         let mut writes = Vec::new();
         let span = match context.head().is_start() {
             true => Span::none(),
-            false => observe::attempt(context),
+            false => spans::attempt(context),
         };
         let mut ending = Ending::of(&span);
         let end = {

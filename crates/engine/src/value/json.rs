@@ -7,7 +7,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{List, Object, Value};
-use crate::messages;
+use crate::value::messages;
 
 /// The key of an object as it is read. Messages are read more often than anything else: what they are made of shares
 /// its names.

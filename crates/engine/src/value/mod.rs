@@ -9,8 +9,10 @@ use std::sync::Arc;
 
 pub use serde_json::Number;
 
+pub(crate) mod decode;
 mod json;
 mod list;
+pub(crate) mod messages;
 mod object;
 
 #[doc(hidden)]

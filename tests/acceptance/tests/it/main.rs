@@ -4,4 +4,5 @@
 mod backends;
 mod boundaries;
 mod crash;
+mod layers;
 mod two_minutes;

@@ -31,7 +31,7 @@ use async_trait::async_trait;
 use futures::future::join_all;
 
 use super::{Mismatch, Outcome, Report, Running, same};
-use crate::clock::Clock;
+use crate::base::clock::Clock;
 use crate::json;
 use crate::store::{
     Embedding, Index, Item, MemoryStore, NamespaceQuery, Ranking, Store, StoreAnswer, StoreConfig,

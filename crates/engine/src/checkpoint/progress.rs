@@ -1,0 +1,103 @@
+//! How far a long work is, and how to stop it: between whoever waits for a backend and the backend, which may do the
+//! work on another thread.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::watch;
+
+use crate::checkpoint::types::StorageError;
+
+/// Told how much is done, of how much; an answer of `false` stops the work.
+pub type Watch<'a> = &'a (dyn Fn(u64, u64) -> bool + Sync);
+
+/// How far a long work is. All clones are one; who asked for the work keeps one, who does it has another.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    told: Arc<watch::Sender<(u64, u64)>>,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self {
+            told: Arc::new(watch::Sender::new((0, 0))),
+            stopped: Arc::default(),
+        }
+    }
+}
+
+impl Progress {
+    /// The work is to end at the next opportunity, with [`StorageError::Stopped`].
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// True once it was stopped.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// So much is done, of so much: what the backend says as often as it can, and where it ends when it was stopped.
+    /// Both numbers are counts of whatever the work has most of, usually checkpoints.
+    pub fn at(&self, done: u64, total: u64) -> Result<(), StorageError> {
+        if self.is_stopped() {
+            return Err(StorageError::Stopped);
+        }
+        if self.told.receiver_count() > 0 {
+            self.told.send_replace((done, total));
+        }
+        Ok(())
+    }
+
+    /// Waits for the work that has this progress, and meanwhile tells `watch` how far it is. Several steps that come
+    /// together are told as one.
+    pub async fn follow<T>(&self, work: impl Future<Output = T>, watch: Watch<'_>) -> T {
+        let mut told = self.told.subscribe();
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                outcome = &mut work => return outcome,
+                Ok(()) = told.changed() => {
+                    let (done, total) = *told.borrow_and_update();
+                    if !watch(done, total) {
+                        self.stop();
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_waits_is_told_and_can_stop_it() {
+        let progress = Progress::default();
+        let work = async {
+            for n in 0..100 {
+                progress.at(n, 100)?;
+                tokio::task::yield_now().await;
+            }
+            Ok::<_, StorageError>(())
+        };
+        let heard = Mutex::new(Vec::new());
+        let outcome = progress
+            .follow(work, &|done, total| {
+                heard.lock().unwrap().push((done, total));
+                done < 5
+            })
+            .await;
+        assert!(matches!(outcome, Err(StorageError::Stopped)));
+        let heard = heard.into_inner().unwrap();
+        assert_eq!(heard.last(), Some(&(5, 100)));
+        assert!(heard.is_sorted());
+    }
+}

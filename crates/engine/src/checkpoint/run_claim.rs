@@ -1,0 +1,201 @@
+//! The claim of a run: taken with its first commit, shown with the others, renewed while nothing is stored, ended with
+//! the last.
+
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::base::ids::{CheckpointId, ClaimId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::claim::{ClaimRequest, ClaimUse, Take};
+use crate::checkpoint::types::{Commit, StorageError};
+
+/// How far a claim is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// No commit was made.
+    New,
+    /// The commit that takes it is on its way, or was stored.
+    Sent,
+    /// The thread is the run's.
+    Held,
+    /// The commit that ends it is on its way, or was stored.
+    Ended,
+}
+
+/// What the thread was like when the run read it.
+#[derive(Debug, Default)]
+struct Read {
+    onto: Option<Option<CheckpointId>>,
+    seen: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(crate) struct RunClaim {
+    id: ClaimId,
+    request: ClaimRequest,
+    saver: Arc<dyn Checkpointer>,
+    thread: ThreadId,
+    stage: Mutex<Stage>,
+    read: Mutex<Read>,
+    /// Why the thread is not the run's any more.
+    lost: OnceLock<StorageError>,
+    /// Stops the run.
+    cancel: CancellationToken,
+}
+
+impl RunClaim {
+    /// The claim of a run that asks for one, on a backend that knows claims.
+    pub(crate) fn of(
+        request: &ClaimRequest,
+        saver: Option<&Arc<dyn Checkpointer>>,
+        thread: Option<&ThreadId>,
+        cancel: &CancellationToken,
+    ) -> Option<Arc<Self>> {
+        let saver = saver.filter(|saver| saver.coordination().is_some())?;
+        Some(Arc::new(Self {
+            id: ClaimId::random(),
+            request: request.clone(),
+            saver: saver.clone(),
+            thread: thread?.clone(),
+            stage: Mutex::new(Stage::New),
+            read: Mutex::default(),
+            lost: OnceLock::new(),
+            cancel: cancel.clone(),
+        }))
+    }
+
+    /// True for a backend that knows the claim.
+    pub(crate) fn is_of(&self, saver: &Arc<dyn Checkpointer>) -> bool {
+        Arc::ptr_eq(&self.saver, saver)
+    }
+
+    /// Notes who has run the thread, before the run reads it. Returns true when a run has not ended its claim, and may
+    /// still store something.
+    pub(crate) async fn look(&self) -> Result<bool, StorageError> {
+        let Some(coordination) = self.saver.coordination() else {
+            return Ok(false);
+        };
+        let claim = coordination.claim(&self.thread).await?;
+        self.read.lock().seen = Some(claim.as_ref().map_or(0, |claim| claim.mark()));
+        Ok(claim.is_some_and(|claim| !claim.ended))
+    }
+
+    /// The run goes on from this newest root checkpoint, or begins the thread.
+    pub(crate) fn goes_on(&self, newest: Option<CheckpointId>) {
+        self.read.lock().onto = Some(newest);
+    }
+
+    /// What the next commit shows.
+    pub(crate) fn shown(&self, ends: bool) -> ClaimUse {
+        let mut stage = self.stage.lock();
+        let take = (*stage == Stage::New).then(|| {
+            let read = std::mem::take(&mut *self.read.lock());
+            Box::new(Take {
+                holder: self.request.holder.clone(),
+                over: self.request.take_over.clone(),
+                beside_own: false,
+                onto: read.onto,
+                seen: read.seen,
+            })
+        });
+        *stage = match *stage {
+            _ if ends => Stage::Ended,
+            Stage::New => Stage::Sent,
+            stage => stage,
+        };
+        ClaimUse {
+            claim: self.id.clone(),
+            length: self.request.length,
+            ends,
+            take,
+        }
+    }
+
+    /// A commit that says nothing else.
+    pub(crate) fn commit(&self, ends: bool) -> Commit {
+        Commit {
+            thread: self.thread.clone(),
+            ns: "".into(),
+            writes: Vec::new(),
+            put: None,
+            claim: Some(self.shown(ends)),
+        }
+    }
+
+    pub(crate) fn is_new(&self) -> bool {
+        *self.stage.lock() == Stage::New
+    }
+
+    /// True when it need not be waited for: the backend said that the thread is the run's, or the run has ended it.
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(*self.stage.lock(), Stage::Held | Stage::Ended)
+    }
+
+    /// True when a commit took it and none ended it.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(*self.stage.lock(), Stage::Sent | Stage::Held)
+    }
+
+    /// The commit that takes it is stored: from now on it is renewed. Renewing ends with what this gives.
+    pub(crate) fn hold(self: &Arc<Self>) -> Renewal {
+        *self.stage.lock() = Stage::Held;
+        let claim = Arc::downgrade(self);
+        let pause = self.request.length / 3;
+        let renewing = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(pause).await;
+                let Some(claim) = claim.upgrade().filter(|claim| claim.is_open()) else {
+                    return;
+                };
+                match claim.saver.commit(claim.commit(false)).await {
+                    // A run that ends meanwhile ends its claim itself.
+                    Err(error) if claim.is_open() => claim.heard(&error),
+                    _ => {}
+                }
+            }
+        });
+        Renewal(renewing.abort_handle())
+    }
+
+    /// The backend refused a commit. When that is because the thread is not the run's, the run is stopped. What else is
+    /// wrong with the backend is said to whoever stores something.
+    pub(crate) fn heard(&self, error: &StorageError) {
+        if let StorageError::Busy { .. } | StorageError::Superseded { .. } = error
+            && self.lost.set(error.clone()).is_ok()
+        {
+            self.cancel.cancel();
+        }
+    }
+
+    /// Why the thread is not the run's any more.
+    pub(crate) fn lost(&self) -> Option<&StorageError> {
+        self.lost.get()
+    }
+}
+
+/// A run that was dropped ends its claim after its last commit.
+impl Drop for RunClaim {
+    fn drop(&mut self) {
+        if self.is_open()
+            && self.lost.get().is_none()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let (saver, commit) = (self.saver.clone(), self.commit(true));
+            // When that fails the claim ends by itself.
+            drop(runtime.spawn(async move { drop(saver.commit(commit).await) }));
+        }
+    }
+}
+
+/// Renews a claim until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Renewal(AbortHandle);
+
+impl Drop for Renewal {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,120 @@
+//! Threads as lists show them.
+
+use crate::base::ids::{CheckpointId, ThreadId};
+use crate::checkpoint::types::CheckpointHead;
+use crate::value::Object;
+
+/// What the newest root checkpoint of a thread says about it. A run that is going on is known only to its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ThreadStatus {
+    /// Nothing is left to do.
+    Idle,
+    /// A question waits for an answer.
+    Interrupted,
+    /// A task failed and has not finished since.
+    Error,
+    /// Nodes are to run: it stopped at a breakpoint, was cancelled or was cut off.
+    Pending,
+}
+
+impl ThreadStatus {
+    /// idle, interrupted, error or pending.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ThreadStatus::Idle => "idle",
+            ThreadStatus::Interrupted => "interrupted",
+            ThreadStatus::Error => "error",
+            ThreadStatus::Pending => "pending",
+        }
+    }
+
+    /// The status that a name stands for.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Idle, Self::Interrupted, Self::Error, Self::Pending]
+            .into_iter()
+            .find(|status| status.as_str() == name)
+    }
+}
+
+/// A thread as lists show it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThreadSummary {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Its newest root checkpoint.
+    pub head: CheckpointHead,
+    /// `ts` of its oldest checkpoint.
+    pub created: String,
+    /// Number of root checkpoints.
+    pub checkpoints: u64,
+}
+
+impl ThreadSummary {
+    /// What its head says.
+    pub fn status(&self) -> ThreadStatus {
+        match &self.head {
+            head if head.interrupted > 0 => ThreadStatus::Interrupted,
+            head if head.failed > 0 => ThreadStatus::Error,
+            head if !head.next.is_empty() => ThreadStatus::Pending,
+            _ => ThreadStatus::Idle,
+        }
+    }
+
+    /// Where it stands in a list, to go on from there.
+    pub fn place(&self) -> ThreadPlace {
+        ThreadPlace {
+            head: self.head.id.clone(),
+            thread: self.thread.clone(),
+        }
+    }
+}
+
+/// A place in the list of threads: newest head first, equal heads by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadPlace {
+    /// The newest root checkpoint of the thread there.
+    pub head: CheckpointId,
+    /// The thread there.
+    pub thread: ThreadId,
+}
+
+/// Which threads to list, the one with the newest head first.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadQuery {
+    /// Only threads whose id contains this, letters compared without case.
+    pub search: Option<String>,
+    /// Only threads with this status.
+    pub status: Option<ThreadStatus>,
+    /// Only threads whose newest root checkpoint has these metadata entries; `source` and `step` count as entries.
+    pub filter: Object,
+    /// Only threads whose newest root checkpoint is older than this moment (ISO-8601, UTC).
+    pub idle_since: Option<String>,
+    /// Only threads after this place in the list.
+    pub after: Option<ThreadPlace>,
+    /// At most so many; `Some(0)` gives none.
+    pub limit: Option<usize>,
+}
+
+impl ThreadQuery {
+    /// True when the thread belongs in the list; `limit` is not looked at.
+    pub fn matches(&self, thread: &ThreadSummary) -> bool {
+        let contains = |needle: &String| {
+            thread
+                .thread
+                .as_str()
+                .to_lowercase()
+                .contains(&needle.to_lowercase())
+        };
+        let follows = |place: &ThreadPlace| {
+            thread.head.id < place.head || (thread.head.id == place.head && thread.thread > place.thread)
+        };
+        self.search.as_ref().is_none_or(contains)
+            && self.status.is_none_or(|status| status == thread.status())
+            && thread.head.metadata.matches(&self.filter)
+            && self
+                .idle_since
+                .as_ref()
+                .is_none_or(|moment| thread.head.ts < *moment)
+            && self.after.as_ref().is_none_or(follows)
+    }
+}

@@ -1,0 +1,85 @@
+//! Questions that wait, over all threads.
+
+use crate::base::ids::{CheckpointId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::threads::ThreadQuery;
+use crate::checkpoint::types::{ListQuery, StorageError};
+
+/// A checkpoint of an outermost graph (namespace `""`) whose questions wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Thread.
+    pub thread: ThreadId,
+    /// Checkpoint whose tasks ask.
+    pub checkpoint: CheckpointId,
+    /// ISO-8601, UTC: when the checkpoint was made.
+    pub ts: String,
+    /// Number of its tasks that ask.
+    pub tasks: u32,
+    /// True when it is the newest checkpoint of its thread's namespace `""`; another is the end of another branch.
+    pub is_newest: bool,
+}
+
+/// Which waiting checkpoints to list, the oldest checkpoint id first, equal ids by thread.
+#[derive(Clone, Debug, Default)]
+pub struct WaitingQuery {
+    /// Only this thread.
+    pub thread: Option<ThreadId>,
+    /// Only what follows this place in the list.
+    pub after: Option<(CheckpointId, ThreadId)>,
+    /// At most so many; `Some(0)` gives none.
+    pub limit: Option<usize>,
+}
+
+impl dyn Checkpointer + '_ {
+    /// Checkpoints of outermost graphs whose questions wait, the oldest first. Where the backend keeps an index for it
+    /// ([`Coordination`](crate::Coordination)) that is read; otherwise every checkpoint is looked at.
+    pub async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+        match self.coordination() {
+            Some(index) => index.waiting(query).await,
+            None => look(self, query).await,
+        }
+    }
+
+    /// Number of tasks of outermost graphs whose questions wait, over all threads.
+    pub async fn count_waiting(&self) -> Result<u64, StorageError> {
+        if let Some(index) = self.coordination() {
+            return index.count_waiting().await;
+        }
+        let all = look(self, &WaitingQuery::default()).await?;
+        Ok(all.iter().map(|waiting| u64::from(waiting.tasks)).sum())
+    }
+}
+
+async fn look(saver: &dyn Checkpointer, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
+    let threads = match &query.thread {
+        Some(thread) => saver.thread(thread).await?.into_iter().collect(),
+        None => saver.threads(&ThreadQuery::default()).await?,
+    };
+    let mut found = Vec::new();
+    for summary in threads {
+        let heads = ListQuery {
+            thread: Some(summary.thread.clone()),
+            ns: Some("".into()),
+            ..ListQuery::default()
+        };
+        let heads = saver.heads(&heads).await?.into_iter();
+        found.extend(heads.filter(|head| head.interrupted > 0).map(|head| Waiting {
+            thread: summary.thread.clone(),
+            is_newest: head.id == summary.head.id,
+            checkpoint: head.id,
+            ts: head.ts,
+            tasks: head.interrupted,
+        }));
+    }
+    found.sort_by(|a, b| (&a.checkpoint, &a.thread).cmp(&(&b.checkpoint, &b.thread)));
+    found.retain(|waiting| {
+        let place = (&waiting.checkpoint, &waiting.thread);
+        query
+            .after
+            .as_ref()
+            .is_none_or(|after| place > (&after.0, &after.1))
+    });
+    found.truncate(query.limit.unwrap_or(usize::MAX));
+    Ok(found)
+}

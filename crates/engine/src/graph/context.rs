@@ -1,0 +1,460 @@
+//! What a node is handed while it runs: its questions, its streams, its place in the run.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+
+use crate::base::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
+use crate::base::timeout::Pulse;
+use crate::graph::call::{TaskFn, TaskHandle};
+use crate::graph::compiled::Graph;
+use crate::graph::handler::NodeFailed;
+use crate::graph::node::{Interrupted, NodeError};
+use crate::graph::plan::NodeIx;
+use crate::graph::scope::Shared;
+use crate::graph::task::{Head, Origin, Stage};
+use crate::store::Store;
+use crate::stream::config::RunConfig;
+use crate::stream::emit::Emitter;
+use crate::stream::events::{Payload, StreamMode};
+use crate::value::{List, Object, Value};
+
+/// Where a task stands.
+#[derive(Clone, Debug)]
+pub struct TaskInfo {
+    /// Thread, when there is one.
+    pub thread: Option<ThreadId>,
+    /// Run.
+    pub run_id: String,
+    /// Task.
+    pub task_id: TaskId,
+    /// Checkpoint the task started from.
+    pub checkpoint_id: CheckpointId,
+    /// Namespace of the task, `node:task`.
+    pub checkpoint_ns: String,
+    /// Node.
+    pub node: Name,
+    /// Super-step.
+    pub step: i64,
+    /// 1 for the first attempt.
+    pub attempt: u32,
+    /// When the first attempt began, in milliseconds since the Unix epoch.
+    pub first_attempt_ms: u64,
+    /// Trigger channels.
+    pub triggers: Vec<Name>,
+    /// Path of the task, as metadata shows it.
+    pub path: Value,
+}
+
+struct Inner {
+    head: Arc<Head>,
+    attempt: u32,
+    /// When the first attempt began.
+    began_ms: u64,
+    /// Made when somebody asks, which most nodes never do.
+    info: OnceLock<TaskInfo>,
+    shared: Arc<Shared>,
+    /// Does the step go on where an earlier run left it? None after the first step of a run.
+    resuming: Option<bool>,
+    /// Answers given to this task, in order: stored ones, then one that names its question by id.
+    given: Mutex<Vec<Value>>,
+    used: Mutex<Option<Vec<Value>>>,
+    questions: AtomicUsize,
+    graphs: AtomicUsize,
+    calls: AtomicUsize,
+    /// Set for attempts that are watched, or whose graph is run by one.
+    pulse: Option<Arc<Pulse>>,
+    /// Set for error handlers: what they take over from.
+    failed: Option<NodeFailed>,
+    /// The place of the task in its step, by which the run knows who calls.
+    place: usize,
+    previous: Option<Value>,
+    /// Messages that are to be written, with their keys.
+    pushed: Mutex<Vec<(Name, Value)>>,
+    /// Answers that were used before the node began.
+    before: usize,
+    /// The key of its effect, when that is not the task's id.
+    key: Option<Name>,
+}
+
+/// What a node is handed. Cheap to clone; may be moved to other tasks and threads.
+#[derive(Clone)]
+pub struct NodeContext(Arc<Inner>);
+
+impl fmt::Debug for NodeContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("NodeContext").field(self.info()).finish()
+    }
+}
+
+/// The id of the `index`-th question of a task.
+pub(crate) fn interrupt_id(task_ns: &str, index: usize) -> InterruptId {
+    let hash = |text: &str| format!("{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()));
+    InterruptId::new(if index == 0 {
+        hash(task_ns)
+    } else {
+        hash(&format!("{task_ns}|{index}"))
+    })
+}
+
+impl Head {
+    /// What the task tells about itself; the attempt is the first.
+    pub(crate) fn info(&self, shared: &Shared, began_ms: u64) -> TaskInfo {
+        TaskInfo {
+            thread: shared.config.thread.clone(),
+            run_id: shared.run_id.clone(),
+            task_id: self.id().clone(),
+            checkpoint_id: self.stage.checkpoint.clone(),
+            checkpoint_ns: self.ns(),
+            node: self.name.clone(),
+            step: self.stage.step,
+            attempt: 1,
+            first_attempt_ms: began_ms,
+            triggers: self.triggers(),
+            path: self.path(),
+        }
+    }
+}
+
+impl NodeContext {
+    pub(crate) fn new(
+        head: Arc<Head>,
+        place: usize,
+        shared: Arc<Shared>,
+        resuming: Option<bool>,
+        given: Vec<Value>,
+        previous: Option<Value>,
+    ) -> Self {
+        let began_ms = shared.clock.now_ms();
+        let failed = head.failed().cloned();
+        let pulse = shared.pulse.clone();
+        Self(Arc::new(Inner {
+            head,
+            attempt: 1,
+            began_ms,
+            info: OnceLock::new(),
+            shared,
+            resuming,
+            given: Mutex::new(given),
+            used: Mutex::new(None),
+            questions: AtomicUsize::new(0),
+            graphs: AtomicUsize::new(0),
+            calls: AtomicUsize::new(0),
+            pulse,
+            failed,
+            place,
+            previous,
+            pushed: Mutex::default(),
+            before: 0,
+            key: None,
+        }))
+    }
+
+    /// For what works outside of a run: routers while a state is edited, and nodes on their own.
+    pub(crate) fn detached(
+        graph: &Graph,
+        config: RunConfig,
+        node: NodeIx,
+        task: &TaskId,
+        (checkpoint, step): (&CheckpointId, i64),
+        given: Vec<Value>,
+        emitter: Emitter,
+    ) -> Self {
+        let name = &graph.plan.node(node).name;
+        let info = TaskInfo {
+            thread: config.thread.clone(),
+            run_id: String::new(),
+            checkpoint_ns: format!("{name}:{task}"),
+            task_id: task.clone(),
+            checkpoint_id: checkpoint.clone(),
+            node: name.clone(),
+            step,
+            attempt: 1,
+            first_attempt_ms: 0,
+            triggers: Vec::new(),
+            path: Value::Null,
+        };
+        let stage = Stage::new(&graph.plan, &"".into(), checkpoint, step);
+        let name = info.node.clone();
+        let head = Head::known(&stage, Some(node), name, Origin::Pull, task.clone(), "".into());
+        // No run stands behind it.
+        let shared = Shared::root(graph, config, String::new(), Object::new(), emitter);
+        let context = Self::new(Arc::new(head), 0, Arc::new(shared), None, given, None);
+        let _ = context.0.info.set(info);
+        context
+    }
+
+    /// Notes what was decided before the node begins: the answers that it took, and the key of the node's effect.
+    pub(crate) fn decided(mut self, answers: &[Value], key: Option<Name>) -> Self {
+        // A new context has no other owner.
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            let used = answers.len();
+            inner.key = key;
+            inner.before = used;
+            inner.questions = AtomicUsize::new(used);
+            if used > 0 {
+                let given = inner.given.get_mut();
+                if given.len() < used {
+                    *given = answers.to_vec();
+                }
+                inner.used = Mutex::new(Some(answers.to_vec()));
+            }
+        }
+        self
+    }
+
+    /// The key under which the node's effect is done, for servers that do nothing twice under one key: the same when the
+    /// same is done again, in another run or on another branch. It is the id of the task that did it first.
+    pub fn effect_key(&self) -> &str {
+        match &self.0.key {
+            Some(key) => key,
+            None => self.0.head.id().as_str(),
+        }
+    }
+
+    /// The context of another attempt at the same task: its questions are counted anew, answers are kept.
+    pub(crate) fn for_attempt(&self, number: u32, pulse: Option<Arc<Pulse>>) -> Self {
+        Self(Arc::new(Inner {
+            head: self.0.head.clone(),
+            attempt: number,
+            began_ms: self.0.began_ms,
+            info: OnceLock::new(),
+            shared: self.0.shared.clone(),
+            // What the attempt before ran to its end need not run again.
+            resuming: if number > 1 { Some(true) } else { self.0.resuming },
+            given: Mutex::new(self.0.given.lock().clone()),
+            used: Mutex::new(self.0.used.lock().clone()),
+            questions: AtomicUsize::new(self.0.before),
+            // Graphs of the failed attempt keep their places: this one begins anew, beside them.
+            graphs: AtomicUsize::new(self.0.graphs.load(Ordering::SeqCst)),
+            calls: AtomicUsize::new(0),
+            pulse: pulse.or_else(|| self.0.shared.pulse.clone()),
+            failed: self.0.failed.clone(),
+            place: self.0.place,
+            previous: self.0.previous.clone(),
+            pushed: Mutex::default(),
+            before: self.0.before,
+            key: self.0.key.clone(),
+        }))
+    }
+
+    /// The context of what does the work after the last attempt: it begins anew, also in graphs that it runs.
+    pub(crate) fn for_fallback(&self, number: u32, failed: NodeFailed) -> Self {
+        let mut context = self.for_attempt(number, None);
+        if let Some(inner) = Arc::get_mut(&mut context.0) {
+            inner.resuming = Some(false);
+        }
+        context.taking_over(failed)
+    }
+
+    /// The context of what takes over from a failed node.
+    pub(crate) fn taking_over(mut self, failed: NodeFailed) -> Self {
+        // A new context has no other owner.
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.failed = Some(failed);
+        }
+        self
+    }
+
+    /// In an error handler or a fallback: the node that failed, and why.
+    pub fn failed(&self) -> Option<&NodeFailed> {
+        self.0.failed.as_ref()
+    }
+
+    /// The node is alive although nothing can be seen of it: its idle timeout starts anew.
+    pub fn heartbeat(&self) {
+        if let Some(pulse) = &self.0.pulse {
+            pulse.beat();
+        }
+    }
+
+    pub(crate) fn pulse(&self) -> Option<Arc<Pulse>> {
+        self.0.pulse.clone()
+    }
+
+    /// Notes that the node did something. False when its attempt has been given up, so that nobody should see it.
+    pub(crate) fn heard(&self) -> bool {
+        self.0.pulse.as_ref().is_none_or(|pulse| pulse.seen())
+    }
+
+    /// Asks a question and waits for its answer, for as long as it takes.
+    ///
+    /// The first time this returns an error to be passed on with `?`: the run stops, the question is stored. When
+    /// the thread is resumed the node runs again from its beginning, and the k-th call of this function gets the
+    /// k-th answer.
+    pub fn interrupt(&self, question: impl Into<Value>) -> Result<Value, NodeError> {
+        let index = self.0.questions.fetch_add(1, Ordering::SeqCst);
+        let mut given = self.0.given.lock();
+        if index >= given.len() {
+            let answer = self.0.shared.answers.scalar.lock().take();
+            match answer {
+                Some(answer) => given.push(answer),
+                None => {
+                    return Err(NodeError::Interrupt(Interrupted::Question {
+                        question: question.into(),
+                        index,
+                    }));
+                }
+            }
+        }
+        *self.0.used.lock() = Some(given.clone());
+        Ok(given[index].clone())
+    }
+
+    /// Sends something to readers of the `custom` stream. Waits while the reader is behind.
+    pub async fn emit(&self, value: impl Into<Value>) {
+        if self.heard() && self.wants(StreamMode::Custom) {
+            if self.0.calls.load(Ordering::Relaxed) > 0 {
+                // What was called before is told before.
+                tokio::task::yield_now().await;
+            }
+            let (emitter, payload) = (&self.0.shared.emitter, Payload::Custom(value.into()));
+            // What a called task emits comes in the namespace of its caller.
+            match self.0.head.caller_segments(&emitter.ns()) {
+                Some(ns) => emitter.nested(ns, true).send(payload).await,
+                None => emitter.send(payload).await,
+            }
+        }
+    }
+
+    /// Sends a token chunk or message to readers of the `messages` stream; the task's metadata is added.
+    pub async fn message(&self, message: impl Into<Value>) {
+        if self.heard() && self.wants(StreamMode::Messages) {
+            let (message, emitter) = (message.into(), &self.0.shared.emitter);
+            // What was told, whole or in chunks, is not told again when the node returns it.
+            if let Some(id) = message.get("id").and_then(Value::as_str) {
+                emitter.first_time(id.to_owned());
+            }
+            let mut metadata = self.metadata();
+            if let (Some("AIMessageChunk"), Value::Object(fields)) =
+                (message.get("type").and_then(Value::as_str), &mut metadata)
+                && !fields.contains_key("checkpoint_ns")
+            {
+                // Models are told the namespace of the task that asks them as theirs.
+                fields.insert("checkpoint_ns", self.info().checkpoint_ns.as_str());
+            }
+            emitter.send(Payload::Message(message, metadata)).await;
+        }
+    }
+
+    /// Sends a whole message to readers of the `messages` stream at once, and writes it to the state key `key` when the
+    /// node has returned, before what it returns. The message gets an id if it has none.
+    pub async fn push_message(
+        &self,
+        key: impl Into<Name>,
+        message: impl Into<Value>,
+    ) -> Result<(), NodeError> {
+        let refused = |why| NodeError::new("ValueError", why);
+        let message = crate::value::messages::coerce(&message.into()).map_err(refused)?;
+        self.0.pushed.lock().push((key.into(), message.clone()));
+        self.message(message).await;
+        Ok(())
+    }
+
+    /// What [`push_message`](Self::push_message) was given.
+    pub(crate) fn take_pushed(&self) -> Vec<(Name, Value)> {
+        std::mem::take(&mut self.0.pushed.lock())
+    }
+
+    /// Does anybody read this stream?
+    pub fn wants(&self, mode: StreamMode) -> bool {
+        self.0.shared.emitter.wants(mode)
+    }
+
+    /// Resolves when the run is stopped; select on it in long work.
+    pub async fn cancelled(&self) {
+        self.0.shared.config.cancel.cancelled().await;
+    }
+
+    /// Has the run been stopped?
+    pub fn is_cancelled(&self) -> bool {
+        self.0.shared.config.cancel.is_cancelled()
+    }
+
+    /// Where this task stands.
+    pub fn info(&self) -> &TaskInfo {
+        self.0.info.get_or_init(|| TaskInfo {
+            attempt: self.0.attempt,
+            ..self.0.head.info(&self.0.shared, self.0.began_ms)
+        })
+    }
+
+    /// What time it is, by the run's clock: milliseconds since the Unix epoch.
+    pub fn now_ms(&self) -> u64 {
+        self.0.shared.clock.now_ms()
+    }
+
+    /// The metadata that accompanies messages of this task.
+    pub fn metadata(&self) -> Value {
+        message_metadata(self.info(), &self.0.shared, self.0.head.metadata())
+    }
+
+    /// Calls a task: its work begins at once, its result is recorded.
+    ///
+    /// Await the handle for the result. When this node runs again, a call that had finished gives its recorded result
+    /// without doing the work; calls are matched by their order.
+    pub fn call(&self, task: &TaskFn, args: impl Into<Value>) -> TaskHandle {
+        self.heard();
+        let index = self.0.calls.fetch_add(1, Ordering::SeqCst);
+        TaskHandle::call(&self.0.shared, self.0.place, index, task, args.into())
+    }
+
+    /// In an [`Entrypoint`](crate::Entrypoint): what its last run in this thread returned or saved; null on the first.
+    pub fn previous(&self) -> Value {
+        self.0.previous.clone().unwrap_or_default()
+    }
+
+    /// The task that it belongs to.
+    pub(crate) fn head(&self) -> &Head {
+        &self.0.head
+    }
+
+    /// The store of the graph, or of the graph around it: long-term memory apart from threads and checkpoints.
+    pub fn store(&self) -> Option<&Arc<dyn Store>> {
+        self.0.shared.store.as_ref()
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.0.shared
+    }
+
+    pub(crate) fn resuming(&self) -> Option<bool> {
+        self.0.resuming
+    }
+
+    /// The number of graphs that this task has run before.
+    pub(crate) fn next_graph_call(&self) -> usize {
+        self.0.graphs.fetch_add(1, Ordering::SeqCst)
+    }
+
+    /// The answers that were used, to be stored with the task.
+    pub(crate) fn used_answers(&self) -> Option<Vec<Value>> {
+        self.0.used.lock().clone()
+    }
+}
+
+/// What accompanies a message of a task: the user's metadata, then where it comes from, then what its node adds.
+pub(crate) fn message_metadata(info: &TaskInfo, shared: &Shared, own: &Object) -> Value {
+    let mut meta = (*shared.user).clone();
+    if let Some(id) = &shared.asked_at {
+        meta.insert("checkpoint_id", id);
+    }
+    if let Some(thread) = &info.thread {
+        meta.insert("thread_id", thread);
+    }
+    if let Some(outermost) = &shared.within {
+        meta.insert("checkpoint_ns", &**outermost);
+    }
+    meta.insert("langgraph_step", info.step);
+    meta.insert("langgraph_node", info.node.clone());
+    let triggers: List = info.triggers.iter().map(|t| Value::String(t.clone())).collect();
+    meta.insert("langgraph_triggers", triggers);
+    meta.insert("langgraph_path", info.path.clone());
+    meta.insert("langgraph_checkpoint_ns", info.checkpoint_ns.as_str());
+    for (key, value) in own.iter() {
+        meta.insert(key.clone(), value.clone());
+    }
+    Value::Object(meta)
+}

@@ -1,0 +1,101 @@
+//! What happens when a node has failed for good: another piece of work that takes over.
+
+use std::sync::Arc;
+
+use crate::base::command::{Command, Target};
+use crate::base::failure::Failure;
+use crate::base::ids::Name;
+use crate::graph::context::NodeContext;
+use crate::graph::node::{Node, NodeError, NodeOutput};
+use crate::value::{Object, Value};
+use futures::future::BoxFuture;
+
+/// The node that failed, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeFailed {
+    /// The node.
+    pub node: Name,
+    /// What it said.
+    pub error: Failure,
+}
+
+/// Takes over from a node that failed after all its attempts, in the same super-step, with the same input.
+///
+/// What it returns is written in place of what the node would have written. The node's edges are not followed: to go
+/// on, return a [`Command`](crate::Command) with a target. A handler that fails, fails the run; when the thread goes
+/// on, only the handler runs again.
+pub trait ErrorHandler: Send + Sync + 'static {
+    /// Does the work. `input` is what the node was given.
+    fn handle(
+        &self,
+        context: NodeContext,
+        input: Value,
+        failed: NodeFailed,
+    ) -> BoxFuture<'_, Result<NodeOutput, NodeError>>;
+}
+
+impl<F, Fut> ErrorHandler for F
+where
+    F: Fn(NodeContext, Value, NodeFailed) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<NodeOutput, NodeError>> + Send + 'static,
+{
+    fn handle(
+        &self,
+        context: NodeContext,
+        input: Value,
+        failed: NodeFailed,
+    ) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(self(context, input, failed))
+    }
+}
+
+/// Leads to another node instead of along the failed node's edges.
+#[derive(Clone, Debug)]
+pub(crate) struct ErrorBranch {
+    pub(crate) target: Name,
+    /// The state key that the error is written to.
+    pub(crate) into: Option<Name>,
+}
+
+impl ErrorHandler for ErrorBranch {
+    fn handle(
+        &self,
+        _: NodeContext,
+        _: Value,
+        failed: NodeFailed,
+    ) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        let update = self.into.as_ref().map(|key| {
+            let error: Object = [
+                ("node", Value::String(failed.node)),
+                ("class", Value::String(failed.error.class)),
+                ("message", failed.error.message.into()),
+            ]
+            .into_iter()
+            .collect();
+            Value::Object([(key.clone(), Value::Object(error))].into_iter().collect())
+        });
+        let command = Command {
+            update,
+            goto: vec![Target::Node(self.target.clone())],
+            ..Command::default()
+        };
+        Box::pin(async { Ok(NodeOutput::Command(command)) })
+    }
+}
+
+/// A handler as the node that its tasks run.
+pub(crate) struct HandlerNode(pub(crate) Arc<dyn ErrorHandler>);
+
+impl Node for HandlerNode {
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        match context.failed().cloned() {
+            Some(failed) => self.0.handle(context, input, failed),
+            None => Box::pin(async {
+                Err(NodeError::new(
+                    "RuntimeError",
+                    "an error handler runs only after a node has failed",
+                ))
+            }),
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! What a node is, what it is given and what it may return.
+
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+
+use crate::base::command::{Command, Target};
+use crate::base::failure::Failure;
+use crate::base::ids::Name;
+use crate::graph::context::NodeContext;
+use crate::store::StoreError;
+use crate::stream::events::Interrupt;
+use crate::value::decode::DecodeError;
+use crate::value::{Object, Value};
+
+/// The work of one node. It may run many times, in parallel, and again from its beginning after an interrupt.
+pub trait Node: Send + Sync + 'static {
+    /// Does the work. `input` is the state seen through the node's input schema, or the packet of a `Send`.
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>>;
+}
+
+impl<F, Fut> Node for F
+where
+    F: Fn(NodeContext, Value) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<NodeOutput, NodeError>> + Send + 'static,
+{
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(self(context, input))
+    }
+}
+
+/// What a node returns.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeOutput {
+    /// A partial state update; `null` writes nothing.
+    Update(Value),
+    /// An update together with targets.
+    Command(Command),
+    /// Several, applied in order.
+    Many(Vec<NodeOutput>),
+    /// From an [`Entrypoint`](crate::Entrypoint) only: what it returns, and what its next run is given.
+    Final {
+        /// What it returns.
+        value: Value,
+        /// What the next run is given.
+        save: Value,
+    },
+}
+
+impl NodeOutput {
+    /// Writes nothing; the node's edges are followed.
+    pub fn none() -> Self {
+        NodeOutput::Update(Value::Null)
+    }
+    /// An update from key and value pairs.
+    pub fn update<K: Into<Arc<str>>, V: Into<Value>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
+        NodeOutput::Update(Value::Object(entries.into_iter().collect::<Object>()))
+    }
+}
+
+impl<T: Into<Value>> From<T> for NodeOutput {
+    fn from(value: T) -> Self {
+        NodeOutput::Update(value.into())
+    }
+}
+
+impl From<Command> for NodeOutput {
+    fn from(command: Command) -> Self {
+        NodeOutput::Command(command)
+    }
+}
+
+/// A packet or a name returned bare leads there and writes nothing.
+impl From<Target> for NodeOutput {
+    fn from(target: Target) -> Self {
+        NodeOutput::Command(Command::goto(target))
+    }
+}
+
+/// Why a node did not return an output.
+///
+/// Any error becomes one with `?`: a [`Failure`] of its class that says what it and its sources say. It is no
+/// [`std::error::Error`] itself, and becomes a boxed one with `?`.
+///
+/// ```
+/// # use superstep::{NodeContext, NodeError, NodeOutput, Value, json};
+/// async fn read(_: NodeContext, state: Value) -> Result<NodeOutput, NodeError> {
+///     let path: String = state.decode()?;
+///     Ok(json!({"text": std::fs::read_to_string(path)?}).into())
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub enum NodeError {
+    /// The node asks a question and waits; made by [`NodeContext::interrupt`] and passed on with `?`.
+    Interrupt(Interrupted),
+    /// The node failed.
+    Failed(Failure),
+    /// The run was cancelled while the node worked.
+    Cancelled,
+    /// A nested graph stopped because the run was asked to drain.
+    Drained(String),
+    /// A command for the graph around, on its way there.
+    Parent(ParentCommand),
+}
+
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NodeError::Interrupt(_) => f.write_str("waiting for an answer"),
+            NodeError::Failed(failure) => failure.fmt(f),
+            NodeError::Cancelled => f.write_str("cancelled"),
+            NodeError::Drained(reason) => write!(f, "drained: {reason}"),
+            NodeError::Parent(_) => f.write_str("a command for the parent graph"),
+        }
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for NodeError {
+    fn from(error: E) -> Self {
+        let any = &error as &dyn Any;
+        if let Some(failure) = any.downcast_ref::<Failure>() {
+            return NodeError::Failed(failure.clone());
+        }
+        let class = match any.downcast_ref::<StoreError>() {
+            Some(error) => Some(error.class()),
+            // What does not read as a type is a wrong value, whoever wrote it.
+            None => any.is::<DecodeError>().then_some("ValueError"),
+        };
+        let failure = Failure::of(error);
+        NodeError::Failed(match class {
+            Some(class) => Failure {
+                class: class.into(),
+                ..failure
+            },
+            None => failure,
+        })
+    }
+}
+
+/// A [`NodeError`] as an error of Rust's standard library, for callers that take any.
+#[derive(Debug)]
+struct Ended(NodeError);
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for Ended {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.0 {
+            NodeError::Failed(failure) => failure.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<NodeError> for Box<dyn Error + Send + Sync> {
+    fn from(error: NodeError) -> Self {
+        Box::new(Ended(error))
+    }
+}
+
+impl From<NodeError> for Box<dyn Error> {
+    fn from(error: NodeError) -> Self {
+        Box::new(Ended(error))
+    }
+}
+
+/// A command on its way to the graph around; only the engine can make one.
+#[derive(Clone, Debug)]
+pub struct ParentCommand {
+    pub(crate) command: Box<Command>,
+    /// It has reached the node that runs the graph it came from.
+    pub(crate) arrived: bool,
+}
+
+/// Proof that a question was asked; only the engine can make one.
+#[derive(Clone, Debug)]
+pub enum Interrupted {
+    /// The task's own question.
+    #[doc(hidden)]
+    Question {
+        /// What is asked.
+        question: Value,
+        /// How many questions the task asked before.
+        index: usize,
+    },
+    /// Questions of what the task runs; none when that stopped at a breakpoint.
+    #[doc(hidden)]
+    Nested(Vec<Interrupt>),
+}
+
+impl NodeError {
+    /// A failure of the given class.
+    pub fn new(class: impl Into<Name>, message: impl Into<String>) -> Self {
+        NodeError::Failed(Failure::new(class, message))
+    }
+
+    /// What several calls that were made at once ended with, as one: their questions are asked together, and anything
+    /// else goes before a question. `None` when there are no errors.
+    pub fn together(errors: impl IntoIterator<Item = NodeError>) -> Option<Self> {
+        let mut asked = None;
+        for error in errors {
+            match (error, &mut asked) {
+                (NodeError::Interrupt(Interrupted::Nested(more)), Some(all)) => Vec::extend(all, more),
+                (NodeError::Interrupt(Interrupted::Nested(first)), None) => asked = Some(first),
+                (other, _) => return Some(other),
+            }
+        }
+        asked.map(|all| NodeError::Interrupt(Interrupted::Nested(all)))
+    }
+
+    /// The same failure, as the answer of an HTTP server: by default it is tried again when the server is at fault.
+    pub fn status(mut self, status: u16) -> Self {
+        if let NodeError::Failed(failure) = &mut self {
+            failure.status = Some(status);
+        }
+        self
+    }
+
+    /// The same failure, not to be tried again before so much time has passed; retry policies keep to it.
+    pub fn retry_after(mut self, wait: Option<Duration>) -> Self {
+        if let NodeError::Failed(failure) = &mut self {
+            failure.retry_after = wait;
+        }
+        self
+    }
+
+    pub(crate) fn arrived(command: Command) -> Self {
+        NodeError::Parent(ParentCommand {
+            command: Box::new(command),
+            arrived: true,
+        })
+    }
+}
+
+/// Chooses targets after its source node has run. Sees the state with the node's own writes applied.
+pub trait Router: Send + Sync + 'static {
+    /// Labels (looked up in the branch's paths), node names or packets.
+    fn route(&self, context: NodeContext, state: Value) -> BoxFuture<'_, Result<Vec<Target>, NodeError>>;
+}
+
+impl<F, Fut> Router for F
+where
+    F: Fn(NodeContext, Value) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Vec<Target>, NodeError>> + Send + 'static,
+{
+    fn route(&self, context: NodeContext, state: Value) -> BoxFuture<'_, Result<Vec<Target>, NodeError>> {
+        Box::pin(self(context, state))
+    }
+}

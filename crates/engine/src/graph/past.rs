@@ -1,0 +1,77 @@
+//! Work on other branches of a thread, as far as it was read; [`inspect::past`](crate::inspect::past) reads it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, OnceLock};
+
+use tokio::sync::{Mutex, OnceCell};
+
+use crate::base::ids::{CheckpointId, Name, TaskId};
+use crate::graph::writes::Writes;
+use crate::policy::effect::EffectState;
+
+/// Where a run began.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Began {
+    /// The checkpoint of the outermost graph that was loaded; None on a new thread.
+    pub(crate) start: Option<CheckpointId>,
+    /// The newest one at that time.
+    pub(crate) newest: Option<CheckpointId>,
+    /// The run does not finish the step of `start`: it made a checkpoint of its own first.
+    pub(crate) leaves: bool,
+    /// It began with an input.
+    pub(crate) input: bool,
+}
+
+/// A checkpoint whose step was done on another branch.
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) ns: Name,
+    pub(crate) id: CheckpointId,
+    /// The checkpoint of the outermost graph that it belongs to.
+    pub(crate) root: CheckpointId,
+    pub(crate) ts: String,
+    pub(crate) next: Vec<Name>,
+    /// Did its step finish?
+    pub(crate) ran: bool,
+}
+
+/// A task with an effect that was done, or begun, on another branch.
+#[derive(Debug)]
+pub(crate) struct Visit {
+    pub(crate) task_id: TaskId,
+    pub(crate) node: Name,
+    pub(crate) state: EffectState,
+    /// The key that it sent.
+    pub(crate) key: Name,
+    pub(crate) digest: u128,
+    /// What it wrote; empty when that was not stored.
+    pub(crate) writes: Writes,
+    /// The checkpoint of the outermost graph that it belongs to.
+    pub(crate) root: CheckpointId,
+    /// When its step began.
+    pub(crate) ts: String,
+}
+
+/// What was done on other branches than the one that a run is on.
+#[derive(Debug, Default)]
+pub(crate) struct Past {
+    pub(crate) began: OnceLock<Began>,
+    pub(crate) known: OnceCell<Known>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// The oldest first.
+    pub(crate) sites: Vec<Site>,
+    pub(crate) seen: Mutex<Seen>,
+}
+
+/// What was read of it so far.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) visits: HashMap<usize, Vec<Arc<Visit>>>,
+    /// For a task that stands for one of another branch: that one.
+    pub(crate) instead: HashMap<TaskId, TaskId>,
+    /// What tasks of this branch stand for.
+    pub(crate) taken: HashSet<TaskId>,
+}

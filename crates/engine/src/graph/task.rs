@@ -1,0 +1,282 @@
+//! Identity of a task: its place in its step, and the id that follows from it.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::io::Write as _;
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use smallvec::SmallVec;
+
+use crate::base::ids::{CheckpointId, Name, TaskId, uuid_text};
+use crate::graph::handler::NodeFailed;
+use crate::graph::plan::{NodeIx, Plan};
+use crate::value::{List, Object, Value};
+
+/// Why a task is there.
+#[derive(Clone)]
+pub(crate) enum Origin {
+    /// The node was triggered.
+    Pull,
+    /// Index among the queued packets.
+    Packet(usize),
+    /// Another task called it: the caller, and the number of the call.
+    Call(Arc<Head>, usize),
+    /// It takes over from a task that failed.
+    Failure(Arc<TakeOver>),
+}
+
+/// What a task takes over from.
+#[derive(Debug)]
+pub(crate) struct TakeOver {
+    /// The path of the failed task.
+    pub(crate) path: Value,
+    pub(crate) failed: NodeFailed,
+}
+
+/// Where the steps of a run take place: one for all of them.
+pub(crate) struct Ground {
+    pub(crate) plan: Arc<Plan>,
+    /// The namespace of the graph.
+    pub(crate) ns: Name,
+}
+
+/// The step that tasks belong to: what their ids are made from.
+#[derive(Clone)]
+pub(crate) struct Stage {
+    ground: Arc<Ground>,
+    pub(crate) checkpoint: CheckpointId,
+    pub(crate) step: i64,
+}
+
+impl Stage {
+    pub(crate) fn new(plan: &Arc<Plan>, ns: &Name, checkpoint: &CheckpointId, step: i64) -> Self {
+        let ground = Ground {
+            plan: plan.clone(),
+            ns: ns.clone(),
+        };
+        Self::on(&Arc::new(ground), checkpoint, step)
+    }
+
+    pub(crate) fn on(ground: &Arc<Ground>, checkpoint: &CheckpointId, step: i64) -> Self {
+        Self {
+            ground: ground.clone(),
+            checkpoint: checkpoint.clone(),
+            step,
+        }
+    }
+
+    pub(crate) fn plan(&self) -> &Arc<Plan> {
+        &self.ground.plan
+    }
+
+    pub(crate) fn at(&self) -> (&str, &CheckpointId, i64) {
+        (&self.ground.ns, &self.checkpoint, self.step)
+    }
+}
+
+/// What a task is. Its id and its path as text are made when somebody asks: most runs never do.
+pub(crate) struct Head {
+    pub(crate) stage: Stage,
+    /// None for a call, whose work is its own.
+    pub(crate) node: Option<NodeIx>,
+    pub(crate) name: Name,
+    pub(crate) origin: Origin,
+    id: OnceLock<TaskId>,
+    path_text: OnceLock<Name>,
+}
+
+impl Head {
+    pub(crate) fn new(stage: &Stage, node: Option<NodeIx>, name: Name, origin: Origin) -> Self {
+        Self {
+            stage: stage.clone(),
+            node,
+            name,
+            origin,
+            id: OnceLock::new(),
+            path_text: OnceLock::new(),
+        }
+    }
+
+    /// Of a task whose id and path do not follow from what it is.
+    pub(crate) fn known(
+        stage: &Stage,
+        node: Option<NodeIx>,
+        name: Name,
+        origin: Origin,
+        id: TaskId,
+        path_text: Name,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            path_text: path_text.into(),
+            ..Self::new(stage, node, name, origin)
+        }
+    }
+
+    /// A hash of where the task stands: whoever prepares the same step again gives it the same id.
+    pub(crate) fn id(&self) -> &TaskId {
+        self.id.get_or_init(|| match (&self.origin, self.node) {
+            (Origin::Packet(index), _) => {
+                task_id(self.stage.at(), &self.name, "__pregel_push", [index.to_string()])
+            }
+            (_, Some(node)) => {
+                let triggers = self.stage.plan().trigger_names(node);
+                task_id(self.stage.at(), &self.name, "__pregel_pull", triggers)
+            }
+            (_, None) => task_id(self.stage.at(), &self.name, "__pregel_pull", [""; 0]),
+        })
+    }
+
+    /// The path as text that sorts.
+    pub(crate) fn path_text(&self) -> &Name {
+        self.path_text.get_or_init(|| match (&self.origin, self.node) {
+            (Origin::Packet(index), _) => packet_path(*index).into(),
+            (_, Some(node)) => self.stage.plan().node(node).path_text(),
+            (_, None) => "".into(),
+        })
+    }
+
+    pub(crate) fn path(&self) -> Value {
+        let push = Value::from("__pregel_push");
+        match &self.origin {
+            Origin::Pull => vec![Value::from("__pregel_pull"), Value::String(self.name.clone())].into(),
+            Origin::Packet(index) => vec![push, Value::from(*index), Value::Bool(false)].into(),
+            Origin::Call(caller, index) => {
+                vec![push, caller.path(), Value::from(*index), Value::Bool(true)].into()
+            }
+            Origin::Failure(over) => {
+                let failed = over.path.as_array().into_iter().flat_map(List::iter);
+                let mut path: List = failed.take(3).cloned().collect();
+                path.push(Value::from("node_error_handler"));
+                path.push(Value::Bool(false));
+                path.into()
+            }
+        }
+    }
+    pub(crate) fn triggers(&self) -> Vec<Name> {
+        match (&self.origin, self.node) {
+            (Origin::Pull, Some(node)) => self.stage.plan().trigger_names(node).cloned().collect(),
+            _ => vec!["__pregel_push".into()],
+        }
+    }
+    pub(crate) fn pulled(&self) -> bool {
+        matches!(self.origin, Origin::Pull)
+    }
+    pub(crate) fn is_call(&self) -> bool {
+        matches!(self.origin, Origin::Call(..))
+    }
+    /// What it takes over from.
+    pub(crate) fn failed(&self) -> Option<&NodeFailed> {
+        match &self.origin {
+            Origin::Failure(over) => Some(&over.failed),
+            _ => None,
+        }
+    }
+    /// What accompanies all that it tells.
+    pub(crate) fn metadata(&self) -> &Object {
+        static NONE: LazyLock<Object> = LazyLock::new(Object::new);
+        self.node
+            .map_or(&NONE, |node| &self.stage.plan().node(node).more().metadata)
+    }
+    /// START is part of no event.
+    pub(crate) fn is_start(&self) -> bool {
+        self.node
+            .is_some_and(|node| self.stage.plan().node(node).is_start())
+    }
+    /// The namespace that the task's questions are named in, and graphs that it runs keep their checkpoints under.
+    pub(crate) fn ns(&self) -> String {
+        let around = match self.caller() {
+            Some(caller) => Cow::Owned(caller.ns()),
+            None => Cow::Borrowed(&*self.stage.ground.ns),
+        };
+        let separator = if around.is_empty() { "" } else { "|" };
+        format!("{around}{separator}{}:{}", self.name, self.id())
+    }
+    /// The tasks that called it, the nearest first.
+    pub(crate) fn callers(&self) -> impl Iterator<Item = &Head> {
+        std::iter::successors(self.caller(), |head| head.caller())
+    }
+    /// The namespace of the task that called it, below that of the graph; none when it was not called.
+    pub(crate) fn caller_segments(&self, graph: &[String]) -> Option<Arc<[String]>> {
+        self.caller()?;
+        let called: Vec<&Head> = self.callers().collect();
+        let callers = called
+            .iter()
+            .rev()
+            .map(|head| format!("{}:{}", head.name, head.id()));
+        Some(graph.iter().cloned().chain(callers).collect())
+    }
+    fn caller(&self) -> Option<&Head> {
+        match &self.origin {
+            Origin::Call(caller, _) => Some(caller),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) fn packet_path(index: usize) -> String {
+    format!("~__pregel_push, {index:010}, {:010}", 0)
+}
+
+/// Where a task stands among the tasks of its step: pulled nodes by name, then packets by index.
+pub(crate) enum Place<'a> {
+    Packet(usize),
+    Of(&'a Head),
+    Text(&'a str),
+}
+
+impl Place<'_> {
+    /// The order of the texts, without making them where the numbers tell.
+    pub(crate) fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Place::Packet(a), Place::Packet(b)) => a.cmp(b),
+            (a, b) => a.text().cmp(&b.text()),
+        }
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Place::Packet(index) => packet_path(*index).into(),
+            Place::Of(head) => (&**head.path_text()).into(),
+            Place::Text(text) => (*text).into(),
+        }
+    }
+}
+
+/// Stands between the parts that a task's id is made from.
+const BETWEEN: u8 = 0x1f;
+
+/// A UUID-looking hash: the same checkpoint and path always give the same id.
+pub(crate) fn task_id(
+    (ns, checkpoint, step): (&str, &CheckpointId, i64),
+    name: &str,
+    kind: &str,
+    rest: impl IntoIterator<Item: AsRef<str>>,
+) -> TaskId {
+    let mut text: SmallVec<[u8; 256]> = SmallVec::new();
+    text.extend_from_slice(checkpoint.as_str().as_bytes());
+    text.push(BETWEEN);
+    text.extend_from_slice(ns.as_bytes());
+    text.push(BETWEEN);
+    let mut digits = [0; 20];
+    let mut room = &mut digits[..];
+    // The longest number has twenty characters.
+    let _ = write!(room, "{step}");
+    let left = room.len();
+    text.extend_from_slice(&digits[..digits.len() - left]);
+    for part in [name, kind] {
+        text.push(BETWEEN);
+        text.extend_from_slice(part.as_bytes());
+    }
+    for part in rest {
+        text.push(BETWEEN);
+        text.extend_from_slice(part.as_ref().as_bytes());
+    }
+    let hash = xxhash_rust::xxh3::xxh3_128(&text);
+    TaskId::new(uuid_text(uuid::Uuid::from_u128(hash)))
+}
+
+/// The id under which an update of an edit is filed when no task of its node waits.
+pub(crate) fn derived_task_id(checkpoint: &CheckpointId, step: i64, position: usize) -> TaskId {
+    task_id(("", checkpoint, step), "", "update", [position.to_string()])
+}

@@ -1,0 +1,43 @@
+//! Bounds of what a run may make, for hosts that run graphs of other people.
+
+use std::fmt;
+
+/// Bounds of a run; nothing is bounded unless it is said. A graph inside another has the same bounds for itself.
+///
+/// A run that meets one fails with [`RunError::Bound`](crate::RunError::Bound) before the super-step takes effect, and
+/// its thread can go on from there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// Packets (`Send`) that one super-step may make. Edges make none.
+    pub packets: Option<usize>,
+    /// Size of these packets together, in bytes of memory.
+    pub packet_bytes: Option<usize>,
+    /// Size of the state, in bytes of memory.
+    pub state_bytes: Option<usize>,
+}
+
+/// A bound that a run met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// [`Bounds::packets`].
+    Packets,
+    /// [`Bounds::packet_bytes`].
+    PacketBytes,
+    /// [`Bounds::state_bytes`].
+    StateBytes,
+}
+
+/// What was to be more than `limit`.
+pub(crate) struct Beyond(pub(crate) Bound, pub(crate) usize);
+
+impl fmt::Display for Beyond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Beyond(bound, limit) = self;
+        let mb = || limit.div_ceil(1024 * 1024);
+        match bound {
+            Bound::Packets => write!(f, "The step makes more than {limit} packets (Send)"),
+            Bound::PacketBytes => write!(f, "The packets (Send) of the step take more than {} MB", mb()),
+            Bound::StateBytes => write!(f, "The state takes more than {} MB", mb()),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The attempts at one task: each with its own time, the next after a wait, until one is final.
+//!
+//! Only failures are tried again. What an attempt wrote is dropped with it; what it streamed has been seen.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::failure::{Failure, repr};
+use crate::base::timeout::Pulse;
+use crate::graph::context::NodeContext;
+use crate::graph::handler::NodeFailed;
+use crate::graph::node::Node;
+use crate::graph::rules::Rules;
+use crate::stream::events::{AttemptFailed, Payload, StreamMode};
+use crate::task::{End, Outcome};
+
+/// Does `work` until it succeeds or no policy wants another attempt, and lets the fallback do it then. Every attempt is
+/// given a context of its own, and the node that is to stand in, if any.
+pub(crate) async fn run<F: Future<Output = Outcome>>(
+    rules: Option<Rules>,
+    context: NodeContext,
+    mut work: impl FnMut(NodeContext, Option<Arc<dyn Node>>) -> F,
+) -> Outcome {
+    let Some(rules) = rules else {
+        let outcome = work(context.clone(), None).await;
+        return checked(outcome, &context);
+    };
+    let mut context = context;
+    let mut failed: u32 = 0;
+    loop {
+        // The place is given back before the wait for the next attempt; the time runs once there is one.
+        let mut places = Vec::with_capacity(rules.gates.len());
+        for gate in &rules.gates {
+            places.push(gate.enter().await);
+        }
+        let outcome = once(&rules, &mut context, |context| work(context, None)).await;
+        drop(places);
+        let End::Failed(failure) = &outcome.end else {
+            return outcome;
+        };
+        failed += 1;
+        let node = &context.info().node;
+        if let Some(wait) = rules
+            .policy(failure)
+            .and_then(|policy| policy.next_wait(failed, failure))
+        {
+            tell(&context, failed, failure, Some(wait)).await;
+            tracing::info!(%node, attempt = failed, ?wait, "attempt failed, trying again: {failure}");
+            tokio::time::sleep(wait).await;
+            context = context.for_attempt(failed + 1, None);
+            continue;
+        }
+        let Some(fallback) = &rules.fallback else {
+            return outcome;
+        };
+        tell(&context, failed, failure, None).await;
+        tracing::warn!(%node, attempt = failed, "the last attempt failed, the fallback takes over: {failure}");
+        let failed_node = NodeFailed {
+            node: node.clone(),
+            error: failure.clone(),
+        };
+        context = context.for_fallback(failed + 1, failed_node);
+        return once(&rules, &mut context, |context| {
+            work(context, Some(fallback.clone()))
+        })
+        .await;
+    }
+}
+
+/// Says that an attempt failed after which the task goes on.
+async fn tell(context: &NodeContext, attempt: u32, failure: &Failure, wait: Option<Duration>) {
+    let event = || {
+        let info = context.info();
+        Payload::AttemptFailed(Box::new(AttemptFailed {
+            id: info.task_id.clone(),
+            name: info.node.clone(),
+            step: info.step,
+            attempt,
+            error: repr(failure),
+            wait,
+        }))
+    };
+    context
+        .shared()
+        .emitter
+        .send_if(StreamMode::Attempts, event)
+        .await;
+}
+
+/// One attempt, within its time.
+async fn once<F: Future<Output = Outcome>>(
+    rules: &Rules,
+    context: &mut NodeContext,
+    work: impl FnOnce(NodeContext) -> F,
+) -> Outcome {
+    let Some(timeout) = &rules.timeout else {
+        return checked(work(context.clone()).await, context);
+    };
+    let pulse = Arc::new(Pulse::new(timeout.refresh_on, context.shared().pulse.clone()));
+    *context = context.for_attempt(context.info().attempt, Some(pulse.clone()));
+    let attempt = work(context.clone());
+    match timeout.bound(&context.info().node, &pulse, attempt).await {
+        Ok(outcome) => checked(outcome, context),
+        Err(failure) => Outcome {
+            writes: Vec::new(),
+            end: End::Failed(failure),
+            answers: context.used_answers(),
+        },
+    }
+}
+
+/// A node that says it was cancelled when nobody stopped the run has failed.
+pub(crate) fn checked(mut outcome: Outcome, context: &NodeContext) -> Outcome {
+    if matches!(outcome.end, End::Cancelled) && !context.is_cancelled() {
+        let node = &context.info().node;
+        outcome.end = End::Failed(Failure::new(
+            "NodeCancelledError",
+            format!("Node '{node}' ended as cancelled, but nobody stopped the run."),
+        ));
+    }
+    outcome
+}

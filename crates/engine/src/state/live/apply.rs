@@ -1,0 +1,298 @@
+//! The writes of a super-step reach the channels, in a fixed order.
+
+use super::{Live, NO_PLACE};
+use crate::channel::{Effect, Kind, overwrite_of, refusal};
+use crate::checkpoint::types::{ChannelVersions, PendingWrite, reserved};
+use crate::graph::plan::{ChannelIx, NodeIx, Plan};
+use crate::graph::task::Place;
+use crate::graph::writes::{Channel, Writes, resolve};
+use crate::stream::error::RunError;
+use crate::value::Value;
+
+/// One task's writes, as they are applied.
+pub(crate) struct Applied<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) node: Option<NodeIx>,
+    /// Sorts tasks.
+    pub(crate) place: Place<'a>,
+    /// Was it started by its trigger channels (and so consumes them)?
+    pub(crate) pulled: bool,
+    pub(crate) writes: &'a [(Channel, Value)],
+}
+
+/// The writes of a step by channel.
+pub(super) struct Grouped<'a> {
+    /// Channels in the order in which they were first written, each with the end of its part of `values`.
+    pub(super) channels: Vec<(ChannelIx, usize)>,
+    /// In task order and then write order.
+    pub(super) values: Vec<&'a Value>,
+}
+
+static NULL: Value = Value::Null;
+
+/// A task wrote to a channel that is none of the graph's.
+pub(super) fn unknown(task: &Applied<'_>, name: &str) {
+    if !name.starts_with("__") {
+        tracing::warn!(task = task.name, "wrote to unknown channel {name}, ignoring it");
+    }
+}
+
+/// Groups by counting: two passes over the writes, and no allocation for each channel. `places` says where each channel
+/// went; the caller clears it.
+pub(super) fn group<'a>(tasks: &[Applied<'a>], places: &mut [u32]) -> Grouped<'a> {
+    let written = tasks.iter().map(|task| task.writes.len()).sum();
+    let mut channels: Vec<(ChannelIx, usize)> = Vec::with_capacity(if tasks.len() > 1 { 0 } else { written });
+    let mut total = 0;
+    for task in tasks {
+        for (channel, _) in task.writes {
+            match channel {
+                Channel::Known(index) => {
+                    let place = &mut places[*index as usize];
+                    if *place == NO_PLACE {
+                        *place = channels.len() as u32;
+                        channels.push((*index, 0));
+                    }
+                    channels[*place as usize].1 += 1;
+                    total += 1;
+                }
+                Channel::Named(name) => unknown(task, name),
+            }
+        }
+    }
+    let once = channels.len() == total;
+    let mut begin = 0;
+    for (_, count) in &mut channels {
+        begin += std::mem::replace(count, begin);
+    }
+    let known = tasks.iter().flat_map(|task| task.writes);
+    let known = known.filter_map(|(channel, value)| match channel {
+        Channel::Known(index) => Some((*index, value)),
+        Channel::Named(_) => None,
+    });
+    let mut values = Vec::with_capacity(total);
+    if once {
+        // The order of the writes is that of the channels already.
+        values.extend(known.map(|(_, value)| value));
+        for (_, end) in &mut channels {
+            *end += 1;
+        }
+        return Grouped { channels, values };
+    }
+    values.resize(total, &NULL);
+    for (index, value) in known {
+        let next = &mut channels[places[index as usize] as usize].1;
+        values[*next] = value;
+        *next += 1;
+    }
+    Grouped { channels, values }
+}
+
+impl Live {
+    /// Applies the writes of one super-step. `bump` is false for reads that only look ahead: versions stay.
+    /// Returns the channels that were updated and can be read.
+    pub(crate) fn apply(
+        &mut self,
+        tasks: &mut [Applied<'_>],
+        is_step: bool,
+        bump: bool,
+    ) -> Result<Vec<ChannelIx>, RunError> {
+        tasks.sort_by(|a, b| a.place.cmp(&b.place));
+        let plan = self.plan.clone();
+        for task in tasks.iter() {
+            let Some(node) = task.node else {
+                if !task.name.is_empty() && !self.extra_seen.contains_key(task.name) {
+                    self.extra_seen.insert(task.name.into(), ChannelVersions::new());
+                    self.note_extra(task.name);
+                }
+                continue;
+            };
+            let mut differs = !std::mem::replace(&mut self.ran[node as usize], true);
+            if task.pulled {
+                let seen = &mut self.seen[plan.triggers_of(node)];
+                for (slot, channel) in seen.iter_mut().zip(&plan.node(node).triggers) {
+                    let version = self.versions[*channel as usize];
+                    differs |= *slot != version;
+                    *slot = version;
+                }
+            }
+            if differs && self.tracked {
+                self.dirty.note_node(node);
+            }
+        }
+        let version = self.max_version + 1;
+        let [mut updated, next] = std::mem::take(&mut self.spare);
+        for task in tasks.iter().filter(|task| task.pulled) {
+            for channel in task.node.iter().flat_map(|node| &plan.node(*node).triggers) {
+                if plan.channel(*channel).spec.kind.consume(self.slot(*channel)) {
+                    self.changed(*channel, None, bump.then_some(version));
+                }
+            }
+        }
+        let mut passed = std::mem::replace(&mut self.transient, next);
+        let version = bump.then_some(version);
+        if !self.apply_one(&plan, tasks, version, &mut passed, &mut updated)? {
+            let grouped = group(tasks, &mut self.places);
+            passed.retain(|index| self.places[*index as usize] == NO_PLACE);
+            for (index, _) in &grouped.channels {
+                self.places[*index as usize] = NO_PLACE;
+            }
+            let mut begin = 0;
+            for (index, end) in &grouped.channels {
+                let values = &grouped.values[begin..*end];
+                begin = *end;
+                self.write(&plan, tasks, *index, values, version, &mut updated)?;
+            }
+        }
+        for index in &passed {
+            if !is_step {
+                self.transient.push(*index);
+            } else if let Ok(Effect::Replaced) = plan.channel(*index).spec.kind.update(self.slot(*index), &[])
+            {
+                self.changed(*index, None, version);
+            }
+        }
+        passed.clear();
+        self.spare[1] = passed;
+        let leads_on = |channel: &ChannelIx| !plan.channel(*channel).subscribers.is_empty();
+        if is_step && !self.waiting.is_empty() && !updated.iter().any(leads_on) {
+            // The step led nowhere, so the deferred nodes have their turn, all of them at once.
+            for index in std::mem::take(&mut self.waiting) {
+                if plan.channel(index).spec.kind.finish(self.slot(index)) {
+                    self.changed(index, None, version);
+                    updated.push(index);
+                }
+            }
+        }
+        Ok(updated)
+    }
+
+    /// Takes a list of updated channels back that nobody needs any more.
+    pub(crate) fn recycle(&mut self, mut updated: Vec<ChannelIx>) {
+        updated.clear();
+        self.spare[0] = updated;
+    }
+
+    /// Applies the writes of a step of one task that writes no channel twice, which needs no groups. False for any
+    /// other step, of which nothing is applied. Written channels are taken out of `passed`.
+    fn apply_one(
+        &mut self,
+        plan: &Plan,
+        tasks: &[Applied<'_>],
+        version: Option<u64>,
+        passed: &mut Vec<ChannelIx>,
+        updated: &mut Vec<ChannelIx>,
+    ) -> Result<bool, RunError> {
+        let [only] = tasks else { return Ok(false) };
+        let known = || only.writes.iter().filter_map(|(channel, _)| channel.known());
+        let once = known().all(|index| std::mem::replace(&mut self.places[index as usize], 0) == NO_PLACE);
+        if once {
+            passed.retain(|index| self.places[*index as usize] == NO_PLACE);
+        }
+        for index in known() {
+            self.places[index as usize] = NO_PLACE;
+        }
+        if once {
+            for (channel, value) in only.writes {
+                match channel {
+                    Channel::Known(index) => self.write(plan, tasks, *index, &[value], version, updated)?,
+                    Channel::Named(name) => unknown(only, name),
+                }
+            }
+        }
+        Ok(once)
+    }
+
+    /// Applies what a step writes to one channel.
+    fn write(
+        &mut self,
+        plan: &Plan,
+        tasks: &[Applied<'_>],
+        index: ChannelIx,
+        values: &[&Value],
+        version: Option<u64>,
+        updated: &mut Vec<ChannelIx>,
+    ) -> Result<(), RunError> {
+        let channel = plan.channel(index);
+        let kind = &channel.spec.kind;
+        let effect = kind.update(self.slot(index), values).map_err(|why| {
+            let writes = |task: &&Applied<'_>| {
+                let ours = |(channel, _): &&(Channel, Value)| *channel == Channel::Known(index);
+                task.writes.iter().filter(ours).count()
+            };
+            let writers = tasks
+                .iter()
+                .flat_map(|task| std::iter::repeat_n(task.name, writes(&task)))
+                .collect();
+            RunError::invalid_update(refusal(&channel.name, &why, writers))
+        })?;
+        let kept = match effect {
+            Effect::Unchanged => return Ok(()),
+            Effect::Replaced => None,
+            Effect::Appended(kept) => Some(kept),
+        };
+        if let (true, Some(kept)) = (self.measured, kept) {
+            self.grown.push((index, kept));
+        }
+        self.changed(index, kept, version);
+        if matches!(kind, Kind::Delta(_)) {
+            let overwritten = values.iter().any(|value| overwrite_of(value).is_some());
+            self.deltas.note_write(index, overwritten);
+        }
+        if kind.waits(self.value(index)) {
+            self.waiting.insert(index);
+        }
+        if self.available(index) {
+            updated.push(index);
+            if kind.is_transient() {
+                self.transient.push(index);
+            }
+        }
+        Ok(())
+    }
+
+    fn changed(&mut self, index: ChannelIx, kept: Option<usize>, version: Option<u64>) {
+        if let Some(version) = version {
+            self.versions[index as usize] = version;
+            self.max_version = self.max_version.max(version);
+            self.changed_since_interrupt = true;
+        }
+        if self.tracked {
+            self.dirty.note(index, kept);
+        }
+    }
+
+    pub(super) fn note_extra(&mut self, name: &str) {
+        if self.tracked {
+            self.dirty.extra.insert(name.into());
+        }
+    }
+
+    /// Applies the writes that an input command left on the checkpoint.
+    pub(crate) fn apply_null_writes(
+        &mut self,
+        pending: &[PendingWrite],
+        bump: bool,
+    ) -> Result<Vec<ChannelIx>, RunError> {
+        let writes: Writes = pending
+            .iter()
+            .filter(|write| write.task_id.is_null())
+            .map(|write| {
+                (
+                    resolve(&self.plan, &write.write.channel),
+                    write.write.value.clone(),
+                )
+            })
+            .collect();
+        if writes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut task = [Applied {
+            name: reserved::INPUT,
+            node: None,
+            place: Place::Text(""),
+            pulled: false,
+            writes: &writes,
+        }];
+        self.apply(&mut task, false, bump)
+    }
+}

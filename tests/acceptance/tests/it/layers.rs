@@ -1,0 +1,151 @@
+//! The layers of a crate: each folder of its source names only itself and the folders below it.
+//!
+//! What counts is what the text names: `use` trees, and paths from `crate`, `super` or a child module in code and in
+//! the arguments of macros. A call of a method names nothing, so a type may lie below what is added to it.
+
+mod source;
+
+use std::fs;
+
+use superstep_acceptance::repository;
+
+use source::{Arrow, Source};
+
+/// A crate whose folders are layers.
+struct Layout {
+    source: &'static str,
+    /// The lowest first.
+    layers: &'static [&'static str],
+    /// The most files that may all lead to each other.
+    circle: usize,
+}
+
+const LAYOUTS: &[Layout] = &[Layout {
+    source: "crates/engine/src",
+    layers: &[
+        "value",
+        "base",
+        "channel",
+        "checkpoint",
+        "store",
+        "policy",
+        "stream",
+        // Round inside: a node is given a context, a context knows its graph, a graph holds nodes.
+        "graph",
+        "state",
+        "task",
+        "inspect",
+        "run",
+        "protocol",
+        "conformance",
+    ],
+    circle: 12,
+}];
+
+#[test]
+fn folders_name_only_folders_below() {
+    for layout in LAYOUTS {
+        let source = Source::read(&repository().join(layout.source));
+        for layer in layout.layers {
+            assert!(
+                source.has(layer),
+                "{} has no folder {layer}: take it out of the list",
+                layout.source
+            );
+        }
+        let upward = source.upward(layout.layers);
+        for Arrow { file, line, route } in &upward {
+            println!(
+                "{}/{file}:{line} names crate::{route}, which is in a layer above",
+                layout.source
+            );
+        }
+        assert_eq!(upward, [], "{}: {} arrows lead up", layout.source, upward.len());
+        let circle = source.largest_circle();
+        println!(
+            "{}: the largest circle has {} files: {circle:?}",
+            layout.source,
+            circle.len()
+        );
+        assert!(
+            circle.len() <= layout.circle,
+            "{}: {} files lead to each other: {circle:?}",
+            layout.source,
+            circle.len()
+        );
+    }
+}
+
+/// A crate of these files.
+fn made_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Source) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let source = Source::read(folder.path());
+    (folder, source)
+}
+
+#[test]
+fn arrows_that_lead_up_are_found() {
+    let low = "\
+use std::fmt;
+use crate::{low::own, high::{Thing, other as renamed}};
+pub(crate) fn own() {
+    let _: crate::Handed = super::high::make();
+    println!(\"{}\", [crate::high::COUNT]);
+    crate::said!();
+}
+#[cfg(test)]
+mod tests {
+    use crate::high::Thing;
+}
+";
+    let high = "\
+use crate::low::own;
+pub struct Thing;
+pub struct Handed;
+#[macro_export]
+macro_rules! said { () => {}; }
+";
+    let (_folder, source) = made_of(&[
+        ("lib.rs", "mod low;\nmod high;\npub use high::Handed;\n"),
+        ("low/mod.rs", low),
+        ("high/mod.rs", high),
+    ]);
+    let found = source.upward(&["low", "high"]);
+    let found: Vec<(usize, &str)> = found.iter().map(|arrow| (arrow.line, &*arrow.route)).collect();
+    let expected = [
+        (2, "high::Thing"),
+        (2, "high::other"),
+        (4, "Handed"),
+        (4, "high::make"),
+        (5, "high::COUNT"),
+    ];
+    assert_eq!(
+        found, expected,
+        "and nothing of the tests, nor of macros' own names"
+    );
+    assert_eq!(
+        source.upward(&["high", "low"]).len(),
+        1,
+        "the other way round there is one"
+    );
+}
+
+#[test]
+fn circles_are_found_through_names_that_are_handed_on() {
+    let (_folder, source) = made_of(&[
+        ("lib.rs", "mod a;\nmod b;\npub use a::*;\n"),
+        ("a/mod.rs", "mod one;\npub use one::One;\n"),
+        ("a/one.rs", "use crate::b::Two;\npub struct One;\n"),
+        (
+            "b/mod.rs",
+            "use crate::b::three::Three;\nmod three;\npub struct Two;\n",
+        ),
+        ("b/three.rs", "use crate::a::One;\npub struct Three;\n"),
+    ]);
+    assert_eq!(source.largest_circle(), ["a/one.rs", "b/mod.rs", "b/three.rs"]);
+}

@@ -1,0 +1,393 @@
+//! The files of a crate, what each declares and what it names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::visit::{self, Visit};
+
+/// Segments of a path from the root of the crate; the last may be `*`.
+type Route = Vec<String>;
+
+/// What a file says of names, its tests apart.
+#[derive(Default)]
+struct Module {
+    /// Relative to the source folder.
+    file: String,
+    /// Names of what it declares.
+    items: BTreeSet<String>,
+    /// Names that `use` brings in; None for those of other crates.
+    bound: BTreeMap<String, Option<Route>>,
+    /// Where `use …::*` leads.
+    globs: Vec<Route>,
+    named: Vec<Named>,
+}
+
+/// A path of this crate that a file names.
+struct Named {
+    line: usize,
+    route: Route,
+    /// A `pub use` hands a name on and uses nothing of it.
+    handed_on: bool,
+}
+
+/// All files of a crate by their module path; the root has an empty one.
+pub(crate) struct Source(BTreeMap<Route, Module>);
+
+/// One file names another.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Arrow {
+    pub(crate) file: String,
+    pub(crate) line: usize,
+    /// The path as it is written, from the root.
+    pub(crate) route: String,
+}
+
+impl Source {
+    pub(crate) fn read(source: &Path) -> Self {
+        let mut files = BTreeMap::new();
+        let mut folders = vec![source.to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|e| e == "rs") {
+                    let inside = path.strip_prefix(source).unwrap().with_extension("");
+                    let mut route: Route = inside
+                        .iter()
+                        .map(|part| part.to_string_lossy().into_owned())
+                        .collect();
+                    route.pop_if(|last| last == "mod" || last == "lib");
+                    files.insert(route, path);
+                }
+            }
+        }
+        let routes: BTreeSet<Route> = files.keys().cloned().collect();
+        let read = |(route, path): (Route, std::path::PathBuf)| {
+            let text = fs::read_to_string(&path).unwrap();
+            let parsed = syn::parse_file(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            let mut reader = Reader {
+                routes: &routes,
+                inside: route.clone(),
+                depth: route.len(),
+                found: Module::default(),
+            };
+            reader.found.file = path.strip_prefix(source).unwrap().to_string_lossy().into_owned();
+            reader.visit_file(&parsed);
+            (route, reader.found)
+        };
+        Self(files.into_iter().map(read).collect())
+    }
+
+    /// The module whose file declares what a path names; None where the root does not know the name.
+    fn resolve(&self, route: &[String]) -> Option<&Module> {
+        let mut route = route.to_vec();
+        // A name may be handed on several times.
+        for _ in 0..8 {
+            let own = (0..=route.len())
+                .rev()
+                .find(|end| self.0.contains_key(&route[..*end]))?;
+            let module = &self.0[&route[..own]];
+            let Some(item) = route.get(own) else {
+                return Some(module);
+            };
+            let rest = &route[own + 1..];
+            let lies_at_root = own == 0;
+            route = match module.bound.get(item) {
+                Some(Some(target)) => target.iter().chain(rest).cloned().collect(),
+                Some(None) => return Some(module),
+                None if module.items.contains(item) => return Some(module),
+                None => {
+                    let declares =
+                        |glob: &&Route| self.0.get(*glob).is_some_and(|of| of.items.contains(item));
+                    match module.globs.iter().find(declares) {
+                        Some(glob) => glob.iter().chain(&route[own..]).cloned().collect(),
+                        // Of a macro, or what a macro made.
+                        None if lies_at_root => {
+                            let exports = |of: &&Module| of.items.contains(&format!("{item}!"));
+                            return self.0.values().find(exports);
+                        }
+                        None => return Some(module),
+                    }
+                }
+            };
+        }
+        None
+    }
+
+    /// The folder that a path names; for a name of the root, the folder that declares it.
+    fn folder(&self, route: &[String]) -> Option<String> {
+        let first = route.first()?;
+        if self.has(first) {
+            return Some(first.clone());
+        }
+        let (folder, _) = self.resolve(route)?.file.split_once('/')?;
+        Some(folder.to_owned())
+    }
+
+    /// Does a folder hold a module?
+    pub(crate) fn has(&self, folder: &str) -> bool {
+        self.0
+            .keys()
+            .any(|module| module.first().is_some_and(|first| first == folder))
+    }
+
+    /// Arrows that lead up, and what could not be judged.
+    pub(crate) fn upward(&self, layers: &[&str]) -> Vec<Arrow> {
+        let layer = |folder: &str| layers.iter().position(|layer| *layer == folder);
+        let mut found = Vec::new();
+        for module in self.0.values().filter(|module| module.file != "lib.rs") {
+            let own = module.file.split_once('/').and_then(|(folder, _)| layer(folder));
+            let Some(own) = own else {
+                panic!("{} is in no layer: put its folder into the list", module.file);
+            };
+            for named in &module.named {
+                let target = self.folder(&named.route).and_then(|folder| layer(&folder));
+                if target.is_none_or(|target| target > own) {
+                    found.push(Arrow {
+                        file: module.file.clone(),
+                        line: named.line,
+                        route: named.route.join("::"),
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    /// The largest set of files that all lead to each other.
+    pub(crate) fn largest_circle(&self) -> Vec<&str> {
+        let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for module in self.0.values() {
+            let used = module.named.iter().filter(|named| !named.handed_on);
+            let used = used.filter_map(|named| self.resolve(&named.route));
+            let others = used.filter(|used| used.file != module.file && used.file != "lib.rs");
+            next.insert(&module.file, others.map(|used| &*used.file).collect());
+        }
+        let reach = |from: &'_ str| {
+            let mut seen: BTreeSet<&str> = BTreeSet::new();
+            let mut open: Vec<&str> = next[from].iter().copied().collect();
+            while let Some(file) = open.pop() {
+                if seen.insert(file) {
+                    open.extend(&next[file]);
+                }
+            }
+            seen
+        };
+        let reached: BTreeMap<&str, BTreeSet<&str>> = next.keys().map(|file| (*file, reach(file))).collect();
+        let circle = |from: &&str| -> Vec<&str> {
+            let both = |to: &&&str| reached[*to].contains(*from);
+            reached[*from].iter().filter(both).copied().collect()
+        };
+        next.keys().map(circle).max_by_key(Vec::len).unwrap_or_default()
+    }
+}
+
+/// Collects what a file names and declares.
+struct Reader<'a> {
+    routes: &'a BTreeSet<Route>,
+    /// The module that is read: the file's own, or one written inside it.
+    inside: Route,
+    /// Length of the path of the file's own module.
+    depth: usize,
+    found: Module,
+}
+
+/// Is this left out of the library?
+fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
+    let is_test = |token: TokenTree| matches!(token, TokenTree::Ident(ident) if ident == "test");
+    attributes.iter().any(|attribute| {
+        let list = attribute.meta.require_list();
+        attribute.path().is_ident("cfg")
+            && list.is_ok_and(|list| list.tokens.clone().into_iter().any(is_test))
+    })
+}
+
+impl Reader<'_> {
+    /// The path from the root; None for one of another crate, or of this file.
+    fn route_of(&self, segments: &[String]) -> Option<Route> {
+        let (first, rest) = segments.split_first()?;
+        match &**first {
+            "crate" => Some(rest.to_vec()),
+            "self" => Some(self.inside.iter().chain(rest).cloned().collect()),
+            "super" => {
+                let ups = segments.iter().take_while(|segment| *segment == "super").count();
+                let around = self.inside.len().checked_sub(ups)?;
+                Some(
+                    self.inside[..around]
+                        .iter()
+                        .chain(&segments[ups..])
+                        .cloned()
+                        .collect(),
+                )
+            }
+            _ => {
+                let child: Route = self.inside.iter().chain([first]).cloned().collect();
+                let known = !rest.is_empty() && self.routes.contains(&child);
+                known.then(|| self.inside.iter().chain(segments).cloned().collect())
+            }
+        }
+    }
+
+    fn note(&mut self, line: usize, route: Route, handed_on: bool) {
+        // What the file says about itself is no arrow.
+        let own =
+            route.len() > self.depth && self.inside.len() > self.depth && route.starts_with(&self.inside);
+        if !route.is_empty() && !own {
+            let named = Named {
+                line,
+                route,
+                handed_on,
+            };
+            self.found.named.push(named);
+        }
+    }
+
+    fn note_tree(&mut self, tree: &syn::UseTree, mut before: Vec<String>, handed_on: bool) {
+        let (line, name, glob) = match tree {
+            syn::UseTree::Path(path) => {
+                before.push(path.ident.to_string());
+                return self.note_tree(&path.tree, before, handed_on);
+            }
+            syn::UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.note_tree(tree, before.clone(), handed_on);
+                }
+                return;
+            }
+            syn::UseTree::Name(name) => {
+                let (line, name) = (name.ident.span().start().line, name.ident.to_string());
+                if name != "self" {
+                    before.push(name.clone());
+                }
+                let bound = before.last().cloned().unwrap_or(name);
+                (line, bound, false)
+            }
+            syn::UseTree::Rename(rename) => {
+                before.push(rename.ident.to_string());
+                (rename.ident.span().start().line, rename.rename.to_string(), false)
+            }
+            syn::UseTree::Glob(glob) => (glob.star_token.spans[0].start().line, String::new(), true),
+        };
+        let route = self.route_of(&before);
+        if self.inside.len() == self.depth {
+            match (&route, glob) {
+                (Some(route), true) => self.found.globs.push(route.clone()),
+                (_, true) => {}
+                (route, false) => {
+                    self.found.bound.insert(name, route.clone());
+                }
+            }
+        }
+        if let Some(route) = route {
+            self.note(line, route, handed_on);
+        }
+    }
+
+    /// Finds paths among tokens, where only their first words mark them.
+    fn note_tokens(&mut self, tokens: TokenStream, firsts: &[&str]) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let colon = |at: usize| matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.as_char() == ':');
+        let mut at = 0;
+        while at < tokens.len() {
+            match &tokens[at] {
+                TokenTree::Group(group) => self.note_tokens(group.stream(), firsts),
+                TokenTree::Ident(ident) if firsts.iter().any(|first| ident == first) => {
+                    let line = ident.span().start().line;
+                    let mut segments = vec![ident.to_string()];
+                    while let (true, true, Some(TokenTree::Ident(next))) =
+                        (colon(at + 1), colon(at + 2), tokens.get(at + 3))
+                    {
+                        segments.push(next.to_string());
+                        at += 3;
+                    }
+                    let calls = matches!(tokens.get(at + 1), Some(TokenTree::Punct(p)) if p.as_char() == '!');
+                    // A macro has a name of its own, beside a module that is called the same.
+                    if let (Some(route), false) = (self.route_of(&segments), calls) {
+                        self.note(line, route, false);
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Reader<'_> {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        let (name, attributes) = match item {
+            syn::Item::Const(item) => (Some(&item.ident), &item.attrs),
+            syn::Item::Enum(item) => (Some(&item.ident), &item.attrs),
+            syn::Item::Fn(item) => (Some(&item.sig.ident), &item.attrs),
+            syn::Item::Mod(item) => (Some(&item.ident), &item.attrs),
+            syn::Item::Static(item) => (Some(&item.ident), &item.attrs),
+            syn::Item::Struct(item) => (Some(&item.ident), &item.attrs),
+            syn::Item::Trait(item) => (Some(&item.ident), &item.attrs),
+            syn::Item::Type(item) => (Some(&item.ident), &item.attrs),
+            syn::Item::Union(item) => (Some(&item.ident), &item.attrs),
+            syn::Item::Impl(item) => (None, &item.attrs),
+            syn::Item::Use(item) => (None, &item.attrs),
+            syn::Item::Macro(item) => {
+                let exported = item
+                    .attrs
+                    .iter()
+                    .any(|attribute| attribute.path().is_ident("macro_export"));
+                if let (Some(name), true) = (&item.ident, exported) {
+                    self.found.items.insert(format!("{name}!"));
+                }
+                if item.ident.is_some() {
+                    // What `super` is depends on where the macro is used.
+                    self.note_tokens(item.mac.tokens.clone(), &["crate"]);
+                    return;
+                }
+                (None, &item.attrs)
+            }
+            _ => return visit::visit_item(self, item),
+        };
+        if is_for_tests(attributes) {
+            return;
+        }
+        // A child module in a file of its own is found there.
+        let elsewhere = matches!(item, syn::Item::Mod(module) if module.content.is_none());
+        if let (Some(name), true, false) = (name, self.inside.len() == self.depth, elsewhere) {
+            self.found.items.insert(name.to_string());
+        }
+        visit::visit_item(self, item);
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        self.inside.push(item.ident.to_string());
+        visit::visit_item_mod(self, item);
+        self.inside.pop();
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        let handed_on = !matches!(item.vis, syn::Visibility::Inherited);
+        self.note_tree(&item.tree, Vec::new(), handed_on);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let segments: Vec<String> = path
+            .segments
+            .iter()
+            .map(|segment| segment.ident.to_string())
+            .collect();
+        if let Some(route) = self.route_of(&segments).filter(|_| segments[0] != "self") {
+            self.note(path.segments[0].ident.span().start().line, route, false);
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+        self.note_tokens(mac.tokens.clone(), &["crate", "super"]);
+    }
+
+    /// `pub(crate)` and `pub(super)` name nothing.
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+
+    /// Documentation may speak of what lies above.
+    fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
+}
