@@ -7,6 +7,7 @@ use crate::analysis::Analysis;
 use crate::cache::NodeCache;
 use crate::checkpoint::ListQuery;
 use crate::clock::{Clock, SystemClock};
+use crate::context_schema::{ContextSchema, is_given};
 use crate::emit::Emitter;
 use crate::error::{RunError, StateError};
 use crate::ids::{CheckpointIds, Name, ThreadId};
@@ -23,6 +24,7 @@ use crate::snapshot::StateSnapshot;
 use crate::store::Store;
 use crate::stream::StreamMode;
 use crate::update::{StateUpdate, Updated};
+use crate::value::Value;
 
 /// A compiled graph. Cheap to clone; one graph runs any number of threads at once.
 #[derive(Clone)]
@@ -35,6 +37,7 @@ pub struct Graph {
     pub(crate) cache: Option<Arc<dyn NodeCache>>,
     pub(crate) store: Option<Arc<dyn Store>>,
     pub(crate) persistence: Persistence,
+    pub(crate) context: Option<ContextSchema>,
     pub(crate) interrupt_before: Vec<Name>,
     pub(crate) interrupt_after: Vec<Name>,
 }
@@ -59,6 +62,7 @@ impl Graph {
             cache: None,
             store: None,
             persistence: Persistence::default(),
+            context: None,
             interrupt_before: Vec::new(),
             interrupt_after: Vec::new(),
         }
@@ -174,6 +178,17 @@ impl Graph {
                 .await
         });
         GraphRunStream::new(run, cancel, clock, asked)
+    }
+
+    /// The context that its nodes read, of what the caller gave.
+    pub(crate) fn context_of(&self, given: Value) -> Result<Value, RunError> {
+        let read = match &self.context {
+            Some(schema) => schema
+                .read(given)
+                .map_err(|reason| RunError::InvalidContext { reason })?,
+            None => given,
+        };
+        Ok(if is_given(&read) { read } else { Value::Null })
     }
 
     /// The state of a thread.

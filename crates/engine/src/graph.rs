@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::cache::CachePolicy;
 use crate::channel::{ChannelSpec, Managed};
 use crate::compiled::Graph;
+use crate::context_schema::ContextSchema;
 use crate::error::CompileError;
 use crate::handler::ErrorHandler;
 use crate::ids::Name;
@@ -19,6 +20,7 @@ use crate::timeout::Timeout;
 #[derive(Default)]
 pub struct StateGraph {
     pub(crate) schema: Schema,
+    pub(crate) context: Option<ContextSchema>,
     pub(crate) default_retry: Vec<RetryPolicy>,
     pub(crate) default_timeout: Option<Timeout>,
     pub(crate) default_cache: Option<CachePolicy>,
@@ -117,6 +119,11 @@ impl StateGraph {
         self.schema.unknown = Some(Arc::new(say));
         self
     }
+    /// Declares the [context](crate::RunConfig::context) of its runs. Without this a context is passed on as it is given.
+    pub fn context(mut self, schema: ContextSchema) -> Self {
+        self.context = Some(schema);
+        self
+    }
     /// Adds a node.
     pub fn node(self, name: impl Into<Name>, node: impl Node) -> Self {
         self.node_arc(name, Arc::new(node))
@@ -198,7 +205,12 @@ impl StateGraph {
     }
 
     /// Checks everything and builds the runnable graph. O(nodes + edges).
-    pub fn compile(self) -> Result<Graph, CompileError> {
-        crate::compile::compile(self).map(Graph::new)
+    pub fn compile(mut self) -> Result<Graph, CompileError> {
+        let context = self.context.take();
+        let plan = crate::compile::compile(self)?;
+        Ok(Graph {
+            context,
+            ..Graph::new(plan)
+        })
     }
 }

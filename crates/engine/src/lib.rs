@@ -15,6 +15,7 @@ mod clock;
 mod compile;
 mod compiled;
 mod context;
+mod context_schema;
 mod decode;
 mod delta;
 mod draw;
@@ -84,6 +85,7 @@ pub use claim::{
 pub use clock::{Clock, SystemClock, iso8601};
 pub use compiled::Graph;
 pub use context::{NodeContext, TaskInfo};
+pub use context_schema::ContextSchema;
 pub use decode::DecodeError;
 pub use delta::{prune, prune_watched};
 pub use effect::{Effect, EffectDone, EffectPolicy, EffectState};

@@ -23,7 +23,7 @@ use crate::ids::{CheckpointId, CheckpointIds, Name, ThreadId};
 use crate::node::{BoxFuture, Interrupted, Node, NodeError, NodeOutput};
 use crate::plan::Plan;
 use crate::request::{Input, RunConfig, RunResult, RunStatus};
-use crate::run::Loop;
+use crate::run::{Loop, user_metadata};
 use crate::saver::Checkpointer;
 use crate::store::Store;
 use crate::task::Task;
@@ -55,7 +55,8 @@ pub(crate) struct Answers {
 pub(crate) struct Shared {
     pub(crate) config: RunConfig,
     pub(crate) run_id: String,
-    pub(crate) user: Arc<Object>,
+    /// What checkpoints keep of the user's metadata and of the configurable values.
+    pub(crate) stored: Arc<Object>,
     /// The checkpoint that the outermost run was told to start at.
     pub(crate) asked_at: Option<CheckpointId>,
     pub(crate) emitter: Emitter,
@@ -103,13 +104,8 @@ impl Shared {
     }
 
     /// Of an outermost graph.
-    pub(crate) fn root(
-        graph: &Graph,
-        mut config: RunConfig,
-        run_id: String,
-        user: Object,
-        emitter: Emitter,
-    ) -> Self {
+    pub(crate) fn root(graph: &Graph, mut config: RunConfig, run_id: String, emitter: Emitter) -> Self {
+        let stored = Arc::new(user_metadata(&config));
         let mut claim = None;
         if let Some(request) = &config.claim {
             // A run that loses its thread is stopped, and nothing else that the caller's token stops.
@@ -122,7 +118,7 @@ impl Shared {
             asked_at: config.checkpoint_id.clone(),
             config,
             run_id,
-            user: Arc::new(user),
+            stored,
             emitter,
             saver: graph.saver.clone(),
             store: graph.store.clone(),
@@ -348,7 +344,7 @@ pub(crate) struct GraphNode(pub(crate) Graph);
 impl Node for GraphNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
-            let value = run(&self.0, &context, Input::Value(input)).await?;
+            let value = run(&self.0, &context, Input::Value(input), Value::Null).await?;
             Ok(NodeOutput::Update(value))
         })
     }
@@ -362,8 +358,19 @@ fn every(config: &RunConfig, breaks: &[Name]) -> Vec<Name> {
     star.into_iter().cloned().collect()
 }
 
-/// Runs `graph` inside the task of `context`.
-pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> Result<Value, NodeError> {
+/// Runs `graph` inside the task of `context`; `given` is a run context of its own.
+pub(crate) async fn run(
+    graph: &Graph,
+    context: &NodeContext,
+    input: Input,
+    given: Value,
+) -> Result<Value, NodeError> {
+    let given = match given {
+        Value::Null => Value::Null,
+        given => graph
+            .context_of(given)
+            .map_err(|why| NodeError::new(why.class(), why.to_string()))?,
+    };
     let outer = context.shared();
     let info = context.info();
     let call = context.next_graph_call();
@@ -388,13 +395,17 @@ pub(crate) async fn run(graph: &Graph, context: &NodeContext, input: Input) -> R
         interrupt_after: every(&outer.config, &outer.config.interrupt_after),
         step_timeout: None,
         run_timeout: None,
+        context: match given {
+            Value::Null => outer.config.context.clone(),
+            given => given,
+        },
         ..outer.config.clone()
     };
     let shared = Shared {
         emitter: outer.emitter.nested(segments, config.subgraphs),
         config,
         run_id: outer.run_id.clone(),
-        user: outer.user.clone(),
+        stored: outer.stored.clone(),
         claim: outer
             .claim
             .clone()

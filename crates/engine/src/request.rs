@@ -14,7 +14,7 @@ use crate::lifecycle::Lifecycle;
 use crate::metrics::{Meter, RunMetrics};
 use crate::node::Command;
 use crate::schedule::Schedule;
-use crate::stream::{Interrupt, StreamMode};
+use crate::stream::{Interrupt, StreamMode, beside};
 use crate::value::{List, Object, Value};
 
 /// What a run is given.
@@ -125,6 +125,15 @@ pub struct RunConfig {
     pub durability: Durability,
     /// Stored with every checkpoint: strings, numbers and booleans whose key does not begin with `__`.
     pub metadata: Object,
+    /// The run context: what nodes read and no node writes, such as who asks or which database to use. It is not stored:
+    /// each run of a thread is given its own. Nothing and an empty object both mean that there is none. A graph that
+    /// declares a [`ContextSchema`](crate::ContextSchema) checks it when the run begins.
+    pub context: Value,
+    /// Values that nodes read, as LangGraph's `configurable`. Plain ones are stored with every checkpoint as metadata is;
+    /// new graphs use `context`.
+    pub configurable: Object,
+    /// Labels of the run, which nodes read and messages of models carry.
+    pub tags: Vec<Name>,
     /// At most so many tasks at once.
     pub max_concurrency: Option<usize>,
     /// Stops the run when cancelled.
@@ -174,6 +183,9 @@ impl Default for RunConfig {
             interrupt_nested: false,
             durability: Durability::default(),
             metadata: Object::new(),
+            context: Value::Null,
+            configurable: Object::new(),
+            tags: Vec::new(),
             max_concurrency: None,
             cancel: CancellationToken::new(),
             run_id: None,
@@ -225,6 +237,14 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    /// `{"value", "interrupts"}`, LangGraph's second form.
+    pub fn to_json_v2(&self) -> Value {
+        let questions: List = self.interrupts.iter().map(Interrupt::to_json).collect();
+        let mut form = Object::new();
+        form.insert("value", beside(&self.value, &self.interrupts));
+        form.insert("interrupts", questions);
+        Value::Object(form)
+    }
     /// The value, with `__interrupt__` added when questions wait.
     pub fn to_json(&self) -> Value {
         if self.interrupts.is_empty() {

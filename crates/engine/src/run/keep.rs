@@ -17,7 +17,7 @@ impl Loop {
             source,
             step,
             parents: self.shared.parents.clone(),
-            user: (*self.shared.user).clone(),
+            user: (*self.shared.stored).clone(),
         };
         // A nested checkpoint is younger than the one it belongs to, also when the clock was set back.
         let around = self.shared.parents.iter().filter_map(|(_, id)| id.as_str()).max();
@@ -75,29 +75,33 @@ impl Loop {
     }
 }
 
-/// Names that say where a run is; a run's metadata cannot say it.
-pub(super) const PLACES: [&str; 4] = ["thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map"];
-
 /// Metadata worth keeping with every checkpoint: plain values under keys of the user's own.
-pub(super) fn user_metadata(given: &Object) -> Object {
-    const OWN: [&str; 8] = [
-        "source",
-        "step",
-        "parents",
+pub(crate) fn user_metadata(config: &RunConfig) -> Object {
+    const OWN: [&str; 3] = ["source", "step", "parents"];
+    let given = config.configurable.iter().chain(config.metadata.iter());
+    given
+        .filter(|(key, value)| {
+            matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
+                && !key.starts_with("__")
+                && !OWN.contains(&&***key)
+                && !is_place(key)
+        })
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+/// Does the name say where a run or a task is? The user's metadata cannot say it.
+pub(super) fn is_place(key: &str) -> bool {
+    const PLACES: [&str; 9] = [
+        "thread_id",
+        "checkpoint_id",
+        "checkpoint_ns",
+        "checkpoint_map",
         "langgraph_step",
         "langgraph_node",
         "langgraph_triggers",
         "langgraph_path",
         "langgraph_checkpoint_ns",
     ];
-    given
-        .iter()
-        .filter(|(key, value)| {
-            matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
-                && !key.starts_with("__")
-                && !OWN.contains(&&***key)
-                && !PLACES.contains(&&***key)
-        })
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
+    PLACES.contains(&key)
 }
