@@ -180,8 +180,8 @@ impl Graph {
         GraphRunStream::new(run, cancel, clock, asked)
     }
 
-    /// The context that its nodes read, of what the caller gave.
-    pub(crate) fn context_of(&self, given: Value) -> Result<Value, RunError> {
+    /// The context that nodes of a run read, of what the caller gives; refuses what does not fit what the graph declares.
+    pub fn context_of(&self, given: Value) -> Result<Value, RunError> {
         let read = match &self.context {
             Some(schema) => schema
                 .read(given)
