@@ -78,6 +78,7 @@ impl From<RunError> for Fault {
     fn from(error: RunError) -> Self {
         match error {
             RunError::InvalidRequest { .. }
+            | RunError::InvalidContext { .. }
             | RunError::AmbiguousResume { .. }
             | RunError::UnknownInterrupt { .. }
             | RunError::EmptyInput { .. } => Fault::usage(error.to_string()),

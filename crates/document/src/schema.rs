@@ -33,6 +33,15 @@ pub fn json_schema() -> Json {
             },
             "input": { "$ref": "#/$defs/keys", "description": "Keys that an input may set; all when absent." },
             "output": { "$ref": "#/$defs/keys", "description": "Keys that a run returns; all when absent." },
+            "context": {
+                "type": "object",
+                "description": "The run context: fields that a run is given beside its input, and that no node writes.",
+                "additionalProperties": {
+                    "description": "A JSON Schema of the value; without a default the field is required.",
+                    "allOf": [{ "$ref": "https://json-schema.org/draft/2020-12/schema" }],
+                    "type": "object"
+                }
+            },
             "nodes": {
                 "type": "object",
                 "description": "The nodes by id.",

@@ -508,6 +508,19 @@ impl Document {
         json!({ "type": "object", "properties": properties, "additionalProperties": false })
     }
 
+    /// JSON Schema of the run context, when the graph declares one: fields without a default are required.
+    pub fn context_schema(&self) -> Option<Json> {
+        let fields = self.head().get("context")?.as_object()?;
+        let required: Vec<&str> = fields
+            .iter()
+            .filter(|(_, field)| field.get("default").is_none())
+            .map(|(name, _)| name.as_str())
+            .collect();
+        Some(json!({
+            "type": "object", "properties": fields, "required": required, "additionalProperties": false,
+        }))
+    }
+
     /// Is this a node that stands on the canvas only?
     pub fn is_note(&self, name: &str) -> bool {
         let node = self.record(&format!("node:{name}"));

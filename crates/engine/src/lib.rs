@@ -64,6 +64,7 @@ pub use graph::builder::{Branch, StateGraph};
 pub use graph::call::{TaskFn, TaskHandle};
 pub use graph::compiled::Graph;
 pub use graph::context::{NodeContext, TaskInfo};
+pub use graph::context_schema::ContextSchema;
 pub use graph::entrypoint::Entrypoint;
 pub use graph::handler::{ErrorHandler, NodeFailed};
 pub use graph::node::{Interrupted, Node, NodeError, NodeOutput, ParentCommand, Router};

@@ -29,6 +29,12 @@ FEATURES = {
     "breaks": 0.1,
     "reducers": 0.12,
     "timeouts": 0.06,
+    "context": 0.3,
+    "config": 0.2,
+    "own reducers": 0.15,
+    "store": 0.2,
+    "second": 0.12,
+    "step timeouts": 0.03,
 }
 
 # How long a failing node works before it fails, in milliseconds: three attempts of one end before the first of the other,
@@ -48,11 +54,15 @@ class Drawn:
             self.features.remove("exit")
         # So is what shows of a question that was answered before its task failed.
         self.reducer = self.rng.choice(list(REDUCED))
+        self.written = self.rng.choice(list(WRITTEN))
         self.asks = self.rng.random() < 0.5
         self.pauses = PAUSES[:]
+        # Results that are kept are the same whatever the context is, and the store is read in the order of a race.
+        if "cache" in self.features:
+            self.features -= {"context", "config", "store"}
         # A failure ends what runs beside it where nodes are asynchronous; only timeouts that are handled are drawn there.
         if "timeouts" in self.features:
-            self.features -= {"exit", "defaults", "subgraphs", "bodies", "calls"}
+            self.features -= {"exit", "defaults", "subgraphs", "bodies", "calls", "step timeouts"}
             self.pauses = []
 
     def has(self, feature):
@@ -103,6 +113,8 @@ def written(drawn, name, state, asked):
         update["m"] = messages(rng, name)
     if "r" in state and rng.random() < 0.4:
         update["r"] = REDUCED[state["r"]["reducer"]](rng, name)
+    if "w" in state and rng.random() < 0.5:
+        update["w"] = WRITTEN[state["w"]["reducer"]](rng, name)
     return update
 
 
@@ -116,6 +128,47 @@ REDUCED = {
     "or": lambda rng, name: rng.random() < 0.3,
     "merge": lambda rng, name: {rng.choice(["p", name]): rng.randint(1, 3)},
 }
+
+
+# What is written to a key with a reducer that a user wrote.
+WRITTEN = {
+    "newest_three": lambda rng, name: rng.choice([[name], [name, "p"], name]),
+    "tally": lambda rng, name: rng.choice([name, "p", ["p", name]]),
+    "longest": lambda rng, name: rng.choice([name, "two words", name + name]),
+    "first": lambda rng, name: name,
+    "difference": lambda rng, name: rng.randint(1, 3),
+    "sentence": lambda rng, name: name,
+}
+
+
+def reads(drawn, name):
+    """Actions that write what the node reads of its run."""
+    rng, actions = drawn.rng, []
+    if drawn.has("context") and rng.random() < 0.35:
+        what = rng.choice([{"$": "context"}, {"$text": name + " {context.user} {context.level}"}])
+        actions.append({"write": {"x": what}} if rng.random() < 0.2 else {"emit": what})
+    if drawn.has("config") and rng.random() < 0.35:
+        what = rng.choice(["config.configurable", "config.tags", "config.metadata.who", "config.metadata.langgraph_step"])
+        actions.append({"emit": {"$": what}})
+    return actions
+
+
+def remembers(drawn, name):
+    """Operations on the store under names of the node's own, so that tasks that run at once do not race."""
+    rng, space = drawn.rng, ["of", name]
+    actions = []
+    for _ in range(rng.randint(1, 3)):
+        key = rng.choice(["k", "l"])
+        verb = rng.choice(["put", "put", "get", "delete", "search"])
+        given = {"namespace": space, "key": key}
+        if verb == "put":
+            given["value"] = {"runs": {"$": "runs"}, "t": rng.choice(["p", "q"])}
+        elif verb == "search":
+            given = {"namespace": space}
+            if rng.random() < 0.5:
+                given["filter"] = {"t": "p"}
+        actions.append({"store": {verb: given}})
+    return actions + [{"emit": {"$": "results"}}]
 
 
 def messages(rng, name):
@@ -153,8 +206,15 @@ def body(drawn, name, names, state, below):
         actions.append({"call": [[task, [{"$text": name}]] for task in which]})
         actions.append({"write": {"log": {"$": "results"}}})
     if drawn.has("bodies") and rng.random() < 0.3 and below == 0:
-        actions.append({"graph": "called", "with": {"x": 1, "log": ["to " + name]}})
+        call = {"graph": "called", "with": {"x": 1, "log": ["to " + name]}}
+        if drawn.has("context") and rng.random() < 0.4:
+            call["context"] = rng.choice([{"user": "own", "level": 7}, {}])
+        actions.append(call)
         actions.append({"write": {"log": [{"$len": {"$": "results"}}]}})
+    actions += reads(drawn, name)
+    # Packets to one node are tasks of one name that run at once.
+    if drawn.has("store") and rng.random() < 0.3:
+        actions += remembers(drawn, name)
     update = written(drawn, name, state, asked)
     if update:
         actions.append({"write": update})

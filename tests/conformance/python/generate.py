@@ -15,10 +15,22 @@ from bodies import (
     fails,
     late,
     on_error,
+    reads,
+    remembers,
     retry,
     target,
 )
 from scripts import functional_script, root_script, script
+
+
+KINDS = {
+    "newest_three": "array",
+    "tally": "object",
+    "longest": "string",
+    "first": "string",
+    "difference": "integer",
+    "sentence": "string",
+}
 
 
 def state_of(drawn):
@@ -41,6 +53,11 @@ def state_of(drawn):
         state["r"] = {"type": kind, "reducer": reducer}
         if rng.random() < 0.3:
             state["r"]["empty"] = False
+    if drawn.has("own reducers"):
+        reducer = drawn.written
+        state["w"] = {"type": KINDS[reducer], "reducer": reducer}
+        if reducer == "newest_three" and rng.random() < 0.3:
+            state["w"] = {**state["w"], "channel": "delta", "snapshot_frequency": rng.randint(1, 4)}
     if drawn.has("channels"):
         state["u"] = {"channel": rng.choice(["untracked", "untracked_any", "ephemeral", "ephemeral_any", "any_value", "topic"])}
         state["o"] = {"type": "object", "reducer": "merge"}
@@ -139,6 +156,22 @@ def graph(drawn, names, nested, below):
     return made
 
 
+def declared(drawn, made):
+    """What the outermost graph declares: a context, a store, a step timeout."""
+    rng = drawn.rng
+    if drawn.has("context") and rng.random() < 0.6:
+        fields = {"user": {"type": "string"}, "level": {"type": "integer", "default": 1}}
+        if rng.random() < 0.3:
+            fields["user"]["default"] = "nobody"
+        made["context"] = {"fields": fields, **({"typed": True} if rng.random() < 0.4 else {})}
+    if drawn.has("store"):
+        made["store"] = True
+    if drawn.has("step timeouts"):
+        # Long enough for every pause: what a step does that takes longer is a difference that is meant.
+        made["step_timeout"] = 15
+    return made
+
+
 def called(drawn, name, at_once):
     """A task: what it does is the same in every run, except that it may ask or fail first; two that fail at once race."""
     rng, actions, chance = drawn.rng, [], drawn.rng.random()
@@ -167,7 +200,9 @@ def workflow(drawn):
     for one in tasks.values():
         if cached and not asks(one["do"]) and rng.random() < 0.7:
             one["cache"] = {}
-    actions = []
+    actions = reads(drawn, "wf") + (remembers(drawn, "wf") if drawn.has("store") else [])
+    # What was read of the store is no result of a call.
+    actions = [action for action in actions if action != {"emit": {"$": "results"}}]
     for k in range(rng.randint(1, 4)):
         kind = rng.random()
         if kind < 0.55:
@@ -250,15 +285,15 @@ def generate(seed):
     about = f"Random case {seed}."
     if rng.random() < 0.15:
         drawn.features -= {"output", "messages", "timeouts"}
-        made = workflow(drawn)
+        made = declared(drawn, workflow(drawn))
         return {"about": about, "graph": made, "script": functional_script(drawn, int("cache" in made))}
     if rng.random() < 0.06:
         drawn.features -= {"output", "messages", "timeouts"}
-        made = one_value(drawn)
+        made = declared(drawn, one_value(drawn))
         return {"about": about, "graph": made, "script": root_script(drawn, list(made["nodes"]))}
     names = NAMES[: rng.randint(2, 6)]
     nested = "inner" if rng.random() < 0.4 else None
-    made = graph(drawn, names, nested, 0)
+    made = declared(drawn, graph(drawn, names, nested, 0))
     graphs = {}
     if any("graph" in node for node in made["nodes"].values()):
         deep = "deep" if rng.random() < 0.35 else None

@@ -7,6 +7,7 @@ sides' records comparable. The case format is described in ../README.md.
 
 import asyncio
 import builtins
+import dataclasses
 import json
 import logging
 import operator
@@ -33,14 +34,16 @@ from langgraph.channels import (
 )
 from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.config import get_stream_writer
+from langgraph.config import get_config, get_store, get_stream_writer
 from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.managed import IsLastStep, RemainingSteps
+from langgraph.store.memory import InMemoryStore
 from langgraph.types import (
     CachePolicy,
     Command,
+    GraphOutput,
     Interrupt,
     Overwrite,
     RetryPolicy,
@@ -129,7 +132,50 @@ def add(a, b):
     return a + b
 
 
+# ── Reducers that a user wrote ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def newest_three(old, new):
+    return (old + (new if isinstance(new, list) else [new]))[-3:]
+
+
+def tally(old, new):
+    counts = dict(old)
+    for word in new if isinstance(new, list) else [new]:
+        counts[word] = counts.get(word, 0) + 1
+    return counts
+
+
+def longest(old, new):
+    return new if len(new) > len(old) else old
+
+
+def first(old, new):
+    return old or new
+
+
+def difference(old, new):
+    return old - new
+
+
+def sentence(old, new):
+    return f"{old}, {new}" if old else new
+
+
+def positive(old, new):
+    if new < 0:
+        raise ValueError(f"{new} is negative")
+    return old + new
+
+
 REDUCERS = {
+    "newest_three": newest_three,
+    "tally": tally,
+    "longest": longest,
+    "first": first,
+    "difference": difference,
+    "sentence": sentence,
+    "positive": positive,
     "add": add,
     "append": append,
     "merge": merge,
@@ -222,6 +268,10 @@ def freeze(value):
     if isinstance(value, BaseMessage):
         dumped = value.model_dump()
         return {"message": freeze(dumped)} if dumped.get("type") is None else freeze(dumped)
+    if isinstance(value, GraphOutput):
+        return {"value": freeze(value.value), "interrupts": freeze(value.interrupts)}
+    if dataclasses.is_dataclass(value) and type(value).__name__ == "Context":
+        return freeze(dataclasses.asdict(value))
     if isinstance(value, Interrupt):
         return {"value": freeze(value.value), "id": value.id}
     if isinstance(value, Send):
@@ -325,7 +375,7 @@ class World:
         self.document = document
         self.asynchronous = api == "async"
         self.runs, self.ran, self.notes = {}, [], []
-        self.graphs, self.tasks = {}, {}
+        self.graphs, self.tasks, self.store = {}, {}, None
         self.lock = threading.Lock()
 
     def begin(self, name):
@@ -351,10 +401,64 @@ def command(spec, scope):
     return Command(update=update, goto=goto, **more)
 
 
+PLACES = ("thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map")
+
+
+def around():
+    """What a node reads of its run: the context, and the configuration without LangGraph's own part."""
+    try:
+        config = get_config()
+    except RuntimeError:
+        # A router that an edit asks.
+        config = {}
+    configurable = config.get("configurable", {})
+    runtime = configurable.get("__pregel_runtime")
+    mine = {key: one for key, one in configurable.items() if not key.startswith("__pregel") and key not in PLACES}
+    metadata = dict(config.get("metadata") or {})
+    metadata = {key: one for key, one in metadata.items() if not key.startswith(("ls_", "lc_versions"))}
+    return {
+        "context": freeze(getattr(runtime, "context", None)),
+        "config": freeze({"configurable": mine, "tags": config.get("tags") or [], "metadata": metadata}),
+    }
+
+
+def item(found):
+    if found is None:
+        return None
+    return {"namespace": list(found.namespace), "key": found.key, "value": freeze(found.value)}
+
+
+def stored_items(store, namespace=()):
+    """All items below a namespace, in the order of their names."""
+    found = [item(one) for one in store.search(tuple(namespace), limit=1000)]
+    return sorted(found, key=lambda one: (one["namespace"], one["key"]))
+
+
+def use_store(store, spec):
+    """One action on the store; what it answers."""
+    ((verb, given),) = spec.items()
+    if verb == "namespaces":
+        given = {key: tuple(one) if isinstance(one, list) else one for key, one in given.items()}
+        return sorted(list(one) for one in store.list_namespaces(**given))
+    namespace = tuple(given["namespace"])
+    if verb == "put":
+        store.put(namespace, given["key"], given["value"])
+        return None
+    if verb == "delete":
+        store.delete(namespace, given["key"])
+        return None
+    if verb == "get":
+        return item(store.get(namespace, given["key"]))
+    if verb == "search":
+        found = store.search(namespace, limit=1000, filter=given.get("filter"))
+        return sorted((item(one) for one in found), key=lambda one: (one["namespace"], one["key"]))
+    raise ValueError(f"unknown store action {verb}")
+
+
 def work(world, name, actions, scope):
     """The body of a node, as a generator of what it waits for: sleeps, graphs and tasks."""
     parts, open_write = [], False
-    scope = {"answers": [], "results": [], **scope}
+    scope = {"answers": [], "results": [], **around(), **scope}
     for action in actions:
         if "if" in action and not true(compute(action["if"], scope)):
             continue
@@ -401,11 +505,15 @@ def work(world, name, actions, scope):
         elif "model" in action:
             said = yield ("model", Scripted(pieces=compute(action["model"], scope)))
             scope["said"] = said.id
+        elif "store" in action:
+            answer = use_store(get_store(), compute(action["store"], scope))
+            scope["results"] = scope["results"] + [answer]
         elif "note" in action:
             world.notes.append([name, freeze(compute(action["note"], scope))])
         elif "graph" in action:
             given = compute(action.get("with", {"$": "state"}), scope)
-            result = yield ("graph", world.graphs[action["graph"]], given)
+            own = compute(action["context"], scope) if "context" in action else None
+            result = yield ("graph", world.graphs[action["graph"]], given, own)
             scope["results"] = scope["results"] + [freeze(result)]
         elif "call" in action:
             calls = [(world.tasks[which], compute(arguments, scope)) for which, arguments in action["call"]]
@@ -435,7 +543,7 @@ def drive(steps):
                     time.sleep(step[1])
                     result = None
                 elif step[0] == "graph":
-                    result = step[1].invoke(step[2])
+                    result = step[1].invoke(step[2], context=step[3])
                 elif step[0] == "model":
                     result = step[1].invoke([])
                 else:
@@ -457,7 +565,7 @@ async def drive_async(steps):
                     await asyncio.sleep(step[1])
                     result = None
                 elif step[0] == "graph":
-                    result = await step[1].ainvoke(step[2])
+                    result = await step[1].ainvoke(step[2], context=step[3])
                 elif step[0] == "model":
                     result = await step[1].ainvoke([])
                 else:
@@ -512,7 +620,7 @@ def router(world, source, edge):
     name = edge.get("name") or "route"
 
     def targets(state):
-        scope = {"state": freeze(state)}
+        scope = {"state": freeze(state), **around()}
         if "route" in edge:
             return thaw(compute(edge["route"], scope))
         if "when" in edge:
@@ -570,15 +678,41 @@ def timeout_policy(spec):
     return TimeoutPolicy(**more)
 
 
+def context_schema(spec):
+    """The declared context: a dataclass, or with `"typed": true` a dictionary that nobody checks."""
+    fields = spec["fields"]
+    if spec.get("typed"):
+        return TypedDict("Context", {key: TYPES[one.get("type")] for key, one in fields.items()})
+
+    def field(one):
+        if "default" not in one:
+            return dataclasses.field()
+        return dataclasses.field(default_factory=lambda: json.loads(json.dumps(one["default"])))
+
+    made = [(key, TYPES[one.get("type")], field(one)) for key, one in fields.items()]
+    return dataclasses.make_dataclass("Context", made, kw_only=True)
+
+
+def compiled(graph, spec):
+    """The graph with what LangGraph takes as attributes."""
+    if "step_timeout" in spec:
+        graph.step_timeout = spec["step_timeout"]
+    return graph
+
+
 def build_graph(world, spec, name, saver):
     compile_options = {key: spec[key] for key in ("interrupt_before", "interrupt_after") if key in spec}
     if spec.get("cache"):
         compile_options["cache"] = InMemoryCache()
+    if spec.get("store"):
+        compile_options["store"] = world.store = InMemoryStore()
+    declared = {"context_schema": context_schema(spec["context"])} if "context" in spec else {}
     if "entrypoint" in spec:
-        return build_entrypoint(world, spec["entrypoint"], saver, compile_options.get("cache"))
+        more = {key: compile_options[key] for key in ("cache", "store") if key in compile_options}
+        return compiled(build_entrypoint(world, spec["entrypoint"], saver, {**more, **declared}), spec)
     if "root" in spec:
         annotated = {}
-        builder = StateGraph(annotation(spec["root"]))
+        builder = StateGraph(annotation(spec["root"]), **declared)
     else:
         annotated = {key: annotation(one) for key, one in spec.get("state", {}).items()}
         annotated_all = {**annotated, **{key: annotation(one) for key, one in spec.get("private", {}).items()}}
@@ -588,7 +722,7 @@ def build_graph(world, spec, name, saver):
             made = TypedDict(what, {key: annotated_all[key] for key in keys})
             return schemas.setdefault(tuple(keys), made)
 
-        more = {}
+        more = {**declared}
         if "input" in spec:
             more["input_schema"] = schema("Input", spec["input"])
         if "output" in spec:
@@ -631,10 +765,10 @@ def build_graph(world, spec, name, saver):
             builder.add_conditional_edges(source, router(world, source, edge), edge.get("paths"))
         else:
             builder.add_edge(source, edge["to"])
-    return builder.compile(checkpointer=saver, name=name, **compile_options)
+    return compiled(builder.compile(checkpointer=saver, name=name, **compile_options), spec)
 
 
-def build_entrypoint(world, spec, saver, cache):
+def build_entrypoint(world, spec, saver, given):
     name = spec["name"]
 
     def scope(state, previous):
@@ -650,13 +784,11 @@ def build_entrypoint(world, spec, saver, cache):
             return drive(work(world, name, spec["do"], scope(state, previous)))
 
     run.__name__ = name
-    more = {}
+    more = {**given}
     if "retry" in spec:
         more["retry_policy"] = retry_policy(spec["retry"])
     if "cache" in spec:
         more["cache_policy"] = cache_policy(spec["cache"])
-    if cache is not None:
-        more["cache"] = cache
     return entrypoint(checkpointer=saver, **more)(run)
 
 
@@ -814,7 +946,8 @@ class Session:
             config["configurable"] = {**config["configurable"], "__pregel_strict_resume": True}
         if "max_concurrency" in op:
             config["max_concurrency"] = op["max_concurrency"]
-        more = {key: op[key] for key in ("interrupt_before", "interrupt_after", "output_keys") if key in op}
+        fields = ("interrupt_before", "interrupt_after", "output_keys", "context", "version")
+        more = {key: op[key] for key in fields if key in op}
         durability = op.get("durability", "sync")
         if self.saver is not None and durability is not None:
             more["durability"] = durability
@@ -830,7 +963,12 @@ class Session:
         subgraphs = op.get("subgraphs", False)
 
         def take(item):
-            if subgraphs:
+            if op.get("version") == "v2":
+                told = shown(item["type"], item["data"])
+                if item["type"] == "values":
+                    told = {"data": told, "interrupts": freeze(item["interrupts"])}
+                events.append([list(item["ns"]), item["type"], told])
+            elif subgraphs:
                 ns, mode, payload = item
                 events.append([list(ns), mode, shown(mode, payload)])
             else:
@@ -1012,7 +1150,8 @@ class Session:
             except Exception as problem:
                 history = {"error": error(problem)}
             threads[thread] = {"history": history, "stored": self.stored(thread)}
-        return {"threads": threads}
+        store = self.world.store
+        return {"threads": threads} if store is None else {"threads": threads, "store": stored_items(store)}
 
 
 def address(config):

@@ -6,6 +6,16 @@ from bodies import target
 MODES = ["values", "updates", "tasks", "checkpoints", "custom"]
 
 
+CONTEXTS = [{"user": "ada"}, {"user": "eve", "level": 3}, {"level": 2}, {}, {"user": "ada", "other": 1}]
+CONFIGS = [
+    {},
+    {"configurable": {"who": "ada", "n": 1}},
+    {"metadata": {"who": "eve"}},
+    {"tags": ["one"]},
+    {"configurable": {"who": "ada", "deep": {"x": [1]}}, "metadata": {"who": "eve", "list": [1]}, "tags": ["one", "two"]},
+]
+
+
 def runner(drawn, names, limit, durable=True):
     rng, flags = drawn.rng, {}
     if drawn.has("messages"):
@@ -30,8 +40,12 @@ def runner(drawn, names, limit, durable=True):
             op["interrupt_after"] = [rng.choice(names)]
         if drawn.has("output") and rng.random() < 0.5:
             op["output_keys"] = rng.choice(["log", ["log"], ["x", "n"]])
-        if drawn.has("threads") and rng.random() < 0.3:
-            op["thread"] = "2"
+        if drawn.has("threads") and rng.random() < 0.4:
+            op["thread"] = rng.choice(["2", "2", "3"])
+        if drawn.has("context") and rng.random() < 0.75:
+            op["context"] = rng.choice(CONTEXTS)
+        if drawn.has("config"):
+            op.update(rng.choice(CONFIGS))
         if drawn.once_in(0.04):
             plain = {key: flag for key, flag in flags.items() if key not in ("modes", "subgraphs")}
             return {"op": "invoke", **op, "limit": limit, **plain}
@@ -39,6 +53,8 @@ def runner(drawn, names, limit, durable=True):
             plain = {key: flag for key, flag in flags.items() if key not in ("modes", "subgraphs")}
             modes = [mode for mode in ("updates", "custom", "tasks", "checkpoints", "debug") if rng.random() < 0.3]
             return {"op": "events", **op, "limit": limit, **plain, "modes": modes, "unordered": True}
+        if drawn.has("second") and drawn.once_in(0.7):
+            op["version"] = "v2"
         return {"op": "stream", **op, "limit": limit, **flags}
 
     return run
@@ -59,7 +75,7 @@ def script(drawn, names, has_cache, durable, nested):
     if has_cache:
         kinds += ["clear_cache", "input"]
     if drawn.has("threads"):
-        kinds += ["delete", "input"]
+        kinds += ["delete", "input", "crossed", "crossed"]
     for _ in range(rng.randint(1, 5)):
         kind = rng.choice(kinds)
         at = {"at": {"history": rng.randint(0, 8), "wrap": True}}
@@ -77,6 +93,13 @@ def script(drawn, names, has_cache, durable, nested):
             ops.append(run({"command": {"update": {"log": ["CU"]}}}))
         elif kind == "replay":
             ops.append(run({"input": None, **at}))
+        elif kind == "crossed":
+            # Both threads wait or have ended; one goes back, then the other goes on.
+            first, second = rng.sample(["1", "2"], 2)
+            ops.append(run({"input": {"x": 3, "log": ["crossed"]}}) | {"thread": second})
+            ops.append(run({"input": None, **at}) | {"thread": first})
+            answers = {str(k): f"C{k}" for k in range(6)}
+            ops.append(run({"command": {"resume": {"ids": answers}}}) | {"thread": second})
         elif kind == "clear":
             ops.append({"op": "update", "values": None, "as_node": "__end__"})
         elif kind == "copy":

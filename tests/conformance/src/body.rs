@@ -11,6 +11,7 @@ use superstep::{
 };
 
 use crate::expression::{Scope, compute, holds, thaw};
+use crate::store::use_store;
 
 /// What the bodies of one case share: counters, notes, and what ran.
 #[derive(Debug)]
@@ -188,6 +189,19 @@ impl Parts {
     }
 }
 
+/// What a node reads of its run: the context, and the configuration.
+fn around(context: &NodeContext, scope: &mut Scope) {
+    let configurable = superstep::Value::Object(context.configurable().clone());
+    let tags: Vec<&str> = context.tags().iter().map(|tag| &**tag).collect();
+    let config = json!({
+        "configurable": Value::from(configurable),
+        "tags": tags,
+        "metadata": Value::from(context.metadata()),
+    });
+    scope.insert("context".into(), context.context().into());
+    scope.insert("config".into(), config);
+}
+
 fn extend(scope: &mut Scope, list: &str, item: Value) {
     if let Some(Value::Array(items)) = scope.get_mut(list) {
         items.push(item);
@@ -200,6 +214,7 @@ impl Body {
         let runs = scope.get("runs").and_then(Value::as_u64).unwrap_or_default();
         scope.insert("answers".into(), json!([]));
         scope.insert("results".into(), json!([]));
+        around(context, &mut scope);
         let mut parts = Parts::default();
         for action in self.actions.iter() {
             if action
@@ -264,6 +279,9 @@ impl Body {
                     context.message(superstep::Value::from(whole)).await;
                 }
                 scope.insert("said".into(), id.into());
+            } else if let Some(spec) = given("store") {
+                let answer = use_store(context.store(), &spec).await?;
+                extend(&mut scope, "results", answer);
             } else if let Some(note) = given("note") {
                 lock(&self.world.notes).push(json!([self.name, note]));
             } else if let Some(name) = action.get("graph").and_then(Value::as_str) {
@@ -272,7 +290,8 @@ impl Body {
                     Value::Null => Input::Resume,
                     value => Input::Value(value.into()),
                 };
-                let result = context.invoke(&graph, input).await?;
+                let own = superstep::Value::from(given("context").unwrap_or_default());
+                let result = context.invoke_with_context(&graph, input, own).await?;
                 extend(&mut scope, "results", result.into());
             } else if let Some(calls) = action.get("call").and_then(Value::as_array) {
                 let mut handles = Vec::new();
@@ -368,6 +387,7 @@ impl Route {
     ) -> Result<Vec<Target>, NodeError> {
         let mut scope = Scope::new();
         scope.insert("state".into(), state.into());
+        around(&context, &mut scope);
         if let Some(body) = &self.before {
             let mut inner = scope.clone();
             inner.insert("runs".into(), body.world.count(&body.name).into());

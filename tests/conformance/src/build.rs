@@ -12,7 +12,9 @@ use superstep::{
 
 use crate::Refusal;
 use crate::body::{Body, Route, World, actions};
+use crate::declared::context_schema;
 use crate::expression::{Scope, compute};
+use crate::reducers;
 
 /// Why there is no graph.
 pub(crate) enum Unbuilt {
@@ -71,7 +73,9 @@ fn operator(name: &str) -> Result<BinaryOp, Refusal> {
         "append" => BinaryOp::Append,
         "merge" => BinaryOp::Merge,
         "union" => BinaryOp::Union,
-        other => return Err(invalid(format!("there is no reducer {other}"))),
+        other => {
+            return reducers::operator(other).ok_or_else(|| invalid(format!("there is no reducer {other}")));
+        }
     })
 }
 
@@ -148,9 +152,9 @@ fn nodes(graph: &Value) -> Vec<(String, Value)> {
     }
 }
 
-const ACTIONS: [&str; 21] = [
+const ACTIONS: [&str; 23] = [
     "if", "write", "also", "return", "command", "ask", "until", "into", "fail", "times", "message", "sleep",
-    "emit", "note", "graph", "with", "call", "await", "catch", "final", "model",
+    "emit", "note", "graph", "with", "call", "await", "catch", "final", "model", "store", "context",
 ];
 
 fn check_actions(actions: &[Value]) -> Result<(), Refusal> {
@@ -222,14 +226,21 @@ fn build_one(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
             "checkpointer",
             "interrupt_before",
             "interrupt_after",
+            "context",
+            "store",
+            "step_timeout",
         ],
         "a graph",
     )?;
     if let Some(one) = spec.get("entrypoint") {
         known(one, &["name", "do", "retry", "cache"], "an entry point")?;
-        return Ok(given(entrypoint(one, world)?, spec));
+        return Ok(given(entrypoint(one, spec, world)?, spec));
     }
     let mut graph = StateGraph::new();
+    if let Some(declared) = spec.get("context") {
+        known(declared, &["fields", "typed"], "a context")?;
+        graph = graph.context(context_schema(declared));
+    }
     for (key, one) in spec
         .get("state")
         .and_then(Value::as_object)
@@ -336,7 +347,7 @@ fn given(mut graph: Graph, spec: &Value) -> Graph {
     }
 }
 
-fn entrypoint(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
+fn entrypoint(spec: &Value, graph: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
     let body = Body {
         world: world.clone(),
         name: text(spec, "name").unwrap_or_default().to_owned(),
@@ -352,10 +363,11 @@ fn entrypoint(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
     }
     let name = body.name.clone();
     let work = move |context: NodeContext, input: superstep::Value| body.clone().node(context, input);
-    Entrypoint::new(name, work)
-        .options(options)
-        .compile()
-        .map_err(Unbuilt::Compile)
+    let mut entry = Entrypoint::new(name, work).options(options);
+    if let Some(declared) = graph.get("context") {
+        entry = entry.context(context_schema(declared));
+    }
+    entry.compile().map_err(Unbuilt::Compile)
 }
 
 fn add_defaults(mut graph: StateGraph, defaults: &Value, world: &Arc<World>) -> Result<StateGraph, Refusal> {

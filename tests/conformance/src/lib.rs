@@ -7,13 +7,16 @@
 mod body;
 mod build;
 mod case;
+mod declared;
 mod diff;
 mod expression;
 mod format;
 mod normal;
 mod recorder;
+mod reducers;
 mod session;
 mod shrink;
+mod store;
 
 pub use case::{Case, Deviation, Deviations, cases, root};
 pub use diff::{Difference, compare};

@@ -179,9 +179,9 @@ fn delta_keys(case: &serde_json::Value) -> Vec<String> {
     keys.map(|(key, _)| key.clone()).collect()
 }
 
-/// Four things differ everywhere: the path of a row where an edit stands for a task that has rows already, the form in
-/// which a command is stored that begins a thread, what LangGraph notes of delta keys that it stored at a fork, and what
-/// it repeats of a request for what is not there.
+/// Five things differ everywhere: the path of a row where an edit replaces a task that has rows already, the form in
+/// which a command is stored that begins a thread, what LangGraph notes of delta keys that it stored at a fork, what
+/// it repeats of a request for what is not there, and the metadata that an edit keeps of the checkpoint before it.
 fn counts(difference: &Difference, deltas: &[String]) -> bool {
     let parts: Vec<&str> = difference.place.split('.').collect();
     let stored = difference.place.contains(".stored.");
@@ -189,7 +189,9 @@ fn counts(difference: &Difference, deltas: &[String]) -> bool {
     let last = parts.last().copied().unwrap_or_default();
     let noted = parts.contains(&"versions_seen")
         && (last == "__snapshot_bumps__" || deltas.iter().any(|key| key == last));
-    !(difference.engine.is_none() && difference.place.contains(".config.configurable")
+    let kept = parts.len() > 1 && parts[parts.len() - 2] == "metadata" && difference.reference.is_none();
+    !(kept
+        || difference.engine.is_none() && difference.place.contains(".config.configurable")
         || stored && (path || noted || difference.place.contains(".channel_values.__start__")))
 }
 

@@ -1,18 +1,21 @@
 //! The script of a case, performed with the engine. The record has the shape that `python/record.py` gives.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use superstep::protocol::{Projected, Projection};
 use superstep::{
     CheckpointId, CheckpointTuple, Checkpointer, Command, Durability, Graph, Input, ListQuery, MemorySaver,
-    Output, RunConfig, RunError, StateRef, StateSnapshot, StateUpdate, StreamMode, TaskState, ThreadId,
+    MemoryStore, Output, RunConfig, RunError, StateRef, StateSnapshot, StateUpdate, Store, StreamEvent,
+    StreamMode, TaskState, ThreadId,
 };
 
 use crate::Refusal;
 use crate::body::{World, command};
 use crate::build::{Unbuilt, build, text, texts, unsupported};
 use crate::expression::{Scope, compute, thaw};
+use crate::store::stored_items;
 
 const MODES: [&str; 5] = ["values", "updates", "tasks", "checkpoints", "custom"];
 const LIMIT: u32 = 25;
@@ -42,6 +45,8 @@ struct Session {
     saver: Option<Arc<MemorySaver>>,
     updated: Vec<StateRef>,
     threads: Vec<String>,
+    step_timeout: Option<Duration>,
+    store: Option<Arc<dyn Store>>,
 }
 
 /// Performs the case's script and gives the record as it came.
@@ -61,7 +66,14 @@ pub async fn perform(case: &Value) -> Result<Value, Refusal> {
         }
     };
     let saver = (spec.get("checkpointer") != Some(&json!(false))).then(|| Arc::new(MemorySaver::new()));
+    let store: Option<Arc<dyn Store>> =
+        (spec.get("store") == Some(&json!(true))).then(|| Arc::new(MemoryStore::new()) as Arc<dyn Store>);
+    let graph = match &store {
+        Some(store) => graph.with_store(store.clone()),
+        None => graph,
+    };
     let mut session = Session {
+        store,
         graph: match &saver {
             Some(saver) => graph.with_checkpointer(saver.clone()),
             None => graph,
@@ -70,6 +82,10 @@ pub async fn perform(case: &Value) -> Result<Value, Refusal> {
         saver,
         updated: Vec::new(),
         threads: Vec::new(),
+        step_timeout: spec
+            .get("step_timeout")
+            .and_then(Value::as_f64)
+            .map(Duration::from_secs_f64),
     };
     let mut made = Vec::new();
     for op in case.get("script").and_then(Value::as_array).into_iter().flatten() {
@@ -94,6 +110,8 @@ fn error(error: &RunError) -> Value {
                 RunError::ParentCommand { .. } => "ParentCommand",
                 RunError::UnknownInterrupt { .. } => "UnknownInterruptError",
                 RunError::NotPersistent { message } if message.starts_with("Cannot use") => "RuntimeError",
+                RunError::InvalidContext { .. } => "TypeError",
+                RunError::TimedOut { .. } => "TimeoutError",
                 RunError::NotPersistent { .. } | RunError::InvalidRequest { .. } => "ValueError",
                 other => other.code(),
             };
@@ -240,11 +258,6 @@ impl Session {
     }
 
     async fn config(&mut self, op: &Value) -> Result<RunConfig, Miss> {
-        for field in ["configurable", "tags"] {
-            if op.get(field).is_some_and(|value| value != &json!(false)) {
-                return Err(unsupported(format!("`{field}` of a run")).into());
-            }
-        }
         let thread = self.thread(op);
         let place = match (&thread, op.get("at")) {
             (Some(thread), Some(at)) => Some(self.find(thread, at).await?),
@@ -278,6 +291,10 @@ impl Session {
                 _ => Durability::Sync,
             },
             metadata: object(op.get("metadata")),
+            context: op.get("context").cloned().unwrap_or_default().into(),
+            configurable: object(op.get("configurable")),
+            tags: names("tags"),
+            step_timeout: self.step_timeout,
             max_concurrency: op
                 .get("max_concurrency")
                 .and_then(Value::as_u64)
@@ -301,7 +318,11 @@ impl Session {
                 let config = self.config(op).await?;
                 let input = self.input(op).await?;
                 let result = self.graph.invoke(input, config).await?;
-                record.insert("value".into(), result.to_json().into());
+                let value = match is_second(op) {
+                    true => result.to_json_v2().into(),
+                    false => result.to_json().into(),
+                };
+                record.insert("value".into(), value);
             }
             "stream" => {
                 let config = self.config(op).await?;
@@ -310,6 +331,10 @@ impl Session {
                 let mut run = self.graph.stream(input, config);
                 let mut events = Vec::new();
                 while let Some(event) = run.next().await {
+                    if is_second(op) {
+                        events.push(second_form(&event));
+                        continue;
+                    }
                     // LangGraph shows no namespaces unless nested graphs are asked for.
                     let ns: &[String] = if nested { &event.ns } else { &[] };
                     events.push(json!([ns, event.mode().as_str(), Value::from(event.data())]));
@@ -484,7 +509,11 @@ impl Session {
                 json!({"history": history, "stored": self.stored(id).await}),
             );
         }
-        json!({"threads": threads})
+        let mut end = json!({"threads": threads});
+        if let Some(store) = &self.store {
+            end["store"] = stored_items(&**store).await;
+        }
+        end
     }
 
     /// Every checkpoint and pending write of a thread, by namespace, newest first.
@@ -567,6 +596,22 @@ fn stored_checkpoint(tuple: &CheckpointTuple) -> Value {
         "updated_channels": updated,
         "writes": writes,
     })
+}
+
+/// Does the operation ask for LangGraph's second form of streams and results?
+fn is_second(op: &Value) -> bool {
+    text(op, "version") == Some("v2")
+}
+
+/// An event of that form; states keep the questions that it has beside them.
+fn second_form(event: &StreamEvent) -> Value {
+    let mut part = Value::from(event.to_json_v2());
+    let data = part["data"].take();
+    let told = match part.get("interrupts") {
+        Some(questions) => json!({"data": data, "interrupts": questions}),
+        None => data,
+    };
+    json!([part["ns"], part["type"], told])
 }
 
 fn object(value: Option<&Value>) -> superstep::Object {

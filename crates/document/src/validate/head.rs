@@ -38,6 +38,7 @@ pub(super) fn check(check: &mut Check<'_>) {
         check.push(Diagnostic::error("bad-limit", "doc", message, remedy).at("/recursion_limit"));
     }
     limits(check, &head);
+    context(check, &head);
     examples(check, &head);
 }
 
@@ -139,6 +140,24 @@ fn unknown_key(check: &Check<'_>, name: &str, who: &str) -> (String, String) {
         None => format!("Declare `{name}` in `state`, or remove it here."),
     };
     (message, remedy)
+}
+
+fn context(check: &mut Check<'_>, head: &Json) {
+    if !check.field("doc", head, "context", Wanted::Object) {
+        return;
+    }
+    let fields = head.get("context").and_then(Json::as_object);
+    for (name, field) in fields.into_iter().flatten() {
+        if !field.is_object() {
+            let message = format!(
+                "The field `{name}` of the run context must be a JSON Schema, and is {}.",
+                type_name(field)
+            );
+            let remedy = "Write an object such as { \"type\": \"string\" }, or remove the field.";
+            let pointer = format!("/context/{}", escape_pointer(name));
+            check.push(Diagnostic::error("bad-type", "doc", message, remedy).at(pointer));
+        }
+    }
 }
 
 fn examples(check: &mut Check<'_>, head: &Json) {

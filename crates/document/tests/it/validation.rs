@@ -578,3 +578,22 @@ fn all_problems_come_at_once_and_read_well() {
         ]
     );
 }
+
+#[test]
+fn a_run_context_is_an_object_of_json_schemas() {
+    let fields = json!({ "user": { "type": "string" }, "level": { "type": "integer", "default": 1 } });
+    let good = with(json!({ "context": fields.clone() }));
+    assert_eq!(found(&good), [""; 0]);
+    assert_eq!(
+        good.context_schema(),
+        Some(json!({
+            "type": "object", "properties": fields, "required": ["user"], "additionalProperties": false,
+        }))
+    );
+    assert_eq!(with(json!({})).context_schema(), None);
+    assert_eq!(found(&with(json!({ "context": [] }))), ["bad-type doc /context"]);
+    assert_eq!(
+        found(&with(json!({ "context": { "a/b": "string" } }))),
+        ["bad-type doc /context/a~1b"]
+    );
+}

@@ -6,6 +6,7 @@ use crate::base::ids::Name;
 use crate::base::timeout::Timeout;
 use crate::channel::{ChannelSpec, Managed};
 use crate::graph::compiled::Graph;
+use crate::graph::context_schema::ContextSchema;
 use crate::graph::handler::ErrorHandler;
 use crate::graph::node::{Node, Router};
 use crate::graph::options::NodeOptions;
@@ -18,6 +19,7 @@ use crate::stream::error::CompileError;
 #[derive(Default)]
 pub struct StateGraph {
     pub(crate) schema: Schema,
+    pub(crate) context: Option<ContextSchema>,
     pub(crate) default_retry: Vec<RetryPolicy>,
     pub(crate) default_timeout: Option<Timeout>,
     pub(crate) default_cache: Option<CachePolicy>,
@@ -116,6 +118,11 @@ impl StateGraph {
         self.schema.unknown = Some(Arc::new(say));
         self
     }
+    /// Declares the [context](crate::RunConfig::context) of its runs. Without this a context is passed on as it is given.
+    pub fn context(mut self, schema: ContextSchema) -> Self {
+        self.context = Some(schema);
+        self
+    }
     /// Adds a node.
     pub fn node(self, name: impl Into<Name>, node: impl Node) -> Self {
         self.node_arc(name, Arc::new(node))
@@ -188,7 +195,12 @@ impl StateGraph {
     }
 
     /// Checks everything and builds the runnable graph. O(nodes + edges).
-    pub fn compile(self) -> Result<Graph, CompileError> {
-        crate::graph::compile::compile(self).map(Graph::new)
+    pub fn compile(mut self) -> Result<Graph, CompileError> {
+        let context = self.context.take();
+        let plan = crate::graph::compile::compile(self)?;
+        Ok(Graph {
+            context,
+            ..Graph::new(plan)
+        })
     }
 }

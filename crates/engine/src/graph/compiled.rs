@@ -6,12 +6,14 @@ use std::sync::Arc;
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::ids::{CheckpointIds, Name};
 use crate::checkpoint::checkpointer::Checkpointer;
+use crate::graph::context_schema::{ContextSchema, is_given};
 use crate::graph::plan::Plan;
 use crate::graph::scope::Persistence;
 use crate::policy::cache::NodeCache;
 use crate::policy::limits::Limits;
 use crate::store::Store;
 use crate::stream::error::RunError;
+use crate::value::Value;
 
 /// A compiled graph. Cheap to clone; one graph runs any number of threads at once.
 #[derive(Clone)]
@@ -24,6 +26,7 @@ pub struct Graph {
     pub(crate) cache: Option<Arc<dyn NodeCache>>,
     pub(crate) store: Option<Arc<dyn Store>>,
     pub(crate) persistence: Persistence,
+    pub(crate) context: Option<ContextSchema>,
     pub(crate) interrupt_before: Vec<Name>,
     pub(crate) interrupt_after: Vec<Name>,
 }
@@ -48,9 +51,21 @@ impl Graph {
             cache: None,
             store: None,
             persistence: Persistence::default(),
+            context: None,
             interrupt_before: Vec::new(),
             interrupt_after: Vec::new(),
         }
+    }
+
+    /// The context that nodes of a run read, of what the caller gives; refuses what does not fit what the graph declares.
+    pub fn context_of(&self, given: Value) -> Result<Value, RunError> {
+        let read = match &self.context {
+            Some(schema) => schema
+                .read(given)
+                .map_err(|reason| RunError::InvalidContext { reason })?,
+            None => given,
+        };
+        Ok(if is_given(&read) { read } else { Value::Null })
     }
 
     /// The graph with another way of keeping its threads when it runs inside another graph.

@@ -180,7 +180,7 @@ impl NodeContext {
         let name = info.node.clone();
         let head = Head::known(&stage, Some(node), name, Origin::Pull, task.clone(), "".into());
         // No run stands behind it.
-        let shared = Shared::root(graph, config, String::new(), Object::new(), emitter);
+        let shared = Shared::root(graph, config, String::new(), emitter);
         let context = Self::new(Arc::new(head), 0, Arc::new(shared), None, given, None);
         let _ = context.0.info.set(info);
         context
@@ -330,10 +330,14 @@ impl NodeContext {
             let mut metadata = self.metadata();
             if let (Some("AIMessageChunk"), Value::Object(fields)) =
                 (message.get("type").and_then(Value::as_str), &mut metadata)
-                && !fields.contains_key("checkpoint_ns")
             {
-                // Models are told the namespace of the task that asks them as theirs.
-                fields.insert("checkpoint_ns", self.info().checkpoint_ns.as_str());
+                if !fields.contains_key("checkpoint_ns") {
+                    // Models are told the namespace of the task that asks them as theirs.
+                    fields.insert("checkpoint_ns", self.info().checkpoint_ns.as_str());
+                }
+                if !self.tags().is_empty() {
+                    fields.insert("tags", tag_list(self.tags()));
+                }
             }
             emitter.send(Payload::Message(message, metadata)).await;
         }
@@ -391,6 +395,21 @@ impl NodeContext {
         message_metadata(self.info(), &self.0.shared, self.0.head.metadata())
     }
 
+    /// The [context](RunConfig::context) of the run; null when it has none.
+    pub fn context(&self) -> &Value {
+        &self.0.shared.config.context
+    }
+
+    /// The [configurable values](RunConfig::configurable) of the run.
+    pub fn configurable(&self) -> &Object {
+        &self.0.shared.config.configurable
+    }
+
+    /// The [labels](RunConfig::tags) of the run.
+    pub fn tags(&self) -> &[Name] {
+        &self.0.shared.config.tags
+    }
+
     /// Calls a task: its work begins at once, its result is recorded.
     ///
     /// Await the handle for the result. When this node runs again, a call that had finished gives its recorded result
@@ -435,17 +454,29 @@ impl NodeContext {
     }
 }
 
-/// What accompanies a message of a task: the user's metadata, then where it comes from, then what its node adds.
+/// Labels as a list of texts.
+pub(crate) fn tag_list(tags: &[Name]) -> List {
+    tags.iter().cloned().map(Value::String).collect()
+}
+
+/// What accompanies a message of a task: the user's metadata, then where it comes from, then what its node adds. Places
+/// that the user's metadata names stay as they are there.
 pub(crate) fn message_metadata(info: &TaskInfo, shared: &Shared, own: &Object) -> Value {
-    let mut meta = (*shared.user).clone();
-    if let Some(id) = &shared.asked_at {
-        meta.insert("checkpoint_id", id);
-    }
-    if let Some(thread) = &info.thread {
-        meta.insert("thread_id", thread);
-    }
-    if let Some(outermost) = &shared.within {
-        meta.insert("checkpoint_ns", &**outermost);
+    let mut meta = shared.config.metadata.clone();
+    let places: [(&str, Option<&str>); 3] = [
+        (
+            "checkpoint_id",
+            shared.asked_at.as_ref().map(CheckpointId::as_str),
+        ),
+        ("thread_id", info.thread.as_ref().map(ThreadId::as_str)),
+        ("checkpoint_ns", shared.within.as_deref()),
+    ];
+    for (key, place) in places {
+        if let Some(place) = place
+            && !meta.contains_key(key)
+        {
+            meta.insert(key, place);
+        }
     }
     meta.insert("langgraph_step", info.step);
     meta.insert("langgraph_node", info.node.clone());

@@ -8,6 +8,7 @@ use crate::channel::ChannelSpec;
 use crate::checkpoint::types::reserved::{END, PREVIOUS, START, TASKS};
 use crate::graph::compiled::Graph;
 use crate::graph::context::NodeContext;
+use crate::graph::context_schema::ContextSchema;
 use crate::graph::node::{Node, NodeError, NodeOutput};
 use crate::graph::options::NodeOptions;
 use crate::graph::plan::{More, Plan};
@@ -46,6 +47,7 @@ pub struct Entrypoint {
     name: Name,
     work: Arc<dyn Node>,
     options: NodeOptions,
+    context: Option<ContextSchema>,
 }
 
 impl std::fmt::Debug for Entrypoint {
@@ -65,6 +67,7 @@ impl Entrypoint {
             name: name.into(),
             work: Arc::new(work),
             options: NodeOptions::default(),
+            context: None,
         }
     }
 
@@ -72,6 +75,12 @@ impl Entrypoint {
     /// that it calls, too, unless they have their own.
     pub fn options(mut self, options: NodeOptions) -> Self {
         self.options = options;
+        self
+    }
+
+    /// Declares the [context](crate::RunConfig::context) of its runs.
+    pub fn context(mut self, schema: ContextSchema) -> Self {
+        self.context = Some(schema);
         self
     }
 
@@ -113,6 +122,9 @@ impl Entrypoint {
                 ..More::default()
             });
         }
-        Ok(Graph::new(plan.finish()))
+        Ok(Graph {
+            context: self.context,
+            ..Graph::new(plan.finish())
+        })
     }
 }

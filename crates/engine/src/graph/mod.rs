@@ -7,6 +7,7 @@ pub(crate) mod call;
 pub(crate) mod compile;
 pub(crate) mod compiled;
 pub(crate) mod context;
+pub(crate) mod context_schema;
 pub(crate) mod draw;
 pub(crate) mod entrypoint;
 pub(crate) mod handler;

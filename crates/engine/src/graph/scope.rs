@@ -16,7 +16,7 @@ use crate::graph::call::Call;
 use crate::graph::compiled::Graph;
 use crate::graph::past::Past;
 use crate::store::Store;
-use crate::stream::config::RunConfig;
+use crate::stream::config::{RunConfig, user_metadata};
 use crate::stream::emit::Emitter;
 use crate::value::{Object, Value};
 
@@ -45,7 +45,8 @@ pub(crate) struct Answers {
 pub(crate) struct Shared {
     pub(crate) config: RunConfig,
     pub(crate) run_id: String,
-    pub(crate) user: Arc<Object>,
+    /// What checkpoints keep of the user's metadata and of the configurable values.
+    pub(crate) stored: Arc<Object>,
     /// The checkpoint that the outermost run was told to start at.
     pub(crate) asked_at: Option<CheckpointId>,
     pub(crate) emitter: Emitter,
@@ -93,13 +94,8 @@ impl Shared {
     }
 
     /// Of an outermost graph.
-    pub(crate) fn root(
-        graph: &Graph,
-        mut config: RunConfig,
-        run_id: String,
-        user: Object,
-        emitter: Emitter,
-    ) -> Self {
+    pub(crate) fn root(graph: &Graph, mut config: RunConfig, run_id: String, emitter: Emitter) -> Self {
+        let stored = Arc::new(user_metadata(&config));
         let mut claim = None;
         if let Some(request) = &config.claim {
             // A run that loses its thread is stopped, and nothing else that the caller's token stops.
@@ -112,7 +108,7 @@ impl Shared {
             asked_at: config.checkpoint_id.clone(),
             config,
             run_id,
-            user: Arc::new(user),
+            stored,
             emitter,
             saver: graph.saver.clone(),
             store: graph.store.clone(),

@@ -17,7 +17,7 @@ impl Loop {
             source,
             step,
             parents: self.shared.parents.clone(),
-            user: (*self.shared.user).clone(),
+            user: (*self.shared.stored).clone(),
         };
         // A nested checkpoint is younger than the one it belongs to, also when the clock was set back.
         let around = self.shared.parents.iter().filter_map(|(_, id)| id.as_str()).max();
@@ -76,31 +76,4 @@ impl Loop {
             seen,
         });
     }
-}
-
-/// Names that say where a run is; a run's metadata cannot say it.
-pub(super) const PLACES: [&str; 4] = ["thread_id", "checkpoint_id", "checkpoint_ns", "checkpoint_map"];
-
-/// Metadata worth keeping with every checkpoint: plain values under keys of the user's own.
-pub(super) fn user_metadata(given: &Object) -> Object {
-    const OWN: [&str; 8] = [
-        "source",
-        "step",
-        "parents",
-        "langgraph_step",
-        "langgraph_node",
-        "langgraph_triggers",
-        "langgraph_path",
-        "langgraph_checkpoint_ns",
-    ];
-    given
-        .iter()
-        .filter(|(key, value)| {
-            matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
-                && !key.starts_with("__")
-                && !OWN.contains(&&***key)
-                && !PLACES.contains(&&***key)
-        })
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
 }

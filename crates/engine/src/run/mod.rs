@@ -67,7 +67,6 @@ mod work;
 use calls::Calls;
 use deadline::Deadline;
 use effects::Decided;
-use keep::user_metadata;
 use packets::Packets;
 use questions::Questions;
 
@@ -178,12 +177,12 @@ impl Loop {
             .run_id
             .clone()
             .unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-        let user = user_metadata(&config.metadata);
+        config.context = graph.context_of(std::mem::take(&mut config.context))?;
         if spans::wants_costs() {
             config.metrics = Some(Meter::of_run(config.metrics.take()));
         }
         let emitter = emitter.measured(config.metrics.clone());
-        let shared = Shared::root(graph, config, run_id, user, emitter);
+        let shared = Shared::root(graph, config, run_id, emitter);
         let index = |name: &Name| match graph.plan.channel_named(name) {
             Some(index) if graph.plan.is_state_key(index) => Ok(index),
             _ => Err(RunError::invalid_request(format!(
@@ -260,7 +259,7 @@ impl Loop {
                 source: Source::Input,
                 step: -2,
                 parents: Object::new(),
-                user: (*shared.user).clone(),
+                user: (*shared.stored).clone(),
             },
             live,
             loaded: false,

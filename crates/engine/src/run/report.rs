@@ -3,16 +3,18 @@
 use std::cell::LazyCell;
 use std::collections::HashSet;
 
-use super::keep::PLACES;
 use super::*;
 use crate::graph::call::shown_args;
+use crate::graph::context::tag_list;
+use crate::stream::config::is_place;
 use crate::stream::emit::ids_in;
 
 /// The metadata of a run as its tasks tell it, with what a node adds.
-fn told_metadata(given: &Object, own: &Object) -> Object {
-    let mut told = given.clone();
-    for place in PLACES {
-        told.remove(place);
+fn told_metadata(config: &RunConfig, own: &Object) -> Object {
+    let given = config.metadata.iter().filter(|(key, _)| !is_place(key));
+    let mut told: Object = given.map(|(key, value)| (key.clone(), value.clone())).collect();
+    if !config.tags.is_empty() {
+        told.insert("tags", tag_list(&config.tags));
     }
     for (key, value) in own.iter() {
         told.insert(key.clone(), value.clone());
@@ -56,7 +58,7 @@ impl Loop {
                 task.input.clone()
             },
             triggers: task.triggers(),
-            metadata: told_metadata(&self.shared.config.metadata, task.metadata()),
+            metadata: told_metadata(&self.shared.config, task.metadata()),
             step: self.step,
         };
         self.emit_task("task", Payload::TaskStart(start)).await;
@@ -138,6 +140,8 @@ impl Loop {
                 .iter()
                 .map(|task| snapshot::task_json(&self.plan, thread, task, &self.pending, &self.shown))
                 .collect::<List>(),
+            configurable: self.shared.config.configurable.clone(),
+            loaded: self.loaded,
         };
         let payload = Payload::Checkpoint(Box::new(event));
         let debug = (self.shared.emitter.wants(StreamMode::Debug))

@@ -45,8 +45,18 @@ impl NodeContext {
     /// beginning then; graphs that it ran to their end before return at once what they returned. To have such graphs
     /// in state reads and edits, name them in [`NodeOptions::runs`](crate::NodeOptions::runs).
     pub async fn invoke(&self, graph: &Graph, input: Input) -> Result<Value, NodeError> {
+        self.invoke_with_context(graph, input, Value::Null).await
+    }
+
+    /// Runs another graph with a run context of its own; without one it has that of this run.
+    pub async fn invoke_with_context(
+        &self,
+        graph: &Graph,
+        input: Input,
+        context: impl Into<Value>,
+    ) -> Result<Value, NodeError> {
         self.heard();
-        let value = run(graph, self, input).await;
+        let value = run(graph, self, input, context.into()).await;
         self.heard();
         value
     }
@@ -173,7 +183,7 @@ struct GraphNode(Graph);
 impl Node for GraphNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
-            let value = run(&self.0, &context, Input::Value(input)).await?;
+            let value = run(&self.0, &context, Input::Value(input), Value::Null).await?;
             Ok(NodeOutput::Update(value))
         })
     }
@@ -187,8 +197,14 @@ fn every(config: &RunConfig, breaks: &[Name]) -> Vec<Name> {
     star.into_iter().cloned().collect()
 }
 
-/// Runs `graph` inside the task of `context`.
-async fn run(graph: &Graph, context: &NodeContext, input: Input) -> Result<Value, NodeError> {
+/// Runs `graph` inside the task of `context`; `given` is a run context of its own.
+async fn run(graph: &Graph, context: &NodeContext, input: Input, given: Value) -> Result<Value, NodeError> {
+    let given = match given {
+        Value::Null => Value::Null,
+        given => graph
+            .context_of(given)
+            .map_err(|why| NodeError::new(why.class(), why.to_string()))?,
+    };
     let outer = context.shared();
     let info = context.info();
     let call = context.next_graph_call();
@@ -213,13 +229,17 @@ async fn run(graph: &Graph, context: &NodeContext, input: Input) -> Result<Value
         interrupt_after: every(&outer.config, &outer.config.interrupt_after),
         step_timeout: None,
         run_timeout: None,
+        context: match given {
+            Value::Null => outer.config.context.clone(),
+            given => given,
+        },
         ..outer.config.clone()
     };
     let shared = Shared {
         emitter: outer.emitter.nested(segments, config.subgraphs),
         config,
         run_id: outer.run_id.clone(),
-        user: outer.user.clone(),
+        stored: outer.stored.clone(),
         claim: outer
             .claim
             .clone()

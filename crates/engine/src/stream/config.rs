@@ -12,7 +12,7 @@ use crate::checkpoint::claim::ClaimRequest;
 use crate::policy::bounds::Bounds;
 use crate::policy::effect::EffectPolicy;
 use crate::policy::schedule::Schedule;
-use crate::stream::events::{Interrupt, StreamMode};
+use crate::stream::events::{Interrupt, StreamMode, beside};
 use crate::stream::lifecycle::Lifecycle;
 use crate::stream::metrics::{Meter, RunMetrics};
 use crate::value::{List, Object, Value};
@@ -125,6 +125,15 @@ pub struct RunConfig {
     pub durability: Durability,
     /// Stored with every checkpoint: strings, numbers and booleans whose key does not begin with `__`.
     pub metadata: Object,
+    /// The run context: what nodes read and no node writes, such as who asks or which database to use. It is not stored:
+    /// each run of a thread is given its own. Nothing and an empty object both mean that there is none. A graph that
+    /// declares a [`ContextSchema`](crate::ContextSchema) checks it when the run begins.
+    pub context: Value,
+    /// Values that nodes read, as LangGraph's `configurable`. Plain ones are stored with every checkpoint as metadata is;
+    /// new graphs use `context`.
+    pub configurable: Object,
+    /// Labels of the run, which nodes read and messages of models carry.
+    pub tags: Vec<Name>,
     /// At most so many tasks at once.
     pub max_concurrency: Option<usize>,
     /// Stops the run when cancelled.
@@ -174,6 +183,9 @@ impl Default for RunConfig {
             interrupt_nested: false,
             durability: Durability::default(),
             metadata: Object::new(),
+            context: Value::Null,
+            configurable: Object::new(),
+            tags: Vec::new(),
             max_concurrency: None,
             cancel: CancellationToken::new(),
             run_id: None,
@@ -225,6 +237,14 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    /// `{"value", "interrupts"}`, LangGraph's second form.
+    pub fn to_json_v2(&self) -> Value {
+        let questions: List = self.interrupts.iter().map(Interrupt::to_json).collect();
+        let mut form = Object::new();
+        form.insert("value", beside(&self.value, &self.interrupts));
+        form.insert("interrupts", questions);
+        Value::Object(form)
+    }
     /// The value, with `__interrupt__` added when questions wait.
     pub fn to_json(&self) -> Value {
         if self.interrupts.is_empty() {
@@ -287,4 +307,35 @@ impl StateRef {
         self.subgraphs = true;
         self
     }
+}
+
+/// Metadata worth keeping with every checkpoint: plain values under keys of the user's own.
+pub(crate) fn user_metadata(config: &RunConfig) -> Object {
+    const OWN: [&str; 3] = ["source", "step", "parents"];
+    let given = config.configurable.iter().chain(config.metadata.iter());
+    given
+        .filter(|(key, value)| {
+            matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
+                && !key.starts_with("__")
+                && !OWN.contains(&&***key)
+                && !is_place(key)
+        })
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+/// Does the name say where a run or a task is? The user's metadata cannot say it.
+pub(crate) fn is_place(key: &str) -> bool {
+    const PLACES: [&str; 9] = [
+        "thread_id",
+        "checkpoint_id",
+        "checkpoint_ns",
+        "checkpoint_map",
+        "langgraph_step",
+        "langgraph_node",
+        "langgraph_triggers",
+        "langgraph_path",
+        "langgraph_checkpoint_ns",
+    ];
+    PLACES.contains(&key)
 }

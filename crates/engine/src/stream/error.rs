@@ -140,6 +140,14 @@ pub enum RunError {
         /// The questions that do.
         pending: Vec<InterruptId>,
     },
+    /// The run context is not what the graph declares.
+    #[error(
+        "The run context does not fit the graph: {reason}\nGive the run the context that the graph declares."
+    )]
+    InvalidContext {
+        /// What does not fit.
+        reason: String,
+    },
     /// The request does not fit the graph or the thread.
     #[error("{message}")]
     InvalidRequest {
@@ -242,6 +250,7 @@ impl RunError {
             RunError::UnknownInterrupt { .. } => "UnknownInterruptError",
             RunError::Effect { .. } => "EffectError",
             RunError::NotPersistent { .. } | RunError::InvalidRequest { .. } => "ValueError",
+            RunError::InvalidContext { .. } => "TypeError",
         }
     }
     /// A stable code in kebab-case.
@@ -269,6 +278,7 @@ impl RunError {
             RunError::AmbiguousResume { .. } => "ambiguous-resume",
             RunError::UnknownInterrupt { .. } => "unknown-interrupt",
             RunError::InvalidRequest { .. } => "invalid-request",
+            RunError::InvalidContext { .. } => "invalid-context",
         }
     }
 }

@@ -185,6 +185,10 @@ pub struct CheckpointEvent {
     pub next: Vec<Name>,
     /// Their tasks, in the shape of the JSON form.
     pub tasks: List,
+    /// The configurable values of the run, which the checkpoint's address repeats.
+    pub configurable: Object,
+    /// The run has read the checkpoint and not made it: the address of its parent repeats nothing.
+    pub loaded: bool,
 }
 
 /// One thing that happened.
@@ -358,17 +362,19 @@ impl Payload {
                 ])
             }
             Payload::Checkpoint(event) => {
-                let config = |id: &CheckpointId| {
-                    crate::stream::json::config_json(
-                        &event.thread,
-                        &event.ns,
-                        Some(id),
-                        &event.metadata.parents,
-                    )
+                let address = |id: &CheckpointId, values: Object| {
+                    let parents = &event.metadata.parents;
+                    let place = crate::stream::json::place(&event.thread, &event.ns, Some(id), parents);
+                    crate::stream::json::config_with(values, place)
                 };
+                let of_parent = match event.loaded {
+                    true => Object::new(),
+                    false => event.configurable.clone(),
+                };
+                let parent = event.parent.as_ref().map(|id| address(id, of_parent));
                 object(vec![
-                    ("config", config(&event.id)),
-                    ("parent_config", event.parent.as_ref().map(config).into()),
+                    ("config", address(&event.id, event.configurable.clone())),
+                    ("parent_config", parent.into()),
                     ("values", event.values.clone()),
                     ("metadata", crate::stream::json::metadata_json(&event.metadata)),
                     ("next", names(&event.next)),

@@ -4,8 +4,24 @@ use crate::base::ids::{CheckpointId, ThreadId};
 use crate::checkpoint::types::Metadata;
 use crate::value::{Object, Value};
 
+/// The configuration of a checkpoint: its place, after the values that a run was configured with.
+pub(crate) fn config_with(mut values: Object, place: Object) -> Value {
+    for (key, value) in place.iter() {
+        values.insert(key.clone(), value.clone());
+    }
+    [("configurable", Value::Object(values))]
+        .into_iter()
+        .collect::<Object>()
+        .into()
+}
+
 /// The address of a checkpoint. That of a nested one names the checkpoints of the graphs around it.
 pub(crate) fn config_json(thread: &ThreadId, ns: &str, id: Option<&CheckpointId>, parents: &Object) -> Value {
+    config_with(place(thread, ns, id, parents), Object::new())
+}
+
+/// Where a checkpoint is, as configurations name it.
+pub(crate) fn place(thread: &ThreadId, ns: &str, id: Option<&CheckpointId>, parents: &Object) -> Object {
     let mut inner = Object::new();
     inner.insert("thread_id", thread);
     // What is not there is named as it is asked for: the outermost graph by its thread alone.
@@ -20,7 +36,7 @@ pub(crate) fn config_json(thread: &ThreadId, ns: &str, id: Option<&CheckpointId>
             inner.insert("checkpoint_map", map);
         }
     }
-    Value::Object([("configurable", Value::Object(inner))].into_iter().collect())
+    inner
 }
 
 /// Metadata as LangGraph's checkpoints show it.

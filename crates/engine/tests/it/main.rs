@@ -19,6 +19,7 @@ mod nested;
 mod observe;
 mod protocol;
 mod questions;
+mod run_context;
 mod schedules;
 mod state_api;
 mod store;
