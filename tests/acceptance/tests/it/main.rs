@@ -4,4 +4,5 @@
 mod backends;
 mod boundaries;
 mod crash;
+mod setup;
 mod two_minutes;
