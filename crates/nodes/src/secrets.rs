@@ -4,12 +4,13 @@
 //! The list belongs to the process and not to a graph, because a log line does not say which graph it is about.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::ops::Range;
-use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{LazyLock, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
 use superstep::{
     BoxFuture, Command, Interrupted, Node, NodeContext, NodeError, NodeOutput, Object, Packet, Target, Value,
 };
@@ -19,6 +20,9 @@ pub const HIDDEN: &str = "[secret]";
 
 /// Shorter values are in too many words to be taken out of them.
 const SHORTEST: usize = 6;
+
+/// Rounds of a digest. Stored names depend on it.
+const ROUNDS: u32 = 20_000;
 
 static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
 
@@ -169,6 +173,46 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     let mut clean = String::with_capacity(text.len());
     known.strip(text, false, &mut clean, |_| ());
     Cow::Owned(clean)
+}
+
+/// A name of something stored, without secrets: beside the mark stands a digest, so that names which differ in nothing but
+/// a secret stay different, in every process that looks for them.
+pub(crate) fn redact_name(name: &str) -> Cow<'_, str> {
+    let mut found = Vec::new();
+    {
+        let known = known();
+        if !known.is_in(name) {
+            return Cow::Borrowed(name);
+        }
+        known.strip(name, false, &mut String::new(), |secret| found.push(secret));
+    }
+    let (mut clean, mut copied) = (String::with_capacity(name.len()), 0);
+    for secret in found {
+        clean.push_str(&name[copied..secret.start]);
+        clean.push_str(&format!("[secret {}]", digest(&name[secret.clone()])));
+        copied = secret.end;
+    }
+    clean.push_str(&name[copied..]);
+    Cow::Owned(clean)
+}
+
+/// Six digits that are the same for the same secret. They are too few to tell what it is, and making them takes long
+/// enough that somebody who reads them cannot try many guesses.
+fn digest(secret: &str) -> String {
+    static MADE: LazyLock<Mutex<HashMap<String, String>>> = LazyLock::new(Mutex::default);
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let make = || {
+        let mut hash = Sha256::digest(secret.as_bytes());
+        for round in 0..ROUNDS {
+            let mut next = Sha256::new_with_prefix(b"superstep: name of a stored item");
+            next.update(round.to_le_bytes());
+            next.update(secret.as_bytes());
+            next.update(hash);
+            hash = next.finalize();
+        }
+        hash[..3].iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    made.entry(secret.to_owned()).or_insert_with(make).clone()
 }
 
 /// Takes secrets out of a text that comes in pieces. A tail that may be the beginning of one is held back until the
@@ -364,6 +408,31 @@ mod tests {
         log.write_all(b"key=marked-7f3a\n").unwrap();
         assert_eq!(log.0, b"key=[secret]\n");
         assert!(matches!(redact("nothing here"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn names_that_differ_in_a_secret_alone_stay_different_and_the_same() {
+        note("#named-one-4711");
+        note("#named-two-4711");
+        let names = [
+            "u #named-one-4711!",
+            "u #named-two-4711!",
+            "u #named-one-4711 #named-two-4711",
+        ];
+        let clean = names.map(|name| redact_name(name).into_owned());
+        // Other processes find what is stored under these.
+        assert_eq!(
+            clean,
+            [
+                "u [secret 323d99]!",
+                "u [secret 2a3ace]!",
+                "u [secret 323d99] [secret 2a3ace]"
+            ]
+        );
+        assert!(
+            matches!(redact_name(&clean[0]), Cow::Borrowed(_)),
+            "read and asked for again"
+        );
     }
 
     #[test]

@@ -15,6 +15,8 @@ const STEPS: u64 = 5_000_000;
 const PAIRS: usize = 500_000;
 /// References among themselves, at most, that need no count: one can only lead to itself once.
 const HARMLESS: usize = 1;
+/// Size of a value, in parts and bytes of text, that is checked at once.
+const QUICK: usize = 2_000;
 /// Size of a schema with its references followed, at most, that needs no count.
 const SMALL: u64 = 10_000;
 
@@ -65,7 +67,9 @@ impl Shape {
 
     /// Does the value fit? One that takes too long to check does not.
     pub fn fits(&self, value: &Json) -> bool {
-        self.too_much(value).is_none() && self.validator.is_valid(value)
+        self.aside(value, || {
+            self.too_much(value).is_none() && self.validator.is_valid(value)
+        })
     }
 
     /// The first thing that is wrong with the value.
@@ -75,6 +79,23 @@ impl Shape {
 
     /// The first few things that are wrong with the value.
     pub fn misfits(&self, value: &Json, most: usize) -> Vec<Misfit> {
+        self.aside(value, || self.found(value, most))
+    }
+
+    /// Checks where others do not wait for it: a check may take seconds, and the threads that runs and requests share are
+    /// few. Where there is only one such thread, the check takes it.
+    fn aside<T>(&self, value: &Json, check: impl FnOnce() -> T) -> T {
+        use tokio::runtime::{Handle, RuntimeFlavor};
+        let may_be_long = self.count.is_some() || size(value, QUICK) == 0;
+        let several =
+            || Handle::try_current().is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread);
+        match may_be_long && several() {
+            true => tokio::task::block_in_place(check),
+            false => check(),
+        }
+    }
+
+    fn found(&self, value: &Json, most: usize) -> Vec<Misfit> {
         if let Some(misfit) = self.too_much(value) {
             return vec![misfit];
         }
@@ -95,6 +116,20 @@ impl Shape {
                  let the branches of its `anyOf` or `oneOf` differ by type, or remove the schema"
             ),
         })
+    }
+}
+
+/// What of `left` the size of the value leaves over; nothing is looked at once it is used up.
+fn size(value: &Json, left: usize) -> usize {
+    let left = left.saturating_sub(1);
+    match value {
+        _ if left == 0 => 0,
+        Json::String(text) => left.saturating_sub(text.len()),
+        Json::Array(items) => items.iter().fold(left, |left, item| size(item, left)),
+        Json::Object(fields) => fields.iter().fold(left, |left, (name, field)| {
+            size(field, left.saturating_sub(name.len()))
+        }),
+        _ => left,
     }
 }
 
@@ -414,6 +449,39 @@ mod tests {
             assert!(misfit.cause.contains("cannot be checked"), "{schema}: {misfit}");
         }
         assert!(began.elapsed() < Duration::from_secs(20));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_long_check_does_not_hold_up_others() {
+        let again = json!({"type": "array", "items": {"$ref": "#/$defs/t"}});
+        let tangled = json!({"$ref": "#/$defs/t", "$defs": {"t": {"anyOf": [again, again]}}});
+        let value = json!((0..3_000).map(|_| nested(4)).collect::<Vec<_>>());
+        let shape = Shape::new(&tangled).unwrap();
+        // Both on the only thread of the runtime, and the ticks have begun.
+        let (ticks, mut seen) = tokio::sync::watch::channel(Duration::ZERO);
+        let ticks = tokio::spawn(async move {
+            while !ticks.is_closed() {
+                let began = Instant::now();
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                ticks.send_modify(|slowest| *slowest = began.elapsed().max(*slowest));
+            }
+        });
+        seen.changed().await.unwrap();
+        let check = tokio::spawn(async move {
+            let began = Instant::now();
+            assert_eq!(shape.misfit(&value), None);
+            began.elapsed()
+        });
+        let took = check.await.unwrap();
+        seen.changed().await.unwrap();
+        let slowest = *seen.borrow();
+        drop(seen);
+        ticks.await.unwrap();
+        assert!(
+            took > Duration::from_millis(200),
+            "{took:?} is too short to see anything"
+        );
+        assert!(slowest < took / 2, "others waited {slowest:?} of {took:?}");
     }
 
     #[test]

@@ -59,11 +59,15 @@ impl Workbench {
 
     pub(crate) async fn graph_export(self: &Arc<Self>, request: GraphRef) -> Result<Exported, Problem> {
         let source = self.document(&request.graph_id)?.source();
-        let checked = self.check(&source.document, source.path.as_deref().and_then(Path::parent));
-        Ok(Exported {
-            json: source.document.to_text(),
-            mermaid: source.document.mermaid_with(checked.leads()),
+        let this = self.clone();
+        blocking(move || {
+            let checked = this.check(&source.document, source.path.as_deref().and_then(Path::parent));
+            Exported {
+                json: source.document.to_text(),
+                mermaid: source.document.mermaid_with(checked.leads()),
+            }
         })
+        .await
     }
 
     /// The examples that come with the app, by folder name.

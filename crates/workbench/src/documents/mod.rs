@@ -163,6 +163,7 @@ pub(crate) struct Source {
 impl Open {
     fn view(&self) -> GraphView {
         let state = lock(&self.state);
+        let found = state.shown();
         let readme = state.path.as_deref().and_then(Path::parent).and_then(|folder| {
             let file = folder.join("README.md").canonicalize().ok()?;
             // A link out of the project is somebody else's text.
@@ -182,8 +183,8 @@ impl Open {
             records: records(&state.document),
             rev: state.rev,
             saved_rev: state.saved_rev,
-            diagnostics: state.found.diagnostics.clone(),
-            leads: state.found.leads.clone(),
+            diagnostics: found.diagnostics,
+            leads: found.leads,
             recovered_at: state.recovered_at.clone(),
             sample_input,
             readme,
@@ -214,8 +215,16 @@ impl Open {
     }
 }
 
-impl State {
-    fn check(&mut self, workbench: &Workbench) {
+/// What a check needs of an open document. Checks may take long, and the document is not held meanwhile.
+struct Subject {
+    document: Document,
+    path: Option<PathBuf>,
+    of_text: Vec<superstep_document::Diagnostic>,
+    rev: u32,
+}
+
+impl Subject {
+    fn check(&self, workbench: &Workbench) -> Found {
         // The text's own problems are gone once there is a document that can be written.
         let unreadable = self.document.source().is_some();
         let of_text = self
@@ -240,6 +249,23 @@ impl State {
                     .push(to.to_owned());
             }
         }
+        found
+    }
+}
+
+impl State {
+    fn subject(&self) -> Subject {
+        Subject {
+            document: self.document.clone(),
+            path: self.path.clone(),
+            of_text: self.of_text.clone(),
+            rev: self.rev,
+        }
+    }
+
+    /// What is shown among the problems: what the check found, and an autosave that failed.
+    fn shown(&self) -> Found {
+        let mut found = self.found.clone();
         found.diagnostics.extend(self.unkept.as_ref().map(|problem| {
             Diagnostic {
                 code: "autosave-failed".into(),
@@ -253,7 +279,7 @@ impl State {
                 pointer: None,
             }
         }));
-        self.found = found;
+        found
     }
 
     fn unsaved(&self, id: &str, instance: &str) -> Unsaved {
@@ -315,7 +341,7 @@ impl Workbench {
     }
 
     fn new_open(&self, id: String, mut state: State) -> Arc<Open> {
-        state.check(self);
+        state.found = state.subject().check(self);
         Arc::new(Open {
             id,
             state: Mutex::new(state),
@@ -338,64 +364,80 @@ impl Workbench {
                     .remedy("The graph is loaded again; repeat the edit.")
             })
         })
+        .await
     }
 
     /// Changes a document in one revision and sees to its autosave.
-    fn change(
+    async fn change(
         self: &Arc<Self>,
         open: &Arc<Open>,
         base_rev: Option<u32>,
         edit: impl FnOnce(&mut Document) -> Result<(), Problem>,
     ) -> Result<Applied, Problem> {
-        let mut state = lock(&open.state);
-        if base_rev.is_some_and(|base| base != state.rev) {
-            return Err(Problem::new(
-                "conflict",
-                format!(
-                    "The graph is at revision {}, the edit was made for revision {}: it was changed from another window.",
-                    state.rev,
-                    base_rev.unwrap_or_default()
-                ),
-            )
-            .remedy("The graph is loaded again; repeat the edit."));
-        }
-        // What the first change replaces is kept as a version to go back to; of an unreadable file that is its text.
-        let before = (state.rev == state.saved_rev).then(|| {
-            state
-                .document
-                .source()
-                .map_or_else(|| state.document.to_text(), str::to_owned)
-        });
-        edit(&mut state.document)?;
-        state.rev += 1;
-        state.before = before.or(state.before.take());
-        state.check(self);
-        let applied = Applied {
-            rev: state.rev,
-            diagnostics: state.found.diagnostics.clone(),
-            leads: state.found.leads.clone(),
-        };
-        if !state.timer {
-            state.timer = true;
-            let due = state.last_autosave.map_or(Duration::ZERO, |last| {
-                AUTOSAVE_EVERY.saturating_sub(last.elapsed())
+        {
+            let mut state = lock(&open.state);
+            if base_rev.is_some_and(|base| base != state.rev) {
+                return Err(Problem::new(
+                    "conflict",
+                    format!(
+                        "The graph is at revision {}, the edit was made for revision {}: it was changed from another window.",
+                        state.rev,
+                        base_rev.unwrap_or_default()
+                    ),
+                )
+                .remedy("The graph is loaded again; repeat the edit."));
+            }
+            // What the first change replaces is kept as a version to go back to; of an unreadable file that is its text.
+            let before = (state.rev == state.saved_rev).then(|| {
+                state
+                    .document
+                    .source()
+                    .map_or_else(|| state.document.to_text(), str::to_owned)
             });
-            let (workbench, open) = (Arc::downgrade(self), Arc::downgrade(open));
-            tokio::spawn(saving::autosave_later(workbench, open, due.max(AUTOSAVE_FIRST)));
+            edit(&mut state.document)?;
+            state.rev += 1;
+            state.before = before.or(state.before.take());
+            if !state.timer {
+                state.timer = true;
+                let due = state.last_autosave.map_or(Duration::ZERO, |last| {
+                    AUTOSAVE_EVERY.saturating_sub(last.elapsed())
+                });
+                let (workbench, open) = (Arc::downgrade(self), Arc::downgrade(open));
+                tokio::spawn(saving::autosave_later(workbench, open, due.max(AUTOSAVE_FIRST)));
+            }
         }
-        Ok(applied)
+        let (rev, found) = self.check_open(open).await?;
+        Ok(Applied {
+            rev,
+            diagnostics: found.diagnostics,
+            leads: found.leads,
+        })
     }
 
-    /// Looks at every open document again, after something outside of it has changed that it may need.
+    /// Looks at an open document where that may take long, and says which revision it saw and what is shown for it.
+    async fn check_open(self: &Arc<Self>, open: &Arc<Open>) -> Result<(u32, Found), Problem> {
+        let (this, open) = (self.clone(), open.clone());
+        blocking(move || this.check_here(&open)).await
+    }
+
+    fn check_here(&self, open: &Open) -> (u32, Found) {
+        let subject = lock(&open.state).subject();
+        let found = subject.check(self);
+        let mut state = lock(&open.state);
+        // A later change has a check of its own.
+        if state.rev != subject.rev || state.path != subject.path {
+            return (subject.rev, found);
+        }
+        state.found = found;
+        (subject.rev, state.shown())
+    }
+
+    /// Looks at every open document again, after something outside of it has changed that it may need. May take long.
     pub(crate) fn check_again(&self) {
         for open in self.documents.all() {
-            let changed = {
-                let mut state = lock(&open.state);
-                let before = state.found.clone();
-                state.check(self);
-                (state.found != before).then(|| state.found.clone())
-            };
-            if let Some(found) = changed {
+            let before = lock(&open.state).shown();
+            let (_, found) = self.check_here(&open);
+            if found != before {
                 self.hub.publish(found.told(&open.id));
             }
         }

@@ -70,26 +70,25 @@ impl Workbench {
         let rev = u32::from(inside.is_some());
         let id = new_id("draft");
         let slot = Slot::of_draft(&self.autosave_dir(), &id);
-        let open = self.new_open(
-            id,
-            State {
-                document: inside.unwrap_or_else(|| Document::new(name)),
-                path: None,
-                slot,
-                rev,
-                saved_rev: 0,
-                autosaved_rev: 0,
-                disk: None,
-                of_text: Vec::new(),
-                found: Found::default(),
-                recovered_at: None,
-                timer: false,
-                before: None,
-                last_autosave: None,
-                unkept: None,
-                closed: false,
-            },
-        );
+        let state = State {
+            document: inside.unwrap_or_else(|| Document::new(name)),
+            path: None,
+            slot,
+            rev,
+            saved_rev: 0,
+            autosaved_rev: 0,
+            disk: None,
+            of_text: Vec::new(),
+            found: Found::default(),
+            recovered_at: None,
+            timer: false,
+            before: None,
+            last_autosave: None,
+            unkept: None,
+            closed: false,
+        };
+        let this = self.clone();
+        let open = blocking(move || this.new_open(id, state)).await?;
         self.documents.add(open.clone());
         self.autosave(&open).await?;
         Ok(open.view())

@@ -54,10 +54,7 @@ impl Workbench {
             let failed = written.as_ref().err().cloned();
             let changed = failed.is_some() != state.unkept.is_some();
             state.unkept = failed;
-            if changed {
-                state.check(self);
-            }
-            changed.then(|| state.found.clone())
+            changed.then(|| state.shown())
         };
         if let Some(found) = changed {
             self.hub.publish(found.told(&open.id));
@@ -174,10 +171,10 @@ impl Workbench {
             state.before = None;
             state.of_text.clear();
             state.recovered_at = None;
-            // Elsewhere a folder that nodes name may be missing.
-            state.check(self);
             (name_of(&state.document, Some(&path)), state.rev == rev)
         };
+        // Elsewhere a folder that nodes name may be missing. The file is written, whatever comes of this.
+        let _ = self.check_open(&open).await;
         if clean {
             let _ = blocking(move || slot.clear_unsaved()).await;
         }
@@ -257,7 +254,8 @@ impl Workbench {
             }
             *document = restored;
             Ok(())
-        })?;
+        })
+        .await?;
         Ok(open.view())
     }
 }

@@ -1,6 +1,7 @@
 //! Documents on a disk that other programs write to as well.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use superstep_acceptance::App;
@@ -24,6 +25,40 @@ fn rename(to: &str, from: Value) -> Value {
 
 fn head(view: &Value) -> Value {
     view["records"][0]["value"].clone()
+}
+
+/// On one thread, so that whatever does not go out of the way is waited for.
+#[tokio::test(flavor = "current_thread")]
+async fn a_long_check_of_a_document_does_not_hold_up_other_requests() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(&dir.path().join("data")).await;
+    let path = dir.path().join("one.json");
+    let mut graph: Value = serde_json::from_str(GRAPH).unwrap();
+    for n in 0..3_000 {
+        let set = format!("(state.n + {n}) * 2 if state.n > {n} else [state.n, {n}]|sum");
+        graph["nodes"][format!("n{n}")] = json!({"kind": "assign", "config": {"set": {"n": set}}});
+    }
+    fs::write(&path, graph.to_string()).unwrap();
+    let view = app.ok("graph.open", json!({"path": path})).await;
+    let ops = rename("Two", head(&view));
+    let request = json!({"graphId": view["graphId"], "baseRev": 0, "ops": ops});
+
+    let began = Instant::now();
+    let mut apply = std::pin::pin!(app.ok("graph.apply", request));
+    let mut slowest = Duration::ZERO;
+    loop {
+        let tick = Instant::now();
+        tokio::select! {
+            biased;
+            _ = &mut apply => break,
+            _ = tokio::time::sleep(Duration::from_millis(1)) => slowest = slowest.max(tick.elapsed()),
+        }
+    }
+    let took = began.elapsed();
+    assert!(
+        slowest > Duration::ZERO && slowest < took / 2,
+        "others waited {slowest:?} of {took:?}"
+    );
 }
 
 #[tokio::test]

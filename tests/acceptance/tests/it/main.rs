@@ -5,4 +5,5 @@ mod backends;
 mod boundaries;
 mod crash;
 mod layers;
+mod setup;
 mod two_minutes;

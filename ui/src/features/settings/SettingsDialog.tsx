@@ -18,6 +18,7 @@ import { showStorage } from "../../state/storage";
 import { ConnectionSettings } from "../connections";
 import { TrustSettings } from "../trust";
 import { MemorySettings } from "../memory";
+import { Notices } from "./Notices";
 import { PythonSettings } from "./PythonSettings";
 import "./settings.css";
 
@@ -145,6 +146,7 @@ function General() {
         <p className="selectable">{t("forms.settings.version", { version: appInfo?.version ?? "" })}</p>
         <p className="settings-help">{t("forms.settings.licence")}</p>
         <p className="settings-help">{t("forms.settings.fonts")}</p>
+        <Notices />
       </section>
     </>
   );

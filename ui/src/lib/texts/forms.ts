@@ -244,6 +244,8 @@ export const forms = {
   "forms.settings.licence": "Free software under the MIT licence or the Apache licence 2.0, as you choose.",
   "forms.settings.fonts":
     "Fonts: Inter and JetBrains Mono, under the SIL Open Font Licence. Icons: Lucide, under the ISC licence.",
+  "settings.notices": "Third-party notices",
+  "settings.notices.loading": "Loading…",
   "forms.settings.open": "Settings",
   "forms.settings.themeNext": "Switch between light and dark",
   "forms.settings.group": "Settings",
