@@ -2,8 +2,8 @@
 //! somebody listens, and published as one event, upon which interfaces load again what they show.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use superstep_nodes::ModelSettings;
 use tokio_util::sync::CancellationToken;
@@ -19,13 +19,28 @@ const PUBLISH_EVERY: Duration = Duration::from_millis(500);
 /// Files of the data folder that others may write.
 const FILES: [&str; 3] = ["settings.json", Trust::FILE, ModelSettings::FILE];
 
-/// Ends the watch.
+/// What the watch is given.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     stop: CancellationToken,
+    /// When the first claim ends that was read and is not renewed: nobody else would say so.
+    lapse: Mutex<Option<Instant>>,
 }
 
 impl Watch {
+    /// Notes that a claim of another program ends by itself after this time.
+    pub(crate) fn look_after(&self, remaining: Duration) {
+        let ends = Instant::now() + remaining;
+        let mut lapse = self.lapse.lock().unwrap_or_else(PoisonError::into_inner);
+        *lapse = Some(lapse.map_or(ends, |earlier| earlier.min(ends)));
+    }
+
+    /// True once after the end of a claim that was noted.
+    fn has_lapsed(&self) -> bool {
+        let mut lapse = self.lapse.lock().unwrap_or_else(PoisonError::into_inner);
+        lapse.take_if(|ends| *ends < Instant::now()).is_some()
+    }
+
     pub(crate) fn stop(&self) {
         self.stop.cancel();
     }
@@ -63,6 +78,12 @@ pub(crate) fn watch(workbench: &Arc<Workbench>) {
             {
                 workbench.publish_changes(seen, &look).await;
                 wait = PUBLISH_EVERY;
+            }
+            if workbench.changes.has_lapsed() {
+                workbench.hub.publish(AppEvent::Changed {
+                    threads: true,
+                    settings: false,
+                });
             }
             seen = Some(look);
         }

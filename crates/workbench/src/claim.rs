@@ -1,6 +1,8 @@
 //! Who runs a thread, as other programs on the same database see it. A claim of a process of this data folder that is
 //! dead keeps nobody waiting: what it was doing is over.
 
+use std::collections::HashMap;
+
 use superstep::{Checkpointer, ClaimRequest, ClaimView, Holder, StorageError, TakeOver, ThreadId};
 
 use crate::Workbench;
@@ -28,6 +30,11 @@ impl Instance {
             request.take_over = TakeOver::Only(held.claim);
         }
         request
+    }
+
+    /// True when the claim is of a process that runs, other than this one.
+    fn is_of_another(&self, held: &ClaimView) -> bool {
+        held.is_live() && !self.is_dead(held)
     }
 
     /// Is the holder a process of this data folder that has ended? A claim of this process is of a run that has: it
@@ -75,6 +82,27 @@ impl Workbench {
             }
         }
         Ok(request)
+    }
+}
+
+impl Workbench {
+    /// The other programs that run some of these threads, as a person calls them: by their claims, so those of other
+    /// data folders and machines too.
+    pub(crate) async fn programs_of(&self, thread_ids: &[&str]) -> Result<HashMap<String, String>, Problem> {
+        let saver = self.saver();
+        let Some(coordination) = saver.coordination().filter(|_| !thread_ids.is_empty()) else {
+            return Ok(HashMap::new());
+        };
+        let ids: Vec<ThreadId> = thread_ids.iter().map(|id| ThreadId::from(*id)).collect();
+        let claims = coordination.claims(&ids).await;
+        let mut programs = HashMap::new();
+        for (thread, held) in claims.map_err(|error| storage_problem(&error))? {
+            if self.instance.is_of_another(&held) {
+                self.changes.look_after(held.remaining);
+                programs.insert(thread.to_string(), held.holder.name.to_string());
+            }
+        }
+        Ok(programs)
     }
 }
 

@@ -41,6 +41,7 @@ mod runs;
 mod secrets;
 mod settings;
 mod snapshot;
+mod standing;
 mod threads;
 mod tokens;
 mod trial;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use superstep::{Object, ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
 
 use crate::Workbench;
-use crate::ledger::{RunRow, ThreadRow};
+use crate::ledger::ThreadRow;
+use crate::standing::RunsOf;
 use crate::threads::{GRAPH_PATH, problem};
 use crate::wire::{ListThreads, Problem, RunStatus, ThreadList, ThreadView};
 
@@ -50,7 +51,7 @@ impl Wanted {
 /// What the ledger knows of the threads of a page.
 struct Known {
     rows: HashMap<String, ThreadRow>,
-    runs: HashMap<String, RunRow>,
+    runs: RunsOf,
 }
 
 fn place(text: &str) -> Result<ThreadPlace, Problem> {
@@ -139,11 +140,11 @@ impl Workbench {
         Ok(count)
     }
 
-    fn known(&self, summaries: &[ThreadSummary]) -> Result<Known, Problem> {
+    async fn known(&self, summaries: &[ThreadSummary]) -> Result<Known, Problem> {
         let ids: Vec<&str> = summaries.iter().map(|summary| summary.thread.as_str()).collect();
         Ok(Known {
             rows: self.ledger.threads(&ids)?,
-            runs: self.ledger.last_runs(&ids)?,
+            runs: self.runs_of(&ids).await?,
         })
     }
 
@@ -167,10 +168,10 @@ impl Workbench {
                 limit.saturating_add(1)
             };
             let page = self.summaries(&wanted, after.as_ref(), size).await?;
-            let known = self.known(&page)?;
+            let known = self.known(&page).await?;
             for summary in &page {
                 let id = summary.thread.as_str();
-                let view = self.thread_view(summary, known.rows.get(id), known.runs.get(id))?;
+                let view = self.thread_view(summary, known.rows.get(id), &known.runs.of(id))?;
                 if !wanted.matches(&view) {
                     continue;
                 }
@@ -180,7 +181,7 @@ impl Workbench {
                         Some(_) => view,
                         // Only what is shown is given a title.
                         None => {
-                            self.thread_view(summary, Some(&self.adopt(summary).await?), known.runs.get(id))?
+                            self.thread_view(summary, Some(&self.adopt(summary).await?), &known.runs.of(id))?
                         }
                     };
                     self.name_asking(&mut view).await?;
@@ -225,7 +226,7 @@ impl Workbench {
     async fn young_threads(&self, wanted: &Wanted) -> Result<Vec<ThreadView>, Problem> {
         let running = self.runs.running();
         let ids: Vec<&str> = running.iter().map(String::as_str).collect();
-        let (rows, runs) = (self.ledger.threads(&ids)?, self.ledger.last_runs(&ids)?);
+        let (rows, runs) = (self.ledger.threads(&ids)?, self.runs_of(&ids).await?);
         let mut young = Vec::new();
         for row in rows.values() {
             let of_graph = wanted.filters.iter().any(|filter| {
@@ -236,7 +237,7 @@ impl Workbench {
             if !of_graph || stored.map_err(|e| problem(&e.into()))?.is_some() {
                 continue;
             }
-            let view = self.young_thread(row, runs.get(&row.thread_id))?;
+            let view = self.young_thread(row, &runs.of(&row.thread_id))?;
             if wanted.matches(&view) {
                 young.push(view);
             }

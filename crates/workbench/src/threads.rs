@@ -1,24 +1,19 @@
-//! Threads: lists, titles, checkpoints, edits. A thread is what storage says it is; the ledger adds its title and how
-//! its last run ended.
+//! Threads: titles, checkpoints, edits. A thread is what storage says it is; the ledger adds its title.
 
 use std::sync::Arc;
 
 use superstep::{
-    CheckpointHead, CheckpointId, ListQuery, Object, RunError, START, Source as MadeBy, StateRef,
-    StateUpdate, StorageError, ThreadId, ThreadSummary, Value, waiting_questions,
+    CheckpointHead, CheckpointId, ListQuery, Object, RunError, Source as MadeBy, StateRef, StateUpdate,
+    StorageError, ThreadId, Value,
 };
 
 use crate::Workbench;
 use crate::documents::blocking;
-use crate::ledger::{RunRow, ThreadRow};
+use crate::ledger::ThreadRow;
 use crate::listing::page_size;
-use crate::models::chosen;
-use crate::runs::{TITLE, run_view};
-use crate::values::first_text;
-use crate::waiting::node_of;
 use crate::wire::{
     AppEvent, CheckpointList, CheckpointView, DeleteThread, Empty, ListCheckpoints, Problem, RenameThread,
-    RunStatus, ThreadRef, ThreadView, UpdateState, Updated,
+    ThreadRef, ThreadView, UpdateState, Updated,
 };
 
 /// Metadata that the workbench puts on every checkpoint, so that a thread can be understood without the ledger.
@@ -102,10 +97,6 @@ pub(crate) fn no_thread(id: &str) -> Problem {
         .remedy("It may have been deleted in another window.")
 }
 
-fn small(n: impl TryInto<u32>) -> u32 {
-    n.try_into().unwrap_or(u32::MAX)
-}
-
 /// A node's name, or a state key: what is not is a channel of the engine.
 pub(crate) fn is_state_key(name: &str) -> bool {
     !name.starts_with("__") && !name.starts_with("branch:") && !name.starts_with("join:")
@@ -186,198 +177,6 @@ impl Workbench {
                 .and_then(Value::as_str)
                 .map(str::to_owned)
         })
-    }
-
-    /// How a thread stands that does not run here.
-    fn status(&self, head: Option<&CheckpointHead>, last: Option<&RunRow>) -> RunStatus {
-        if let Some(last) = last.filter(|last| last.status == RunStatus::Running)
-            && self.instance.is_other_alive(&last.instance)
-        {
-            return RunStatus::Running;
-        }
-        let Some(head) = head else {
-            return RunStatus::Stopped;
-        };
-        if head.interrupted > 0 {
-            return RunStatus::Asking;
-        }
-        if head.failed > 0 {
-            return RunStatus::Failed;
-        }
-        match last.map(|last| last.status) {
-            _ if head.next.is_empty() => RunStatus::Done,
-            Some(RunStatus::Failed) => RunStatus::Failed,
-            // A run that never ended belongs to a process that is gone.
-            Some(RunStatus::Stopped | RunStatus::Running) => RunStatus::Stopped,
-            _ => RunStatus::Paused,
-        }
-    }
-
-    pub(crate) fn thread_view(
-        &self,
-        summary: &ThreadSummary,
-        row: Option<&ThreadRow>,
-        last: Option<&RunRow>,
-    ) -> Result<ThreadView, Problem> {
-        let (head, id) = (&summary.head, summary.thread.as_str());
-        let running = self.runs.is_running(id);
-        let key = match self.graph_key(head, row) {
-            Some(key) => Some(self.ledger.followed(&key)?),
-            None => None,
-        };
-        let noted = |name| {
-            head.metadata
-                .user
-                .get(name)
-                .and_then(Value::as_str)
-                .map(str::to_owned)
-        };
-        let graph_name = row
-            .map(|row| row.graph_name.clone())
-            .or_else(|| noted(GRAPH))
-            .unwrap_or_default();
-        let ended = last
-            .and_then(|last| last.ended_at.as_ref())
-            .filter(|ended| **ended > head.ts);
-        Ok(ThreadView {
-            thread_id: id.to_owned(),
-            title: row.map_or_else(|| id.to_owned(), |row| row.title.clone()),
-            graph_name,
-            graph_path: key.filter(|key| !key.starts_with("draft-")),
-            status: if running {
-                RunStatus::Running
-            } else {
-                self.status(Some(head), last)
-            },
-            next: head.next.iter().map(ToString::to_string).collect(),
-            questions: head.interrupted,
-            checkpoints: small(summary.checkpoints),
-            step: i32::try_from(head.metadata.step).unwrap_or(i32::MAX),
-            head: Some(head.id.to_string()),
-            models: chosen(head),
-            run: last.map(run_view),
-            created_at: summary.created.clone(),
-            updated_at: ended.unwrap_or(&head.ts).clone(),
-        })
-    }
-
-    /// Of a thread that asks, `next` names the nodes that do; what has finished beside them does not run again.
-    pub(crate) async fn name_asking(&self, view: &mut ThreadView) -> Result<(), Problem> {
-        let Some(head) = view
-            .head
-            .as_deref()
-            .filter(|_| view.status == RunStatus::Asking && view.questions as usize != view.next.len())
-        else {
-            return Ok(());
-        };
-        let pending = self.writes_at(&view.thread_id, &head.into()).await?;
-        let asking = waiting_questions(&pending);
-        let nodes: Option<Vec<String>> = asking
-            .iter()
-            .map(|(write, _)| node_of(&write.task_path).map(str::to_owned))
-            .collect();
-        if let Some(nodes) = nodes.filter(|nodes| !nodes.is_empty()) {
-            view.next = nodes;
-        }
-        Ok(())
-    }
-
-    /// A thread whose run has not stored anything yet.
-    pub(crate) fn young_thread(&self, row: &ThreadRow, last: Option<&RunRow>) -> Result<ThreadView, Problem> {
-        let key = self.ledger.followed(&row.graph_key)?;
-        let running = self.runs.is_running(&row.thread_id);
-        Ok(ThreadView {
-            thread_id: row.thread_id.clone(),
-            title: row.title.clone(),
-            graph_name: row.graph_name.clone(),
-            graph_path: Some(key).filter(|key| !key.starts_with("draft-")),
-            status: if running {
-                RunStatus::Running
-            } else {
-                self.status(None, last)
-            },
-            next: Vec::new(),
-            questions: 0,
-            checkpoints: 0,
-            step: -1,
-            head: None,
-            models: None,
-            run: last.map(run_view),
-            created_at: row.created_at.clone(),
-            updated_at: last
-                .and_then(|last| last.ended_at.clone())
-                .unwrap_or_else(|| row.created_at.clone()),
-        })
-    }
-
-    /// A title for a thread that another program began: like one of ours, from its first input.
-    pub(crate) async fn adopt(&self, summary: &ThreadSummary) -> Result<ThreadRow, Problem> {
-        let id = summary.thread.as_str();
-        let noted = |name| {
-            summary
-                .head
-                .metadata
-                .user
-                .get(name)
-                .and_then(Value::as_str)
-                .map(str::to_owned)
-        };
-        // The input that began the thread is the one before its first super-step.
-        let began: Object = [("source", Value::from("input")), ("step", Value::from(-1))]
-            .into_iter()
-            .collect();
-        let query = ListQuery {
-            thread: Some(summary.thread.clone()),
-            ns: Some("".into()),
-            filter: began,
-            limit: Some(1),
-            ..ListQuery::default()
-        };
-        let failed = |e: StorageError| problem(&e.into());
-        let first = self.saver().heads(&query).await.map_err(failed)?;
-        let mut title = None;
-        if let Some(first) = first.first() {
-            let keys = [START.into()];
-            let input = self
-                .saver()
-                .values(&summary.thread, "", Some(&first.id), &keys)
-                .await;
-            title = input
-                .map_err(failed)?
-                .and_then(|values| values.get(START).and_then(|input| first_text(input, TITLE)));
-        }
-        let row = ThreadRow {
-            thread_id: id.to_owned(),
-            title: title.or_else(|| noted(GRAPH)).unwrap_or_else(|| id.to_owned()),
-            graph_name: noted(GRAPH).unwrap_or_default(),
-            graph_key: noted(GRAPH_PATH).unwrap_or_default(),
-            created_at: summary.created.clone(),
-        };
-        self.ledger.thread_began(&row, &self.database.place())?;
-        Ok(row)
-    }
-
-    /// A thread as it is now.
-    pub(crate) async fn thread(&self, thread_id: &str) -> Result<ThreadView, Problem> {
-        let row = self.ledger.thread(thread_id)?;
-        let runs = self.ledger.last_runs(&[thread_id])?;
-        let stored = self.saver().thread(&thread_id.into()).await;
-        match stored.map_err(|e| problem(&e.into()))? {
-            Some(summary) => {
-                let row = match row {
-                    Some(row) => row,
-                    None => self.adopt(&summary).await?,
-                };
-                let mut view = self.thread_view(&summary, Some(&row), runs.get(thread_id))?;
-                self.name_asking(&mut view).await?;
-                Ok(view)
-            }
-            // What was stored once and is not there any more was deleted by another program.
-            None if !self.runs.is_running(thread_id) && self.ledger.has_stored(thread_id)? => {
-                Err(no_thread(thread_id))
-            }
-            None => self.young_thread(&row.ok_or_else(|| no_thread(thread_id))?, runs.get(thread_id)),
-        }
     }
 
     /// The key of the thread's graph.

@@ -34,7 +34,7 @@ use async_trait::async_trait;
 
 use crate::base::ids::{CheckpointId, ClaimId, Name, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
-use crate::checkpoint::types::StorageError;
+use crate::checkpoint::types::{Commit, StorageError};
 use crate::checkpoint::waiting::{Waiting, WaitingQuery};
 
 /// Length of a claim that its run does not renew.
@@ -107,6 +107,38 @@ impl ClaimRequest {
                 seen: None,
             })),
         }
+    }
+
+    /// True when a run of another program has not ended its claim of the thread, and may still store something.
+    pub(crate) async fn has_to_take(
+        &self,
+        saver: &dyn Checkpointer,
+        thread: &ThreadId,
+    ) -> Result<bool, StorageError> {
+        let Some(coordination) = saver.coordination() else {
+            return Ok(false);
+        };
+        let held = coordination.claim(thread).await?;
+        Ok(held.is_some_and(|held| !held.ended && held.holder.id != self.holder.id))
+    }
+
+    /// Takes the thread with a commit of its own, so that what is read after it is all that the other run has stored.
+    /// What is stored then takes nothing over any more.
+    pub(crate) async fn take_first(
+        &mut self,
+        saver: &dyn Checkpointer,
+        thread: &ThreadId,
+    ) -> Result<(), StorageError> {
+        let taken = Commit {
+            thread: thread.clone(),
+            ns: "".into(),
+            writes: Vec::new(),
+            put: None,
+            claim: Some(self.change()),
+        };
+        saver.commit(taken).await?;
+        self.take_over = TakeOver::Never;
+        Ok(())
     }
 }
 

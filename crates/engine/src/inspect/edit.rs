@@ -107,13 +107,17 @@ pub(crate) async fn bulk_update_state(
     if steps.iter().any(Vec::is_empty) {
         return Err(RunError::invalid_request("No updates provided"));
     }
-    let mut edit = Edit::begin(graph, &*saver, at).await?;
-    let claim = at.claim.as_ref().map(|request| edit.claim(request));
-    let mut done = None;
-    for updates in steps {
-        done = Some(edit.step(updates).await?);
+    let mut by = at.claim.clone();
+    if let (Some(request), true) = (&mut by, store)
+        && request.has_to_take(&*saver, &at.thread).await?
+    {
+        // An edit that cannot be made leaves the other run alone.
+        worked_out(graph, &*saver, at, steps.clone()).await?;
+        request.take_first(&*saver, &at.thread).await?;
     }
+    let (mut edit, done) = worked_out(graph, &*saver, at, steps).await?;
     if store {
+        let claim = by.as_ref().map(|request| edit.claim(request));
         // The commits are stored together, so the first one speaks for all.
         if let Some(first) = edit.commits.first_mut() {
             first.claim = claim;
@@ -123,15 +127,34 @@ pub(crate) async fn bulk_update_state(
     done.ok_or_else(|| RunError::invalid_request("No supersteps provided"))
 }
 
+/// What an edit stores and comes to, from the thread as it is now.
+async fn worked_out<'a>(
+    graph: &'a Graph,
+    saver: &dyn Checkpointer,
+    at: &'a StateRef,
+    steps: Vec<Vec<StateUpdate>>,
+) -> Result<(Edit<'a>, Option<Updated>), RunError> {
+    let mut edit = Edit::begin(graph, saver, at).await?;
+    let mut done = None;
+    for updates in steps {
+        done = Some(edit.step(updates).await?);
+    }
+    Ok((edit, done))
+}
+
 /// An edit in the making.
 struct Edit<'a> {
     graph: &'a Graph,
     at: &'a StateRef,
     ns: Name,
+    /// The checkpoint that the edit starts from.
+    read: Option<CheckpointId>,
     /// The checkpoint that the next super-step starts from.
     base: Option<CheckpointTuple>,
     /// New checkpoints sort after this one: the newest of the thread.
     newest: Option<CheckpointId>,
+    /// The edit starts from the newest checkpoint.
+    is_of_newest: bool,
     /// Is what is written filed with the base's tasks? Not on a checkpoint that others have continued.
     files: bool,
     commits: Vec<Commit>,
@@ -163,6 +186,8 @@ impl<'a> Edit<'a> {
         };
         Ok(Self {
             files: newest == addressed,
+            is_of_newest: newest == addressed,
+            read: addressed,
             graph,
             at,
             ns,
@@ -175,9 +200,8 @@ impl<'a> Edit<'a> {
     /// What an edit by this holder shows: an edit of the newest state is refused when the thread has gone on since.
     fn claim(&self, by: &ClaimRequest) -> ClaimUse {
         let mut shown = by.change();
-        let base = self.base.as_ref().map(|base| base.checkpoint.id.clone());
-        if let (Some(take), true) = (&mut shown.take, self.files && self.ns.is_empty()) {
-            take.onto = Some(base);
+        if let (Some(take), true) = (&mut shown.take, self.is_of_newest && self.ns.is_empty()) {
+            take.onto = Some(self.read.clone());
         }
         shown
     }

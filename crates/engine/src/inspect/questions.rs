@@ -25,16 +25,26 @@ pub async fn withdraw(
     note: Object,
     by: Option<&ClaimRequest>,
 ) -> Result<usize, StorageError> {
-    let pending = saver
-        .writes_of(CheckpointAddress::new(thread.clone(), "", checkpoint.clone()))
-        .await?;
-    let asks = |writes: &[PendingWrite]| {
-        question.is_none_or(|id| questions(writes).iter().any(|question| question.id == *id))
+    let read = async || {
+        let address = CheckpointAddress::new(thread.clone(), "", checkpoint.clone());
+        let pending = saver.writes_of(address).await?;
+        let asks = |writes: &[PendingWrite]| {
+            question.is_none_or(|id| questions(writes).iter().any(|question| question.id == *id))
+        };
+        let withdrawn = waiting_tasks(&pending)
+            .filter(|writes| asks(writes))
+            .map(|writes| withdrawal(checkpoint, &writes[0], Value::Object(note.clone())));
+        Ok::<Vec<TaskWrites>, StorageError>(withdrawn.collect())
     };
-    let withdrawn: Vec<TaskWrites> = waiting_tasks(&pending)
-        .filter(|writes| asks(writes))
-        .map(|writes| withdrawal(checkpoint, &writes[0], Value::Object(note.clone())))
-        .collect();
+    let (mut withdrawn, mut by) = (read().await?, by.cloned());
+    if let Some(by) = &mut by
+        && !withdrawn.is_empty()
+        && by.has_to_take(saver, thread).await?
+    {
+        // The other run may have taken an answer meanwhile.
+        by.take_first(saver, thread).await?;
+        withdrawn = read().await?;
+    }
     let tasks = withdrawn.len();
     if tasks > 0 {
         let commit = Commit {
@@ -42,7 +52,7 @@ pub async fn withdraw(
             ns: "".into(),
             writes: withdrawn,
             put: None,
-            claim: by.map(ClaimRequest::change),
+            claim: by.as_ref().map(ClaimRequest::change),
         };
         saver.commit(commit).await?;
     }

@@ -192,56 +192,94 @@ impl Checkpointer for Moving {
     }
 }
 
-/// The run that is taken over finishes a task between the moment at which the newcomer reads the thread and the moment at
-/// which it takes it.
+/// A run of "one" with a task that waits and one that never ends. Once the saver is armed, the task that waits ends between
+/// the moment at which the newcomer reads the thread and the moment at which it takes it.
+struct TakenOver {
+    saver: Arc<Moving>,
+    calls: Calls,
+    graph: Graph,
+    first: tokio::task::JoinHandle<Result<RunResult, RunError>>,
+}
+
+impl TakenOver {
+    async fn begin() -> Self {
+        let go = Arc::new(Semaphore::new(0));
+        let saver = Arc::new(Moving {
+            inner: MemorySaver::new(),
+            armed: AtomicBool::new(false),
+            go: go.clone(),
+            stored: Mutex::default(),
+        });
+        let (calls, begun) = (Calls::default(), Arc::new(Semaphore::new(0)));
+        let build = |waits: bool| {
+            let (count, begun, go) = (calls.clone(), begun.clone(), go.clone());
+            let works = move |_: NodeContext, _: Value| {
+                count.add("works");
+                begun.add_permits(1);
+                let go = go.clone();
+                async move {
+                    if waits {
+                        go.acquire().await.unwrap().forget();
+                    }
+                    Ok(NodeOutput::update([("log", json!(["works"]))]))
+                }
+            };
+            let hangs = move |_: NodeContext, _: Value| async move {
+                match waits {
+                    true => std::future::pending().await,
+                    false => Ok(NodeOutput::update([("log", json!(["hangs"]))])),
+                }
+            };
+            let graph = base()
+                .node("works", works)
+                .node("hangs", hangs)
+                .edge(START, "works")
+                .edge(START, "hangs");
+            graph.compile().unwrap().with_checkpointer(saver.clone())
+        };
+        let (one, graph) = (build(true), build(false));
+        let first = tokio::spawn(async move { one.invoke(input(), config("one")).await });
+        begun.acquire().await.unwrap().forget();
+        Self {
+            saver,
+            calls,
+            graph,
+            first,
+        }
+    }
+
+    /// A request that takes the thread over.
+    fn over() -> Option<ClaimRequest> {
+        by("two").map(|claim| ClaimRequest {
+            take_over: TakeOver::Always,
+            ..claim
+        })
+    }
+
+    fn arm(&self) {
+        self.saver.armed.store(true, Ordering::SeqCst);
+    }
+
+    async fn is_superseded(self) {
+        let lost = self.first.await.unwrap().unwrap_err();
+        assert!(
+            matches!(lost, RunError::Storage(StorageError::Superseded { .. })),
+            "{lost}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn a_task_that_ends_while_its_thread_is_taken_over_is_not_run_again() {
-    let go = Arc::new(Semaphore::new(0));
-    let saver = Arc::new(Moving {
-        inner: MemorySaver::new(),
-        armed: AtomicBool::new(false),
-        go: go.clone(),
-        stored: Mutex::default(),
-    });
-    let (calls, begun) = (Calls::default(), Arc::new(Semaphore::new(0)));
-    let build = |waits: bool| {
-        let (count, begun, go) = (calls.clone(), begun.clone(), go.clone());
-        let works = move |_: NodeContext, _: Value| {
-            count.add("works");
-            begun.add_permits(1);
-            let go = go.clone();
-            async move {
-                if waits {
-                    go.acquire().await.unwrap().forget();
-                }
-                Ok(NodeOutput::update([("log", json!(["works"]))]))
-            }
-        };
-        let hangs = move |_: NodeContext, _: Value| async move {
-            match waits {
-                true => std::future::pending().await,
-                false => Ok(NodeOutput::update([("log", json!(["hangs"]))])),
-            }
-        };
-        let graph = base()
-            .node("works", works)
-            .node("hangs", hangs)
-            .edge(START, "works")
-            .edge(START, "hangs");
-        graph.compile().unwrap().with_checkpointer(saver.clone())
+    let taken = TakenOver::begin().await;
+    taken.arm();
+    let over = RunConfig {
+        claim: TakenOver::over(),
+        ..config("two")
     };
-    let (one, two) = (build(true), build(false));
-    let first = tokio::spawn(async move { one.invoke(input(), config("one")).await });
-    begun.acquire().await.unwrap().forget();
-    saver.armed.store(true, Ordering::SeqCst);
-    let mut over = config("two");
-    over.claim = over.claim.map(|claim| ClaimRequest {
-        take_over: TakeOver::Always,
-        ..claim
-    });
-    let value = two.invoke(Input::Resume, over).await.unwrap().value;
+    let value = taken.graph.invoke(Input::Resume, over).await.unwrap().value;
     assert_eq!(
-        calls.of("works"),
+        taken.calls.of("works"),
         1,
         "its writes were stored before the thread was taken over"
     );
@@ -250,11 +288,96 @@ async fn a_task_that_ends_while_its_thread_is_taken_over_is_not_run_again() {
         2,
         "{value}"
     );
-    let lost = first.await.unwrap().unwrap_err();
-    assert!(
-        matches!(lost, RunError::Storage(StorageError::Superseded { .. })),
-        "{lost}"
+    taken.is_superseded().await;
+}
+
+#[tokio::test]
+async fn an_edit_that_takes_a_thread_over_keeps_what_the_other_run_stored() {
+    let taken = TakenOver::begin().await;
+    taken.arm();
+    let at = StateRef {
+        claim: TakenOver::over(),
+        ..StateRef::live("t")
+    };
+    // It applies what finished tasks wrote, and drops the others.
+    let close = StateUpdate::new(Value::Null).as_node(END);
+    taken.graph.update_state(&at, close).await.unwrap();
+    let state = taken.graph.get_state(&StateRef::live("t")).await.unwrap();
+    assert_eq!(
+        state.values.get("log"),
+        Some(&json!(["works"])),
+        "the end of the task was acknowledged before the thread was taken over"
     );
+    taken.is_superseded().await;
+}
+
+#[tokio::test]
+async fn an_edit_that_cannot_be_made_takes_no_thread_over() {
+    let taken = TakenOver::begin().await;
+    let at = StateRef {
+        claim: TakenOver::over(),
+        ..StateRef::live("t")
+    };
+    let wrong = StateUpdate::new(json!({"x": 2})).as_node("nobody");
+    let refused = taken.graph.update_state(&at, wrong).await.unwrap_err();
+    assert!(refused.to_string().contains("nobody"), "{refused}");
+    let held = taken
+        .saver
+        .coordination()
+        .unwrap()
+        .claim(&"t".into())
+        .await
+        .unwrap();
+    let held = held.unwrap();
+    assert_eq!((&*held.holder.name, held.is_live()), ("one", true), "{held:?}");
+    taken.first.abort();
+}
+
+#[tokio::test]
+async fn a_question_that_is_answered_while_its_thread_is_taken_over_is_not_withdrawn() {
+    let (go, begun) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let saver = Arc::new(Moving {
+        inner: MemorySaver::new(),
+        armed: AtomicBool::new(false),
+        go: go.clone(),
+        stored: Mutex::default(),
+    });
+    let (tell, wait) = (begun.clone(), go.clone());
+    let asks = move |context: NodeContext, _: Value| {
+        let (tell, wait) = (tell.clone(), wait.clone());
+        async move {
+            let answer = context.interrupt(json!("?"))?;
+            tell.add_permits(1);
+            wait.acquire().await.unwrap().forget();
+            Ok(NodeOutput::update([("x", answer)]))
+        }
+    };
+    let hangs = |_: NodeContext, _: Value| std::future::pending::<Result<NodeOutput, NodeError>>();
+    let graph = base()
+        .node("asks", asks)
+        .node("hangs", hangs)
+        .edge(START, "asks")
+        .edge("asks", "hangs");
+    let graph = graph.compile().unwrap().with_checkpointer(saver.clone());
+    graph.invoke(input(), config("one")).await.unwrap();
+    let asked = graph.get_state(&StateRef::live("t")).await.unwrap();
+    let checkpoint = asked.checkpoint.unwrap().id;
+    let run = graph.clone();
+    let first = tokio::spawn(async move { run.invoke(Input::resume(7), config("one")).await });
+    begun.acquire().await.unwrap().forget();
+    saver.armed.store(true, Ordering::SeqCst);
+    let by = TakenOver::over();
+    let withdrawn = withdraw(
+        &*saver,
+        &"t".into(),
+        &checkpoint,
+        None,
+        Object::new(),
+        by.as_ref(),
+    )
+    .await;
+    assert_eq!(withdrawn.unwrap(), 0, "the answer was acknowledged before");
+    assert!(first.await.unwrap().is_err(), "the other run has lost its thread");
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use super::message::storage_of;
 use crate::Workbench;
 use crate::documents::blocking;
 use crate::instance;
-use crate::wire::AppEvent;
+use crate::wire::{AppEvent, RunStatus};
 
 /// A program that could not be followed is tried again after this time.
 const AGAIN_AFTER: Duration = Duration::from_secs(2);
@@ -142,8 +142,13 @@ impl Workbench {
             self.hub.repeat(id);
         }
         for mut event in happened.events {
-            if let AppEvent::Run { run } = &mut event {
-                run.program = Some(peer.hello().program.clone());
+            let program = || Some(peer.hello().program.clone());
+            match &mut event {
+                AppEvent::Run { run } => run.program = program(),
+                AppEvent::Thread { thread } if thread.status == RunStatus::Running => {
+                    thread.program = thread.program.take().or_else(program);
+                }
+                _ => {}
             }
             self.hub.relay(id, event);
         }

@@ -43,6 +43,10 @@ pub struct ThreadView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub run: Option<super::RunView>,
+    /// The program that runs it, when that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub program: Option<String>,
     /// Begun.
     pub created_at: String,
     /// Changed last.

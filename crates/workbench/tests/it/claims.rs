@@ -187,3 +187,90 @@ async fn a_thread_that_another_window_runs_is_not_pruned_until_it_has_ended() {
     one.close().await;
     two.close().await;
 }
+
+/// A claim of another data folder or machine is all that is known of who runs a thread.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_that_another_program_runs_is_shown_as_running_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let saver = elsewhere(dir.path()).await;
+    let (thread, _) = asking(&mut app).await;
+    let of = json!({"threadId": thread});
+    let held = hold(&*saver, &thread, &other()).await;
+    let list = app.ok("thread.list", json!({"status": "running"})).await;
+    for (what, view) in [
+        ("thread.get", &app.ok("thread.get", of.clone()).await),
+        ("thread.list", &list["threads"][0]),
+    ] {
+        assert_eq!(
+            (&view["status"], &view["program"]),
+            (&json!("running"), &json!("the nightly import")),
+            "{what}: {view}"
+        );
+    }
+    let ended = ClaimUse {
+        ends: true,
+        take: None,
+        ..held
+    };
+    show(&*saver, &thread, ended).await.unwrap();
+    let view = app.ok("thread.get", of).await;
+    assert_eq!(
+        (&view["status"], &view["program"]),
+        (&json!("asking"), &Value::Null)
+    );
+    app.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_end_of_a_claim_that_nobody_renews_is_published() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let saver = elsewhere(dir.path()).await;
+    let (thread, _) = asking(&mut app).await;
+    let of = json!({"threadId": thread});
+    let short = ClaimRequest {
+        length: std::time::Duration::from_secs(3),
+        ..other()
+    };
+    hold(&*saver, &thread, &short).await;
+    assert_eq!(app.ok("thread.get", of.clone()).await["status"], "running");
+    let changed = |event: &AppEvent| matches!(event, AppEvent::Changed { threads: true, .. }).then_some(());
+    loop {
+        // The first is of the commit itself; for the last one nothing in the database has changed.
+        app.until(changed).await;
+        if app.ok("thread.get", of.clone()).await["status"] == "asking" {
+            break;
+        }
+    }
+    app.close().await;
+}
+
+/// Two windows of one data folder: the second one names the first.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_that_another_window_runs_names_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut one = App::open(dir.path()).await;
+    let (thread, question) = asking(&mut one).await;
+    one.ok("run.start", answer(&question, "long")).await;
+    let works = |event: &AppEvent| match event {
+        AppEvent::TaskStarted { node, .. } if node == "work" => Some(()),
+        _ => None,
+    };
+    one.until(works).await;
+    let two = App::open(dir.path()).await;
+    let of = json!({"threadId": thread});
+    let view = two.ok("thread.get", of.clone()).await;
+    assert_eq!(view["status"], "running");
+    let program = view["program"].as_str().unwrap_or_default();
+    assert!(program.starts_with("the Superstep app"), "{view}");
+    let own = one.ok("thread.get", of.clone()).await;
+    assert_eq!(
+        (&own["status"], &own["program"]),
+        (&json!("running"), &Value::Null),
+        "it runs here"
+    );
+    one.ok("run.stop", of).await;
+    one.close().await;
+    two.close().await;
+}

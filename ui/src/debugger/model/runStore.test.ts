@@ -17,8 +17,18 @@ vi.mock("../../ipc/client", () => ({
   RpcProblem: class RpcProblem extends Error {},
 }));
 
-const { loadCheckpoints, noteAway, noteRun, receive, recover, statusOf, streamLog, useRuns, withCheckpoint } =
-  await import("./runStore");
+const {
+  loadCheckpoints,
+  noteAway,
+  noteRun,
+  programOf,
+  receive,
+  recover,
+  statusOf,
+  streamLog,
+  useRuns,
+  withCheckpoint,
+} = await import("./runStore");
 const { useSession } = await import("../../state/session");
 
 const store = () => useRuns.getState();
@@ -89,6 +99,18 @@ describe("receiving events", () => {
     expect(statusOf(store(), "t")).toBe("running");
     receive([run("asking")]);
     expect(statusOf(store(), "t")).toBe("paused");
+  });
+
+  it("names the program that runs a thread, and only while it does", () => {
+    const elsewhere = thread("t", { status: "running", program: "the nightly import" });
+    expect(programOf(elsewhere, undefined)).toBe("the nightly import");
+    expect(programOf({ ...elsewhere, status: "paused" }, undefined)).toBeUndefined();
+    receive([run("running")]);
+    expect(programOf(elsewhere, store().live.get("t")), "it runs here").toBeUndefined();
+    receive([{ type: "run", run: { ...run("running").run, runId: "s", program: "another window" } }]);
+    expect(programOf(elsewhere, store().live.get("t"))).toBe("another window");
+    receive([run("asking", "s")]);
+    expect(programOf(thread("t", { status: "asking" }), store().live.get("t"))).toBeUndefined();
   });
 
   it("ignores the late answer to run.start when the run is over", () => {

@@ -517,13 +517,18 @@ export function useLive(threadId: string | null): LiveThread | undefined {
   return useRuns((store) => (threadId === null ? undefined : store.live.get(threadId)));
 }
 
-/** The last run of a thread: the one that was heard of, or one of before a reload or of another program. */
+/** The last run of a thread: the one that was received, or one of before a reload or of another program. */
 export function lastRun(thread: ThreadView | undefined, live: LiveThread | undefined): RunView | undefined {
-  const [known, heard] = [thread?.run, live?.run];
-  return known && (!heard || heard.startedAt < known.startedAt) ? known : heard;
+  const [known, received] = [thread?.run, live?.run];
+  return known && (!received || received.startedAt < known.startedAt) ? known : received;
 }
 
-/** A run that was heard of is fresher than the thread's row. */
+/** The program that runs a thread, when that is another one. */
+export function programOf(thread: ThreadView | undefined, live: LiveThread | undefined): string | undefined {
+  return isRunning(live) ? live?.run?.program : thread?.status === "running" ? thread.program : undefined;
+}
+
+/** A run that was received is fresher than the thread's row. */
 export function statusOf(store: RunStore, threadId: string | null): ShownStatus | undefined {
   if (threadId === null) return undefined;
   const live = store.live.get(threadId);

@@ -33,6 +33,7 @@ import { duration, elapsed, nodeList } from "../../debugger/parts/format";
 import {
   ensureStarted,
   lastRun,
+  programOf,
   statusOf,
   useLive,
   useRuns,
@@ -203,7 +204,8 @@ function RunStatusText() {
       </span>
     );
   }
-  const parts = [statusText(status)];
+  const program = running ? programOf(thread, live) : undefined;
+  const parts = [program === undefined ? statusText(status) : t("debug.runningIn", { program })];
   if (status === "paused" && inside !== "") parts.push(t("debug.beforeNodes", { nodes: inside }));
   else if (status === "paused" && thread && thread.next.length > 0)
     parts.push(t("debug.beforeNodes", { nodes: nodeList(thread.next) }));
@@ -212,9 +214,10 @@ function RunStatusText() {
     if (where) parts.push(t("debug.inNodes", { nodes: where }));
   } else if (running) parts.push(t("debug.stepN", { n: step }));
   const run = lastRun(thread, live);
-  if (running && run) parts.push(elapsed(now - Date.parse(run.startedAt)));
-  else if (run?.endedAt) parts.push(duration(Date.parse(run.endedAt) - Date.parse(run.startedAt)));
-  if (running && run?.program !== undefined) parts.push(run.program);
+  // The run of a program with another data folder is not known here, only the last one that ended.
+  if (running && run && run.endedAt === undefined) parts.push(elapsed(now - Date.parse(run.startedAt)));
+  else if (!running && run?.endedAt)
+    parts.push(duration(Date.parse(run.endedAt) - Date.parse(run.startedAt)));
   return (
     <span
       className="flex min-w-0 items-center gap-1.5 px-2 text-xs text-text-2"
@@ -222,11 +225,7 @@ function RunStatusText() {
       data-status={status}
     >
       <StatusMark status={status} />
-      <span
-        className="tabular max-w-[clamp(80px,18vw,288px)] truncate"
-        aria-live="polite"
-        title={running ? run?.program : undefined}
-      >
+      <span className="tabular max-w-[clamp(80px,18vw,288px)] truncate" aria-live="polite" title={program}>
         {parts.join(" · ")}
       </span>
     </span>

@@ -34,8 +34,10 @@ import {
   ensureStarted,
   loadThreads,
   noteThread,
+  programOf,
   setThreadFilter,
   statusOf,
+  useLive,
   useRuns,
   useStatus,
   useThread,
@@ -285,7 +287,9 @@ const ThreadRow = memo(function ThreadRow({
 }: RowProps) {
   const thread = useThread(threadId);
   const status = useStatus(threadId);
+  const live = useLive(threadId);
   if (!thread || !status) return null;
+  const program = status === "running" ? programOf(thread, live) : undefined;
   const entries: MenuEntry[] = [
     {
       id: "rename",
@@ -356,7 +360,8 @@ const ThreadRow = memo(function ThreadRow({
                 {thread.title === "" ? t("debug.threads.untitled") : thread.title}
               </div>
               <div className="tabular flex items-center gap-1.5 text-2xs text-text-2">
-                <span className="truncate">
+                <span className="truncate" title={program}>
+                  {program !== undefined && `${t("debug.runningIn", { program })} · `}
                   {t("debug.stepN", { n: Math.max(0, thread.step) })}
                   {thread.next.length > 0 && status !== "done" && ` · ${nodeList(thread.next)}`}
                 </span>

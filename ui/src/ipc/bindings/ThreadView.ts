@@ -56,6 +56,10 @@ models?: RunModels,
  */
 run?: RunView, 
 /**
+ * The program that runs it, when that is another one.
+ */
+program?: string, 
+/**
  * Begun.
  */
 createdAt: string, 

@@ -40,6 +40,7 @@ export const debug = {
   "debug.command.next": "Go to the next checkpoint",
 
   "debug.status.running": "Running",
+  "debug.runningIn": "Running in {program}",
   "debug.status.done": "Done",
   "debug.status.asking": "Waiting for your answer",
   "debug.status.paused": "Paused",
