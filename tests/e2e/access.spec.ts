@@ -8,7 +8,9 @@ const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
 async function looksRight(app: Superstep, view: string): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await app.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await app.page.waitForTimeout(200);
+    await expect(app.page.locator("html")).toHaveAttribute("data-theme", colorScheme);
+    // What fades between the schemes has neither's contrast.
+    await app.page.evaluate(() => Promise.allSettled(document.getAnimations().map((each) => each.finished)));
     const { violations } = await new AxeBuilder({ page: app.page }).withTags(RULES).analyze();
     const found = violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, any, all, none }) => {
@@ -49,7 +51,7 @@ test("dialogs", async ({ app, page }) => {
   await app.status("done");
   await page.keyboard.press("Control+k");
   await looksRight(app, "commands");
-  await page.keyboard.type("graphs remember");
+  await page.keyboard.type("Long-term memory");
   await page.keyboard.press("Enter");
   await app.id("memory-item").first().click();
   await looksRight(app, "memory");

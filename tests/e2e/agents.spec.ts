@@ -43,7 +43,7 @@ test("a connection answers for the scripted models of a run, and of whatever con
     await page.getByRole("option", { name: /office::/ }).click();
     await scripted.press("End");
     await scripted.pressSequentially("small");
-    await expect(app.id("run-models")).toContainText("office::small answers for the scripted models");
+    await expect(app.id("run-models")).toContainText("office::small replaces the scripted models");
     await app.id("run-start").click();
     await expect(app.id("trust")).toContainText("office");
     await app.id("trust-allow").click();
@@ -52,7 +52,7 @@ test("a connection answers for the scripted models of a run, and of whatever con
 
     // The next turn is for the thread to say, in this window and after a restart.
     await page.getByRole("button", { name: "Back to state" }).click();
-    await expect(app.id("thread-models")).toContainText("office::small answers for the scripted models");
+    await expect(app.id("thread-models")).toContainText("office::small replaces the scripted models");
     await app.crash();
     await app.openExample("chat");
     await app.id("use-debug").click();
@@ -110,6 +110,6 @@ test("a node that hand-offs name is renamed with them, and deleting says what st
   await expect(app.id("redo")).toBeEnabled();
   await app.node("billing").click();
   await page.keyboard.press("Delete");
-  await expect(page.getByText("Settings still name what was deleted: billing")).toBeVisible();
+  await expect(page.getByText("Settings still refer to what was deleted: billing")).toBeVisible();
   await expect(page.getByText(/In sales\. The list of problems/)).toBeVisible();
 });

@@ -40,7 +40,7 @@ test("killed in the middle of a run and started again, the page goes on by itsel
   await expect(app.node("wait")).toHaveAttribute("data-state", "running");
 
   await app.kill();
-  await expect(lost(app)).toContainText("does not answer");
+  await expect(lost(app)).toContainText("is not responding");
   await app.status("unknown");
   await expect(app.node("wait")).not.toHaveAttribute("data-state", "running");
   await expect(page.locator(".motion-safe\\:animate-spin")).toHaveCount(0);

@@ -193,7 +193,7 @@ test("arranging a large graph says that it is going on, and can be stopped", asy
   await app.openGraph(large(500));
   const before = await page.locator(".react-flow__viewport").getAttribute("style");
   await app.id("auto-layout").click();
-  await expect(app.id("arranging")).toContainText("Arranging the nodes");
+  await expect(app.id("arranging")).toContainText("Arranging nodes");
   await app.id("stop-arranging").click();
   await expect(app.id("arranging")).toHaveCount(0);
   await expect(app.id("undo")).toBeDisabled();

@@ -8,7 +8,7 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   await app.status("done");
 
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("graphs remember");
+  await page.keyboard.type("Long-term memory");
   await page.keyboard.press("Enter");
   await expect(app.id("memory")).toBeVisible();
   const item = app.id("memory-item");
@@ -51,10 +51,10 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   await expect(item).toHaveCount(before);
 
   // Found by spelling from now on, and forgotten after a while; set with the keyboard. What is there has no vectors yet.
-  await page.getByRole("button", { name: "How memory is searched" }).press("Enter");
+  await page.getByRole("button", { name: "Search settings" }).press("Enter");
   await app.id("memory-way").press("Enter");
   await page.getByRole("option", { name: /^Spelling/ }).press("Enter");
-  await expect(app.id("memory-way-changes")).toContainText("have no vectors");
+  await expect(app.id("memory-way-changes")).toContainText("have no embeddings of this kind");
   await app.id("memory-ttl").fill("30");
   await app.id("memory-ttl").press("Enter");
   await expect(app.id("memory-apply")).toBeDisabled();
@@ -65,7 +65,7 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   await expect(outdated).toHaveCount(0);
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("graphs remember");
+  await page.keyboard.type("Long-term memory");
   await page.keyboard.press("Enter");
   await app.id("memory-search").fill("marzipann");
   await expect(item.first()).toContainText("prefers marzipan");
@@ -78,12 +78,12 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   await expect(app.id("timeline")).toContainText("12 checkpoints");
   await app.status("done");
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("graphs remember");
+  await page.keyboard.type("Long-term memory");
   await page.keyboard.press("Enter");
   await app.id("memory-search").fill("marzipann");
   await page.getByRole("tab", { name: "Words" }).click();
   await expect(item).toHaveCount(0);
   await page.getByRole("tab", { name: "Similarity" }).click();
   await item.first().click();
-  await expect(app.id("memory")).toContainText("Forgotten ");
+  await expect(app.id("memory")).toContainText("Expires ");
 });

@@ -69,7 +69,7 @@ test("a graph asks before it reaches a server, once, and what was allowed can be
     await app.id("run").click();
 
     const dialog = app.id("trust");
-    await expect(dialog).toContainText("“Weather” wants to use");
+    await expect(dialog).toContainText("“Weather” needs permission");
     await expect(dialog).toContainText("inside your network");
     await expect(dialog).toContainText("by fetch");
     await app.picture("trust");
@@ -101,7 +101,7 @@ test("a graph asks before it reaches a server, once, and what was allowed can be
     await page.keyboard.press("Control+k");
     await page.keyboard.type("may touch");
     await page.keyboard.press("Enter");
-    await expect(dialog).toContainText("What “Weather” may touch");
+    await expect(dialog).toContainText("Permissions of “Weather”");
     await expect(inside).toBeChecked();
     await page.keyboard.press("Escape");
 

@@ -26,7 +26,7 @@ test("copy a thread, bookmark a checkpoint, remove the past, change the database
 
   // Nothing goes before it was said what goes; the bookmark stays, and the question still waits.
   await fromMenu("Delete history…");
-  await expect(app.id("storage-plan")).toContainText("3 checkpoints would go.");
+  await expect(app.id("storage-plan")).toContainText("Deletes 3 checkpoints.");
   await expect(app.id("storage-plan")).toContainText("Keeps a bookmarked checkpoint.");
   await app.id("confirm").click();
   await expect(app.id("checkpoint")).toHaveCount(2);

@@ -5,7 +5,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "graph.home": ["Examples", "Start screen", "Recent graphs"],
   "graph.types": ["Types of the state"],
   "graph.versions": ["Versions"],
-  "memory.open": ["Memory", "Long-term memory", "Store"],
+  "memory.open": ["What graphs remember", "Memory", "Long-term memory", "Store"],
   "run.replay": ["Replay"],
   "run.step": ["Step"],
   "run.stepInto": ["Step into"],
