@@ -94,7 +94,7 @@ impl Store {
             (None, Some(url)) => (url, String::new()),
             (None, None) => {
                 let dir = data_dir()?;
-                std::fs::create_dir_all(&dir).map_err(|error| {
+                superstep_workbench::make_data_dir(&dir).map_err(|error| {
                     Fault::failed(format!(
                         "The data folder {} cannot be made: {error}. Set SUPERSTEP_DATA to another folder, or use --db.",
                         dir.display()
