@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use superstep::{CheckpointHead, Checkpointer, ListQuery, StoreConfig, ThreadId, ThreadSummary};
+use superstep::{CheckpointHead, Checkpointer, ListQuery, Object, StoreConfig, ThreadId, ThreadSummary};
 use superstep_document::Document;
 use superstep_workbench::{Recorded, RunRecord};
 use tokio_util::sync::CancellationToken;
@@ -117,6 +117,24 @@ impl Store {
             return Ok(HashMap::new());
         };
         superstep_workbench::bookmarks(&dir).map_err(|problem| Fault::failed(problem.message))
+    }
+
+    /// What the app's data folder has of the runs of a thread, for its file.
+    pub(crate) fn run_records(thread: &ThreadId) -> Result<Object, Fault> {
+        let Some(dir) = superstep_workbench::default_data_dir() else {
+            return Ok(Object::new());
+        };
+        superstep_workbench::run_records(&dir, thread.as_str())
+            .map_err(|problem| Fault::failed(problem.message))
+    }
+
+    /// Gives a thread the records that came with it.
+    pub(crate) fn take_run_records(thread: &ThreadId, about: &Object) -> Result<(), Fault> {
+        let Some(dir) = superstep_workbench::default_data_dir() else {
+            return Ok(());
+        };
+        superstep_workbench::take_run_records(&dir, thread.as_str(), about)
+            .map_err(|problem| Fault::failed(problem.message))
     }
 
     /// Forgets what the app's data folder has of threads that were deleted here: what their runs did, and their titles.

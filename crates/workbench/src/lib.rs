@@ -68,7 +68,7 @@ pub use files::{Staged, make_data_dir};
 pub use folders::default_data_dir;
 pub use hub::Subscription;
 pub use instance::Instance;
-pub use ledger::bookmarks;
+pub use ledger::{bookmarks, run_records, take_run_records};
 pub use logging::log;
 pub use records::{Recorded, RunRecord, forget_threads};
 pub use secrets::{Keychain, Secrets};

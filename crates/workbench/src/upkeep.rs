@@ -13,7 +13,7 @@ use superstep_storage::transfer::{self, TransferError};
 
 use crate::Workbench;
 use crate::files::{self, Staged};
-use crate::ledger::ThreadRow;
+use crate::ledger::{Carried, RUN_RECORDS, ThreadRow};
 use crate::threads::{no_thread, storage_problem};
 use crate::values;
 use crate::wire::{
@@ -215,9 +215,18 @@ impl Workbench {
         let view = self.thread(&request.thread_id).await?;
         let path = files::absolute(&request.path)?;
         let wrong = |error: &std::io::Error| Problem::file("write", &path, error);
+        let id = request.thread_id.clone();
+        // What the runs have done by now is written first.
+        let records = self
+            .records
+            .keeper()
+            .ask(move |ledger| ledger.carried(&id))
+            .await?;
+        let records = serde_json::to_value(records).unwrap_or_default();
         let about: Object = [
-            ("title", view.title.as_str()),
-            ("graph", view.graph_name.as_str()),
+            ("title", view.title.as_str().into()),
+            ("graph", view.graph_name.as_str().into()),
+            (RUN_RECORDS, Value::from(records)),
         ]
         .into_iter()
         .collect();
@@ -282,6 +291,9 @@ impl Workbench {
         }
         self.ledger.rename(&row, &self.database.place())?;
         let id = came.thread.as_str();
+        if let Some(carried) = Carried::of(&came.about) {
+            self.ledger.take_in(id, &carried)?;
+        }
         self.publish_thread(id).await;
         self.publish_inbox(None);
         self.thread(id).await

@@ -7,8 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 use superstep::{
-    CheckpointId, CheckpointUsage, Keep, Object, Pruning, Removal, StorageError, ThreadId, ThreadLens,
-    ThreadQuery,
+    CheckpointId, CheckpointUsage, Keep, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery,
 };
 use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::transfer::{self, TransferError};
@@ -83,6 +82,9 @@ pub(crate) async fn copy(args: &CopyArgs) -> Result<(), Fault> {
             (name, found.checkpoints)
         }
     };
+    if name != from {
+        Store::take_run_records(&name, &Store::run_records(&from)?)?;
+    }
     out::note(&format!(
         "Copied {from} with {}.",
         out::count(count, "checkpoint")
@@ -145,7 +147,7 @@ pub(crate) async fn export(args: &ExportThreadArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     store.thread(&thread).await?;
-    let about = Object::new();
+    let about = Store::run_records(&thread)?;
     let Some(path) = &args.output else {
         let mut stdout = BufWriter::new(io::stdout());
         let written = transfer::export(&*store.saver, &thread, &about, &mut stdout, &|_, _| true).await;
@@ -195,6 +197,7 @@ pub(crate) async fn import(args: &ImportArgs) -> Result<(), Fault> {
         )),
         error => fault(error, &place),
     })?;
+    Store::take_run_records(&came.thread, &came.about)?;
     out::note(&format!(
         "Imported {} with {}.",
         came.original,
