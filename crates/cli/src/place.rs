@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use superstep::{CheckpointHead, Checkpointer, ListQuery, Object, StoreConfig, ThreadId, ThreadSummary};
 use superstep_document::Document;
+use superstep_workbench::ipc::Remote;
 use superstep_workbench::{Recorded, RunRecord};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Db;
 use crate::claim::PROGRAM;
 use crate::fault::Fault;
+use crate::handover;
 
 /// The user's data folder, the same as the app's.
 pub(crate) fn data_dir() -> Result<PathBuf, Fault> {
@@ -35,14 +37,45 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// The place, which is made if it is not there.
+    /// The place, which is made if it is not there; that of the program that has it open, where it has one user.
     pub(crate) async fn open(db: &Db) -> Result<Self, Fault> {
+        match Self::elsewhere(db).await? {
+            Some(store) => Ok(store),
+            None => Self::open_here(db).await,
+        }
+    }
+
+    /// The place, for a command that only looks: one that is not there is not made.
+    pub(crate) async fn existing(db: &Db) -> Result<Self, Fault> {
+        match Self::elsewhere(db).await? {
+            Some(store) => Ok(store),
+            None => Self::existing_here(db).await,
+        }
+    }
+
+    /// The place as the program that has it open reads and changes it.
+    async fn elsewhere(db: &Db) -> Result<Option<Self>, Fault> {
+        let (url, option) = Self::named(db)?;
+        let Some(program) = handover::program_of(&url).await else {
+            return Ok(None);
+        };
+        let remote = Arc::new(Remote::of(program, Self::config()));
+        Ok(Some(Self {
+            saver: remote.clone(),
+            memory: remote,
+            option,
+            name: superstep_storage::shown(&url),
+        }))
+    }
+
+    /// The place, opened by this program.
+    pub(crate) async fn open_here(db: &Db) -> Result<Self, Fault> {
         let (url, option) = Self::named(db)?;
         Self::at(&url, option).await
     }
 
-    /// The place, for who only looks: one that is not there is not made.
-    pub(crate) async fn existing(db: &Db) -> Result<Self, Fault> {
+    /// The place, opened by this program; one that is not there is not made.
+    pub(crate) async fn existing_here(db: &Db) -> Result<Self, Fault> {
         let (url, option) = Self::named(db)?;
         if let Some(storage) = superstep_storage::open_existing_with(&url, Self::config()).await? {
             return Ok(Self::of(storage, option));

@@ -1,12 +1,14 @@
 //! Questions that wait, over all threads.
 
+use serde::{Deserialize, Serialize};
+
 use crate::checkpoint::{ListQuery, StorageError};
 use crate::ids::{CheckpointId, ThreadId};
 use crate::saver::Checkpointer;
 use crate::threads::ThreadQuery;
 
 /// A checkpoint of an outermost graph (namespace `""`) whose questions wait.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// Thread.
     pub thread: ThreadId,
@@ -21,7 +23,7 @@ pub struct Waiting {
 }
 
 /// Which waiting checkpoints to list, the oldest checkpoint id first, equal ids by thread.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WaitingQuery {
     /// Only this thread.
     pub thread: Option<ThreadId>,

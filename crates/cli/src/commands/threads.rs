@@ -111,7 +111,7 @@ async fn show(args: &ShowArgs) -> Result<(), Fault> {
     let row = match Handover::to(&args.db, false).await? {
         Some(there) => there.row(&args.thread).await?,
         None => {
-            let store = Store::existing(&args.db).await?;
+            let store = Store::existing_here(&args.db).await?;
             Row::from(&store.thread(&args.thread.as_str().into()).await?)
         }
     };
@@ -141,7 +141,8 @@ async fn show(args: &ShowArgs) -> Result<(), Fault> {
 }
 
 async fn list(args: &ListArgs) -> Result<(), Fault> {
-    let threads = match Handover::to(&args.db, false).await? {
+    // Metadata is known to storage alone.
+    let threads = match Handover::to(&args.db, args.filter.is_some()).await? {
         Some(there) => there.list(args).await?,
         None => {
             let store = Store::existing(&args.db).await?;
@@ -252,7 +253,7 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
     if let Some(there) = Handover::to(&args.db, false).await? {
         return there.delete(args).await;
     }
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing_here(&args.db).await?;
     let threads: Vec<ThreadId> = args
         .threads
         .iter()

@@ -16,6 +16,8 @@ mod past;
 mod programs;
 mod questions;
 mod records;
+#[cfg(unix)]
+mod remote;
 mod retention;
 mod runs;
 mod saving;
