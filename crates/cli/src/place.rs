@@ -116,7 +116,7 @@ impl Store {
         }
     }
 
-    /// The address, and the option that names it again. A password is not repeated: whoever wants to paste the command
+    /// The address, and the option that names it again. A password is not repeated: a person who wants to paste the command
     /// keeps the address in the environment.
     pub(crate) fn named(db: &Db) -> Result<(String, String), Fault> {
         Ok(match (&db.db, db.url()) {
@@ -188,7 +188,7 @@ impl Store {
         document: &Document,
         cancel: CancellationToken,
     ) -> Option<RunRecord> {
-        // Whoever keeps threads elsewhere may have no app, and is not given a folder for one.
+        // A user who keeps threads elsewhere may have no app, and no folder is made for one.
         let dir = superstep_workbench::default_data_dir().filter(|dir| dir.is_dir())?;
         if self.name == "memory:" {
             return None;

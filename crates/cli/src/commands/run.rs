@@ -276,7 +276,7 @@ async fn waits_for(
     }
 }
 
-/// Runs, tells about it, and says how it ended.
+/// Runs, reports on it, and says how it ended.
 async fn drive(
     file: &GraphFile,
     graph: Graph,

@@ -9,7 +9,7 @@ use superstep::{CheckpointHead, Object, ThreadId, ThreadQuery, ThreadStatus, Thr
 use crate::args::DeleteArgs;
 use crate::args::threads::{ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArgs};
 use crate::claim::{claim, presence};
-use crate::commands::{questions, upkeep};
+use crate::commands::{maintenance, questions};
 use crate::fault::Fault;
 use crate::handover::Handover;
 use crate::out;
@@ -40,12 +40,12 @@ pub(crate) async fn threads(args: ThreadsArgs) -> Result<(), Fault> {
         ThreadsAction::Show(args) => show(&args).await,
         ThreadsAction::Waiting(args) => questions::waiting(&args).await,
         ThreadsAction::Withdraw(args) => questions::withdraw(&args).await,
-        ThreadsAction::Copy(args) => upkeep::copy(&args).await,
-        ThreadsAction::Export(args) => upkeep::export(&args).await,
-        ThreadsAction::Import(args) => upkeep::import(&args).await,
-        ThreadsAction::Prune(args) => upkeep::prune(&args).await,
-        ThreadsAction::Usage(args) => upkeep::usage(&args).await,
-        ThreadsAction::Verify(args) => upkeep::verify(&args).await,
+        ThreadsAction::Copy(args) => maintenance::copy(&args).await,
+        ThreadsAction::Export(args) => maintenance::export(&args).await,
+        ThreadsAction::Import(args) => maintenance::import(&args).await,
+        ThreadsAction::Prune(args) => maintenance::prune(&args).await,
+        ThreadsAction::Usage(args) => maintenance::usage(&args).await,
+        ThreadsAction::Verify(args) => maintenance::verify(&args).await,
     }
 }
 

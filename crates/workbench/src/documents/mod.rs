@@ -75,7 +75,7 @@ struct Found {
 }
 
 impl Found {
-    fn told(self, graph_id: &str) -> AppEvent {
+    fn event(self, graph_id: &str) -> AppEvent {
         AppEvent::Diagnostics {
             graph_id: graph_id.to_owned(),
             diagnostics: self.diagnostics,
@@ -396,7 +396,7 @@ impl Workbench {
                 (state.found != before).then(|| state.found.clone())
             };
             if let Some(found) = changed {
-                self.hub.publish(found.told(&open.id));
+                self.hub.publish(found.event(&open.id));
             }
         }
     }

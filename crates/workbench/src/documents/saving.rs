@@ -60,7 +60,7 @@ impl Workbench {
             changed.then(|| state.found.clone())
         };
         if let Some(found) = changed {
-            self.hub.publish(found.told(&open.id));
+            self.hub.publish(found.event(&open.id));
         }
         written
     }

@@ -152,7 +152,7 @@ impl Peer {
                 () = end.cancelled() => {}
                 () = read_all => end.cancel(),
             }
-            // Who waits for an answer hears that none comes.
+            // A call that waits for an answer learns that none comes.
             locked(&answered).clear();
             locked(&reporting).clear();
         });
@@ -191,7 +191,7 @@ impl Peer {
     /// Hands a run over: the run, and what it reports until it has ended. It goes on when this is dropped.
     pub async fn run(&self, run: HandedRun) -> Result<(RunView, mpsc::UnboundedReceiver<Reported>), Problem> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        // Who shows it may be held up by whoever reads what it prints; the program that runs it is not.
+        // The program that shows it may wait for the reader of its output; the program that runs it is not.
         let (reported, reports) = mpsc::unbounded_channel();
         locked(&self.runs).insert(id, reported);
         let run = Box::new(run);

@@ -77,7 +77,7 @@ impl Listener {
                 serving: Some(serving),
                 path,
             };
-            // Whoever reads where it is finds it served.
+            // A program that reads where it is finds it served.
             instance.serves_at(&listener.path)?;
             Ok(listener)
         });

@@ -225,7 +225,7 @@ impl Marked {
             if named {
                 marked.named += checkpoints.len();
             }
-            // Who names a thread and keeps nothing of it is told what goes with it.
+            // A user who names a thread and keeps nothing of it is shown what goes with it.
             if nothing && named {
                 continue;
             }
@@ -263,7 +263,7 @@ async fn removal(store: &Store, args: &PruneArgs, marked: &Marked, dry_run: bool
     Ok(superstep::prune(&*store.saver, &pruning).await?)
 }
 
-fn told(removal: &Removal) -> String {
+fn described(removal: &Removal) -> String {
     let mut parts = vec![out::count(removal.checkpoints, "checkpoint")];
     if removal.threads > 0 {
         parts.push(out::count(removal.threads, "whole thread"));
@@ -304,7 +304,11 @@ pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
     let went = if args.dry_run || nothing {
         plan
     } else {
-        confirm(args.yes, "Pruning", &format!("Remove {} for good?", told(&plan)))?;
+        confirm(
+            args.yes,
+            "Pruning",
+            &format!("Remove {} for good?", described(&plan)),
+        )?;
         removal(&store, args, &marked, false).await?
     };
     if args.json {
@@ -325,8 +329,8 @@ pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
     }
     out::note(&match (nothing, args.dry_run) {
         (true, _) => "There is nothing to remove.".to_owned(),
-        (false, true) => format!("Would remove {}.", told(&went)),
-        (false, false) => format!("Removed {}.", told(&went)),
+        (false, true) => format!("Would remove {}.", described(&went)),
+        (false, false) => format!("Removed {}.", described(&went)),
     });
     if !went.skipped.is_empty() {
         let skipped = out::count(went.skipped.len() as u64, "thread");

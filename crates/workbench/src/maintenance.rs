@@ -28,7 +28,7 @@ const POINTS: usize = 240;
 const BRANCHES: usize = 100;
 /// Threads of `storage.usage` when nobody says how many.
 const LARGEST: usize = 500;
-/// A key is worth a word from so many versions on, when it takes so many bytes.
+/// Versions and bytes from which on a hint is given for a key.
 const HINT_FROM: (u64, u64) = (20, 64 * 1024);
 
 impl From<KeepRule> for Keep {
@@ -163,7 +163,7 @@ impl Workbench {
             retained.extend(marked.into_keys());
         }
         if keep == Keep::Nothing {
-            // Whoever wants a thread gone has been told what goes with it.
+            // A person who wants a thread gone was shown what goes with it.
             retained.clear();
         }
         let threads: Vec<ThreadId> = request.thread_ids.iter().map(|id| id.as_str().into()).collect();
