@@ -33,6 +33,22 @@ pub(crate) struct Handover {
     option: String,
 }
 
+/// The program that has the folder of threads at this address open, and takes requests for it.
+pub(crate) async fn program_of(url: &str) -> Option<Peer> {
+    if !url.starts_with("file:") {
+        return None;
+    }
+    let storage = ipc::storage_of(url);
+    let running = ipc::running(&place::data_dir().ok()?).await;
+    let serves = |peer: &Peer| peer.hello().starts_runs && peer.hello().storage == storage;
+    let program = running.into_iter().find(serves)?;
+    out::note(&format!(
+        "{} has these threads open; the request is handed to it.",
+        program.hello().program
+    ));
+    Some(program)
+}
+
 fn fault(problem: Problem) -> Fault {
     let said = format!("{} {}", problem.message, problem.remedy.unwrap_or_default());
     let said = said.trim_end().to_owned();
@@ -48,22 +64,10 @@ impl Handover {
     /// The program that requests for this place are handed to; `None` when this one does them.
     pub(crate) async fn to(db: &crate::args::Db, refused: bool) -> Result<Option<Self>, Fault> {
         let (url, option) = Store::named(db)?;
-        if refused || !url.starts_with("file:") {
+        if refused {
             return Ok(None);
         }
-        let Ok(data_dir) = place::data_dir() else {
-            return Ok(None);
-        };
-        let storage = ipc::storage_of(&url);
-        let mut running = ipc::running(&data_dir).await.into_iter();
-        let found = running.find(|peer| peer.hello().starts_runs && peer.hello().storage == storage);
-        Ok(found.map(|program| {
-            out::note(&format!(
-                "{} has these threads open; the request is handed to it.",
-                program.hello().program
-            ));
-            Self { program, option }
-        }))
+        Ok(program_of(&url).await.map(|program| Self { program, option }))
     }
 
     async fn ask<T: serde::de::DeserializeOwned>(&self, command: &str, request: Json) -> Result<T, Fault> {
@@ -92,12 +96,6 @@ impl Handover {
 
     /// `superstep threads list`
     pub(crate) async fn list(&self, args: &ListArgs) -> Result<Vec<Row>, Fault> {
-        if args.filter.is_some() {
-            return Err(Fault::usage(format!(
-                "{} does not look for metadata. Leave --filter out, or close it and do this again.",
-                self.program.hello().program
-            )));
-        }
         let mut request = json!({"limit": PAGE});
         if let Some(status) = args.status {
             request["status"] = word(status).into();

@@ -4,14 +4,16 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use superstep::{CheckpointHead, Checkpointer, ListQuery, StoreConfig, ThreadId, ThreadSummary};
+use superstep::{CheckpointHead, Checkpointer, ListQuery, Object, StoreConfig, ThreadId, ThreadSummary};
 use superstep_document::Document;
+use superstep_workbench::ipc::Remote;
 use superstep_workbench::{Recorded, RunRecord};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::Db;
 use crate::claim::PROGRAM;
 use crate::fault::Fault;
+use crate::handover;
 
 /// The user's data folder, the same as the app's.
 pub(crate) fn data_dir() -> Result<PathBuf, Fault> {
@@ -35,14 +37,45 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// The place, which is made if it is not there.
+    /// The place, which is made if it is not there; that of the program that has it open, where it has one user.
     pub(crate) async fn open(db: &Db) -> Result<Self, Fault> {
+        match Self::elsewhere(db).await? {
+            Some(store) => Ok(store),
+            None => Self::open_here(db).await,
+        }
+    }
+
+    /// The place, for a command that only looks: one that is not there is not made.
+    pub(crate) async fn existing(db: &Db) -> Result<Self, Fault> {
+        match Self::elsewhere(db).await? {
+            Some(store) => Ok(store),
+            None => Self::existing_here(db).await,
+        }
+    }
+
+    /// The place as the program that has it open reads and changes it.
+    async fn elsewhere(db: &Db) -> Result<Option<Self>, Fault> {
+        let (url, option) = Self::named(db)?;
+        let Some(program) = handover::program_of(&url).await else {
+            return Ok(None);
+        };
+        let remote = Arc::new(Remote::of(program, Self::config()));
+        Ok(Some(Self {
+            saver: remote.clone(),
+            memory: remote,
+            option,
+            name: superstep_storage::shown(&url),
+        }))
+    }
+
+    /// The place, opened by this program.
+    pub(crate) async fn open_here(db: &Db) -> Result<Self, Fault> {
         let (url, option) = Self::named(db)?;
         Self::at(&url, option).await
     }
 
-    /// The place, for who only looks: one that is not there is not made.
-    pub(crate) async fn existing(db: &Db) -> Result<Self, Fault> {
+    /// The place, opened by this program; one that is not there is not made.
+    pub(crate) async fn existing_here(db: &Db) -> Result<Self, Fault> {
         let (url, option) = Self::named(db)?;
         if let Some(storage) = superstep_storage::open_existing_with(&url, Self::config()).await? {
             return Ok(Self::of(storage, option));
@@ -83,7 +116,7 @@ impl Store {
         }
     }
 
-    /// The address, and the option that names it again. A password is not repeated: whoever wants to paste the command
+    /// The address, and the option that names it again. A password is not repeated: a person who wants to paste the command
     /// keeps the address in the environment.
     pub(crate) fn named(db: &Db) -> Result<(String, String), Fault> {
         Ok(match (&db.db, db.url()) {
@@ -94,7 +127,7 @@ impl Store {
             (None, Some(url)) => (url, String::new()),
             (None, None) => {
                 let dir = data_dir()?;
-                std::fs::create_dir_all(&dir).map_err(|error| {
+                superstep_workbench::make_data_dir(&dir).map_err(|error| {
                     Fault::failed(format!(
                         "The data folder {} cannot be made: {error}. Set SUPERSTEP_DATA to another folder, or use --db.",
                         dir.display()
@@ -119,6 +152,24 @@ impl Store {
         superstep_workbench::bookmarks(&dir).map_err(|problem| Fault::failed(problem.message))
     }
 
+    /// What the app's data folder has of the runs of a thread, for its file.
+    pub(crate) fn run_records(thread: &ThreadId) -> Result<Object, Fault> {
+        let Some(dir) = superstep_workbench::default_data_dir() else {
+            return Ok(Object::new());
+        };
+        superstep_workbench::run_records(&dir, thread.as_str())
+            .map_err(|problem| Fault::failed(problem.message))
+    }
+
+    /// Gives a thread the records that came with it.
+    pub(crate) fn take_run_records(thread: &ThreadId, about: &Object) -> Result<(), Fault> {
+        let Some(dir) = superstep_workbench::default_data_dir() else {
+            return Ok(());
+        };
+        superstep_workbench::take_run_records(&dir, thread.as_str(), about)
+            .map_err(|problem| Fault::failed(problem.message))
+    }
+
     /// Forgets what the app's data folder has of threads that were deleted here: what their runs did, and their titles.
     pub(crate) fn forget(&self, threads: &[ThreadId]) -> Result<(), Fault> {
         let Some(dir) = superstep_workbench::default_data_dir() else {
@@ -137,7 +188,7 @@ impl Store {
         document: &Document,
         cancel: CancellationToken,
     ) -> Option<RunRecord> {
-        // Whoever keeps threads elsewhere may have no app, and is not given a folder for one.
+        // A user who keeps threads elsewhere may have no app, and no folder is made for one.
         let dir = superstep_workbench::default_data_dir().filter(|dir| dir.is_dir())?;
         if self.name == "memory:" {
             return None;

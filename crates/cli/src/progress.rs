@@ -22,7 +22,7 @@ pub(crate) const MODES: [StreamMode; 4] = [
     StreamMode::Attempts,
 ];
 
-/// Tells on stderr what happens.
+/// Reports on stderr what happens.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     started: HashMap<String, Instant>,

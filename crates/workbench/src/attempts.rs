@@ -1,4 +1,4 @@
-//! Attempts at tasks that failed and were not the end of them: told while the task works, and kept beside the task's time, so
+//! Attempts at tasks that failed and were not the end of them: reported while the task works, and kept beside the task's time, so
 //! that a past run shows what it took.
 
 use std::collections::HashMap;

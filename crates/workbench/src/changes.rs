@@ -2,6 +2,7 @@
 //! somebody listens, and published as one event, upon which interfaces load again what they show.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -25,9 +26,16 @@ pub(crate) struct Watch {
     stop: CancellationToken,
     /// When the first claim ends that was read and is not renewed: nobody else would say so.
     lapse: Mutex<Option<Instant>>,
+    /// Counts what was changed here for other programs, which the saver takes for changes of its own.
+    handed: AtomicU64,
 }
 
 impl Watch {
+    /// Notes that something was changed for another program.
+    pub(crate) fn note_handed(&self) {
+        self.handed.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Notes that a claim of another program ends by itself after this time.
     pub(crate) fn look_after(&self, remaining: Duration) {
         let ends = Instant::now() + remaining;
@@ -50,6 +58,7 @@ impl Watch {
 #[derive(Debug, Default, PartialEq)]
 struct Look {
     place: String,
+    handed: u64,
     threads: Option<u64>,
     ledger: Option<i64>,
     files: [Option<(SystemTime, u64)>; FILES.len()],
@@ -118,6 +127,7 @@ impl Workbench {
         let (ledger, files) = beside.await.unwrap_or_default();
         Look {
             place,
+            handed: self.changes.handed.load(Ordering::Relaxed),
             threads,
             ledger,
             files,
@@ -128,7 +138,7 @@ impl Workbench {
         let settings = before.files != now.files;
         // Choosing another database publishes its own event.
         let other = before.place == now.place && before.threads != now.threads;
-        let threads = other || before.ledger != now.ledger;
+        let threads = other || before.ledger != now.ledger || before.handed != now.handed;
         if settings {
             let this = self.clone();
             let _ = blocking(move || this.preferences.read_again()).await;

@@ -20,7 +20,7 @@ use crate::wire::{
 
 /// Longest wait for a server that is tested.
 const TEST: Duration = Duration::from_secs(20);
-/// Models that a test tells.
+/// Models that a test names.
 const SHOWN: usize = 200;
 
 fn account(connection: &str) -> String {
@@ -371,7 +371,7 @@ mod tests {
         }
     }
 
-    /// A list of models for whoever has the key; whoever has another one is told which.
+    /// A list of models for the holder of the key; the answer to another one names it.
     async fn server() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());

@@ -164,7 +164,7 @@ impl Database {
         let (url, chosen_by) = chosen.unwrap_or_else(|| (default_url(data_dir), ChosenBy::Default));
         let current = match superstep_storage::open_with(&url, config.clone()).await {
             Ok(storage) => Current::of(storage, url, chosen_by, config),
-            // Whoever chose it in the app must be able to choose another one there.
+            // A person who chose it in the app must be able to choose another one there.
             Err(error) if chosen_by == ChosenBy::Settings => Current {
                 saver: Arc::new(Down(error.clone())),
                 store: Arc::new(Down(error.clone())),

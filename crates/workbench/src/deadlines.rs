@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(60);
 /// A thread that could not be continued is left alone for so long.
 const AGAIN_AFTER: u64 = 60_000;
 
-/// Tells the watch that other questions wait now.
+/// Reports to the watch that other questions wait now.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
     changed: Arc<Notify>,

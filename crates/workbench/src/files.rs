@@ -74,6 +74,14 @@ pub(crate) fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
     staged.finish()
 }
 
+/// Makes a data folder that nobody else may enter. One that is there stays as it is: its owner may share it.
+pub fn make_data_dir(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
+}
+
 /// The same, for what only its owner may read.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut staged = Staged::begin(path)?;

@@ -1,5 +1,5 @@
 //! Which process is alive. Two windows, or a window and the command line, may share a data folder; what a process
-//! leaves behind when it dies (a run that says it is running, a draft that says it is open) must be told from what
+//! leaves behind when it dies (a run that says it is running, a draft that says it is open) must be distinguished from what
 //! another living process is doing. Each process holds a lock on a file of its own: the system lets go of the lock
 //! when the process ends, however it ends.
 
@@ -111,7 +111,7 @@ pub(crate) fn sockets(data_dir: &Path) -> Vec<(String, PathBuf)> {
         .collect()
 }
 
-/// The name of a folder of instances, which whoever comes first makes up.
+/// The name of a folder of instances, which the first process makes up.
 fn name_of(dir: &Path) -> io::Result<String> {
     let path = dir.join("folder");
     if let Ok(name) = fs::read_to_string(&path)

@@ -3,6 +3,7 @@
 //! nothing of windows.
 
 mod breakpoints;
+mod carried;
 mod events;
 mod keeper;
 mod runs;
@@ -15,6 +16,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::wire::Problem;
 
+pub(crate) use carried::Carried;
+pub(crate) use carried::RUN_RECORDS;
+pub use carried::{run_records, take_run_records};
 pub(crate) use events::{Kept, RunLog};
 pub(crate) use keeper::Keeper;
 pub(crate) use runs::{RunRow, TaskRow};

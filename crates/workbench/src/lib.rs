@@ -30,6 +30,7 @@ mod ledger;
 mod lineage;
 mod listing;
 mod logging;
+mod maintenance;
 mod memory;
 mod models;
 mod problem;
@@ -46,7 +47,6 @@ mod threads;
 mod tokens;
 mod trial;
 mod trust;
-mod upkeep;
 mod values;
 mod waiting;
 pub mod wire;
@@ -64,11 +64,11 @@ use superstep_nodes::{ModelSettings, Registry};
 pub use connections::key_of as connection_key;
 pub use database::database_url;
 pub use embedding::store_config;
-pub use files::Staged;
+pub use files::{Staged, make_data_dir};
 pub use folders::default_data_dir;
 pub use hub::Subscription;
 pub use instance::Instance;
-pub use ledger::bookmarks;
+pub use ledger::{bookmarks, run_records, take_run_records};
 pub use logging::log;
 pub use records::{Recorded, RunRecord, forget_threads};
 pub use secrets::{Keychain, Secrets};
@@ -193,12 +193,11 @@ impl Workbench {
             Some(dir) => files::absolute(&dir.to_string_lossy())?,
             None => data_dir.join("graphs"),
         };
-        let dirs = [data_dir.clone(), graphs_dir.clone()];
+        let (data, graphs) = (data_dir.clone(), graphs_dir.clone());
         documents::blocking(move || {
-            for dir in dirs {
-                std::fs::create_dir_all(&dir).map_err(|e| Problem::file("make the folder", &dir, &e))?;
-            }
-            Ok::<_, Problem>(())
+            let cannot = |dir: &Path, error| Problem::file("make the folder", dir, &error);
+            files::make_data_dir(&data).map_err(|error| cannot(&data, error))?;
+            std::fs::create_dir_all(&graphs).map_err(|error| cannot(&graphs, error))
         })
         .await??;
         let secrets = options.secrets.unwrap_or_else(|| Arc::new(Keychain));

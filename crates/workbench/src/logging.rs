@@ -7,7 +7,7 @@ use tracing::Subscriber;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{EnvFilter, Layer};
 
-/// The environment variable that says what is told.
+/// The environment variable that says what is logged.
 const VARIABLE: &str = "SUPERSTEP_LOG";
 
 /// Writes to standard error what `SUPERSTEP_LOG` asks for, or else what is `usual` (`error`, `warn`). Keys that graphs were

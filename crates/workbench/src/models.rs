@@ -61,7 +61,7 @@ impl RunModels {
         }
     }
 
-    /// What the nodes are told.
+    /// What the nodes receive.
     pub fn within(&self, environment: Environment) -> Environment {
         Environment {
             stand_in: self.scripted.clone(),

@@ -85,10 +85,10 @@ impl Records {
 }
 
 impl Workbench {
-    /// Tells interfaces of something that happened to a thread outside of a run, and keeps it.
-    pub(crate) fn tell(&self, thread_id: &str, event: AppEvent) {
+    /// Publishes something that happened to a thread outside of a run, and keeps it.
+    pub(crate) fn emit(&self, thread_id: &str, event: AppEvent) {
         let log = self.records.begin(thread_id, &uuid::Uuid::now_v7().to_string());
-        log.tell(event, |event| self.hub.publish(event));
+        log.emit(event, |event| self.hub.publish(event));
         self.records.ended(&log);
     }
 
@@ -178,7 +178,7 @@ pub struct RunRecord {
     /// The run is over, and noted.
     ended: CancellationToken,
     listener: Option<Listener>,
-    /// Tells other processes that this one is alive.
+    /// Shows other processes that this one is alive.
     _instance: Instance,
 }
 
@@ -306,7 +306,7 @@ impl RunRecord {
             }
         });
         let (hub, ended) = (Arc::<Hub>::default(), CancellationToken::new());
-        log.tell(AppEvent::Run { run: run_view(&run) }, |event| hub.publish(event));
+        log.emit(AppEvent::Run { run: run_view(&run) }, |event| hub.publish(event));
         let host = RunHost {
             hello: Hello::of(&instance.holder(program).name, storage, false),
             thread_id: thread_id.to_owned(),
@@ -344,13 +344,13 @@ impl RunRecord {
                 thread_id: self.run.thread_id.clone(),
                 checkpoint: checkpoint_view(checkpoint),
             };
-            return self.log.tell(event, |event| self.hub.publish(event));
+            return self.log.emit(event, |event| self.hub.publish(event));
         }
         if let Payload::Checkpoint(checkpoint) = &event.payload {
             return self.hub.publish(within(&self.run.thread_id, event, checkpoint));
         }
         for event in self.recorder.note(event.clone(), None) {
-            self.log.tell(event, |event| self.hub.publish(event));
+            self.log.emit(event, |event| self.hub.publish(event));
         }
     }
 
@@ -362,7 +362,7 @@ impl RunRecord {
         let event = AppEvent::Run {
             run: run_view(&self.run),
         };
-        self.log.tell(event, |event| self.hub.publish(event));
+        self.log.emit(event, |event| self.hub.publish(event));
         let ended = self.run.clone();
         self.log.hand_in_and(|| {});
         self.keeper.then(move |ledger| {

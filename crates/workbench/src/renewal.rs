@@ -1,5 +1,5 @@
 //! Items of long-term memory that a search by likeness passes over because vectors were made in another way when they were
-//! put: how many there are, and embedding them anew, one such work at a time.
+//! put: how many there are, and embedding them again, one such work at a time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,7 +12,7 @@ use crate::wire::{EmbedAnew, EmbeddedAnew, Empty, OutdatedItems, Problem};
 
 /// Items are counted up to here. A backend reads what it counts.
 const COUNTED: usize = 1_000;
-/// So many at a time: their values are in memory meanwhile.
+/// Items that are embedded at a time: their values are in memory meanwhile.
 const PAGE: usize = 250;
 
 /// The work that is going on, if any.
@@ -64,7 +64,7 @@ impl Drop for Begun<'_> {
     }
 }
 
-/// How many items are to be embedded anew, and whether there are more than were counted.
+/// How many items are to be embedded again, and whether there are more than were counted.
 async fn outdated(store: &dyn Store) -> Result<(usize, bool), StoreError> {
     let (mut after, mut count) = (None, 0);
     while count <= COUNTED {

@@ -127,7 +127,7 @@ impl Workbench {
         self.removal_view(removal.map_err(|e| storage_problem(&e))?, bookmarks)
     }
 
-    /// Tells interfaces what is left of threads after something was removed.
+    /// Publishes what is left of threads after something was removed.
     pub(crate) async fn pruned(&self, threads: &[ThreadId]) -> Result<(), Problem> {
         for thread in threads {
             let left = self.saver().thread(thread).await;

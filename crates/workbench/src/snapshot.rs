@@ -84,13 +84,13 @@ pub(crate) struct TasksOf<'a> {
     pub(crate) document: Option<&'a Document>,
 }
 
-/// What an error that is shown as `Class('message')` tells of the failure.
+/// What an error that is shown as `Class('message')` says of the failure.
 fn failure_of(shown: &str) -> Failure {
     let (class, message) = shown.split_once('(').unwrap_or(("Exception", shown));
     Failure::new(class, message)
 }
 
-/// Why a task of this document was not tried again, as far as its error tells.
+/// Why a task of this document was not tried again, as far as its error says.
 pub(crate) fn not_retried(document: &Document, node: &str, error: &str) -> Option<String> {
     let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;
     superstep_nodes::not_retried(&spec.conduct, &failure_of(error))
@@ -225,7 +225,7 @@ impl Edges {
         edges
     }
 
-    /// Where a source led, told from what ran next: exact unless two sources of one step lead to the same target.
+    /// Where a source led, found from what ran next: exact unless two sources of one step lead to the same target.
     fn led(&self, from: &str, next: &[superstep::Name]) -> Vec<String> {
         let targets = self.targets.get(from);
         next.iter()

@@ -357,14 +357,14 @@ impl Workbench {
         }
         let id = edited.checkpoint_id.as_str();
         if let Some(event) = self.checkpoint_event(&request.thread_id, id).await {
-            self.tell(&request.thread_id, event);
+            self.emit(&request.thread_id, event);
         }
         self.publish_thread(&request.thread_id).await;
         self.publish_inbox(Some(&request.thread_id));
         Ok(updated)
     }
 
-    /// Tells every interface how a thread stands.
+    /// Publishes how a thread stands.
     pub(crate) async fn publish_thread(&self, thread_id: &str) {
         match self.thread(thread_id).await {
             Ok(thread) => self.hub.publish(AppEvent::Thread {
@@ -374,14 +374,14 @@ impl Workbench {
         }
     }
 
-    /// Tells every interface of a checkpoint.
+    /// Publishes a checkpoint.
     pub(crate) async fn publish_checkpoint(&self, thread_id: &str, id: &str) {
         if let Some(event) = self.checkpoint_event(thread_id, id).await {
             self.hub.publish(event);
         }
     }
 
-    /// What interfaces are told of a checkpoint that is stored.
+    /// What interfaces receive of a checkpoint that is stored.
     pub(crate) async fn checkpoint_event(&self, thread_id: &str, id: &str) -> Option<AppEvent> {
         match self.heads(thread_id, Some(id), Some(1)).await {
             Ok(heads) => {
@@ -413,9 +413,9 @@ mod tests {
             cause: "disk full".into(),
             remedy: "Free some space".into(),
         };
-        let told = problem(&full.into());
+        let shown = problem(&full.into());
         assert_eq!(
-            (told.code.as_str(), told.remedy.as_deref()),
+            (shown.code.as_str(), shown.remedy.as_deref()),
             ("storage", Some("Free some space."))
         );
         let newer = problem(

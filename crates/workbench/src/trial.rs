@@ -31,7 +31,7 @@ const MAX_TEXT: usize = 256 * 1024;
 
 /// What a person would read of it.
 #[derive(Default)]
-struct Heard {
+struct Collected {
     ended: Option<TaskEnd>,
     text: String,
     emitted: Vec<Json>,
@@ -42,7 +42,7 @@ struct Heard {
     tasks: Vec<String>,
 }
 
-impl Heard {
+impl Collected {
     fn event(&mut self, event: StreamEvent, node: &str) {
         if let Payload::TaskStart(task) = &event.payload {
             self.tasks.push(task.id.to_string());
@@ -130,17 +130,17 @@ impl Workbench {
             interrupt_after: vec![Name::from(request.node.as_str())],
             bounds,
             cancel: work.stop().clone(),
-            // Models inside of a nested graph are heard, too.
+            // Models inside of a nested graph are collected, too.
             subgraphs: true,
             ..RunConfig::on(THREAD)
         };
         let graph = graph.with_checkpointer(Arc::new(MemorySaver::new()));
         let began = Instant::now();
-        let mut heard = Heard::default();
+        let mut collected = Collected::default();
         let mut answers = request.answers.into_iter();
         let mut next = Input::Value(input);
         let ended = loop {
-            match heard
+            match collected
                 .read(graph.stream(next, config.clone()), &request.node)
                 .await
             {
@@ -157,10 +157,10 @@ impl Workbench {
                 Err(error) => break Err(error),
             }
         };
-        let tasks = std::mem::take(&mut heard.tasks);
+        let tasks = std::mem::take(&mut collected.tasks);
         let exchanges = tasks.iter().flat_map(|task| self.taken_exchanges(task)).collect();
         let millis = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
-        let Some(task) = heard.ended else {
+        let Some(task) = collected.ended else {
             return Err(match ended {
                 Err(error) => problem(&error),
                 Ok(()) => Problem::new("internal", format!("Node {} did not run.", request.node)),
@@ -187,12 +187,12 @@ impl Workbench {
                 result: (status == TaskStatus::Done).then(|| values::view(&task.result)),
                 targets: task.targets.iter().map(ToString::to_string).collect(),
                 millis: Some(millis),
-                attempts: heard.attempts,
+                attempts: collected.attempts,
                 within: None,
             },
-            text: heard.text,
-            emitted: heard.emitted,
-            more: heard.more,
+            text: collected.text,
+            emitted: collected.emitted,
+            more: collected.more,
             exchanges,
         })
     }

@@ -1,6 +1,6 @@
 //! What graphs may touch outside of themselves, by project: the folder of a graph file, or an unsaved draft. It is kept in
 //! the user's data folder and never in a project, so that no project can bring its own. The window, the server and the
-//! command line share the file; it is read anew each time.
+//! command line share the file; it is read again each time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

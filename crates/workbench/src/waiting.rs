@@ -29,7 +29,7 @@ const AT_ONCE: usize = 16;
 /// The least time between two counts.
 const COUNT_EVERY: Duration = Duration::from_millis(50);
 
-/// Tells who counts that other questions wait now.
+/// Reports to who counts that other questions wait now.
 #[derive(Debug, Default)]
 pub(crate) struct InboxCount {
     changed: Arc<Notify>,

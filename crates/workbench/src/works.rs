@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 use crate::Workbench;
 use crate::wire::{AppEvent, CancelWork, Empty, Problem};
 
-/// Progress is told at most so often.
-const TELL_EVERY: Duration = Duration::from_millis(100);
+/// Shortest time between two reports of progress.
+const REPORT_EVERY: Duration = Duration::from_millis(100);
 
 /// What is going on, by the name that the interface gave it.
 #[derive(Debug, Default)]
@@ -30,16 +30,16 @@ pub(crate) struct Work<'a> {
     workbench: &'a Workbench,
     name: Option<String>,
     stop: CancellationToken,
-    told: Mutex<Option<Instant>>,
+    reported: Mutex<Option<Instant>>,
 }
 
 impl Work<'_> {
-    /// Tells how far it is; `false` when it is to stop.
+    /// Reports how far it is; `false` when it is to stop.
     pub(crate) fn at(&self, done: u64, total: u64) -> bool {
         if let Some(name) = &self.name {
-            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            if told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
-                *told = Some(Instant::now());
+            let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+            if reported.is_none_or(|reported| reported.elapsed() >= REPORT_EVERY) {
+                *reported = Some(Instant::now());
                 self.workbench.hub.publish(AppEvent::Work {
                     work: name.clone(),
                     done,
@@ -75,7 +75,7 @@ impl Workbench {
             workbench: self,
             name,
             stop,
-            told: Mutex::default(),
+            reported: Mutex::default(),
         }
     }
 

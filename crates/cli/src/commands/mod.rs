@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod export;
+pub(crate) mod maintenance;
 pub(crate) mod questions;
 pub(crate) mod run;
 pub(crate) mod serve;
@@ -11,4 +12,3 @@ pub(crate) mod threads;
 pub(crate) mod trust;
 pub(crate) mod types;
 pub(crate) mod update;
-pub(crate) mod upkeep;

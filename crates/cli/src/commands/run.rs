@@ -29,7 +29,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
     if let Some(there) = Handover::to(&args.running.db, args.running.no_handover).await? {
         return there.run(file, args).await;
     }
-    let store = Store::open(&args.running.db).await?;
+    let store = Store::open_here(&args.running.db).await?;
     let known = args.thread.as_deref().map(ThreadId::from);
     let head = match &known {
         Some(thread) => store.newest(thread).await?,
@@ -88,7 +88,7 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
     if let Some(there) = Handover::to(&args.running.db, args.running.no_handover).await? {
         return there.resume(args).await;
     }
-    let store = Store::existing(&args.running.db).await?;
+    let store = Store::existing_here(&args.running.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     let before = match &args.checkpoint {
@@ -276,7 +276,7 @@ async fn waits_for(
     }
 }
 
-/// Runs, tells about it, and says how it ended.
+/// Runs, reports on it, and says how it ended.
 async fn drive(
     file: &GraphFile,
     graph: Graph,

@@ -44,8 +44,8 @@ pub(crate) async fn store(args: StoreArgs) -> Result<(), Fault> {
     }
 }
 
-/// How often it is said how far it is.
-const TOLD: Duration = Duration::from_secs(2);
+/// Time between two reports of progress.
+const REPORT_EVERY: Duration = Duration::from_secs(2);
 
 async fn embed(store: &Store) -> Result<(), Fault> {
     if store.memory.config().is_none_or(|config| config.index.is_none()) {
@@ -66,7 +66,7 @@ async fn embed(store: &Store) -> Result<(), Fault> {
     let last = Mutex::new((Instant::now(), 0));
     let watch = |done: u64, _: u64| {
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.0.elapsed() >= TOLD {
+        if last.0.elapsed() >= REPORT_EVERY {
             out::note(&format!("{} so far", out::count(done, "item")));
             last.0 = Instant::now();
         }
@@ -92,7 +92,7 @@ async fn embed(store: &Store) -> Result<(), Fault> {
 }
 
 /// Says that there is what a search by meaning cannot find. A damaged item elsewhere does not fail the search.
-async fn tell_outdated(store: &Store) {
+async fn note_outdated(store: &Store) {
     if matches!(store.memory.outdated(None, 1).await, Ok(items) if !items.is_empty()) {
         out::note(&format!(
             "Some items have no vectors of the model that is chosen now, and are not found by it. Make them with: \
@@ -142,7 +142,7 @@ async fn search(args: SearchArgs) -> Result<(), Fault> {
     let by_meaning = query.query.as_deref().is_some_and(|query| !query.is_empty());
     let found = store.memory.search(query).await?;
     if by_meaning {
-        tell_outdated(&store).await;
+        note_outdated(&store).await;
     }
     if args.json {
         return Ok(out::pretty(&found.iter().map(described).collect::<Vec<_>>())?);

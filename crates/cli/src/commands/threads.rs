@@ -9,7 +9,7 @@ use superstep::{CheckpointHead, Object, ThreadId, ThreadQuery, ThreadStatus, Thr
 use crate::args::DeleteArgs;
 use crate::args::threads::{ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArgs};
 use crate::claim::{claim, presence};
-use crate::commands::{questions, upkeep};
+use crate::commands::{maintenance, questions};
 use crate::fault::Fault;
 use crate::handover::Handover;
 use crate::out;
@@ -40,12 +40,12 @@ pub(crate) async fn threads(args: ThreadsArgs) -> Result<(), Fault> {
         ThreadsAction::Show(args) => show(&args).await,
         ThreadsAction::Waiting(args) => questions::waiting(&args).await,
         ThreadsAction::Withdraw(args) => questions::withdraw(&args).await,
-        ThreadsAction::Copy(args) => upkeep::copy(&args).await,
-        ThreadsAction::Export(args) => upkeep::export(&args).await,
-        ThreadsAction::Import(args) => upkeep::import(&args).await,
-        ThreadsAction::Prune(args) => upkeep::prune(&args).await,
-        ThreadsAction::Usage(args) => upkeep::usage(&args).await,
-        ThreadsAction::Verify(args) => upkeep::verify(&args).await,
+        ThreadsAction::Copy(args) => maintenance::copy(&args).await,
+        ThreadsAction::Export(args) => maintenance::export(&args).await,
+        ThreadsAction::Import(args) => maintenance::import(&args).await,
+        ThreadsAction::Prune(args) => maintenance::prune(&args).await,
+        ThreadsAction::Usage(args) => maintenance::usage(&args).await,
+        ThreadsAction::Verify(args) => maintenance::verify(&args).await,
     }
 }
 
@@ -111,7 +111,7 @@ async fn show(args: &ShowArgs) -> Result<(), Fault> {
     let row = match Handover::to(&args.db, false).await? {
         Some(there) => there.row(&args.thread).await?,
         None => {
-            let store = Store::existing(&args.db).await?;
+            let store = Store::existing_here(&args.db).await?;
             Row::from(&store.thread(&args.thread.as_str().into()).await?)
         }
     };
@@ -141,7 +141,8 @@ async fn show(args: &ShowArgs) -> Result<(), Fault> {
 }
 
 async fn list(args: &ListArgs) -> Result<(), Fault> {
-    let threads = match Handover::to(&args.db, false).await? {
+    // Metadata is known to storage alone.
+    let threads = match Handover::to(&args.db, args.filter.is_some()).await? {
         Some(there) => there.list(args).await?,
         None => {
             let store = Store::existing(&args.db).await?;
@@ -252,7 +253,7 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
     if let Some(there) = Handover::to(&args.db, false).await? {
         return there.delete(args).await;
     }
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing_here(&args.db).await?;
     let threads: Vec<ThreadId> = args
         .threads
         .iter()

@@ -306,3 +306,79 @@ fn a_server_that_is_killed_ends_the_command() {
     // Nobody holds the folder now, and the thread goes on here.
     user.expect(0, &["threads", "show", "t", "--db", &db]);
 }
+
+/// Whatever else opens the folder goes to the program that has it open, and says the same as when nobody has.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_command_reads_a_folder_that_another_program_has_open() {
+    let user = User::new();
+    let (app, db) = app(&user).await;
+    let desk = example("refund-desk");
+    let input = r#"{"request": "The lamp arrived broken.", "price": 40, "days": 3}"#;
+    user.expect(3, &["run", &desk, "--thread", "t", "--input", input, "--db", &db]);
+    let file = user.dir.path().join("t.jsonl");
+    let file = file.to_str().unwrap();
+    for (change, printed) in [
+        (
+            &["store", "put", "people/ada", "likes", r#"{"food": "figs"}"#][..],
+            "",
+        ),
+        (
+            &["store", "put", "people/ada", "hates", r#"{"food": "dates"}"#],
+            "",
+        ),
+        (&["store", "delete", "people/ada", "hates", "--yes"], ""),
+        (&["threads", "copy", "t", "other"], "other"),
+        (&["threads", "export", "t", "--output", file], ""),
+        (&["threads", "import", file, "--as", "third"], "third"),
+        (&["threads", "prune", "third", "--keep", "latest", "--yes"], ""),
+        (&["threads", "withdraw", "other", "--why", "a copy"], ""),
+    ] {
+        let done = user.expect(0, &[change, &["--db", &db]].concat());
+        assert!(done.err.contains("handed to it"), "{change:?}: {}", done.err);
+        assert_eq!(done.out.trim(), printed, "{change:?}");
+    }
+    let thread = app
+        .call("thread.get", json!({"threadId": "third"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        (&thread["checkpoints"], &thread["status"]),
+        (&json!(1), &json!("asking"))
+    );
+    let other = app
+        .call("thread.get", json!({"threadId": "other"}))
+        .await
+        .unwrap();
+    assert_eq!(other["questions"], 0, "{other}");
+    let refused = user.expect(2, &["store", "get", "people/ada", "hates", "--db", &db]);
+    assert!(refused.err.contains("There is no item"), "{}", refused.err);
+
+    let filter = r#"{"source": "loop"}"#;
+    let reads: [&[&str]; 13] = [
+        &["state", "t"],
+        &["state", "t", "--json"],
+        &["state", "t", "price"],
+        &["history", "t"],
+        &["history", "t", "--json"],
+        &["history", "t", "--filter", filter],
+        &["threads", "list", "--filter", filter, "--json"],
+        &["threads", "waiting", "--json"],
+        &["threads", "export", "t"],
+        &["threads", "usage", "t", "--json"],
+        &["store", "list", "--json"],
+        &["store", "search", "people", "--query", "figs", "--json"],
+        &["store", "get", "people/ada", "likes"],
+    ];
+    let read = |args: &[&str]| user.expect(0, &[args, &["--db", &db]].concat());
+    let there: Vec<Done> = reads.iter().map(|args| read(args)).collect();
+    let sound = read(&["threads", "verify"]);
+    assert!(sound.err.contains("handed to it"), "{}", sound.err);
+    app.shutdown().await;
+    drop(app);
+    for (args, there) in reads.iter().zip(there) {
+        let here = read(args);
+        assert!(there.err.contains("handed to it") && !here.err.contains("handed to it"));
+        assert_eq!(there.out, here.out, "{args:?}");
+        assert!(!here.out.trim().is_empty(), "{args:?}");
+    }
+}

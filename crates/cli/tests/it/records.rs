@@ -63,6 +63,22 @@ async fn what_it_did_and_how_long_that_took_is_there() {
     app.shutdown().await;
     drop(app);
 
+    let file = user.dir.path().join("t.jsonl");
+    let file = file.to_str().unwrap();
+    user.expect(0, &["threads", "export", "t", "--output", file]);
+    user.expect(0, &["threads", "import", file, "--as", "imported"]);
+    user.expect(0, &["threads", "copy", "t", "copied"]);
+    let app = self::app(&user).await;
+    for thread in ["imported", "copied"] {
+        let of = json!({"threadId": thread});
+        let came = app.call("thread.events", of.clone()).await.unwrap();
+        assert_eq!(types(&came), types(&events), "{thread}");
+        let snapshot = app.call("thread.snapshot", of).await.unwrap();
+        assert_eq!(&snapshot["previousTasks"], &json!(before), "{thread}");
+    }
+    app.shutdown().await;
+    drop(app);
+
     user.expect(0, &["delete", "t", "--yes"]);
     let app = self::app(&user).await;
     let events = app.call("thread.events", json!({"threadId": "t"})).await.unwrap();

@@ -4,13 +4,14 @@
 //! map of the one before and what it changed, which costs what changed and nothing else. Looking up a name goes
 //! through a bounded number of such links; what needs the map as a whole makes it once and keeps it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
 use imbl::OrdMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smallvec::SmallVec;
 
 use crate::base::ids::Name;
@@ -22,6 +23,19 @@ pub struct NameMap<V: Clone> {
     late: Option<Arc<Late<V>>>,
     /// The map, if it was not made late.
     whole: OrdMap<Name, V>,
+}
+
+impl<V: Clone + Serialize> Serialize for NameMap<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de, V: Clone + Deserialize<'de>> Deserialize<'de> for NameMap<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let entries = BTreeMap::<Name, V>::deserialize(deserializer)?;
+        Ok(entries.into_iter().collect())
+    }
 }
 
 /// A map and what was changed in it.

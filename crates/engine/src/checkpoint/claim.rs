@@ -32,6 +32,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
+use serde::{Deserialize, Deserializer, Serialize};
+
 use crate::base::ids::{CheckpointId, ClaimId, Name, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::types::{Commit, StorageError};
@@ -41,7 +43,7 @@ use crate::checkpoint::waiting::{Waiting, WaitingQuery};
 pub const CLAIM_LENGTH: Duration = Duration::from_secs(15);
 
 /// The program that runs a thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// Identifies the program; equal for all its runs.
     pub id: Name,
@@ -60,7 +62,7 @@ impl Holder {
 }
 
 /// Whether a claim that another run holds is taken over.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TakeOver {
     /// No: the newcomer is refused with [`StorageError::Busy`].
     #[default]
@@ -72,7 +74,7 @@ pub enum TakeOver {
 }
 
 /// A request to run, edit or delete a thread as its only runner.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimRequest {
     /// Who asks.
     pub holder: Holder,
@@ -143,7 +145,7 @@ impl ClaimRequest {
 }
 
 /// What a commit says about the claim of its thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimUse {
     /// The run's claim; each run makes one up.
     pub claim: ClaimId,
@@ -156,7 +158,7 @@ pub struct ClaimUse {
 }
 
 /// How a claim is taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Take {
     /// Who takes it.
     pub holder: Holder,
@@ -166,13 +168,19 @@ pub struct Take {
     pub beside_own: bool,
     /// The newest root checkpoint that the thread must still have, with `None` inside for none; not compared when it is
     /// `None` itself.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "given")]
     pub onto: Option<Option<CheckpointId>>,
     /// [`ClaimView::mark`] as it was before the thread was read, 0 for no claim: nobody may have run it since.
     pub seen: Option<u64>,
 }
 
+/// What is given is compared, also where it is `null`.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<CheckpointId>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
 /// The claim of a thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimView {
     /// The claim.
     pub claim: ClaimId,

@@ -5,6 +5,8 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::ids::{CheckpointId, Name, ThreadId};
 use crate::checkpoint::progress::Progress;
 use crate::checkpoint::types::{Metadata, StorageError};
@@ -35,7 +37,7 @@ pub trait Maintenance: Debug + Send + Sync {
 }
 
 /// What [`Pruning`] leaves of a thread. Each namespace is looked at by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Keep {
     /// The newest checkpoint of each namespace, with its writes.
     Latest,
@@ -48,7 +50,7 @@ pub enum Keep {
 }
 
 /// Which checkpoints a [`Pruning`] is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scope {
     /// The past of these threads.
     Threads(Vec<ThreadId>, Keep),
@@ -67,7 +69,7 @@ impl Scope {
 }
 
 /// What to remove. What is kept reads as before; its parent may be gone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pruning {
     /// Which checkpoints.
     pub scope: Scope,
@@ -194,7 +196,7 @@ pub fn tips<'a>(space: &'a [Link<'a>]) -> Vec<&'a Link<'a>> {
 }
 
 /// What went, or would go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Removal {
     /// Threads of which nothing is left.
     pub threads: u64,
@@ -209,7 +211,7 @@ pub struct Removal {
 }
 
 /// What one thread takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadUsage {
     /// The thread.
     pub thread: ThreadId,
@@ -220,7 +222,7 @@ pub struct ThreadUsage {
 }
 
 /// What everything takes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Size of the file, folder or database; what the process holds for memory.
     pub bytes: u64,
@@ -235,7 +237,7 @@ pub struct Usage {
 }
 
 /// What one key of a thread takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyUsage {
     /// The channel.
     pub key: Name,
@@ -248,7 +250,7 @@ pub struct KeyUsage {
 }
 
 /// What one checkpoint added.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointUsage {
     /// The namespace.
     pub ns: Name,
@@ -263,7 +265,7 @@ pub struct CheckpointUsage {
 }
 
 /// What a thread takes, in detail.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadLens {
     /// Each key, the largest first.
     pub keys: Vec<KeyUsage>,
@@ -272,7 +274,7 @@ pub struct ThreadLens {
 }
 
 /// Something stored that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
     /// The thread, when it is one's.
     pub thread: Option<ThreadId>,
@@ -283,7 +285,7 @@ pub struct Damage {
 }
 
 /// What a check of everything stored found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Integrity {
     /// Threads looked at.
     pub threads: u64,

@@ -1,11 +1,13 @@
 //! Threads as lists show them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::ids::{CheckpointId, ThreadId};
 use crate::checkpoint::types::CheckpointHead;
 use crate::value::Object;
 
 /// What the newest root checkpoint of a thread says about it. A run that is going on is known only to its host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ThreadStatus {
     /// Nothing is left to do.
     Idle,
@@ -37,7 +39,7 @@ impl ThreadStatus {
 }
 
 /// A thread as lists show it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThreadSummary {
     /// The thread.
     pub thread: ThreadId,
@@ -70,7 +72,7 @@ impl ThreadSummary {
 }
 
 /// A place in the list of threads: newest head first, equal heads by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadPlace {
     /// The newest root checkpoint of the thread there.
     pub head: CheckpointId,
@@ -79,7 +81,7 @@ pub struct ThreadPlace {
 }
 
 /// Which threads to list, the one with the newest head first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ThreadQuery {
     /// Only threads whose id contains this, letters compared without case.
     pub search: Option<String>,

@@ -126,7 +126,7 @@ impl Metadata {
 }
 
 /// One checkpoint.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// Sorts by creation.
     pub id: CheckpointId,
@@ -149,7 +149,7 @@ pub struct Checkpoint {
 }
 
 /// How one channel differs from the parent checkpoint.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// The channel.
     pub channel: Name,
@@ -159,7 +159,7 @@ pub struct Change {
 }
 
 /// A checkpoint to store, with what changed against its parent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Put {
     /// The whole checkpoint; cheap to hold, because its maps are shared with the parent's.
     pub checkpoint: Checkpoint,
@@ -170,7 +170,7 @@ pub struct Put {
 }
 
 /// One write of a task.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Write {
     /// Position among the task's writes; fixed and negative for control channels: error -1, interrupt -3, resume -4,
     /// effect -5, withdrawn and asked again -6.
@@ -194,7 +194,7 @@ pub fn write_index(channel: &str, position: usize) -> i32 {
 }
 
 /// What one task wrote. Rows with `idx < 0` replace an earlier row; others are kept if already there.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskWrites {
     /// The checkpoint the task started from.
     pub checkpoint_id: CheckpointId,
@@ -243,7 +243,7 @@ impl TaskStatus {
 /// Writes belong to a checkpoint that is stored or that this very commit stores; otherwise the commit is refused,
 /// because the thread was deleted while somebody still ran it. A checkpoint that is already stored is left as it is,
 /// so a repeated commit changes nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Commit {
     /// The thread.
     pub thread: ThreadId,
@@ -258,7 +258,7 @@ pub struct Commit {
 }
 
 /// A pending write as read back.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PendingWrite {
     /// The task; null for writes of an input command.
     pub task_id: TaskId,
@@ -269,7 +269,7 @@ pub struct PendingWrite {
 }
 
 /// A checkpoint with its pending writes, ordered by (task path, task id, idx).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckpointTuple {
     /// The thread.
     pub thread: ThreadId,
@@ -282,7 +282,7 @@ pub struct CheckpointTuple {
 }
 
 /// Where a checkpoint is.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CheckpointAddress {
     /// The thread.
     pub thread: ThreadId,
@@ -301,7 +301,7 @@ impl CheckpointAddress {
 }
 
 /// A checkpoint without its values: what lists and trees show.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckpointHead {
     /// The namespace.
     pub ns: Name,
@@ -324,7 +324,7 @@ pub struct CheckpointHead {
 }
 
 /// Which checkpoints to list, newest first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ListQuery {
     /// Only this thread.
     pub thread: Option<ThreadId>,
@@ -341,7 +341,7 @@ pub struct ListQuery {
 }
 
 /// Why storage could not do what was asked.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error, Serialize, Deserialize)]
 pub enum StorageError {
     /// The file, disk or server failed. `remedy` says what to do about it.
     #[error("{what}: {cause}. {remedy}")]
@@ -400,7 +400,8 @@ pub enum StorageError {
     Stopped,
     /// The backend does not offer this operation.
     #[error("{0} is not supported by this backend")]
-    Unsupported(&'static str),
+    #[serde(skip)]
+    Unsupported(#[serde(skip)] &'static str),
 }
 
 fn superseded(thread: &ThreadId, by: Option<&Holder>) -> String {

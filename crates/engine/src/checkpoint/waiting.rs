@@ -1,12 +1,14 @@
 //! Questions that wait, over all threads.
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::ids::{CheckpointId, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::threads::ThreadQuery;
 use crate::checkpoint::types::{ListQuery, StorageError};
 
 /// A checkpoint of an outermost graph (namespace `""`) whose questions wait.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// Thread.
     pub thread: ThreadId,
@@ -21,7 +23,7 @@ pub struct Waiting {
 }
 
 /// Which waiting checkpoints to list, the oldest checkpoint id first, equal ids by thread.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WaitingQuery {
     /// Only this thread.
     pub thread: Option<ThreadId>,

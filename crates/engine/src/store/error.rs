@@ -1,9 +1,11 @@
 //! Why a store refused or failed.
 
+use serde::{Deserialize, Serialize};
+
 use crate::checkpoint::types::StorageError;
 
 /// Why a store could not do what was asked. Nothing of the batch was stored.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error, Serialize, Deserialize)]
 pub enum StoreError {
     /// A namespace that no item can have.
     #[error("the namespace {namespace:?} cannot be used: {reason}")]
@@ -17,11 +19,13 @@ pub enum StoreError {
     #[error("the key {0:?} cannot be used: it holds a NUL character. Remove it.")]
     Key(String),
     /// A value that is no object.
+    #[serde(skip)]
     #[error("the value of {key:?} is {found}, and a store keeps objects. Wrap it, as in {{\"value\": …}}.")]
     Value {
         /// The key it was put at.
         key: String,
         /// What it is.
+        #[serde(skip)]
         found: &'static str,
     },
     /// A value that could not be read back.

@@ -1,10 +1,12 @@
 //! What a store gives back.
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::clock::iso8601;
 use crate::value::{List, Object, Value};
 
 /// A value with its place.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Item {
     /// Where it is.
     pub namespace: Vec<String>,

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::error::StoreError;
 use super::item::Item;
 use crate::value::{Object, Value};
 
 /// One thing to do in a batch.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum StoreOp {
     /// Reads an item.
     Get {
@@ -38,7 +40,7 @@ pub enum StoreOp {
 }
 
 /// What a search with a query finds an item by.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Index {
     /// The fields of the store's configuration.
     #[default]
@@ -61,7 +63,7 @@ impl Index {
 }
 
 /// How long an item lives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ttl {
     /// As the store's configuration says.
     #[default]
@@ -73,7 +75,7 @@ pub enum Ttl {
 }
 
 /// How a query finds items.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ranking {
     /// By meaning when the store has a vector index, else by words.
     #[default]
@@ -85,7 +87,7 @@ pub enum Ranking {
 }
 
 /// Which items, in which order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoreQuery {
     /// Items of this namespace and of those below it; all when empty.
     pub prefix: Vec<String>,
@@ -153,7 +155,7 @@ impl StoreQuery {
 }
 
 /// Which namespaces.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamespaceQuery {
     /// They begin with these labels; `*` stands for any one label.
     pub prefix: Vec<String>,
@@ -210,7 +212,7 @@ impl NamespaceQuery {
 }
 
 /// What an operation came to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum StoreAnswer {
     /// Of a put.
     Done,

@@ -1,6 +1,8 @@
 //! Embedding anew what another embedding made vectors of: without it, who changes the model finds nothing by meaning
 //! that was put before.
 
+use serde::{Deserialize, Serialize};
+
 use super::config::{StoreConfig, VectorIndex};
 use super::error::StoreError;
 use super::items::Place;
@@ -14,7 +16,7 @@ const PAGE: usize = 512;
 const GROUP: usize = 64;
 
 /// An item that a search by meaning passes over: its vectors are of another embedding, or it has none.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outdated {
     /// Where it is.
     pub place: Place,
@@ -27,7 +29,7 @@ pub struct Outdated {
 }
 
 /// New vectors for an item, if its value still is the one that was put at this time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Renewed {
     /// Where it is.
     pub place: Place,

@@ -260,7 +260,7 @@ impl TakenOver {
         self.saver.armed.store(true, Ordering::SeqCst);
     }
 
-    async fn is_superseded(self) {
+    async fn ends_superseded(self) {
         let lost = self.first.await.unwrap().unwrap_err();
         assert!(
             matches!(lost, RunError::Storage(StorageError::Superseded { .. })),
@@ -288,7 +288,7 @@ async fn a_task_that_ends_while_its_thread_is_taken_over_is_not_run_again() {
         2,
         "{value}"
     );
-    taken.is_superseded().await;
+    taken.ends_superseded().await;
 }
 
 #[tokio::test]
@@ -308,7 +308,7 @@ async fn an_edit_that_takes_a_thread_over_keeps_what_the_other_run_stored() {
         Some(&json!(["works"])),
         "the end of the task was acknowledged before the thread was taken over"
     );
-    taken.is_superseded().await;
+    taken.ends_superseded().await;
 }
 
 #[tokio::test]

@@ -75,7 +75,7 @@ struct Found {
 }
 
 impl Found {
-    fn told(self, graph_id: &str) -> AppEvent {
+    fn event(self, graph_id: &str) -> AppEvent {
         AppEvent::Diagnostics {
             graph_id: graph_id.to_owned(),
             diagnostics: self.diagnostics,
@@ -438,7 +438,7 @@ impl Workbench {
             let before = lock(&open.state).shown();
             let (_, found) = self.check_here(&open);
             if found != before {
-                self.hub.publish(found.told(&open.id));
+                self.hub.publish(found.event(&open.id));
             }
         }
     }

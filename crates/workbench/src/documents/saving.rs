@@ -57,7 +57,7 @@ impl Workbench {
             changed.then(|| state.shown())
         };
         if let Some(found) = changed {
-            self.hub.publish(found.told(&open.id));
+            self.hub.publish(found.event(&open.id));
         }
         written
     }

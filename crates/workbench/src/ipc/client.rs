@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::message::{Answer, Hello, Request};
+use super::message::{Answer, Hello, MOST_BYTES, Request};
 use super::{HandedRun, Reported};
 use crate::wire::{AppEvent, Json, Problem, RunView};
 
@@ -72,7 +72,7 @@ impl Peer {
 
     #[cfg(unix)]
     async fn greet(path: &Path) -> io::Result<(Self, mpsc::Receiver<Happened>)> {
-        use super::message::{MOST_BYTES, VERSION};
+        use super::message::VERSION;
         use super::serve::{is_same_user, line, read_line};
         use tokio::io::{AsyncWriteExt, BufReader};
 
@@ -152,7 +152,7 @@ impl Peer {
                 () = end.cancelled() => {}
                 () = read_all => end.cancel(),
             }
-            // Who waits for an answer hears that none comes.
+            // A call that waits for an answer learns that none comes.
             locked(&answered).clear();
             locked(&reporting).clear();
         });
@@ -191,7 +191,7 @@ impl Peer {
     /// Hands a run over: the run, and what it reports until it has ended. It goes on when this is dropped.
     pub async fn run(&self, run: HandedRun) -> Result<(RunView, mpsc::UnboundedReceiver<Reported>), Problem> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        // Who shows it may be held up by whoever reads what it prints; the program that runs it is not.
+        // The program that shows it may wait for the reader of its output; the program that runs it is not.
         let (reported, reports) = mpsc::unbounded_channel();
         locked(&self.runs).insert(id, reported);
         let run = Box::new(run);
@@ -236,6 +236,12 @@ impl Peer {
         let mut message = message
             .map_err(|error| Problem::new("internal", format!("A request could not be written: {error}.")))?;
         message.push(b'\n');
+        if message.len() > MOST_BYTES {
+            return Err(Problem::new(
+                "too-large",
+                format!("The request is larger than {} MB.", MOST_BYTES >> 20),
+            ));
+        }
         match self.ended.is_cancelled() {
             true => Err(gone(&self.hello.program)),
             false => (self.requests.send(message).await).map_err(|_| gone(&self.hello.program)),

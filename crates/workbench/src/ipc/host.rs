@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use futures::future::BoxFuture;
 
-use super::{HandedRun, Hello, Host, Started};
+use super::{HandedRun, Hello, Host, Started, storage};
 use crate::Workbench;
 use crate::claim::PROGRAM;
 use crate::hub::Subscription;
@@ -52,6 +52,7 @@ impl Host for WorkbenchHost {
         let workbench = self.workbench.upgrade();
         Box::pin(async move {
             match workbench {
+                Some(workbench) if command == storage::COMMAND => workbench.storage_for(request).await,
                 Some(workbench) => workbench.call(&command, request).await,
                 None => Err(ending()),
             }

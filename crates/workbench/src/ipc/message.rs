@@ -6,7 +6,7 @@ use super::{HandedRun, Reported};
 use crate::wire::{AppEvent, Json, Problem};
 
 /// The version of the protocol, the events and the commands. Programs of different versions do not talk to each other.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 /// The longest message, in bytes.
 pub(crate) const MOST_BYTES: usize = 16 << 20;
 

@@ -14,6 +14,7 @@ mod message;
 mod place;
 #[cfg(unix)]
 mod serve;
+mod storage;
 #[cfg(all(test, unix))]
 mod tests;
 
@@ -33,6 +34,7 @@ pub use handover::{Ending, HandedGraph, HandedRun, Reported, Streamed, content_o
 pub(crate) use handover::{Handed, Report};
 pub use message::{Hello, storage_of};
 pub(crate) use place::is_of as is_socket_of;
+pub use storage::Remote;
 
 use crate::hub::Subscription;
 use crate::instance::Instance;
@@ -75,7 +77,7 @@ impl Listener {
                 serving: Some(serving),
                 path,
             };
-            // Whoever reads where it is finds it served.
+            // A program that reads where it is finds it served.
             instance.serves_at(&listener.path)?;
             Ok(listener)
         });

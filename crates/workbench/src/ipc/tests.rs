@@ -162,6 +162,10 @@ fn socket(dir: &Path) -> PathBuf {
     instance::sockets(dir).remove(0).1
 }
 
+fn hello() -> String {
+    format!(r#"{{"type": "hello", "version": {}}}"#, message::VERSION)
+}
+
 /// Sends lines, and reads what comes until the connection ends or nothing comes.
 async fn say(socket: &Path, text: &[u8]) -> Vec<Json> {
     let mut stream = UnixStream::connect(socket).await.unwrap();
@@ -184,8 +188,9 @@ async fn what_is_no_message_ends_its_connection_and_nothing_else() {
     let socket = socket(dir.path());
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&socket), mode(socket.parent().unwrap())), (0o600, 0o700));
-    let hello = br#"{"type": "hello", "version": 1}"#;
-    let after_hello = |rest: &[u8]| [&hello[..], b"\n", rest, b"\n"].concat();
+    let hello = hello();
+    let hello = hello.as_bytes();
+    let after_hello = |rest: &[u8]| [hello, b"\n", rest, b"\n"].concat();
     let long = vec![b'x'; 10_000];
     for (what, sent) in [
         ("bytes", b"\x00\xff\xfe\n".to_vec()),
@@ -224,6 +229,67 @@ async fn what_is_no_message_ends_its_connection_and_nothing_else() {
     assert!(!socket.exists(), "the socket is removed");
 }
 
+/// The modes of folder and socket keep other users away; where those are open, the socket itself refuses them.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_user_of_the_machine_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    const SOCKET: &str = "SUPERSTEP_TEST_SOCKET";
+    const NOBODY: u32 = 65534;
+    if let Some(socket) = std::env::var_os(SOCKET) {
+        // This process is the other user's.
+        match UnixStream::connect(&socket).await {
+            Err(error) => println!("no connection: {:?}", error.kind()),
+            Ok(_) => println!(
+                "answers: {}",
+                say(Path::new(&socket), format!("{}\n", hello()).as_bytes())
+                    .await
+                    .len()
+            ),
+        }
+        return;
+    }
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can be another user");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let workbench = open(dir.path()).await;
+    let socket = socket(dir.path());
+    let as_another = async |socket: PathBuf| {
+        let mut command = tokio::process::Command::new(std::env::current_exe().unwrap());
+        command
+            .args([
+                "--exact",
+                "ipc::tests::another_user_of_the_machine_is_refused",
+                "--nocapture",
+            ])
+            .env(SOCKET, socket);
+        command.as_std_mut().uid(NOBODY).gid(NOBODY);
+        command
+            .output()
+            .await
+            .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let Ok(said) = as_another(socket.clone()).await else {
+        eprintln!("skipped: another user may not start the test program");
+        return;
+    };
+    assert!(said.contains("no connection: PermissionDenied"), "{said}");
+    for path in [dir.path(), socket.parent().unwrap(), &socket] {
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o777)).unwrap();
+    }
+    let said = as_another(socket.clone()).await.unwrap();
+    assert!(said.contains("answers: 0"), "not even a hello: {said}");
+    assert_eq!(
+        say(&socket, format!("{}\n", hello()).as_bytes()).await.len(),
+        1,
+        "the owner is answered"
+    );
+    workbench.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_connections_are_no_trouble() {
     let dir = tempfile::tempdir().unwrap();
@@ -255,8 +321,8 @@ async fn a_slow_reader_sees_that_events_are_missing() {
     let dir = tempfile::tempdir().unwrap();
     let workbench = open(dir.path()).await;
     let mut stream = UnixStream::connect(socket(dir.path())).await.unwrap();
-    let hello = b"{\"type\": \"hello\", \"version\": 1}\n{\"type\": \"subscribe\"}\n";
-    stream.write_all(hello).await.unwrap();
+    let hello = format!("{}\n{{\"type\": \"subscribe\"}}\n", hello());
+    stream.write_all(hello.as_bytes()).await.unwrap();
     let mut first = [0; 1];
     stream.read_exact(&mut first).await.unwrap();
     let begun = Instant::now();

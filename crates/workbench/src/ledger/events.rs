@@ -1,4 +1,4 @@
-//! What runs told interfaces: kept in batches, so that a past run is read as it was seen while it ran. Of each run the newest
+//! What runs published: kept in batches, so that a past run is read as it was seen while it ran. Of each run the newest
 //! events are kept, of all runs together the newest batches.
 
 use std::collections::{HashMap, VecDeque};
@@ -80,8 +80,8 @@ impl RunLog {
         })
     }
 
-    /// Adds an event, and tells it to others before anybody can read the log again.
-    pub(crate) fn tell(self: &Arc<Self>, event: AppEvent, others: impl FnOnce(AppEvent)) {
+    /// Adds an event, and gives it to others before anybody can read the log again.
+    pub(crate) fn emit(self: &Arc<Self>, event: AppEvent, others: impl FnOnce(AppEvent)) {
         let mut waiting = lock(&self.waiting);
         let begins = waiting.events.is_empty();
         waiting.push(event.clone());
@@ -225,7 +225,7 @@ fn batches(events: &[AppEvent]) -> Vec<Batch> {
 }
 
 impl Waiting {
-    /// Pieces of a message become one; one of another kind begins anew, so that their order stays.
+    /// Pieces of a message become one; one of another kind begins another entry, so that their order stays.
     fn push(&mut self, event: AppEvent) {
         if let AppEvent::Token {
             task_id,
@@ -385,8 +385,8 @@ mod tests {
             text: text.into(),
         };
         for piece in [text("a"), text("b"), call("c"), text("d"), text("e")] {
-            log.tell(token("x", piece), drop);
-            log.tell(token("y", text("z")), drop);
+            log.emit(token("x", piece), drop);
+            log.emit(token("y", text("z")), drop);
         }
         log.hand_in_and(|| {});
         place.keeper.finish();
@@ -404,7 +404,7 @@ mod tests {
         let log = RunLog::new(place.keeper.clone(), "t", "r");
         let all = 2 * MOST_EVENTS as usize;
         for n in 0..all {
-            log.tell(custom(n, 1), drop);
+            log.emit(custom(n, 1), drop);
         }
         log.hand_in_and(|| {});
         place.keeper.finish();
@@ -428,9 +428,9 @@ mod tests {
         let place = place();
         let log = RunLog::new(place.keeper.clone(), "t", "r");
         for n in 0..24 {
-            log.tell(custom(n, 600_000), drop);
+            log.emit(custom(n, 600_000), drop);
         }
-        log.tell(custom(24, 3 << 20), drop);
+        log.emit(custom(24, 3 << 20), drop);
         log.hand_in_and(|| {});
         place.keeper.finish();
         let kept = place.ledger.events("t", None).unwrap();
@@ -449,7 +449,7 @@ mod tests {
         let place = place();
         for run in ["1", "2"] {
             let log = RunLog::new(place.keeper.clone(), "t", run);
-            log.tell(custom(run.len(), 1), drop);
+            log.emit(custom(run.len(), 1), drop);
             log.hand_in_and(|| {});
         }
         place.keeper.finish();
@@ -494,15 +494,15 @@ mod tests {
         assert_eq!((waiting.text, waiting.events.len()), (7, 2));
         let place = place();
         let log = RunLog::new(place.keeper.clone(), "t", "r");
-        log.tell(token("x", text(BATCH_TEXT - 1)), drop);
+        log.emit(token("x", text(BATCH_TEXT - 1)), drop);
         assert_eq!(lock(&log.waiting).events.len(), 1);
-        log.tell(token("x", text(1)), drop);
+        log.emit(token("x", text(1)), drop);
         assert_eq!(lock(&log.waiting).events.len(), 0, "text counts");
         for n in 0..BATCH - 1 {
-            log.tell(custom(n, 1), drop);
+            log.emit(custom(n, 1), drop);
         }
         assert_eq!(lock(&log.waiting).events.len(), BATCH - 1);
-        log.tell(custom(BATCH, 1), drop);
+        log.emit(custom(BATCH, 1), drop);
         assert_eq!(lock(&log.waiting).events.len(), 0, "so does their number");
         place.keeper.finish();
         assert_eq!(place.ledger.events("t", None).unwrap().events.len(), BATCH + 1);
@@ -544,14 +544,14 @@ mod tests {
         let tell = |run: &str, events: std::ops::Range<usize>, length: usize| {
             let log = RunLog::new(place.keeper.clone(), "t", run);
             for n in events {
-                log.tell(custom(n, length), drop);
+                log.emit(custom(n, length), drop);
             }
             log.hand_in_and(|| {});
         };
         let half = MOST_EVENTS as usize / 2;
         tell("1", 0..half, 1);
         tell("2", half..2 * half, 1);
-        // Whatever is told until here is written before what is told next.
+        // Whatever is emitted until here is written before what is emitted next.
         tell("3", 2 * half..2 * half + BATCH, 1);
         place.keeper.finish();
         let kept = place.ledger.events("t", None).unwrap();
@@ -576,7 +576,7 @@ mod tests {
         for run in 0..3 {
             let log = RunLog::new(place.keeper.clone(), "t", &run.to_string());
             for n in 0..4 {
-                log.tell(custom(10 * run + n, 900_000), drop);
+                log.emit(custom(10 * run + n, 900_000), drop);
             }
             log.hand_in_and(|| {});
         }

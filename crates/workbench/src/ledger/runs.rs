@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use rusqlite::{OptionalExtension, params};
+use serde::{Deserialize, Serialize};
 
 use super::{Ledger, list};
 use crate::wire::{Problem, RunStatus};
@@ -20,7 +21,8 @@ pub(crate) struct RunRow {
 }
 
 /// A task that ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct TaskRow {
     pub(crate) checkpoint_id: String,
     pub(crate) task_id: String,

@@ -1,6 +1,6 @@
 //! Runs: one per thread at a time, from the request to the last event.
 //!
-//! The engine's stream is read by one task per run, which tells interfaces what happens, notes in the ledger how long
+//! The engine's stream is read by one task per run, which publishes what happens, notes in the ledger how long
 //! tasks took and where they led, and says at the end how the run stands. Nothing here is needed to resume: the
 //! checkpoints are; a process that dies leaves a run that the next one shows as stopped.
 
@@ -410,7 +410,7 @@ impl Workbench {
         self.runs.with(&thread_id, |active| active.running = true);
         let started = run_view(&run);
         let log = self.records.begin(&thread_id, &run.run_id);
-        log.tell(AppEvent::Run { run: started.clone() }, |event| {
+        log.emit(AppEvent::Run { run: started.clone() }, |event| {
             self.hub.publish(event)
         });
         let stream = built.graph.stream(input, config);
@@ -436,7 +436,7 @@ impl Workbench {
         }
     }
 
-    /// What an answer to a thread that is busy is told, when the question is what keeps it busy.
+    /// The problem of an answer to a thread that is busy, when the question is what keeps it busy.
     async fn too_late(&self, thread_id: &str, action: &RunAction) -> Result<Option<Problem>, Problem> {
         let RunAction::Resume {
             answers,

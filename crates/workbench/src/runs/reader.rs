@@ -1,4 +1,4 @@
-//! Reads one run to its end: what interfaces are told of it, and what the ledger notes.
+//! Reads one run to its end: what interfaces receive of it, and what the ledger notes.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl Reader {
     }
 
     pub(super) async fn read(mut self, mut stream: Run) {
-        // The run works already: nothing that is told of it holds it up.
+        // The run works already: nothing that is published of it holds it up.
         self.workbench.publish_thread(&self.run.thread_id).await;
         loop {
             // Quiet moments are for what can wait.
@@ -106,13 +106,13 @@ impl Reader {
             _ => {}
         }
         for event in self.recorder.note(event, Some(&self.workbench.ledger)) {
-            self.tell(event);
+            self.emit(event);
         }
     }
 
-    /// Tells interfaces and keeps it.
-    fn tell(&self, event: AppEvent) {
-        self.log.tell(event, |event| self.workbench.hub.publish(event));
+    /// Publishes it and keeps it.
+    fn emit(&self, event: AppEvent) {
+        self.log.emit(event, |event| self.workbench.hub.publish(event));
     }
 
     async fn checkpoint(&mut self, event: &CheckpointEvent) {
@@ -131,7 +131,7 @@ impl Reader {
             .workbench
             .checkpoint_event(&self.run.thread_id, event.id.as_str());
         if let Some(event) = stored.await {
-            self.tell(event);
+            self.emit(event);
         }
         self.thread_due = true;
     }
@@ -167,19 +167,19 @@ impl Reader {
         if let Err(problem) = workbench.ledger.run_ended(&self.run) {
             tracing::error!(thread = thread_id, %problem, "the end of the run was not noted");
         }
-        // How long its tasks took is there when anybody hears that it has ended.
+        // How long its tasks took is there when its end is published.
         let written = workbench.records.keeper().ask(|_| Ok(())).await;
         if let Err(problem) = written {
             tracing::warn!(thread = thread_id, %problem, "what the run did was not recorded");
         }
         let run = run_view(&self.run);
-        // The thread is free before anybody hears of it: whoever reacts at once must not find it busy.
+        // The thread is free before its end is published: a client that reacts at once must not find it busy.
         drop(self.slot);
         if let Some(head) = &head {
             workbench.publish_checkpoint(&thread_id, head.id.as_str()).await;
         }
         self.log
-            .tell(AppEvent::Run { run }, |event| workbench.hub.publish(event));
+            .emit(AppEvent::Run { run }, |event| workbench.hub.publish(event));
         if let Some(report) = self.report {
             report.end(ending);
         }

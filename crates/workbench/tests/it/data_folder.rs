@@ -34,6 +34,23 @@ async fn settings_are_kept_as_they_are_meant() {
     assert_eq!(app.ok("app.info", json!({})).await["settings"], chosen);
 }
 
+/// Threads, prompts and settings of one user are nothing for the others of the machine.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_new_data_folder_is_its_users_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let made = dir.path().join("new/data");
+    App::open(&made).await.close().await;
+    assert_eq!((mode(&made), mode(&dir.path().join("new"))), (0o700, 0o700));
+    let shared = dir.path().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o755)).unwrap();
+    App::open(&shared).await.close().await;
+    assert_eq!(mode(&shared), 0o755, "its owner has decided that");
+}
+
 #[tokio::test]
 async fn recent_graphs_are_bounded_and_the_newest_come_first() {
     let dir = tempfile::tempdir().unwrap();

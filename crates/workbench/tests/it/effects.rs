@@ -319,3 +319,45 @@ async fn an_edit_of_the_past_is_not_paid_for_twice_unasked() {
         "{run}"
     );
 }
+
+/// A node of a nested graph is none of this document, also when one here has its name.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_effect_inside_a_nested_graph_is_not_taken_for_a_node_of_this_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    let inner = json!({
+        "format": "superstep/1", "name": "Inner", "state": {"word": {"type": "string"}},
+        "nodes": {"book": {"kind": "code", "effect": "once", "config": {"source": "return {word: 'booked'}"}}},
+        "edges": [{"from": "__start__", "to": "book"}]
+    });
+    let outer = json!({
+        "format": "superstep/1", "name": "Outer", "state": {"word": {"type": "string"}},
+        "nodes": {
+            "book": {"kind": "assign", "effect": "once", "config": {"set": {"word": "'here'"}}},
+            "work": {"kind": "graph", "config": {"graph": "inner.json"}}
+        },
+        "edges": [{"from": "__start__", "to": "book"}, {"from": "book", "to": "work"}]
+    });
+    let path = |name: &str| dir.path().join(name);
+    std::fs::write(path("inner.json"), inner.to_string()).unwrap();
+    std::fs::write(path("outer.json"), outer.to_string()).unwrap();
+    let graph = app.ok("graph.open", json!({"path": path("outer.json")})).await;
+    let start = json!({"graphId": graph["graphId"], "action": {"type": "input", "input": {"word": ""}}});
+    let (run, _) = app.run(start).await;
+    assert_eq!(run["status"], "done", "{run}");
+    let of = json!({"threadId": run["threadId"]});
+    let list = app.ok("thread.checkpoints", of).await;
+    let first = list["checkpoints"].as_array().unwrap().last().unwrap()["id"].clone();
+    let of = json!({"threadId": run["threadId"], "checkpointId": first, "graphId": graph["graphId"]});
+    let ahead = app.ok("run.effects", of).await;
+    let mut shown: Vec<Value> = (ahead["effects"].as_array().unwrap().iter())
+        .map(|effect| json!([effect["path"], effect["node"], effect["kind"]]))
+        .collect();
+    shown.sort_by_key(Value::to_string);
+    assert_eq!(
+        shown,
+        [json!([["work"], "book", ""]), json!([[], "book", "assign"])],
+        "{ahead}"
+    );
+    app.close().await;
+}

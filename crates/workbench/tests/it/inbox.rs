@@ -390,3 +390,22 @@ async fn a_task_that_failed_and_then_succeeded_is_done_and_why_it_was_not_tried_
         .collect();
     assert_eq!(attempts, [&json!(1), &json!(2), &json!(3)], "{led}");
 }
+
+/// The newest checkpoint by its id is the thread as it is: with what finished tasks of its open step wrote.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_changed_at_the_newest_checkpoint_is_what_changed_in_the_thread() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Desk", desk()).await;
+    let thread = begin(&mut app, &graph, 1).await;
+    let again = json!({"threadId": thread, "action": {"type": "input", "input": {"amount": 2}}});
+    let (run, _) = app.run(again).await;
+    assert_eq!(run["status"], "asking", "{run}");
+    let of_thread = app.ok("inbox.changes", json!({"threadId": thread})).await;
+    let newest = app.ok("thread.get", json!({"threadId": thread})).await["head"].clone();
+    let at_newest = json!({"threadId": thread, "checkpointId": newest});
+    assert_eq!(app.ok("inbox.changes", at_newest).await, of_thread);
+    let differences = of_thread["comparison"]["differences"].to_string();
+    assert!(differences.contains("checked"), "{differences}");
+    app.close().await;
+}

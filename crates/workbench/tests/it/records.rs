@@ -74,6 +74,39 @@ async fn a_run_is_read_again_as_it_was_told() {
         .ok("thread.events", json!({"threadId": copy["threadId"]}))
         .await;
     assert_eq!(all(copied["events"].as_array().unwrap()), all(kept));
+    let file = dir.path().join("thread.jsonl");
+    app.ok("thread.export", json!({"threadId": thread, "path": file}))
+        .await;
+    let came = app.ok("thread.import", json!({"path": file})).await;
+    let imported = app
+        .ok("thread.events", json!({"threadId": came["threadId"]}))
+        .await;
+    assert_eq!(
+        all(imported["events"].as_array().unwrap()),
+        all(kept),
+        "as in the file"
+    );
+    assert_eq!(tokens(imported["events"].as_array().unwrap()), tokens(kept));
+    let times = async |thread: &Value| {
+        let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
+        snapshot["previousTasks"].clone()
+    };
+    let took = times(&thread).await;
+    assert!(took[0]["millis"].is_u64(), "{took}");
+    assert_eq!(times(&came["threadId"]).await, took, "how long its tasks took");
+    // It comes back under its name, for which the app still has the records of the thread that another program deleted.
+    let storage = superstep_storage::open(&dir.path().join("threads.db").to_string_lossy()).await;
+    let deleted = thread.as_str().unwrap().into();
+    storage
+        .unwrap()
+        .checkpointer
+        .delete_thread(&deleted)
+        .await
+        .unwrap();
+    let back = app.ok("thread.import", json!({"path": file})).await;
+    assert_eq!(back["threadId"], thread);
+    let again = app.ok("thread.events", json!({"threadId": thread})).await;
+    assert_eq!(again["events"], json!(kept), "each event once");
     app.ok("thread.delete", json!({"threadId": thread})).await;
     let gone = app.ok("thread.events", json!({"threadId": thread})).await;
     assert_eq!(gone["events"], json!([]));

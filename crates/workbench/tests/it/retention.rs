@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use superstep_acceptance::App;
+use superstep_workbench::wire::AppEvent;
 
 use crate::exchanges::{agent, app, exchanges, inside, model_server, question};
 
@@ -85,6 +86,40 @@ async fn the_rule_takes_what_the_app_knows_of_old_threads() {
     let ledger = std::fs::read(dir.path().join("workbench.db")).unwrap();
     assert!(!contains(&ledger, &thread), "no row names it");
     assert!(contains(&ledger, &young));
+}
+
+/// The events up to the new title of a thread, which is published after them.
+async fn until_renamed(app: &mut App, thread: &str, title: &str) -> Vec<AppEvent> {
+    app.ok("thread.rename", json!({"threadId": thread, "title": title}))
+        .await;
+    let is_last = |event: &AppEvent| matches!(event, AppEvent::Thread { thread } if thread.title == title);
+    let mut seen = Vec::new();
+    while !seen.iter().any(is_last) {
+        seen.extend(app.batch().await);
+    }
+    seen
+}
+
+/// Windows load everything again upon `Storage`: they are to do so when something went, and only then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_what_was_removed_is_published() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Line", crate::threads::line()).await;
+    let (run, _) = app.run(crate::threads::begin(&graph)).await;
+    let thread = run["threadId"].as_str().unwrap().to_owned();
+    let loads = |events: &[AppEvent]| events.iter().any(|event| matches!(event, AppEvent::Storage));
+    app.ok("storage.retain", rule("latest", false)).await;
+    let seen = until_renamed(&mut app, &thread, "Young").await;
+    assert!(!loads(&seen), "nothing was old enough: {seen:?}");
+    aged(&app, dir.path(), &thread).await;
+    app.ok("storage.retain", rule("latest", true)).await;
+    let seen = until_renamed(&mut app, &thread, "Planned").await;
+    assert!(!loads(&seen), "a plan takes nothing: {seen:?}");
+    app.ok("storage.retain", rule("latest", false)).await;
+    let seen = until_renamed(&mut app, &thread, "Pruned").await;
+    assert!(loads(&seen), "its past went: {seen:?}");
+    app.close().await;
 }
 
 fn contains(bytes: &[u8], text: &str) -> bool {

@@ -211,3 +211,83 @@ async fn a_nested_graph_that_was_changed_runs_as_it_is_now() {
     let none = json!({"graphId": graph, "path": ["nothing"]});
     assert_eq!(app.refused("graph.inside", none).await.code, "not-found");
 }
+
+/// Nested steps have no times of their own, so that a result beside an error says what came of a task once its step is over.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_nested_task_that_failed_and_then_succeeded_is_done_on_every_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    let inner = |source: &str| {
+        json!({
+            "format": "superstep/1", "name": "Inner", "state": {"word": {"type": "string"}},
+            "nodes": {
+                "one": {"kind": "code", "config": {"source": source}},
+                "two": {"kind": "ask", "config": {"question": "Word?", "into": "word"}}
+            },
+            "edges": [{"from": "__start__", "to": "one"}, {"from": "one", "to": "two"}]
+        })
+    };
+    let outer = nested(dir.path());
+    write(dir.path(), "inner.json", &inner("throw new Error('no luck')"));
+    let graph = app.ok("graph.open", json!({"path": outer})).await;
+    let start = json!({"graphId": graph["graphId"], "action": {"type": "input", "input": {"n": 1}}});
+    let (run, _) = app.run(start).await;
+    assert_eq!(run["status"], "failed", "{run}");
+    write(dir.path(), "inner.json", &inner("return {word: 'x'}"));
+    let thread = run["threadId"].clone();
+    let (run, _) = app
+        .run(json!({"threadId": thread, "action": {"type": "continue"}}))
+        .await;
+    assert_eq!(run["status"], "asking", "{run}");
+    let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
+    let ns = snapshot["tasks"][0]["within"].clone();
+    let all = app
+        .ok("thread.within", json!({"threadId": thread, "ns": ns}))
+        .await;
+    let status = |page: &Value, step: usize| {
+        let task = &page["steps"][step]["tasks"][0];
+        (task["node"].clone(), task["status"].clone())
+    };
+    assert_eq!(status(&all, 0), (json!("two"), json!("asking")), "{all}");
+    assert_eq!(status(&all, 1), (json!("one"), json!("done")), "{all}");
+    let before = json!({"threadId": thread, "ns": ns, "before": all["steps"][0]["checkpoint"]["id"]});
+    let page = app.ok("thread.within", before).await;
+    assert_eq!(
+        status(&page, 0),
+        (json!("one"), json!("done")),
+        "the first of a later page"
+    );
+}
+
+/// The answer of a nested question is stored with the checkpoint of the graph around it, long after the first of the
+/// nested graph.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_nested_question_is_not_asked_again_while_its_answer_is_worked_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    let outer = nested(dir.path());
+    let inner = json!({
+        "format": "superstep/1", "name": "Inner", "state": {"word": {"type": "string"}},
+        "nodes": {
+            "two": {"kind": "ask", "config": {"question": "Word?", "into": "word"}},
+            "slow": {"kind": "code", "config": {"source": "while (true) {}", "timeout_ms": 60_000}}
+        },
+        "edges": [{"from": "__start__", "to": "two"}, {"from": "two", "to": "slow"}]
+    });
+    write(dir.path(), "inner.json", &inner);
+    let graph = app.ok("graph.open", json!({"path": outer})).await;
+    let start = json!({"graphId": graph["graphId"], "action": {"type": "input", "input": {"n": 1}}});
+    let (run, _) = app.run(start).await;
+    assert_eq!(run["status"], "asking", "{run}");
+    let question = crate::inbox::waiting(&app).await.remove(0);
+    app.ok("run.start", crate::inbox::answer(&question, "yes")).await;
+    let works = |event: &AppEvent| match event {
+        AppEvent::Within { next, .. } if next.iter().any(|node| node == "slow") => Some(()),
+        _ => None,
+    };
+    app.until(works).await;
+    let inbox = app.ok("inbox.list", json!({})).await;
+    assert_eq!(inbox["questions"], json!([]), "somebody has answered it");
+    app.ok("run.stop", json!({"threadId": run["threadId"]})).await;
+    app.close().await;
+}

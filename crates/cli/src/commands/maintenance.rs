@@ -7,8 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 use superstep::{
-    CheckpointId, CheckpointUsage, Keep, Object, Pruning, Removal, StorageError, ThreadId, ThreadLens,
-    ThreadQuery,
+    CheckpointId, CheckpointUsage, Keep, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery,
 };
 use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::transfer::{self, TransferError};
@@ -83,6 +82,9 @@ pub(crate) async fn copy(args: &CopyArgs) -> Result<(), Fault> {
             (name, found.checkpoints)
         }
     };
+    if name != from {
+        Store::take_run_records(&name, &Store::run_records(&from)?)?;
+    }
     out::note(&format!(
         "Copied {from} with {}.",
         out::count(count, "checkpoint")
@@ -145,7 +147,7 @@ pub(crate) async fn export(args: &ExportThreadArgs) -> Result<(), Fault> {
     let store = Store::existing(&args.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     store.thread(&thread).await?;
-    let about = Object::new();
+    let about = Store::run_records(&thread)?;
     let Some(path) = &args.output else {
         let mut stdout = BufWriter::new(io::stdout());
         let written = transfer::export(&*store.saver, &thread, &about, &mut stdout, &|_, _| true).await;
@@ -195,6 +197,7 @@ pub(crate) async fn import(args: &ImportArgs) -> Result<(), Fault> {
         )),
         error => fault(error, &place),
     })?;
+    Store::take_run_records(&came.thread, &came.about)?;
     out::note(&format!(
         "Imported {} with {}.",
         came.original,
@@ -222,7 +225,7 @@ impl Marked {
             if named {
                 marked.named += checkpoints.len();
             }
-            // Who names a thread and keeps nothing of it is told what goes with it.
+            // A user who names a thread and keeps nothing of it is shown what goes with it.
             if nothing && named {
                 continue;
             }
@@ -260,7 +263,7 @@ async fn removal(store: &Store, args: &PruneArgs, marked: &Marked, dry_run: bool
     Ok(superstep::prune(&*store.saver, &pruning).await?)
 }
 
-fn told(removal: &Removal) -> String {
+fn described(removal: &Removal) -> String {
     let mut parts = vec![out::count(removal.checkpoints, "checkpoint")];
     if removal.threads > 0 {
         parts.push(out::count(removal.threads, "whole thread"));
@@ -301,7 +304,11 @@ pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
     let went = if args.dry_run || nothing {
         plan
     } else {
-        confirm(args.yes, "Pruning", &format!("Remove {} for good?", told(&plan)))?;
+        confirm(
+            args.yes,
+            "Pruning",
+            &format!("Remove {} for good?", described(&plan)),
+        )?;
         removal(&store, args, &marked, false).await?
     };
     if args.json {
@@ -322,8 +329,8 @@ pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
     }
     out::note(&match (nothing, args.dry_run) {
         (true, _) => "There is nothing to remove.".to_owned(),
-        (false, true) => format!("Would remove {}.", told(&went)),
-        (false, false) => format!("Removed {}.", told(&went)),
+        (false, true) => format!("Would remove {}.", described(&went)),
+        (false, false) => format!("Removed {}.", described(&went)),
     });
     if !went.skipped.is_empty() {
         let skipped = out::count(went.skipped.len() as u64, "thread");

@@ -13,7 +13,7 @@ use superstep_storage::transfer::{self, TransferError};
 
 use crate::Workbench;
 use crate::files::{self, Staged};
-use crate::ledger::ThreadRow;
+use crate::ledger::{Carried, RUN_RECORDS, ThreadRow};
 use crate::threads::{no_thread, storage_problem};
 use crate::values;
 use crate::wire::{
@@ -28,7 +28,7 @@ const POINTS: usize = 240;
 const BRANCHES: usize = 100;
 /// Threads of `storage.usage` when nobody says how many.
 const LARGEST: usize = 500;
-/// A key is worth a word from so many versions on, when it takes so many bytes.
+/// Versions and bytes from which on a hint is given for a key.
 const HINT_FROM: (u64, u64) = (20, 64 * 1024);
 
 impl From<KeepRule> for Keep {
@@ -163,7 +163,7 @@ impl Workbench {
             retained.extend(marked.into_keys());
         }
         if keep == Keep::Nothing {
-            // Whoever wants a thread gone has been told what goes with it.
+            // A person who wants a thread gone was shown what goes with it.
             retained.clear();
         }
         let threads: Vec<ThreadId> = request.thread_ids.iter().map(|id| id.as_str().into()).collect();
@@ -215,9 +215,18 @@ impl Workbench {
         let view = self.thread(&request.thread_id).await?;
         let path = files::absolute(&request.path)?;
         let wrong = |error: &std::io::Error| Problem::file("write", &path, error);
+        let id = request.thread_id.clone();
+        // What the runs have done by now is written first.
+        let records = self
+            .records
+            .keeper()
+            .ask(move |ledger| ledger.carried(&id))
+            .await?;
+        let records = serde_json::to_value(records).unwrap_or_default();
         let about: Object = [
-            ("title", view.title.as_str()),
-            ("graph", view.graph_name.as_str()),
+            ("title", view.title.as_str().into()),
+            ("graph", view.graph_name.as_str().into()),
+            (RUN_RECORDS, Value::from(records)),
         ]
         .into_iter()
         .collect();
@@ -282,6 +291,9 @@ impl Workbench {
         }
         self.ledger.rename(&row, &self.database.place())?;
         let id = came.thread.as_str();
+        if let Some(carried) = Carried::of(&came.about) {
+            self.ledger.take_in(id, &carried)?;
+        }
         self.publish_thread(id).await;
         self.publish_inbox(None);
         self.thread(id).await
