@@ -519,7 +519,7 @@ mod tests {
         let long = "a|".repeat(500_000);
         let began = Instant::now();
         for schema in [
-            json!({"items": {"anyOf": [{"type": "string", "pattern": long.clone()}]}}),
+            json!({"items": {"anyOf": [{"type": "string", "pattern": long}]}}),
             json!({"patternProperties": { (long.clone()): {} }}),
         ] {
             let said = Shape::new(&schema).unwrap_err();
