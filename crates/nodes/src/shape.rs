@@ -15,6 +15,8 @@ const STEPS: u64 = 5_000_000;
 const PAIRS: usize = 500_000;
 /// References among themselves, at most, that need no count: one can only lead to itself once.
 const HARMLESS: usize = 1;
+/// Longest pattern. Larger ones take seconds to read.
+const PATTERN: usize = 10_000;
 /// Size of a value, in parts and bytes of text, that is checked at once.
 const QUICK: usize = 2_000;
 /// Size of a schema with its references followed, at most, that needs no count.
@@ -58,6 +60,9 @@ impl Shape {
     }
 
     fn of(schema: &Json, options: jsonschema::ValidationOptions) -> Result<Self, String> {
+        if has_long_pattern(schema) {
+            return Err(format!("a pattern is longer than {PATTERN} characters"));
+        }
         let validator = options.build(schema).map_err(|error| error.to_string())?;
         Ok(Self {
             validator,
@@ -117,6 +122,31 @@ impl Shape {
             ),
         })
     }
+}
+
+fn has_long_pattern(schema: &Json) -> bool {
+    let mut left = vec![schema];
+    while let Some(part) = left.pop() {
+        match part {
+            Json::Object(words) => {
+                let pattern = words.get("pattern").and_then(Json::as_str);
+                let named = words.get("patternProperties").and_then(Json::as_object);
+                let mut all = pattern.into_iter().chain(
+                    named
+                        .into_iter()
+                        .flat_map(|named| named.keys().map(String::as_str)),
+                );
+                if all.any(|pattern| pattern.len() > PATTERN) {
+                    return true;
+                }
+                let schemas = words.iter().filter(|(word, _)| !PLAIN.contains(&word.as_str()));
+                left.extend(schemas.map(|(_, part)| part));
+            }
+            Json::Array(parts) => left.extend(parts),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// What of `left` the size of the value leaves over; nothing is looked at once it is used up.
@@ -482,6 +512,21 @@ mod tests {
             "{took:?} is too short to see anything"
         );
         assert!(slowest < took / 2, "others waited {slowest:?} of {took:?}");
+    }
+
+    #[test]
+    fn a_very_long_pattern_is_refused_before_it_is_read() {
+        let long = "a|".repeat(500_000);
+        let began = Instant::now();
+        for schema in [
+            json!({"items": {"anyOf": [{"type": "string", "pattern": long}]}}),
+            json!({"patternProperties": { (long.clone()): {} }}),
+        ] {
+            let said = Shape::new(&schema).unwrap_err();
+            assert!(said.contains("10000 characters"), "{said}");
+        }
+        assert!(began.elapsed() < Duration::from_secs(1));
+        assert!(Shape::new(&json!({"properties": {"pattern": {"const": {"pattern": long}}}})).is_ok());
     }
 
     #[test]

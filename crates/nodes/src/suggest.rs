@@ -3,12 +3,15 @@
 /// The known name that is nearest to `wrong`, when it is near enough to be a slip of the fingers.
 pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Of a short name, one changed letter makes another name.
-    let limit = match wrong.chars().count() {
+    let letters = wrong.chars().count();
+    let limit = match letters {
         0..=2 => 0,
         letters => (letters / 3).max(1),
     };
     known
         .into_iter()
+        // At least that many letters are missing in one of them.
+        .filter(|name| name.chars().count().abs_diff(letters) <= limit)
         .map(|name| (distance(&wrong.to_lowercase(), &name.to_lowercase()), name))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)

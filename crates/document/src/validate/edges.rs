@@ -14,6 +14,9 @@ use crate::{END, START};
 /// Fields that make a form; an edge has at most one of them.
 const FORMS: [&str; 3] = ["when", "route", "each"];
 
+/// Most problems of a join's sources: nobody repairs more of them in one go.
+const MAX_OF_JOIN: usize = 100;
+
 pub(super) fn check(check: &mut Check<'_>) {
     let mut ids: HashMap<&str, &str> = HashMap::new();
     let mut contents: HashSet<String> = HashSet::new();
@@ -116,7 +119,12 @@ fn sources(check: &mut Check<'_>, record: &str, value: &Json, conditional: bool)
                 };
                 check.push(Diagnostic::error("short-join", record, message, remedy).at("/from"));
             }
+            let (mut seen, before) = (HashSet::new(), check.found.len());
             for (index, name) in names.iter().enumerate() {
+                // Each problem names the edge, whose name is made of all its sources.
+                if check.found.len() - before >= MAX_OF_JOIN {
+                    break;
+                }
                 let pointer = format!("/from/{index}");
                 match name.as_str() {
                     None => {
@@ -130,7 +138,7 @@ fn sources(check: &mut Check<'_>, record: &str, value: &Json, conditional: bool)
                         let remedy = "Remove `__start__` from the sources; the others run after it anyway.";
                         check.push(Diagnostic::error("start-in-join", record, message, remedy).at(pointer));
                     }
-                    Some(name) if names[..index].iter().any(|other| other.as_str() == Some(name)) => {
+                    Some(name) if !seen.insert(name) => {
                         let message = format!("The join waits for `{name}` twice.");
                         check.push(
                             Diagnostic::error("duplicate-source", record, message, "Remove one of them.")

@@ -329,8 +329,10 @@ fn unreadable_name(name: &str) -> Option<&'static str> {
 /// The candidate most like `name`, when one is like it at all.
 fn suggest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let lower = name.to_lowercase();
-    let limit = (name.chars().count() / 3).clamp(1, 4);
+    let length = lower.chars().count();
+    let limit = (length / 3).clamp(1, 4);
     candidates
+        .filter(|candidate| candidate.to_lowercase().chars().count().abs_diff(length) <= limit)
         .map(|candidate| {
             let distance = match candidate.to_lowercase() {
                 other if other == lower => 0,

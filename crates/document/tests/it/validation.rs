@@ -388,6 +388,18 @@ fn ends_of_edges() {
 }
 
 #[test]
+fn a_join_of_very_many_sources_is_checked_in_time_and_memory() {
+    let began = std::time::Instant::now();
+    for name in ["first", "nobody"] {
+        let from = vec![name; 20_000];
+        let graph = edges(json!([{ "from": from, "to": "second" }]));
+        let problems = graph.validate();
+        assert!((100..110).contains(&problems.len()), "{}", problems.len());
+    }
+    assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
+}
+
+#[test]
 fn joins() {
     let graph = edges(json!([
         { "from": ["first"], "to": "second" },

@@ -14,6 +14,7 @@ mod ends;
 mod failures;
 mod handlers;
 mod interrupts;
+mod knowledge_agent;
 mod loops;
 mod nested;
 mod observe;

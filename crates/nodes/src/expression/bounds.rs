@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::panic::{self, AssertUnwindSafe};
 
-use minijinja::machinery::ast::{BinOpKind, CallArg, CompareOpKind, Expr, Spanned, Stmt};
+use minijinja::machinery::ast::{BinOpKind, CallArg, CompareOpKind, Expr, Slice, Spanned, Stmt};
 use minijinja::machinery::{parse, parse_expr};
 use minijinja::{Error as JinjaError, ErrorKind};
 
@@ -25,6 +25,9 @@ pub(super) const NOT_WITHIN: &str = "__not_within";
 pub(super) const WEIGHED: &str = "__weighed";
 /// The function that weighs what a namespace is to hold.
 pub(super) const HELD: &str = "__held";
+
+/// The function for slices with a step.
+pub(super) const STEPPED: &str = "__stepped";
 
 /// A source whose operators are bounded.
 pub(super) struct Bounded {
@@ -54,8 +57,8 @@ const DEEP: usize = 32;
 /// Bytes of that stack: enough for the longest chain in a debug build, several times over.
 const STACK: usize = 64 << 20;
 
-/// Does work that goes as deep as a chain is long, on a stack that is large enough for it. What panics nevertheless, as
-/// Jinja's reader does in a debug build behind 65,535 columns, is an error.
+/// Does work that goes as deep as a chain is long, on a stack that is large enough for it. What panics nevertheless is an
+/// error.
 pub(super) fn on_own_stack<T>(
     chain: usize,
     work: impl FnOnce() -> Result<T, JinjaError>,
@@ -149,17 +152,17 @@ fn ends<T>(node: &Spanned<T>) -> (usize, usize) {
     (node.span().start_offset as usize, node.span().end_offset as usize)
 }
 
-/// Where an expression begins: what is behind a value (a member, a filter) has the place of its own beginning.
-fn begins(expression: &Expr<'_>) -> usize {
+/// What an expression is applied to where it stands behind something: a subscript, a call, a test.
+fn applied<'e, 'a>(expression: &'e Expr<'a>) -> Option<&'e Expr<'a>> {
     match expression {
-        Expr::GetAttr(node) => begins(&node.expr),
-        Expr::GetItem(node) => begins(&node.expr),
-        Expr::Slice(node) => begins(&node.expr),
-        Expr::Call(node) => begins(&node.expr),
-        Expr::Test(node) => begins(&node.expr),
-        Expr::Compare(node) => begins(&node.expr),
-        Expr::Filter(node) => node.expr.as_ref().map_or(ends(node).0, begins),
-        other => other.span().start_offset as usize,
+        Expr::GetAttr(node) => Some(&node.expr),
+        Expr::GetItem(node) => Some(&node.expr),
+        Expr::Slice(node) => Some(&node.expr),
+        Expr::Call(node) => Some(&node.expr),
+        Expr::Test(node) => Some(&node.expr),
+        Expr::Compare(node) => Some(&node.expr),
+        Expr::Filter(node) => node.expr.as_ref(),
+        _ => None,
     }
 }
 
@@ -243,12 +246,44 @@ impl<'s> Edits<'s> {
             .unwrap_or_default()
             .matches(')')
             .count();
-        let mut from = begins(operand);
+        let mut from = match applied(operand) {
+            Some(inner) => self.begins(inner, self.operator(inner.span().end_offset as usize)),
+            None => operand.span().start_offset as usize,
+        };
         for _ in 0..closed {
             let before = self.source.get(..from).unwrap_or_default();
             from = before.rfind('(').unwrap_or(from);
         }
         from
+    }
+
+    /// `a[start:stop:step]` becomes a call: backwards, Jinja's own slice reads behind the end of what is empty.
+    fn stepped(&mut self, slice: &Slice<'_>, step: &Expr<'_>) -> Result<(), JinjaError> {
+        let end = |part: &Expr<'_>| part.span().end_offset as usize;
+        let open = self.operator(end(&slice.expr));
+        let place = |from: usize, part: &Option<Expr<'_>>| self.operator(part.as_ref().map_or(from + 1, end));
+        let first = place(open, &slice.start);
+        let second = place(first, &slice.stop);
+        let close = self.operator(end(step));
+        let signs = [(open, "["), (first, ":"), (second, ":"), (close, "]")];
+        if signs
+            .iter()
+            .any(|(at, sign)| self.source.get(*at..*at + 1) != Some(*sign))
+        {
+            let cause = "this slice cannot be read; put what is sliced into brackets";
+            return Err(JinjaError::new(ErrorKind::SyntaxError, cause));
+        }
+        let from = self.begins(&slice.expr, open);
+        let comma = |part: &Option<Expr<'_>>| match part {
+            Some(_) => ",",
+            None => "none,",
+        };
+        self.edits.push((from, from, format!("{STEPPED}(").into()));
+        self.edits.push((open, open + 1, ",".into()));
+        self.edits.push((first, first + 1, comma(&slice.start).into()));
+        self.edits.push((second, second + 1, comma(&slice.stop).into()));
+        self.edits.push((close, close + 1, ")".into()));
+        Ok(())
     }
 
     /// `inside`: something around this one is weighed already.
@@ -317,6 +352,9 @@ impl<'s> Edits<'s> {
             Expr::GetAttr(node) => self.expression(&node.expr, false),
             Expr::GetItem(node) => self.all([&node.expr, &node.subscript_expr]),
             Expr::Slice(node) => {
+                if let Some(step) = &node.step {
+                    self.stepped(node, step)?;
+                }
                 self.expression(&node.expr, false)?;
                 self.all([&node.start, &node.stop, &node.step].into_iter().flatten())
             }

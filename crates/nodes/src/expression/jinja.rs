@@ -10,6 +10,7 @@ use minijinja::{AutoEscape, Environment, Error as JinjaError, ErrorKind, State, 
 use superstep::Value;
 
 use super::budget::{LARGEST_TEXT, pass, spend, weigh, written};
+use super::slice::stepped;
 use super::{ADDRESS, FUEL, bounds, encoded};
 use crate::view::{from_jinja, to_jinja};
 
@@ -412,6 +413,7 @@ fn add_operators(env: &mut Environment<'static>) {
     });
     env.add_function(bounds::WEIGHED, weighed);
     env.add_function(bounds::HELD, held);
+    env.add_function(bounds::STEPPED, stepped);
     env.add_test("in", within);
     env.add_function("range", range);
     let dict = Jinja::from_function(minijinja::functions::dict);

@@ -7,6 +7,7 @@
 mod bounds;
 mod budget;
 mod jinja;
+mod slice;
 #[cfg(test)]
 mod tests;
 mod uses;
