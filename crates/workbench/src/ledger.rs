@@ -106,6 +106,9 @@ CREATE TABLE breakpoints (
     body  TEXT NOT NULL
 ) WITHOUT ROWID;
 ",
+    "
+ALTER TABLE threads ADD COLUMN context TEXT;
+",
 ];
 
 /// The open ledger.
