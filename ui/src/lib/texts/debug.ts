@@ -99,6 +99,7 @@ export const debug = {
   "debug.failedOne": "A task failed",
 
   "debug.input": "Input",
+  "debug.context": "Context",
   "debug.input.title": "Input of the next run",
   "debug.input.as": "Show as",
   "debug.input.samples": "Samples",
