@@ -194,6 +194,9 @@ pub(crate) struct Running {
     /// At most so many nodes at once
     #[arg(long, value_name = "N")]
     pub(crate) max_concurrency: Option<NonZeroUsize>,
+    /// The run context: an object of the fields that the graph declares, as JSON, @FILE, or - for stdin
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    pub(crate) context: Option<Value>,
     /// Let this model answer wherever the graph names the scripted one, e.g. openai::gpt-4o-mini [default: what the
     /// thread kept; '' is the graph's own]
     #[arg(long, value_name = "MODEL")]

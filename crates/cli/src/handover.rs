@@ -304,6 +304,7 @@ impl Handover {
                     scripted: said.scripted.or(kept.scripted),
                     recording: said.recording.or(kept.recording),
                 }),
+                context: args.context.as_ref().map(crate::progress::json),
                 take_over: args.take_over,
             },
             graph,

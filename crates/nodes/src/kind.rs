@@ -400,7 +400,8 @@ impl Site<'_> {
                 "The expression reference lists the filters.",
             );
         }
-        for name in uses.names.iter().filter(|name| Some(name.as_str()) != extra) {
+        let is_free = |name: &&String| Some(name.as_str()) != extra && *name != "context";
+        for name in uses.names.iter().filter(is_free) {
             let remedy = if self.readable.contains(name) {
                 format!("State keys are read as `state.{name}`; text stands in quotes.")
             } else {

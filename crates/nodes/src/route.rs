@@ -113,9 +113,9 @@ struct When {
 }
 
 impl Router for When {
-    fn route(&self, _: NodeContext, state: Value) -> Chosen<'_> {
+    fn route(&self, context: NodeContext, state: Value) -> Chosen<'_> {
         Box::pin(async move {
-            let follow = self.when.truth(&Scope::new(&state))?;
+            let follow = self.when.truth(&Scope::of(&context, &state))?;
             Ok(if follow {
                 vec![Target::node(self.to.clone())]
             } else {
@@ -156,9 +156,9 @@ impl Route {
 }
 
 impl Router for Route {
-    fn route(&self, _: NodeContext, state: Value) -> Chosen<'_> {
+    fn route(&self, context: NodeContext, state: Value) -> Chosen<'_> {
         Box::pin(async move {
-            match self.route.eval(&Scope::new(&state))? {
+            match self.route.eval(&Scope::of(&context, &state))? {
                 Value::Array(labels) => labels.iter().map(|label| self.target(label)).collect(),
                 label => Ok(vec![self.target(&label)?]),
             }
@@ -174,9 +174,9 @@ struct Each {
 }
 
 impl Router for Each {
-    fn route(&self, _: NodeContext, state: Value) -> Chosen<'_> {
+    fn route(&self, context: NodeContext, state: Value) -> Chosen<'_> {
         Box::pin(async move {
-            let scope = Scope::new(&state);
+            let scope = Scope::of(&context, &state);
             let items = self.each.list(&scope)?;
             let packet = |item: &Value| {
                 let scope = scope.clone().with(self.item.clone(), item.clone());

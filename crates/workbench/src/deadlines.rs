@@ -167,6 +167,7 @@ impl Workbench {
                 effects: Default::default(),
                 recursion_limit: None,
                 models: None,
+                context: None,
             };
             match self.run_begin(request, Some(checkpoint), None).await {
                 Err(problem) if problem.code != "already-answered" => {

@@ -110,6 +110,9 @@ CREATE TABLE breakpoints (
     body  TEXT NOT NULL
 ) WITHOUT ROWID;
 ",
+    "
+ALTER TABLE threads ADD COLUMN context TEXT;
+",
 ];
 
 /// The open ledger.

@@ -141,8 +141,9 @@ def newest_three(old, new):
 
 def tally(old, new):
     counts = dict(old)
-    for word in new if isinstance(new, list) else [new]:
-        counts[word] = counts.get(word, 0) + 1
+    words = new if isinstance(new, list) else [new]
+    for word, count in new.items() if isinstance(new, dict) else [(word, 1) for word in words]:
+        counts[word] = counts.get(word, 0) + count
     return counts
 
 

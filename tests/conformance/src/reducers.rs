@@ -24,10 +24,19 @@ fn newest_three(old: Value, new: Value) -> Result<Value, String> {
 
 fn tally(old: Value, new: Value) -> Result<Value, String> {
     let mut counts: Map<String, Value> = old.as_object().cloned().unwrap_or_default();
-    for word in items(new) {
-        let word = word.as_str().unwrap_or_default();
-        let count = counts.get(word).and_then(Value::as_u64).unwrap_or_default() + 1;
-        counts.insert(word.to_owned(), count.into());
+    let more: Vec<(String, u64)> = match new {
+        Value::Object(more) => more
+            .into_iter()
+            .map(|(word, count)| (word, count.as_u64().unwrap_or_default()))
+            .collect(),
+        words => items(words)
+            .iter()
+            .map(|word| (word.as_str().unwrap_or_default().to_owned(), 1))
+            .collect(),
+    };
+    for (word, count) in more {
+        let before = counts.get(&word).and_then(Value::as_u64).unwrap_or_default();
+        counts.insert(word, (before + count).into());
     }
     Ok(counts.into())
 }

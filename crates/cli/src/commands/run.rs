@@ -307,6 +307,7 @@ async fn drive(
         interrupt_before: names(&args.interrupt_before),
         interrupt_after: names(&args.interrupt_after),
         metadata,
+        context: args.context.clone().unwrap_or_default(),
         max_concurrency: args.max_concurrency.map(std::num::NonZeroUsize::get),
         cancel: cancel.clone(),
         run_id: Some(run_id.clone()),

@@ -625,3 +625,36 @@ fn a_question_says_every_way_to_answer_and_who_may() {
         .err;
     assert!(gone.ends_with("in memory only, and is gone now.\n"), "{gone}");
 }
+
+#[test]
+fn a_run_is_given_the_context_that_its_graph_declares() {
+    let user = User::new();
+    let graph = user.graph(
+        "context.json",
+        &json!({
+            "format": "superstep/1",
+            "name": "Context",
+            "state": {"said": {}, "word": {}},
+            "context": {"user": {"type": "string"}, "level": {"type": "integer", "default": 1}},
+            "nodes": {
+                "ask": {"kind": "ask", "config": {"question": "Which word?", "into": "word"}},
+                "say": {"kind": "assign", "config": {"set": {"said": "context.user ~ context.level ~ state.word"}}},
+            },
+            "edges": [{"from": "__start__", "to": "ask"}, {"from": "ask", "to": "say"}],
+        }),
+    );
+    let refused = user.expect(1, &["run", &graph, "--input", "{}", "--db", "memory:"]);
+    assert!(refused.err.contains("user"), "{}", refused.err);
+    let ada = r#"{"user": "ada"}"#;
+    user.expect(
+        3,
+        &["run", &graph, "--input", "{}", "--thread", "t", "--context", ada],
+    );
+    let eve = r#"{"user": "eve", "level": 2}"#;
+    let done = user.expect(0, &["resume", "t", "--answer", "\"tea\"", "--context", eve]);
+    assert_eq!(
+        done.json()["said"],
+        "eve2tea",
+        "a run that goes on is given its own"
+    );
+}

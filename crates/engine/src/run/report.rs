@@ -141,7 +141,7 @@ impl Loop {
                 .map(|task| snapshot::task_json(&self.plan, thread, task, &self.pending, &self.shown))
                 .collect::<List>(),
             configurable: self.shared.config.configurable.clone(),
-            loaded: self.loaded,
+            parent_read: self.loaded || self.shared.config.durability == Durability::Exit,
         };
         let payload = Payload::Checkpoint(Box::new(event));
         let debug = (self.shared.emitter.wants(StreamMode::Debug))

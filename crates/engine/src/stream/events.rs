@@ -187,8 +187,9 @@ pub struct CheckpointEvent {
     pub tasks: List,
     /// The configurable values of the run, which the checkpoint's address repeats.
     pub configurable: Object,
-    /// The run has read the checkpoint and not made it: the address of its parent repeats nothing.
-    pub loaded: bool,
+    /// The address of the parent was read from storage and repeats nothing: the run has not made this checkpoint, or
+    /// stores only its last one.
+    pub parent_read: bool,
 }
 
 /// One thing that happened.
@@ -367,7 +368,7 @@ impl Payload {
                     let place = crate::stream::json::place(&event.thread, &event.ns, Some(id), parents);
                     crate::stream::json::config_with(values, place)
                 };
-                let of_parent = match event.loaded {
+                let of_parent = match event.parent_read {
                     true => Object::new(),
                     false => event.configurable.clone(),
                 };

@@ -1,7 +1,7 @@
 //! Expressions and templates: Jinja, compiled once, pure and bounded.
 //!
 //! An expression (`when`, `route`, `each`, `set`, `query`) gives a value and keeps its JSON type; a template (`prompt`,
-//! `question`, `say`) gives text. Both see the state as `state` and as `input`. They reach no file and no network,
+//! `question`, `say`) gives text. Both see the state as `state` and as `input`, and the run context as `context`. They reach no file and no network,
 //! stop after a fixed amount of work, and a name that is missing is an error that says what is there.
 
 mod bounds;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use minijinja::value::{Enumerator, Object as Dynamic, Value as Jinja, ValueKind};
 use minijinja::{Environment, Error as JinjaError, ErrorKind};
-use superstep::Value;
+use superstep::{NodeContext, Value};
 
 use self::jinja::{JINJA, Limited};
 pub use self::uses::{FILTERS, Uses};
@@ -122,6 +122,8 @@ fn shortened(text: &str) -> String {
 #[derive(Clone)]
 pub struct Scope {
     state: Value,
+    /// The run context; an object without members when the run has none.
+    context: Value,
     extra: Option<(Arc<str>, Value)>,
 }
 
@@ -136,8 +138,17 @@ impl Scope {
     pub fn new(state: &Value) -> Self {
         Self {
             state: state.clone(),
+            context: superstep::Object::new().into(),
             extra: None,
         }
+    }
+    /// The same in a run, whose context is `context`.
+    pub fn of(run: &NodeContext, state: &Value) -> Self {
+        let mut scope = Self::new(state);
+        if !run.context().is_null() {
+            scope.context = run.context().clone();
+        }
+        scope
     }
     /// One more variable.
     pub fn with(mut self, name: impl Into<Arc<str>>, value: Value) -> Self {
@@ -145,7 +156,8 @@ impl Scope {
         self
     }
     fn binds(&self, name: &str) -> bool {
-        matches!(name, "state" | "input") || self.extra.as_ref().is_some_and(|(extra, _)| **extra == *name)
+        matches!(name, "state" | "input" | "context")
+            || self.extra.as_ref().is_some_and(|(extra, _)| **extra == *name)
     }
 }
 
@@ -157,11 +169,12 @@ impl Dynamic for Scope {
         match (key, &self.extra) {
             ("state" | "input", _) => Some(to_jinja(&self.state)),
             (key, Some((name, value))) if **name == *key => Some(to_jinja(value)),
+            ("context", _) => Some(to_jinja(&self.context)),
             _ => None,
         }
     }
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Str(&["state", "input"])
+        Enumerator::Str(&["state", "input", "context"])
     }
 }
 

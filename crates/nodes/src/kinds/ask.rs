@@ -312,7 +312,7 @@ impl Node for AskNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
             let mut question = Object::new();
-            question.insert("question", self.question.render(&Scope::new(&input))?);
+            question.insert("question", self.question.render(&Scope::of(&context, &input))?);
             question.insert("schema", self.schema.clone());
             question.insert("choices", self.choices.clone());
             let shown: Object = self

@@ -88,9 +88,9 @@ struct AssignNode {
 }
 
 impl Node for AssignNode {
-    fn run(&self, _: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
-            let scope = Scope::new(&input);
+            let scope = Scope::of(&context, &input);
             let mut update = Object::new();
             for (key, source) in &self.set {
                 let value = match source {

@@ -147,7 +147,7 @@ impl Node for DelayNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
             let now = context.now_ms();
-            let wake = self.wake(now, &Scope::new(&input))?;
+            let wake = self.wake(now, &Scope::of(&context, &input))?;
             let began = superstep::json!({"from": now, "until": wake});
             let began = recorded(&context, "wait", began).await?;
             let member = |name: &str| began.get(name).and_then(Value::as_u64).unwrap_or(now);

@@ -259,12 +259,12 @@ impl Node for GraphNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
             let given = match &self.input {
-                Some(mapping) => mapped(mapping, &Scope::new(&input))?,
+                Some(mapping) => mapped(mapping, &Scope::of(&context, &input))?,
                 None => picked(&input, &self.given),
             };
             let result = context.invoke(&self.graph, Input::value(given)).await?;
             Ok(NodeOutput::Update(match &self.output {
-                Some(mapping) => mapped(mapping, &Scope::new(&input).with(RESULT, result))?,
+                Some(mapping) => mapped(mapping, &Scope::of(&context, &input).with(RESULT, result))?,
                 None => picked(&result, &self.taken),
             }))
         })

@@ -351,7 +351,7 @@ impl HttpNode {
 impl Node for HttpNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
-            let scope = Scope::new(&input);
+            let scope = Scope::of(&context, &input);
             let call = self.call(&context, &scope)?;
             let asked = format!("{} {}", call.method, request::origin(call.url.as_str()));
             let limits = Limits {

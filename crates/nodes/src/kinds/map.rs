@@ -302,7 +302,7 @@ impl PerItem {
         item: Value,
         state: Value,
     ) -> Result<Value, NodeError> {
-        let scope = || Scope::new(&state).with(self.name.clone(), item.clone());
+        let scope = || Scope::of(context, &state).with(self.name.clone(), item.clone());
         match &self.work {
             Work::Expression(expression) => Ok(expression.eval(&scope())?),
             Work::JavaScript(script) => {
@@ -335,7 +335,7 @@ impl PerItem {
                 let result = context.invoke(graph, Input::value(Value::Object(input))).await?;
                 match take {
                     None => Ok(result),
-                    Some(take) => Ok(take.eval(&Scope::new(&state).with(RESULT, result))?),
+                    Some(take) => Ok(take.eval(&Scope::of(context, &state).with(RESULT, result))?),
                 }
             }
         }
@@ -350,8 +350,8 @@ struct MapNode {
 }
 
 impl MapNode {
-    fn items(&self, input: &Value) -> Result<List, NodeError> {
-        let items = self.items.list(&Scope::new(input))?;
+    fn items(&self, context: &NodeContext, input: &Value) -> Result<List, NodeError> {
+        let items = self.items.list(&Scope::of(context, input))?;
         let most = self.config.max_items.min(MOST);
         if items.len() > most {
             return Err(NodeError::new(
@@ -370,7 +370,7 @@ impl MapNode {
 impl Node for MapNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
-            let items = self.items(&input)?;
+            let items = self.items(&context, &input)?;
             // Calls are known by their order, so all begin in the order of the items; a list of futures that begin
             // when they are polled would do that too, but not beyond the limit.
             let begin = |(index, item): (usize, &Value)| {

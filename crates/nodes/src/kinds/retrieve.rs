@@ -230,7 +230,7 @@ impl Drop for StopOnDrop {
 impl Node for RetrieveNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
-            let query = match self.query.eval(&Scope::new(&input))? {
+            let query = match self.query.eval(&Scope::of(&context, &input))? {
                 Value::String(text) => text.to_string(),
                 Value::Array(words) if words.iter().all(|word| word.as_str().is_some()) => words
                     .iter()

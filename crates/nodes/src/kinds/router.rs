@@ -264,7 +264,7 @@ impl RouterNode {
         if let Some(asking) = &self.asking {
             return asking.ask(context, input).await;
         }
-        let scope = Scope::new(&input);
+        let scope = Scope::of(context, &input);
         for (label, when) in &self.ways {
             if when.as_ref().map_or(Ok(true), |when| when.truth(&scope))? {
                 return Ok(Value::String(label.clone()));

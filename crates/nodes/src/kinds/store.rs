@@ -355,7 +355,7 @@ impl StoreNode {
 impl Node for StoreNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
-            let scope = Scope::new(&input);
+            let scope = Scope::of(&context, &input);
             let answers = asked(&context, &self.name, vec![self.op(&scope)?]).await?;
             let Some(into) = self.config.into.as_ref().filter(|_| self.config.action.reads()) else {
                 return Ok(NodeOutput::none());

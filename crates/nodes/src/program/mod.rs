@@ -213,27 +213,47 @@ pub(crate) fn place(context: &NodeContext) -> Value {
             configurable.insert(name.clone(), value.clone());
         }
     }
-    let user = Value::Object(configurable.clone());
+    for (name, value) in context.configurable().iter() {
+        configurable.insert(name.clone(), value.clone());
+    }
+    // Without a run context it is what the run was configured with.
+    let user = match context.context() {
+        Value::Null => Value::Object(configurable.clone()),
+        given => given.clone(),
+    };
     configurable.insert("checkpoint_id", info.checkpoint_id.as_str());
     configurable.insert("checkpoint_ns", info.checkpoint_ns.as_str());
+    let around = superstep::json!({
+        "thread": info.thread.as_ref().map(|thread| thread.as_str()),
+        "run": info.run_id.as_str(),
+        "node": &*info.node,
+        "step": info.step,
+        "attempt": info.attempt,
+        "task": info.task_id.as_str(),
+        "checkpoint": info.checkpoint_id.as_str(),
+        "namespace": info.checkpoint_ns.as_str(),
+        "firstAttempt": info.first_attempt_ms,
+        "user": user,
+    });
+    let tags: Vec<&str> = context.tags().iter().map(|tag| &**tag).collect();
+    // Expressions read members of the run context under the same names; `ctx` has the place alone.
+    let mut read = around.as_object().cloned().unwrap_or_default();
+    for (name, value) in context
+        .context()
+        .as_object()
+        .into_iter()
+        .flat_map(|all| all.iter())
+    {
+        read.insert(name.clone(), value.clone());
+    }
     superstep::json!({
-        "context": {
-            "thread": info.thread.as_ref().map(|thread| thread.as_str()),
-            "run": info.run_id.as_str(),
-            "node": &*info.node,
-            "step": info.step,
-            "attempt": info.attempt,
-            "task": info.task_id.as_str(),
-            "checkpoint": info.checkpoint_id.as_str(),
-            "namespace": info.checkpoint_ns.as_str(),
-            "firstAttempt": info.first_attempt_ms,
-            "user": user,
-        },
+        "context": around,
+        "read": Value::Object(read),
         "config": {
             "configurable": Value::Object(configurable),
             "metadata": metadata,
             "run_id": info.run_id.as_str(),
-            "tags": [],
+            "tags": tags,
         },
     })
 }

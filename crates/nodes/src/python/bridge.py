@@ -531,7 +531,7 @@ def bind(function, call):
     if call.langchain and isinstance(state, dict):
         state = {key: revived(value) if key in call.spec["messages"] else value for key, value in state.items()}
     store = getattr(call.runtime, "store", None)
-    around = {"config": call.config, "writer": emit, "store": store, "runtime": call.runtime, "previous": None, "ctx": Context(call), "context": place["context"]}
+    around = {"config": call.config, "writer": emit, "store": store, "runtime": call.runtime, "previous": None, "ctx": Context(call), "context": place["read"]}
     if call.spec["style"] == "tool":
         args, kwargs = [], {} if hasattr(function, "superstep_body") else dict(given["args"])
         around.update(state=state, args=given["args"])

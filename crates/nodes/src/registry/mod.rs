@@ -16,8 +16,8 @@ use indexmap::IndexMap;
 use jsonschema::Validator;
 use serde_json::Value as Json;
 use superstep::{
-    BoxFuture, Graph, GraphPlace, MemoryCache, Node, NodeContext, NodeError, NodeOptions, NodeOutput, START,
-    StateGraph, Value,
+    BoxFuture, ContextSchema, Graph, GraphPlace, MemoryCache, Node, NodeContext, NodeError, NodeOptions,
+    NodeOutput, START, StateGraph, Value,
 };
 use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec};
 
@@ -40,6 +40,7 @@ use crate::sandbox::Workers;
 use crate::schema::{Keys, StateSchema};
 use crate::search::Folders;
 use crate::secrets::{self, Redacted};
+use crate::shape::Shape;
 pub use environment::Environment;
 
 struct Entry {
@@ -96,6 +97,32 @@ impl Checked {
                 .flat_map(move |from| to.clone().map(move |to| (from, to.as_str())))
         })
     }
+}
+
+/// The run context that a graph file declares: defaults are filled in, and what does not fit is refused.
+fn context_schema(declared: &Json) -> Result<ContextSchema, Diagnostic> {
+    let shape = Shape::new(declared).map_err(|cause| {
+        let message = format!("The run context cannot be checked: {cause}.");
+        Diagnostic::error("bad-schema", "doc", message, "Correct the field's JSON Schema.").at("/context")
+    })?;
+    let fields = declared["properties"].as_object().into_iter().flatten();
+    let defaults: Vec<(String, Json)> = fields
+        .filter_map(|(name, field)| Some((name.clone(), field.get("default")?.clone())))
+        .collect();
+    let check = move |given: Value| {
+        let mut given = Json::from(given);
+        if let Json::Object(fields) = &mut given {
+            for (name, value) in &defaults {
+                fields.entry(name).or_insert_with(|| value.clone());
+            }
+        }
+        let misfits: Vec<String> = shape.misfits(&given, 5).iter().map(ToString::to_string).collect();
+        match misfits.is_empty() {
+            true => Ok(given.into()),
+            false => Err(misfits.join("; ")),
+        }
+    };
+    Ok(ContextSchema::checked(check).required())
 }
 
 /// Results of nodes that are kept at once.
@@ -389,6 +416,9 @@ impl Registry {
         let providers = Arc::new(environment.providers());
         let unknown = schema.clone();
         let mut graph = StateGraph::new().refuse_unknown_keys(move |key| unknown.no_key(key));
+        if let Some(declared) = document.context_schema() {
+            graph = graph.context(context_schema(&declared).map_err(|problem| vec![problem])?);
+        }
         for (name, key) in document.state_keys() {
             graph = schema.channel(graph, name, route::channel(&key));
         }

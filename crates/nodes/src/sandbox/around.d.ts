@@ -9,7 +9,7 @@ interface Place {
   readonly checkpoint: string;
   readonly namespace: string;
   readonly firstAttempt: number;
-  /** What the run was started with. */
+  /** The run context; without one, what the run was configured with. */
   readonly user: Record<string, any>;
 }
 
@@ -61,7 +61,8 @@ declare class Command {
 
 declare const state: State;
 declare const ctx: Context;
-declare const context: Place;
+/** The run context, and where the node runs. */
+declare const context: Place & Record<string, any>;
 declare const config: { configurable: Record<string, any>; metadata: Record<string, any>; run_id: string };
 declare function interrupt(question: any): any;
 declare function emit(value: any): void;

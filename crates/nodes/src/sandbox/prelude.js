@@ -113,7 +113,7 @@ export default (send, wait, given) => {
 
   const own = api(0);
   const context = freeze(given.context);
-  for (const [name, value] of Object.entries({ ...own, context, config: given.config, Send, Command })) {
+  for (const [name, value] of Object.entries({ ...own, context: freeze(given.read), config: given.config, Send, Command })) {
     defineProperty(globalThis, name, { value, writable: true, configurable: true });
   }
   return {

@@ -839,3 +839,17 @@ def whole(state):
         );
     }
 }
+
+#[tokio::test]
+async fn a_function_reads_the_run_context() {
+    let project = Project::new();
+    let source = "def work(state, context, ctx, runtime):\n    \
+        return {'said': [context['user'], context['node'], ctx.user['user'], runtime.context['user']]}";
+    let graph = project.graph(json!({"said": {}}), json!({"source": source}));
+    let config = RunConfig {
+        context: value!({"user": "ada"}),
+        ..RunConfig::on("1")
+    };
+    let done = graph.invoke(Input::value(value!({})), config).await.unwrap();
+    assert_eq!(done.value, value!({"said": ["ada", "n", "ada", "ada"]}));
+}

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 use super::{Ledger, list};
-use crate::wire::{Problem, RunStatus};
+use crate::wire::{Json, Problem, RunStatus};
 
 /// A run, as the log has it.
 #[derive(Clone, Debug)]
@@ -105,6 +105,26 @@ impl Ledger {
                 params![thread_id, made_at],
             )?;
             transaction.commit()
+        })
+    }
+
+    /// The context of a thread's last run.
+    pub(crate) fn context(&self, thread_id: &str) -> Result<Option<Json>, Problem> {
+        let kept: Option<Option<String>> = self.with(|c| {
+            c.prepare_cached("SELECT context FROM threads WHERE thread_id = ?1")?
+                .query_row([thread_id], |row| row.get(0))
+                .optional()
+        })?;
+        Ok(kept.flatten().and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// Keeps the context of a run for those that go on with its thread.
+    pub(crate) fn keep_context(&self, thread_id: &str, context: Option<&Json>) -> Result<(), Problem> {
+        let text = context.map(Json::to_string);
+        self.with(|c| {
+            c.prepare_cached("UPDATE threads SET context = ?2 WHERE thread_id = ?1")?
+                .execute(params![thread_id, text])?;
+            Ok(())
         })
     }
 

@@ -300,6 +300,16 @@ impl Workbench {
         let mut config = RunConfig::on(thread_id.as_str());
         config.claim = Some(claim);
         effects::choose(&request, &mut config);
+        // A question whose time is over goes on without a person, so the context is kept with the thread.
+        let context = match request.context {
+            Some(context) => Some(context),
+            None => self.ledger.context(&thread_id)?,
+        };
+        config.context = context.clone().unwrap_or_default().into();
+        built
+            .graph
+            .context_of(config.context.clone())
+            .map_err(|error| Problem::invalid(error.to_string()))?;
         let input = match request.action {
             RunAction::Input { input, checkpoint_id } => {
                 if !input.is_object() {
@@ -406,6 +416,7 @@ impl Workbench {
             created_at: run.started_at.clone(),
         };
         self.ledger.thread_began(&row, &self.database.place())?;
+        self.ledger.keep_context(&thread_id, context.as_ref())?;
         self.ledger.run_began(&run)?;
         self.runs.with(&thread_id, |active| active.running = true);
         let started = run_view(&run);

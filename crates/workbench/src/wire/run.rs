@@ -198,6 +198,10 @@ pub struct StartRun {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub models: Option<RunModels>,
+    /// The run context. Absent: that of the thread's run before, and none in a new thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(type = "any", optional)]
+    pub context: Option<Json>,
     /// Take the thread over from another program that runs it; its run ends there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(as = "Option<bool>", optional)]

@@ -363,3 +363,58 @@ async fn threads_of_another_program_have_a_title_and_their_questions_are_asked()
             .any(|key| key["key"] == "draft")
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_goes_on_with_the_context_of_its_last_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let path = dir.path().join("context.json");
+    let file = json!({
+        "format": "superstep/1",
+        "name": "Context",
+        "state": {"said": {}, "word": {}},
+        "context": {"user": {"type": "string"}, "level": {"type": "integer", "default": 1}},
+        "nodes": {
+            "ask": {"kind": "ask", "config": {"question": "Which word?", "into": "word"}},
+            "say": {"kind": "assign", "config": {"set": {"said": "context.user ~ context.level ~ state.word"}}},
+        },
+        "edges": [{"from": "__start__", "to": "ask"}, {"from": "ask", "to": "say"}],
+    });
+    std::fs::write(&path, file.to_string()).unwrap();
+    let graph = app.ok("graph.open", json!({"path": path})).await["graphId"].clone();
+    let input = json!({"type": "input", "input": {}});
+
+    let refused = app
+        .refused("run.start", json!({"graphId": graph, "action": input}))
+        .await;
+    assert_eq!(refused.code, "invalid-request");
+    assert!(refused.message.contains("user"), "{}", refused.message);
+    let threads = app.ok("thread.list", json!({})).await;
+    assert_eq!(threads["threads"], json!([]), "what is refused begins no thread");
+
+    let start = json!({"graphId": graph, "action": input, "context": {"user": "ada", "level": 2}});
+    let (run, _) = app.run(start).await;
+    assert_eq!(run["status"], "asking");
+    let thread = run["threadId"].as_str().unwrap().to_owned();
+    answer(&mut app, &thread, "tea").await;
+    assert_eq!(
+        app.state(&thread, None).await["said"],
+        json!("ada2tea"),
+        "who answers need not know the context"
+    );
+
+    let start = json!({"threadId": thread, "action": input, "context": {"user": "eve"}});
+    let (run, _) = app.run(start).await;
+    assert_eq!(run["status"], "asking");
+    answer(&mut app, &thread, "rum").await;
+    assert_eq!(app.state(&thread, None).await["said"], json!("eve1rum"));
+}
+
+/// Answers the only question that waits.
+async fn answer(app: &mut App, thread: &str, answer: &str) {
+    let inbox = app.ok("inbox.list", json!({})).await;
+    let question = inbox["questions"][0]["interruptId"].as_str().unwrap();
+    let action = json!({"type": "resume", "answers": {question: answer}});
+    let (run, _) = app.run(json!({"threadId": thread, "action": action})).await;
+    assert_eq!(run["status"], "done");
+}

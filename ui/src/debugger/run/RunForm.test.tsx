@@ -91,3 +91,30 @@ it("does not complain about another graph", async () => {
   render(<RunForm />);
   expect(screen.queryByTestId(debugIds.inputMissing)).toBeNull();
 });
+
+it("gives the run the context that the graph declares", async () => {
+  openGraph({
+    graphId: "g-context",
+    name: "G",
+    rev: 0,
+    savedRev: 0,
+    records: [
+      {
+        id: "doc",
+        value: { name: "G", context: { user: { type: "string" }, level: { type: "integer", default: 1 } } },
+      },
+      { id: "key:amount", value: { type: "string" } },
+    ],
+    diagnostics: [],
+    leads: {},
+  } as unknown as GraphView);
+  useRunInput.setState({ drafts: { [useSession.getState().graphKey ?? ""]: { amount: "3" } } });
+  render(<RunForm />);
+  const form = screen.getByTestId(debugIds.runContext);
+  const user = form.querySelector<HTMLElement>('[data-testid="field-/user"]');
+  const field = user?.matches("input, textarea") ? user : user?.querySelector<HTMLElement>("input, textarea");
+  expect(field, "a field for what the graph declares").toBeTruthy();
+  fireEvent.change(field as HTMLElement, { target: { value: "ada" } });
+  await act(async () => fireEvent.click(screen.getByTestId(debugIds.startRun)));
+  expect(started.mock.calls[0]?.[0]).toMatchObject({ context: { user: "ada" }, action: { type: "input" } });
+});

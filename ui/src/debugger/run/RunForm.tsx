@@ -28,6 +28,8 @@ import {
   useRunInput,
   withMessage,
 } from "./run-input";
+import { RunContext } from "./RunContext";
+import { contextSchema } from "./run-context";
 import { RunModelsFold } from "./RunModels";
 import { useRuns, useStatus, useThread } from "../model/runStore";
 import { useControls } from "./useControls";
@@ -41,7 +43,9 @@ export function RunForm() {
   const past = useRuns((store) => isPast(cursor, store));
   const { drafts, target, setDraft, setTarget } = useRunInput();
   const controls = useControls();
-  const [valid, setValid] = useState(true);
+  const [fits, setValid] = useState(true);
+  const [contextFits, setContextFits] = useState(true);
+  const valid = fits && (contextFits || contextSchema(doc.head) === null);
   const asked = useSyncExternalStore(runForm.subscribe, runForm.missing);
   const fields = useRef<HTMLDivElement>(null);
   const [busy, setBusy] = useState(false);
@@ -126,7 +130,7 @@ export function RunForm() {
     }
   };
 
-  if (keys.length === 0) {
+  if (keys.length === 0 && contextSchema(doc.head) === null) {
     return (
       <EmptyState
         title={t("debug.input.noKeys")}
@@ -194,6 +198,7 @@ export function RunForm() {
             )
           }
         />
+        <RunContext onValidity={setContextFits} />
         {hidden > 0 && !input && (
           <Button
             size="small"

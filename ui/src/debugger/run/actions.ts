@@ -24,6 +24,7 @@ import { type Going, settleEffects } from "./effects";
 import { type InboxStore, isSent, leave, refuse, settled, taken, useInbox } from "../model/inbox";
 import { isInside, noteStep } from "../model/nested";
 import { inputFor, isEmptyInput, rememberInput, samplesOf, spoken, useRunInput } from "./run-input";
+import { contextFor } from "./run-context";
 import { chosenModels, useRunModels } from "./run-models";
 import { asProblem, type ShownProblem } from "../parts/problem";
 import { loadCheckpoints, noteRun, snapshots, statusOf, useRuns } from "../model/runStore";
@@ -162,6 +163,7 @@ async function start({ action, threadId, step, from }: Start): Promise<boolean> 
         stepInto: step === "into",
         ...recursionLimit(),
         ...models(threadId ?? null),
+        ...(action.type === "input" && contextFor(doc.head, graphKey())),
       }),
     );
     noteStep(run, step === "into");

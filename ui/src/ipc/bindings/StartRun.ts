@@ -48,6 +48,10 @@ recursionLimit?: number,
  */
 models?: RunModels, 
 /**
+ * The run context. Absent: that of the thread's run before, and none in a new thread.
+ */
+context?: any, 
+/**
  * Take the thread over from another program that runs it; its run ends there.
  */
 takeOver?: boolean, };

@@ -71,6 +71,7 @@ export const debugIds = {
   questionMenu: "question-menu",
   withdrawWhy: "withdraw-why",
   inputMissing: "run-input-missing",
+  runContext: "run-context",
   notRetried: "not-retried",
   runProblem: "run-problem",
   lastRun: "last-run",

@@ -100,6 +100,7 @@ export const debug = {
   "debug.failedOne": "A task failed",
 
   "debug.input": "Input",
+  "debug.context": "Context",
   "debug.input.title": "Input of the next run",
   "debug.input.as": "View",
   "debug.input.samples": "Samples",

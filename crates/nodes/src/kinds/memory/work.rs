@@ -122,9 +122,15 @@ impl MemoryNode {
         }
     }
 
-    fn delete(&self, delete: &Delete, messages: &[Value], input: &Value) -> Result<NodeOutput, NodeError> {
+    fn delete(
+        &self,
+        delete: &Delete,
+        context: &NodeContext,
+        messages: &[Value],
+        input: &Value,
+    ) -> Result<NodeOutput, NodeError> {
         let ids = match &delete.ids {
-            Some(ids) => Some(ids.list(&Scope::new(input))?),
+            Some(ids) => Some(ids.list(&Scope::of(context, input))?),
             None => None,
         };
         let stays = trim::last(messages, delete.keep_last);
@@ -238,7 +244,7 @@ impl MemoryNode {
         messages: &[Value],
         input: &Value,
     ) -> Result<NodeOutput, NodeError> {
-        let namespace = extract.namespace.render(&Scope::new(input))?;
+        let namespace = extract.namespace.render(&Scope::of(context, input))?;
         let query = StoreQuery {
             prefix: namespace.clone(),
             limit: KNOWN,
@@ -292,7 +298,7 @@ impl Node for MemoryNode {
             let messages: Vec<Value> = list.iter().cloned().collect();
             match &self.work {
                 Work::Trim(trim) => Ok(self.trim(trim, &messages)),
-                Work::Delete(delete) => self.delete(delete, &messages, &input),
+                Work::Delete(delete) => self.delete(delete, &context, &messages, &input),
                 Work::Summarise(summarise) => self.summarise(summarise, &context, &messages, &input).await,
                 Work::Extract(extract) => self.extract(extract, &context, &messages, &input).await,
             }

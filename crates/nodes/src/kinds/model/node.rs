@@ -151,7 +151,7 @@ impl ModelNode {
     ) -> Result<Value, NodeError> {
         // One id per task: an answer that is given again after a failure takes the place of the first one.
         let id = format!("ai-{}", context.info().task_id);
-        let scope = Scope::new(input);
+        let scope = Scope::of(context, input);
         if self.model == SCRIPTED {
             let answer = self.scripted(&self.stream(context, &id), &scope).await?;
             spent.add(&answer);

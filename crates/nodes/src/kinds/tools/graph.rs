@@ -148,7 +148,7 @@ impl GraphWork {
         let given = match &self.input {
             Some(mapping) => mapped(
                 mapping,
-                &Scope::new(state).with(ARGS, Value::Object(args.clone())),
+                &Scope::of(context, state).with(ARGS, Value::Object(args.clone())),
             ),
             None => Ok(self.given(args)),
         };
@@ -157,7 +157,7 @@ impl GraphWork {
             .invoke(&self.graph, Input::value(given))
             .await
             .map_err(told)?;
-        self.answer(result, state).map_err(told)
+        self.answer(context, result, state).map_err(told)
     }
 
     /// Arguments by their names; the others are what somebody says to the graph.
@@ -181,9 +181,9 @@ impl GraphWork {
         Value::Object(given)
     }
 
-    fn answer(&self, result: Value, state: &Value) -> Result<Answer, NodeError> {
+    fn answer(&self, context: &NodeContext, result: Value, state: &Value) -> Result<Answer, NodeError> {
         let value = match (&self.output, &self.messages, &self.returned) {
-            (Some(output), ..) => output.eval(&Scope::new(state).with(RESULT, result))?,
+            (Some(output), ..) => output.eval(&Scope::of(context, state).with(RESULT, result))?,
             (None, Some(key), _) => {
                 let messages = result.get(key).and_then(Value::as_array);
                 let last = messages.and_then(|messages| messages.get(messages.len().checked_sub(1)?));

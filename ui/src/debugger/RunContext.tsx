@@ -1,0 +1,37 @@
+/** The fields of the run context in the run form; not there where the graph declares none. */
+import { useMemo } from "react";
+import { SchemaForm } from "../components/SchemaForm";
+import { doc, useDocumentVersion } from "../document/store";
+import { debugIds } from "../lib/testIds";
+import { t } from "../lib/texts";
+import { useSession } from "../state/session";
+import { isObject } from "./diff";
+import { contextSchema, giveContext, useRunContext } from "./run-context";
+
+const NOTHING = {};
+
+export function RunContext({ onValidity }: { onValidity: (valid: boolean) => void }) {
+  const version = useDocumentVersion();
+  const graph = useSession((session) => session.graphKey) ?? "";
+  const given = useRunContext((store) => store.given[graph]) ?? NOTHING;
+  const schema = useMemo(() => {
+    void version;
+    return contextSchema(doc.head);
+  }, [version]);
+  if (schema === null) return null;
+  return (
+    <div className="mt-3" data-testid={debugIds.runContext}>
+      <SchemaForm
+        schema={schema}
+        value={given}
+        onChange={(next: unknown) => {
+          if (!isObject(next)) return;
+          const entries = Object.entries(next).filter(([, value]) => value !== undefined);
+          giveContext(graph, Object.fromEntries(entries));
+        }}
+        onValidity={onValidity}
+        title={t("debug.context")}
+      />
+    </div>
+  );
+}
