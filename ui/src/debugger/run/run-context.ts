@@ -3,7 +3,7 @@
  * a thread that goes on has what its last run was given.
  */
 import { create } from "zustand";
-import { isObject } from "./diff";
+import { isObject } from "../parts/diff";
 
 type Fields = Readonly<Record<string, unknown>>;
 

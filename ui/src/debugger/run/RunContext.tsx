@@ -1,11 +1,11 @@
 /** The fields of the run context in the run form; not there where the graph declares none. */
 import { useMemo } from "react";
-import { SchemaForm } from "../components/SchemaForm";
-import { doc, useDocumentVersion } from "../document/store";
-import { debugIds } from "../lib/testIds";
-import { t } from "../lib/texts";
-import { useSession } from "../state/session";
-import { isObject } from "./diff";
+import { SchemaForm } from "../../components/SchemaForm";
+import { doc, useDocumentVersion } from "../../document/store";
+import { debugIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { isObject } from "../parts/diff";
 import { contextSchema, giveContext, useRunContext } from "./run-context";
 
 const NOTHING = {};
