@@ -15,7 +15,7 @@ use rquickjs::{
     Value as Js,
 };
 
-use super::errors::{machine, shown, syntax, thrown};
+use super::errors::{NULL_THROWN, machine, shown, syntax, thrown};
 use super::given::{Given, given};
 use super::modules::{Files, Imports};
 use super::ready::Fresh;
@@ -90,11 +90,25 @@ pub(super) fn run(
 ) {
     match Fresh::take() {
         Ok(fresh) => {
-            end(run_in(&fresh, program, limits, stop, line));
+            let ended = run_in(&fresh, program, limits, stop, line);
+            end(ended.map_err(|error| without_memory(error, program, limits)));
             drop(fresh);
             Fresh::prepare();
         }
         Err(error) => end(Err(failed(error))),
+    }
+}
+
+/// What a program that threw null has really met: the machine throws null where there is no memory left even for the
+/// error that says so. A program that throws by itself may have meant it.
+fn without_memory(error: CodeError, program: &Program<'_>, limits: Limits) -> CodeError {
+    match &error {
+        CodeError::Thrown { message, .. }
+            if message == NULL_THROWN && !program.source.parts().0.contains("throw") =>
+        {
+            CodeError::Memory(limits.memory)
+        }
+        _ => error,
     }
 }
 

@@ -185,6 +185,19 @@ fn limits_hold() {
         run_with(greedy, json!({}), small).0,
         Err(CodeError::Memory(small.memory))
     );
+    // At some limits there is no room left for the error either, and the machine throws null instead.
+    for more in 0..64 {
+        let small = Limits {
+            memory: 4 * 1024 * 1024 + more * 16,
+            ..LIMITS
+        };
+        let ended = run_with(greedy, json!({}), small).0;
+        assert_eq!(ended, Err(CodeError::Memory(small.memory)), "{more}");
+    }
+    let CodeError::Thrown { message, .. } = err("throw null") else {
+        panic!()
+    };
+    assert_eq!(message, "it threw null", "a program may throw it itself");
     let CodeError::Thrown { message, .. } = err("function f() { return f() + 1 } return f()") else {
         panic!()
     };
