@@ -247,13 +247,21 @@ fn is_new(path: &Path) -> Result<bool, StorageError> {
         Ok(mut entries) => Ok(entries.all(|entry| {
             // Left by a process that died while it made the folder.
             let name = entry.map(|entry| entry.file_name());
-            name.is_ok_and(|name| {
-                name == LOCK || name == "threads" || name == format!("{ABOUT}.{UNFINISHED}").as_str()
-            })
+            name.is_ok_and(|name| name == LOCK || name == "threads" || is_unfinished_about(&name))
         })),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(failed("opening the folder", path, &error)),
     }
+}
+
+/// Is this `superstep.json` as it is being written?
+fn is_unfinished_about(name: &std::ffi::OsStr) -> bool {
+    let name = Path::new(name);
+    let beside = |path: &Path| path.file_stem().map(PathBuf::from);
+    name.extension().is_some_and(|ending| ending == UNFINISHED)
+        && beside(name)
+            .and_then(|numbered| beside(&numbered))
+            .is_some_and(|place| place == Path::new(ABOUT))
 }
 
 fn lock(path: &Path) -> io::Result<File> {
@@ -383,6 +391,23 @@ fn thread_name(stem: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_whose_making_was_cut_off_is_made_to_its_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("threads");
+        fs::create_dir_all(path.join("threads")).unwrap();
+        fs::write(path.join(LOCK), "process 1\n").unwrap();
+        // As a process that is killed while it writes leaves it.
+        std::mem::forget(Unfinished::write(&path.join(ABOUT), b"{\"for").unwrap());
+        assert!(!path.join(ABOUT).exists());
+        Folder::open(&path).unwrap();
+        assert!(path.join(ABOUT).exists());
+        fs::remove_file(path.join(ABOUT)).unwrap();
+        fs::write(path.join("thesis.json.0.new"), "").unwrap();
+        let refused = Folder::open(&path).unwrap_err().to_string();
+        assert!(refused.contains("it holds other files"), "{refused}");
+    }
 
     #[test]
     fn file_names_keep_threads_apart_and_give_their_names_back() {
