@@ -111,5 +111,5 @@ test("a node that hand-offs name is renamed with them, and deleting says what st
   await app.node("billing").click();
   await page.keyboard.press("Delete");
   await expect(page.getByText("Settings still refer to what was deleted: billing")).toBeVisible();
-  await expect(page.getByText(/In sales\. The list of problems/)).toBeVisible();
+  await expect(page.getByText(/In sales\. See the list of problems/)).toBeVisible();
 });

@@ -41,7 +41,7 @@ test("counts and status say what ran, in an open step and after a kill", async (
   await expect(app.id("run-status")).toHaveAttribute("data-status", /stopped|asking/);
   if ((await app.id("run").getAttribute("data-action")) === "continue") await app.id("run").click();
   await app.status("asking");
-  await expect(app.id("run-status")).toContainText("in pay");
+  await expect(app.id("run-status")).toContainText("pay");
   await expect(app.id("run-status")).not.toContainText("slow");
   await expect(app.id("run-status")).not.toContainText("fast");
   await expect(app.node("fast")).toHaveAttribute("data-state", "done");
@@ -51,7 +51,7 @@ test("counts and status say what ran, in an open step and after a kill", async (
   await app.id("use-debug").click();
   await app.id("thread").first().click();
   await app.status("asking");
-  await expect(app.id("run-status")).toContainText("in pay");
+  await expect(app.id("run-status")).toContainText("pay");
   await expect(app.id("run-status")).not.toContainText("slow");
   await expect(page.locator(".card-counts b")).toHaveCount(0);
 });
