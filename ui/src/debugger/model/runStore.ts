@@ -528,6 +528,10 @@ export function programOf(thread: ThreadView | undefined, live: LiveThread | und
   return isRunning(live) ? live?.run?.program : thread?.status === "running" ? thread.program : undefined;
 }
 
+/** Does another program run the thread? */
+export const runsElsewhere = (store: RunStore, threadId: string | null): boolean =>
+  threadId !== null && programOf(threadOf(store, threadId), store.live.get(threadId)) !== undefined;
+
 /** A run that was received is fresher than the thread's row. */
 export function statusOf(store: RunStore, threadId: string | null): ShownStatus | undefined {
   if (threadId === null) return undefined;

@@ -27,7 +27,7 @@ import { inputFor, isEmptyInput, rememberInput, samplesOf, spoken, useRunInput }
 import { contextFor } from "./run-context";
 import { chosenModels, useRunModels } from "./run-models";
 import { asProblem, type ShownProblem } from "../parts/problem";
-import { loadCheckpoints, noteRun, snapshots, statusOf, useRuns } from "../model/runStore";
+import { loadCheckpoints, noteRun, runsElsewhere, snapshots, statusOf, useRuns } from "../model/runStore";
 
 type Session = ReturnType<typeof useSession.getState>;
 
@@ -62,6 +62,7 @@ export function situation(session: Session = useSession.getState(), store = useR
     errors: errorCount(),
     threadId: cursor.threadId,
     status: statusOf(store, cursor.threadId),
+    elsewhere: runsElsewhere(store, cursor.threadId),
     past: isPast(cursor, store),
     asksHere: asksAt(cursor),
     next: here ? shown.view.next : undefined,

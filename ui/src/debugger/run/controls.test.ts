@@ -6,6 +6,7 @@ const at = (more: Partial<Situation>): Situation => ({
   errors: 0,
   threadId: "t",
   status: "done",
+  elsewhere: false,
   past: false,
   asksHere: false,
   next: [],
@@ -28,6 +29,14 @@ describe("what the run buttons do", () => {
     const controls = controlsFor(situation);
     expect(controls.primary).toBe(primary);
     expect(controls.primaryOff).toBeNull();
+  });
+
+  it("offers to take over a thread that another program runs", () => {
+    const controls = controlsFor(at({ status: "running", elsewhere: true }));
+    expect([controls.primary, controls.primaryOff, controls.stopOff]).toEqual(["takeOver", null, null]);
+    expect(controls.stepOff).not.toBeNull();
+    expect(controlsFor(at({ status: "running", elsewhere: true, past: true })).primary).toBe("now");
+    expect(controlsFor(at({ status: "paused", elsewhere: true })).primary).toBe("continue");
   });
 
   it("lets a running thread only be stopped", () => {

@@ -11,6 +11,8 @@ export interface Situation {
   readonly errors: number;
   readonly threadId: string | null;
   readonly status: ShownStatus | undefined;
+  /** Another program runs the thread. */
+  readonly elsewhere: boolean;
   /** The cursor is at a checkpoint that is not the newest. */
   readonly past: boolean;
   /** A question waits at that checkpoint: it is the end of another branch. */
@@ -21,7 +23,7 @@ export interface Situation {
   readonly pendingEdits: boolean;
 }
 
-export type Primary = "run" | "continue" | "answer" | "now";
+export type Primary = "run" | "continue" | "takeOver" | "answer" | "now";
 
 export interface Controls {
   /** In the past nothing runs by the primary button: it leads back, or to the question that waits there. */
@@ -46,7 +48,7 @@ export function controlsFor(at: Situation): Controls {
     primary,
     past,
     primaryOff: off,
-    stepOff: past ? t("debug.off.past") : (off ?? (primary === "answer" ? t("debug.off.answerFirst") : null)),
+    stepOff: past ? t("debug.off.past") : (off ?? stepReason(primary)),
     replayOff: past ? replayReason(at) : t("debug.off.notPast"),
     stopOff: running ? null : t("debug.off.nothingRuns"),
     blocked: at.graphOpen && at.errors > 0,
@@ -56,6 +58,7 @@ export function controlsFor(at: Situation): Controls {
 function primaryFor(at: Situation): Primary {
   if (at.threadId === null) return "run";
   if (at.past) return at.asksHere ? "answer" : "now";
+  if (at.status === "running" && at.elsewhere) return "takeOver";
   switch (at.status) {
     case "asking":
       return "answer";
@@ -72,9 +75,15 @@ function reasonFor(at: Situation, primary: Primary): string | null {
   if (!at.graphOpen) return t("debug.off.noGraph");
   if (primary === "now") return null;
   if (at.status === "unknown") return t("debug.off.away");
-  if (at.status === "running" && at.threadId !== null) return t("debug.off.running");
+  if (at.status === "running" && at.threadId !== null && primary !== "takeOver")
+    return t("debug.off.running");
   if (primary !== "run" && at.pendingEdits) return t("debug.off.pendingEdits");
   return null;
+}
+
+function stepReason(primary: Primary): string | null {
+  if (primary === "answer") return t("debug.off.answerFirst");
+  return primary === "takeOver" ? t("debug.off.running") : null;
 }
 
 function replayReason(at: Situation): string | null {

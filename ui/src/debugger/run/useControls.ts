@@ -6,7 +6,7 @@ import { asksAt, isPast } from "./actions";
 import { controlsFor, type Controls } from "./controls";
 import { useEdits } from "../state/edits";
 import { useInbox } from "../model/inbox";
-import { useRuns, useStatus } from "../model/runStore";
+import { runsElsewhere, useRuns, useStatus } from "../model/runStore";
 
 export function useControls(): Controls {
   const graphOpen = useSession((session) => session.graphId !== null);
@@ -15,6 +15,7 @@ export function useControls(): Controls {
     (state) => state.diagnostics.filter((diagnostic) => diagnostic.severity === "error").length,
   );
   const status = useStatus(cursor.threadId);
+  const elsewhere = useRuns((store) => runsElsewhere(store, cursor.threadId));
   const past = useRuns((store) => isPast(cursor, store));
   const asksHere = useInbox((inbox) => asksAt(cursor, inbox));
   const next = useRuns((store) =>
@@ -32,11 +33,12 @@ export function useControls(): Controls {
         errors,
         threadId: cursor.threadId,
         status,
+        elsewhere,
         past,
         asksHere,
         next,
         pendingEdits,
       }),
-    [graphOpen, errors, cursor.threadId, status, past, asksHere, next, pendingEdits],
+    [graphOpen, errors, cursor.threadId, status, elsewhere, past, asksHere, next, pendingEdits],
   );
 }

@@ -58,6 +58,7 @@ const keyOf = (command: string): string => KEYMAP[command]?.keys[0] ?? "";
 const PRIMARY: Record<Primary, { text: TextKey; hint: TextKey; icon: typeof Play }> = {
   run: { text: "debug.run", hint: "debug.run.hint", icon: Play },
   continue: { text: "debug.continue", hint: "debug.continue.hint", icon: FastForward },
+  takeOver: { text: "debug.takeOver.confirm", hint: "debug.takeOver.hint", icon: FastForward },
   now: { text: "debug.backToNow", hint: "debug.backToNow.hint", icon: ArrowRightToLine },
   answer: { text: "debug.answer", hint: "debug.answer.hint", icon: CornerDownLeft },
 };

@@ -164,6 +164,7 @@ export const debug = {
   "debug.threads.deleteQuestions": "{n} waiting questions are deleted with it.",
   "debug.threads.deleteQuestionOne": "A waiting question is deleted with it.",
   "debug.threads.deleteRunning": "It is running and will be stopped.",
+  "debug.takeOver.hint": "Another program runs the thread. Take it over and continue here.",
   "debug.takeOver.title": "Take over the thread?",
   "debug.takeOver.text":
     "This ends the other run. Only its unfinished step is lost; that step runs again when the thread continues.",
