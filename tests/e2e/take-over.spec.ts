@@ -42,7 +42,9 @@ test("a thread that another program runs is taken over, after who runs it was sa
     await other.id("run").click();
     await other.id("confirm").click();
     await other.status("running");
-    await expect(app.id("run-status")).not.toHaveAttribute("data-status", "running");
+    // Here it ended, and runs in the other program now.
+    await expect(app.id("run-status")).toContainText("Running in the Superstep app");
+    await expect(app.id("run")).toHaveAttribute("data-action", "takeOver");
     await expect(app.page.getByText(/Another program took this thread over/)).toBeVisible();
   });
 });

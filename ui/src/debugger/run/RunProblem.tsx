@@ -16,12 +16,13 @@ import { readableError } from "../parts/format";
 import { NotRetried } from "./NotRetried";
 import { Pre } from "../parts/Pre";
 import { ProblemNote } from "./ProblemNote";
-import { useLive, useRuns, useStatus } from "../model/runStore";
+import { runsElsewhere, useLive, useRuns, useStatus } from "../model/runStore";
 import { notRetried } from "../model/settled";
 
 export function RunProblem() {
   const cursor = useSession((session) => session.cursor);
   const status = useStatus(cursor.threadId);
+  const elsewhere = useRuns((store) => runsElsewhere(store, cursor.threadId));
   const past = useRuns((store) => isPast(cursor, store));
   const live = useLive(cursor.threadId);
   const shown = useRuns((store) => store.shown);
@@ -44,7 +45,7 @@ export function RunProblem() {
   if (cursor.threadId === null || past) return null;
   const threadId = cursor.threadId;
   const superseded = live?.run?.problem?.code === "superseded" ? live.run.problem : undefined;
-  if (superseded && status !== "running") return <ProblemNote problem={superseded} />;
+  if (superseded && (status !== "running" || elsewhere)) return <ProblemNote problem={superseded} />;
   if (status !== "failed") return null;
   const problem = live?.run?.status === "failed" ? live.run.problem : undefined;
   const [first] = failures;
