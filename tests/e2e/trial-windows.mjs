@@ -144,7 +144,7 @@ async function serve(name) {
   return { data, url };
 }
 
-/** Running, stopped and paused threads are one for the list of the command line; the claim tells them apart. */
+/** Running, stopped and paused threads are one for the list of the command line; the claim distinguishes them. */
 const STANDS = { running: "open", stopped: "open", paused: "open", done: "done", asking: "asking", failed: "failed" };
 
 /** What the database holds, as one text for each thread, and the number of questions. */

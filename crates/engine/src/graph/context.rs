@@ -275,7 +275,7 @@ impl NodeContext {
     }
 
     /// Notes that the node did something. False when its attempt has been given up, so that nobody should see it.
-    pub(crate) fn heard(&self) -> bool {
+    pub(crate) fn note_activity(&self) -> bool {
         self.0.pulse.as_ref().is_none_or(|pulse| pulse.seen())
     }
 
@@ -305,7 +305,7 @@ impl NodeContext {
 
     /// Sends something to readers of the `custom` stream. Waits while the reader is behind.
     pub async fn emit(&self, value: impl Into<Value>) {
-        if self.heard() && self.wants(StreamMode::Custom) {
+        if self.note_activity() && self.wants(StreamMode::Custom) {
             if self.0.calls.load(Ordering::Relaxed) > 0 {
                 // What was called before is told before.
                 tokio::task::yield_now().await;
@@ -321,7 +321,7 @@ impl NodeContext {
 
     /// Sends a token chunk or message to readers of the `messages` stream; the task's metadata is added.
     pub async fn message(&self, message: impl Into<Value>) {
-        if self.heard() && self.wants(StreamMode::Messages) {
+        if self.note_activity() && self.wants(StreamMode::Messages) {
             let (message, emitter) = (message.into(), &self.0.shared.emitter);
             // What was told, whole or in chunks, is not told again when the node returns it.
             if let Some(id) = message.get("id").and_then(Value::as_str) {
@@ -332,7 +332,7 @@ impl NodeContext {
                 (message.get("type").and_then(Value::as_str), &mut metadata)
             {
                 if !fields.contains_key("checkpoint_ns") {
-                    // Models are told the namespace of the task that asks them as theirs.
+                    // A model call carries the namespace of the task that makes it.
                     fields.insert("checkpoint_ns", self.info().checkpoint_ns.as_str());
                 }
                 if !self.tags().is_empty() {
@@ -415,7 +415,7 @@ impl NodeContext {
     /// Await the handle for the result. When this node runs again, a call that had finished gives its recorded result
     /// without doing the work; calls are matched by their order.
     pub fn call(&self, task: &TaskFn, args: impl Into<Value>) -> TaskHandle {
-        self.heard();
+        self.note_activity();
         let index = self.0.calls.fetch_add(1, Ordering::SeqCst);
         TaskHandle::call(&self.0.shared, self.0.place, index, task, args.into())
     }

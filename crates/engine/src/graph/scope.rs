@@ -35,7 +35,7 @@ pub enum Persistence {
 /// What every graph of one run shares, from the root down.
 #[derive(Default)]
 pub(crate) struct Answers {
-    /// The one answer of a scalar resume; whoever asks first takes it.
+    /// The one answer of a scalar resume; the first question takes it.
     pub(crate) scalar: Mutex<Option<Value>>,
     /// Answers by interrupt id.
     pub(crate) by_id: OnceLock<BTreeMap<String, Value>>,
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
     pub(crate) run_id: String,
     /// What checkpoints keep of the user's metadata and of the configurable values.
     pub(crate) stored: Arc<Object>,
-    /// The checkpoint that the outermost run was told to start at.
+    /// The checkpoint at which the outermost run was asked to start.
     pub(crate) asked_at: Option<CheckpointId>,
     pub(crate) emitter: Emitter,
     /// The checkpointer that nested graphs inherit.
@@ -86,7 +86,7 @@ impl Shared {
         self.within.is_some()
     }
 
-    /// A task began or ended, or something was emitted: whoever watches the node around this graph sees it live.
+    /// Notes that a task began or ended, or that something was emitted, for the idle timeout of the node around this graph.
     pub(crate) fn seen(&self) {
         if let Some(pulse) = &self.pulse {
             pulse.seen();

@@ -113,7 +113,7 @@ impl Head {
         }
     }
 
-    /// A hash of where the task stands: whoever prepares the same step again gives it the same id.
+    /// A hash of the place of the task: preparing the same step again gives it the same id.
     pub(crate) fn id(&self) -> &TaskId {
         self.id.get_or_init(|| match (&self.origin, self.node) {
             (Origin::Packet(index), _) => {
@@ -172,7 +172,7 @@ impl Head {
             _ => None,
         }
     }
-    /// What accompanies all that it tells.
+    /// Metadata of all its events.
     pub(crate) fn metadata(&self) -> &Object {
         static NONE: LazyLock<Object> = LazyLock::new(Object::new);
         self.node

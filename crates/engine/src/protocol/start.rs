@@ -8,8 +8,8 @@ use crate::stream::config::{Input, RunConfig};
 use crate::stream::events::StreamMode;
 
 impl Graph {
-    /// Starts a run that is read by LangGraph's streaming protocol, version 3: nested graphs are always told, and the modes
-    /// of the configuration are told beside what the protocol always tells. Needs a tokio runtime.
+    /// Starts a run that is read by LangGraph's streaming protocol, version 3: nested graphs are always reported, and the modes
+    /// of the configuration are reported beside those of the protocol. Needs a tokio runtime.
     pub fn stream_events(&self, input: Input, mut config: RunConfig) -> GraphRunStream {
         let always = [
             StreamMode::Values,

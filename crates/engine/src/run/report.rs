@@ -12,14 +12,14 @@ use crate::stream::emit::ids_in;
 /// The metadata of a run as its tasks tell it, with what a node adds.
 fn told_metadata(config: &RunConfig, own: &Object) -> Object {
     let given = config.metadata.iter().filter(|(key, _)| !is_place(key));
-    let mut told: Object = given.map(|(key, value)| (key.clone(), value.clone())).collect();
+    let mut shown: Object = given.map(|(key, value)| (key.clone(), value.clone())).collect();
     if !config.tags.is_empty() {
-        told.insert("tags", tag_list(&config.tags));
+        shown.insert("tags", tag_list(&config.tags));
     }
     for (key, value) in own.iter() {
-        told.insert(key.clone(), value.clone());
+        shown.insert(key.clone(), value.clone());
     }
-    told
+    shown
 }
 
 impl Loop {

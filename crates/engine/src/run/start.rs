@@ -21,7 +21,7 @@ impl Graph {
 
     /// Starts a run in the background and streams what happens. Needs a tokio runtime. Dropping the `Run` stops it.
     ///
-    /// After a task has failed, what was just as quick is told and nothing after that, although the others of its step
+    /// After a task has failed, what ended just as quickly is emitted and nothing after that, although the others of its step
     /// end and are kept.
     pub fn stream(&self, input: Input, mut config: RunConfig) -> Run {
         let cancel = config.cancel.child_token();

@@ -55,9 +55,9 @@ impl NodeContext {
         input: Input,
         context: impl Into<Value>,
     ) -> Result<Value, NodeError> {
-        self.heard();
+        self.note_activity();
         let value = run(graph, self, input, context.into()).await;
-        self.heard();
+        self.note_activity();
         value
     }
 }
@@ -91,7 +91,7 @@ pub(crate) struct Entry {
     pub(crate) tuple: Option<CheckpointTuple>,
     /// The checkpoint was named, by the run's configuration or on the way to a nested one that was.
     pub(crate) addressed: bool,
-    /// The run was told to start at exactly this nested checkpoint.
+    /// The run was asked to start at exactly this nested checkpoint.
     pub(crate) exact: bool,
     /// What the parent said about resuming does not count.
     pub(crate) forget_resuming: bool,
