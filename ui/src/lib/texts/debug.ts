@@ -167,7 +167,7 @@ export const debug = {
   "debug.takeOver.hint": "Another program runs the thread. Take it over and continue here.",
   "debug.takeOver.title": "Take over the thread?",
   "debug.takeOver.text":
-    "This ends the other run. Only its unfinished step is lost; that step runs again when the thread continues.",
+    "Taking over ends the other run. Only its unfinished step is lost; that step runs again when the thread continues.",
   "debug.takeOver.confirm": "Take over",
   "debug.threads.deleteConfirm": "Delete thread",
 
