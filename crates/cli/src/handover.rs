@@ -385,6 +385,7 @@ fn row(view: ThreadView) -> Row {
         newest: view.head,
         checkpoints: view.checkpoints.into(),
         questions: view.questions.into(),
+        program: view.program,
         created: view.created_at,
         updated: view.updated_at,
     }

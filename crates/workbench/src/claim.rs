@@ -33,7 +33,7 @@ impl Instance {
     }
 
     /// True when the claim is of a process that runs, other than this one.
-    fn is_of_another(&self, held: &ClaimView) -> bool {
+    pub fn is_of_another(&self, held: &ClaimView) -> bool {
         held.is_live() && !self.is_dead(held)
     }
 

@@ -2,7 +2,6 @@
 //! checking. Nothing here runs a graph, so it works for threads whose graph is gone.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::sync::Arc;
 

@@ -15,7 +15,10 @@ use crate::handover::Handover;
 use crate::out;
 use crate::place::Store;
 
-/// How a thread stands, as far as storage knows: a run that is going on elsewhere looks paused.
+/// The status of a thread that a program runs.
+const RUNNING: &str = "running";
+
+/// How a thread stands by its newest checkpoint, also while it runs.
 pub(crate) fn status_of(head: &CheckpointHead) -> Status {
     match head {
         head if head.interrupted > 0 => Status::Asking,
@@ -69,6 +72,8 @@ pub(crate) struct Row {
     pub(crate) newest: Option<String>,
     pub(crate) checkpoints: u64,
     pub(crate) questions: u64,
+    /// Who runs it now.
+    pub(crate) program: Option<String>,
     pub(crate) created: String,
     pub(crate) updated: String,
 }
@@ -86,16 +91,46 @@ impl From<&ThreadSummary> for Row {
             newest: Some(head.id.to_string()),
             checkpoints: thread.checkpoints,
             questions: head.interrupted.into(),
+            program: None,
             created: thread.created.clone(),
             updated: head.ts.clone(),
         }
     }
 }
 
+/// What storage knows of threads, and who runs them.
+async fn rows(store: &Store, threads: &[ThreadSummary]) -> Result<Vec<Row>, Fault> {
+    let mut rows: Vec<Row> = threads.iter().map(Row::from).collect();
+    let ids: Vec<ThreadId> = threads.iter().map(|thread| thread.thread.clone()).collect();
+    let Some(coordination) = store.saver.coordination().filter(|_| !ids.is_empty()) else {
+        return Ok(rows);
+    };
+    let claims = coordination.claims(&ids).await?;
+    let presence = claims
+        .iter()
+        .any(|(_, held)| held.is_live())
+        .then(presence)
+        .flatten();
+    for (thread, held) in claims {
+        if !presence
+            .as_ref()
+            .map_or(held.is_live(), |presence| presence.is_of_another(&held))
+        {
+            continue;
+        }
+        for row in rows.iter_mut().filter(|row| row.thread == thread.as_str()) {
+            row.status = RUNNING.to_owned();
+            row.program = Some(held.holder.name.to_string());
+        }
+    }
+    Ok(rows)
+}
+
 fn described(row: &Row) -> Json {
     json!({
         "thread_id": row.thread,
         "status": row.status,
+        "program": row.program,
         "graph": row.graph,
         "graph_path": row.graph_path,
         "step": row.step,
@@ -112,7 +147,9 @@ async fn show(args: &ShowArgs) -> Result<(), Fault> {
         Some(there) => there.row(&args.thread).await?,
         None => {
             let store = Store::existing_here(&args.db).await?;
-            Row::from(&store.thread(&args.thread.as_str().into()).await?)
+            let summary = store.thread(&args.thread.as_str().into()).await?;
+            let mut found = rows(&store, &[summary]).await?;
+            found.remove(0)
         }
     };
     if args.json {
@@ -122,6 +159,7 @@ async fn show(args: &ShowArgs) -> Result<(), Fault> {
     let mut rows = vec![
         ("thread", row.thread),
         ("status", row.status),
+        ("runs in", row.program.unwrap_or_default()),
         ("graph", row.graph),
         ("file", row.graph_path),
         ("created", row.created),
@@ -154,7 +192,7 @@ async fn list(args: &ListArgs) -> Result<(), Fault> {
                 query.after = Some(store.thread(&last.as_str().into()).await?.place());
             }
             let threads = store.saver.threads(&query).await?;
-            threads.iter().map(Row::from).collect()
+            rows(&store, &threads).await?
         }
     };
     if args.count {
