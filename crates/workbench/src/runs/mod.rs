@@ -151,7 +151,7 @@ pub(crate) fn status_of(
         },
         Err(RunError::Cancelled) => (RunStatus::Stopped, None),
         // Another program goes on with the thread; how it stands is for that one to say.
-        Err(error @ RunError::Storage(StorageError::Superseded { .. })) => {
+        Err(error @ RunError::Storage(StorageError::Superseded { .. } | StorageError::Busy { .. })) => {
             (RunStatus::Stopped, Some(problem(error)))
         }
         // Nothing of the step was begun: it stands before the node.
@@ -518,6 +518,34 @@ impl Workbench {
         match unknown {
             None => Ok(()),
             Some(_) => Err(gone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use superstep::{ClaimId, ClaimView, Holder};
+
+    use super::*;
+
+    #[test]
+    fn a_run_that_another_program_kept_from_the_thread_is_no_failure_of_the_thread() {
+        let held = ClaimView {
+            claim: ClaimId::from("c"),
+            number: 1,
+            holder: Holder::new("other", "the nightly import"),
+            remaining: Duration::from_secs(9),
+            ended: false,
+        };
+        let (thread, by) = ("t".into(), Some(Box::new(held.holder.clone())));
+        let busy = StorageError::Busy {
+            thread: superstep::ThreadId::from("t"),
+            held: Box::new(held),
+        };
+        for error in [busy, StorageError::Superseded { thread, by }] {
+            let (status, problem) = status_of(&Err(RunError::Storage(error)), true);
+            assert_eq!(status, RunStatus::Stopped);
+            assert!(problem.is_some_and(|problem| problem.message.contains("the nightly import")));
         }
     }
 }
