@@ -4,6 +4,10 @@
 //! user saves, and never over something that this process has not seen unless the user says so; what is not saved is in
 //! the autosave folder within about a second.
 
+pub(crate) mod autosave;
+pub(crate) mod breakpoints;
+pub(crate) mod catalogue;
+pub(crate) mod graphs;
 mod opening;
 mod saving;
 
@@ -15,8 +19,9 @@ use superstep_document::{Document, Patch, PatchOp};
 use tokio::time::Instant;
 
 use crate::Workbench;
-use crate::autosave::{Slot, Unsaved};
-use crate::files::{self, Fingerprint};
+use crate::base::blocking;
+use crate::base::files::{self, Fingerprint};
+use crate::documents::autosave::{Slot, Unsaved};
 use crate::wire::{
     AppEvent, Applied, ApplyPatch, Diagnostic, GraphView, Json, Leads, Problem, Record, Severity,
 };
@@ -86,15 +91,6 @@ impl Found {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Runs file work where it may block.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Problem> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
-        Problem::new("internal", format!("A background task failed: {error}.")).remedy("Try again.")
-    })
 }
 
 pub(crate) fn wire_diagnostic(diagnostic: &superstep_document::Diagnostic) -> Diagnostic {

@@ -8,10 +8,11 @@ use superstep_document::Document;
 use tokio::time::Instant;
 
 use super::opening::{graph_file, read_text};
-use super::{Open, blocking, lock, name_of};
+use super::{Open, lock, name_of};
 use crate::Workbench;
-use crate::autosave::Slot;
-use crate::files::{self, Fingerprint};
+use crate::base::blocking;
+use crate::base::files::{self, Fingerprint};
+use crate::documents::autosave::Slot;
 use crate::wire::{
     Autosaves, CloseGraph, Empty, GraphRef, GraphView, Problem, RestoreGraph, SaveGraph, Saved,
 };

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use super::client::{Happened, Peer};
 use super::message::storage_of;
 use crate::Workbench;
-use crate::documents::blocking;
-use crate::instance;
+use crate::base::blocking;
+use crate::ipc::instance;
 use crate::wire::{AppEvent, RunStatus};
 
 /// A program that could not be followed is tried again after this time.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rusqlite::params;
 
 use super::{Keeper, Ledger};
-use crate::files;
+use crate::base::files;
 use crate::wire::{AppEvent, Json, Problem};
 
 /// Events that are kept of a run, and that are read of a thread.

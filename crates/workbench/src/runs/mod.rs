@@ -4,9 +4,16 @@
 //! tasks took and where they led, and says at the end how the run stands. Nothing here is needed to resume: the
 //! checkpoints are; a process that dies leaves a run that the next one shows as stopped.
 
+pub(crate) mod attempts;
+pub(crate) mod effects;
+pub(crate) mod exchanges;
+pub(crate) mod jobs;
+pub(crate) mod node_test;
 mod reader;
 mod recorder;
+pub(crate) mod records;
 mod stop;
+mod tokens;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroUsize;
@@ -25,18 +32,15 @@ use self::reader::Reader;
 pub(crate) use self::recorder::Recorder;
 pub(crate) use self::stop::stopped;
 use crate::Workbench;
-use crate::documents::blocking;
-use crate::effects;
-use crate::files;
-use crate::inbox::already_answered;
+use crate::base::blocking;
+use crate::base::files;
+use crate::base::metadata::{GRAPH, GRAPH_PATH, RUN_ID};
+use crate::base::problem::problem;
+use crate::base::values::{TITLE, first_text};
+use crate::inbox::question::already_answered;
 use crate::ipc::Handed;
 use crate::ledger::{RunRow, ThreadRow};
-use crate::threads::{GRAPH, GRAPH_PATH, RUN_ID, problem};
-use crate::values::first_text;
 use crate::wire::{AppEvent, Json, Problem, RunAction, RunModels, RunStatus, RunView, StartRun};
-
-/// Characters of a title.
-pub(crate) const TITLE: usize = 60;
 
 /// Runs of this process by thread.
 #[derive(Debug, Default)]
@@ -163,18 +167,6 @@ pub(crate) fn status_of(
 fn busy(place: &str) -> Problem {
     Problem::new("busy", format!("The thread is running{place}."))
         .remedy("Wait until it stops, or stop it first.")
-}
-
-pub(crate) fn run_view(row: &RunRow) -> RunView {
-    RunView {
-        run_id: row.run_id.clone(),
-        thread_id: row.thread_id.clone(),
-        status: row.status,
-        started_at: row.started_at.clone(),
-        ended_at: row.ended_at.clone(),
-        problem: row.problem.clone(),
-        program: None,
-    }
 }
 
 impl Workbench {
@@ -419,7 +411,7 @@ impl Workbench {
         self.ledger.keep_context(&thread_id, context.as_ref())?;
         self.ledger.run_began(&run)?;
         self.runs.with(&thread_id, |active| active.running = true);
-        let started = run_view(&run);
+        let started = run.view();
         let log = self.records.begin(&thread_id, &run.run_id);
         log.emit(AppEvent::Run { run: started.clone() }, |event| {
             self.hub.publish(event)

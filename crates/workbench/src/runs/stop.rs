@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::busy;
 use crate::Workbench;
-use crate::threads::storage_problem;
+use crate::base::problem::storage_problem;
 use crate::wire::{Empty, Problem, RunStatus, StopRun};
 
 /// How long `run.stop` waits for the run to end.
