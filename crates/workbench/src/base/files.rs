@@ -144,11 +144,7 @@ pub(crate) fn absolute(path: &str) -> Result<PathBuf, Problem> {
 
 /// A JSON file whose beginning names our format. Reads at most 4 KiB.
 fn is_graph_file(path: &Path) -> bool {
-    let mut head = Vec::with_capacity(4096);
-    File::open(path)
-        .and_then(|file| file.take(4096).read_to_end(&mut head))
-        .is_ok()
-        && String::from_utf8_lossy(&head).contains("\"superstep/")
+    superstep_nodes::files::read_beginning(path, 4096).is_ok_and(|head| head.contains("\"superstep/"))
 }
 
 /// Folders first, then JSON files, by name; hidden ones are left out.

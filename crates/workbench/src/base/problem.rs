@@ -46,6 +46,7 @@ impl Problem {
             }
             Kind::IsADirectory => "Choose a file, not a folder.",
             Kind::NotADirectory => "Choose a folder, not a file.",
+            Kind::InvalidInput => "Choose a file that holds text, not a device or a pipe.",
             Kind::InvalidData => "The file is not text in UTF-8; it may not be a graph.",
             _ => "Check that the disk is there and try again.",
         };

@@ -256,7 +256,8 @@ impl Workbench {
         let path = files::absolute(&request.path)?;
         let (work, saver) = (self.work(request.work), self.saver());
         let watch = |done, total| work.at(done, total);
-        let open = || File::open(&path).map_err(|error| Problem::file("read", &path, &error));
+        let open =
+            || superstep_nodes::files::open(&path).map_err(|error| Problem::file("read", &path, &error));
         let mut input = BufReader::new(open()?);
         let came = match transfer::import(&*saver, &mut input, None, &watch).await {
             // It was exported from here, or imported before: it comes back beside the one that is there.

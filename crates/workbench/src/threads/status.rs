@@ -77,7 +77,10 @@ impl Workbench {
         if head.failed > 0 {
             return RunStatus::Failed;
         }
-        match last.map(|last| last.status) {
+        // How a run ended says nothing about what was stored after it: an edit, or a run that the ledger of another data
+        // folder holds.
+        let newest = last.filter(|last| last.ended_at.as_ref().is_none_or(|ended| *ended > head.ts));
+        match newest.map(|last| last.status) {
             _ if head.next.is_empty() => RunStatus::Done,
             Some(RunStatus::Failed) => RunStatus::Failed,
             // A run that never ended belongs to a process that is gone.
