@@ -13,6 +13,7 @@ mod ledger;
 mod memory;
 mod models;
 mod runs;
+pub mod session;
 mod settings;
 mod storage;
 mod threads;
@@ -31,12 +32,14 @@ pub use base::files::{Staged, make_data_dir};
 pub use base::folders::default_data_dir;
 pub use base::logging::log;
 pub use events::hub::Subscription;
+pub use ipc::claim::Claimant;
 pub use ipc::instance::Instance;
 pub use ledger::{bookmarks, run_records, take_run_records};
 pub use memory::embedding::store_config;
 pub use models::connections::key_of as connection_key;
 pub use models::secrets::{Keychain, Secrets};
 pub use runs::records::{Recorded, RunRecord, forget_threads};
+pub use runs::session::{Request, Session, Watcher};
 pub use settings::person;
 pub use storage::database::database_url;
 pub use superstep_nodes::secrets::keep_memory_private;
@@ -77,22 +80,22 @@ pub struct Workbench {
     trust: Trust,
     secrets: Arc<dyn Secrets>,
     /// Held while the model settings are changed.
-    settings_writing: std::sync::Mutex<()>,
+    settings_writing: parking_lot::Mutex<()>,
     ledger: Arc<ledger::Ledger>,
     records: runs::records::Records,
     registry: Registry,
     graphs: documents::graphs::Graphs,
     database: storage::database::Database,
     runs: runs::Runs,
-    works: runs::jobs::Works,
-    renewal: memory::reembedding::Renewal,
+    jobs: runs::jobs::Jobs,
+    reembedding: memory::reembedding::Reembedding,
     cleaning: storage::retention::Cleaning,
     deadlines: inbox::deadlines::Deadlines,
     inbox: inbox::list::InboxCount,
     changes: ipc::changes::Watch,
     followed: ipc::Followed,
     /// Lets other programs talk to this one.
-    listener: std::sync::Mutex<Option<ipc::Listener>>,
+    listener: parking_lot::Mutex<Option<ipc::Listener>>,
 }
 
 /// The kinds of nodes, with search indexes that are kept in the data folder. Programs that call [`serve_if_asked`]
@@ -150,21 +153,21 @@ impl Workbench {
                 preferences: settings::Preferences::load(&data_dir),
                 trust: Trust::of(&data_dir),
                 secrets,
-                settings_writing: std::sync::Mutex::default(),
+                settings_writing: parking_lot::Mutex::default(),
                 records: runs::records::Records::new(&ledger)?,
                 ledger,
                 registry: registry(&data_dir),
                 graphs: documents::graphs::Graphs::default(),
                 database,
                 runs: runs::Runs::default(),
-                works: runs::jobs::Works::default(),
-                renewal: memory::reembedding::Renewal::default(),
+                jobs: runs::jobs::Jobs::default(),
+                reembedding: memory::reembedding::Reembedding::default(),
                 cleaning: storage::retention::Cleaning::default(),
                 deadlines: inbox::deadlines::Deadlines::default(),
                 inbox: inbox::list::InboxCount::default(),
                 changes: ipc::changes::Watch::default(),
                 followed: ipc::Followed::default(),
-                listener: std::sync::Mutex::default(),
+                listener: parking_lot::Mutex::default(),
                 examples_dir: options.examples_dir,
                 examples: OnceLock::new(),
                 graphs_dir,
@@ -206,7 +209,7 @@ impl Workbench {
         self.inbox.stop();
         self.changes.stop();
         self.followed.stop();
-        self.renewal.stop();
+        self.reembedding.stop();
         self.autosave_all().await;
         self.runs.stop_all(Duration::from_secs(5)).await;
         self.hub.close();
@@ -216,10 +219,8 @@ impl Workbench {
         }
     }
 
-    fn listener(&self) -> std::sync::MutexGuard<'_, Option<ipc::Listener>> {
-        self.listener
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn listener(&self) -> parking_lot::MutexGuard<'_, Option<ipc::Listener>> {
+        self.listener.lock()
     }
 
     async fn app_info(self: &Arc<Self>, _: Empty) -> Result<AppInfo, Problem> {
@@ -260,7 +261,7 @@ impl Workbench {
             let other_store = reopened.is_some();
             if let Some(reopened) = reopened {
                 this.database.take(reopened);
-                this.renewal.stop();
+                this.reembedding.stop();
             }
             // Graphs know the interpreter and the store that they were built for.
             if other_python || other_store {

@@ -1,7 +1,7 @@
 //! Files: atomic writes, fingerprints, and the listing behind the in-app file dialog.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,9 +1,8 @@
-//! What every part of the workbench uses: problems, files, values as interfaces receive them, and the names of metadata.
+//! What every part of the workbench uses: problems, files, and values as interfaces receive them.
 
 pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod logging;
-pub(crate) mod metadata;
 pub(crate) mod problem;
 pub(crate) mod values;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use superstep::{RunError, StorageError};
+use superstep::{RunError, StorageError, StoreError};
 
 use crate::wire::Problem;
 
@@ -64,73 +64,128 @@ impl Problem {
     }
 }
 
-/// An engine error as interfaces see it.
-pub(crate) fn problem(error: &RunError) -> Problem {
-    let remedy = match error {
-        RunError::Recursion { .. } => "Continue the thread, or raise the recursion limit of the graph.",
-        RunError::Effect { node, same_input, .. } => {
-            let input = if *same_input { "" } else { ", with another input" };
-            let message = format!(
-                "Stopped before `{node}`: it did its work already on another branch of this thread{input}."
-            );
-            return Problem::new(error.code(), message)
-                .remedy("Continue, and say whether it is to do it again, use its result, or be left out.");
-        }
-        RunError::Bound { .. } => {
-            "Let the step make less, or raise the limit in `limits` of the graph, and continue."
-        }
-        RunError::LoopLimit { .. } => "Continue the thread, or raise `max_visits` of the node.",
-        RunError::Node { .. } => {
-            "Correct the node or the state, and continue: what finished is not run again."
-        }
-        RunError::InvalidUpdate { .. } => "Correct what is written, or the key's reducer or schema.",
-        RunError::EmptyInput { .. } => "Give the thread an input.",
-        RunError::AmbiguousResume { .. } | RunError::UnknownInterrupt { .. } => {
-            "Answer each waiting question by its id."
-        }
-        RunError::Storage(error) => return storage_problem(error),
-        _ => {
-            return Problem::new(error.code(), error.to_string());
-        }
-    };
-    Problem::new(error.code(), error.to_string()).remedy(remedy)
+impl From<RunError> for Problem {
+    fn from(error: RunError) -> Self {
+        Self::from(&error)
+    }
 }
 
-/// A storage error with its own remedy.
-pub(crate) fn storage_problem(error: &StorageError) -> Problem {
-    match error {
-        StorageError::Backend { what, cause, remedy } => {
-            Problem::new("storage", format!("Storage failed while {what}: {cause}."))
-                .remedy(format!("{}.", remedy.trim_end_matches('.')))
+impl From<&RunError> for Problem {
+    fn from(error: &RunError) -> Self {
+        let remedy = match error {
+            RunError::Recursion { .. } => "Continue the thread, or raise the recursion limit of the graph.",
+            RunError::Effect { node, same_input, .. } => {
+                let input = if *same_input { "" } else { ", with another input" };
+                let message = format!(
+                    "Stopped before `{node}`: it did its work already on another branch of this thread{input}."
+                );
+                return Problem::new(error.code(), message).remedy(
+                    "Continue, and say whether it is to do it again, use its result, or be left out.",
+                );
+            }
+            RunError::Bound { .. } => {
+                "Let the step make less, or raise the limit in `limits` of the graph, and continue."
+            }
+            RunError::LoopLimit { .. } => "Continue the thread, or raise `max_visits` of the node.",
+            RunError::Node { .. } => {
+                "Correct the node or the state, and continue: what finished is not run again."
+            }
+            RunError::InvalidUpdate { .. } => "Correct what is written, or the key's reducer or schema.",
+            RunError::EmptyInput { .. } => "Give the thread an input.",
+            RunError::AmbiguousResume { .. } | RunError::UnknownInterrupt { .. } => {
+                "Answer each waiting question by its id."
+            }
+            RunError::Storage(error) => return error.into(),
+            _ => {
+                return Problem::new(error.code(), error.to_string());
+            }
+        };
+        Problem::new(error.code(), error.to_string()).remedy(remedy)
+    }
+}
+
+impl From<StorageError> for Problem {
+    fn from(error: StorageError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&StorageError> for Problem {
+    fn from(error: &StorageError) -> Self {
+        match error {
+            StorageError::Backend { what, cause, remedy } => {
+                Problem::new("storage", format!("Storage failed while {what}: {cause}."))
+                    .remedy(format!("{}.", remedy.trim_end_matches('.')))
+            }
+            StorageError::NewerSchema { found, supported, .. } => Problem::new(
+                "newer-version",
+                format!("The database of threads has schema {found}; this release reads up to {supported}. It was not changed."),
+            )
+            .remedy("Install a newer release, or start with another data folder."),
+            StorageError::Corrupt { .. } => Problem::new("storage", error.to_string())
+                .remedy("Go on with another checkpoint or thread, or put back a copy of the database."),
+            StorageError::Busy { held, .. } => Problem::new(
+                "thread-busy",
+                format!("Another program is running this thread: {}.", held.holder.name),
+            )
+            .remedy(format!(
+                "Wait until its run has ended, or stop it there. When that program is gone, try again in {} s.",
+                held.remaining.as_secs() + 1
+            )),
+            StorageError::Superseded { by: Some(by), .. } => Problem::new(
+                "superseded",
+                format!("Another program took this thread over: {}.", by.name),
+            )
+            .remedy("What was finished is kept. Look at the thread as it is now."),
+            StorageError::Superseded { by: None, thread } => Problem::new(
+                "superseded",
+                format!("Thread {thread} was deleted or changed by another program meanwhile."),
+            )
+            .remedy("Look at the thread as it is now, and start again."),
+            StorageError::Stopped => Problem::new("stopped", "It was stopped. What was not done yet is as it was."),
+            StorageError::Unsupported(_) => Problem::new("storage", format!("{error}."))
+                .remedy("Use a database of another kind for this."),
         }
-        StorageError::NewerSchema { found, supported, .. } => Problem::new(
-            "newer-version",
-            format!("The database of threads has schema {found}; this release reads up to {supported}. It was not changed."),
-        )
-        .remedy("Install a newer release, or start with another data folder."),
-        StorageError::Corrupt { .. } => Problem::new("storage", error.to_string())
-            .remedy("Go on with another checkpoint or thread, or put back a copy of the database."),
-        StorageError::Busy { held, .. } => Problem::new(
-            "thread-busy",
-            format!("Another program is running this thread: {}.", held.holder.name),
-        )
-        .remedy(format!(
-            "Wait until its run has ended, or stop it there. When that program is gone, try again in {} s.",
-            held.remaining.as_secs() + 1
-        )),
-        StorageError::Superseded { by: Some(by), .. } => Problem::new(
-            "superseded",
-            format!("Another program took this thread over: {}.", by.name),
-        )
-        .remedy("What was finished is kept. Look at the thread as it is now."),
-        StorageError::Superseded { by: None, thread } => Problem::new(
-            "superseded",
-            format!("Thread {thread} was deleted or changed by another program meanwhile."),
-        )
-        .remedy("Look at the thread as it is now, and start again."),
-        StorageError::Stopped => Problem::new("stopped", "It was stopped. What was not done yet is as it was."),
-        StorageError::Unsupported(_) => Problem::new("storage", format!("{error}."))
-            .remedy("Use a database of another kind for this."),
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&StoreError> for Problem {
+    fn from(error: &StoreError) -> Self {
+        match error {
+            StoreError::Storage(error) => error.into(),
+            StoreError::Embedding { name, cause, remedy } => {
+                Problem::new("embedding", format!("The embedding {name} failed: {cause}."))
+                    .remedy(format!("{remedy}."))
+            }
+            refused => {
+                let text = refused.to_string();
+                let mut letters = text.chars();
+                let first = letters.next().map(|c| c.to_uppercase().to_string());
+                Problem::invalid(first.unwrap_or_default() + letters.as_str())
+            }
+        }
+    }
+}
+
+/// An error of the workbench's own database.
+impl From<rusqlite::Error> for Problem {
+    fn from(error: rusqlite::Error) -> Self {
+        let full = matches!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DiskFull));
+        let (code, remedy) = if full {
+            ("disk-full", "The disk is full: free some space and try again.")
+        } else {
+            (
+                "storage",
+                "Check that the data folder is there and may be written to.",
+            )
+        };
+        Problem::new(code, format!("The workbench's own database failed: {error}.")).remedy(remedy)
     }
 }
 
@@ -184,19 +239,16 @@ mod tests {
             cause: "disk full".into(),
             remedy: "Free some space".into(),
         };
-        let shown = problem(&full.into());
+        let shown = Problem::from(full);
         assert_eq!(
             (shown.code.as_str(), shown.remedy.as_deref()),
             ("storage", Some("Free some space."))
         );
-        let newer = problem(
-            &StorageError::NewerSchema {
-                place: "threads.db".to_owned(),
-                found: 9,
-                supported: 1,
-            }
-            .into(),
-        );
+        let newer = Problem::from(StorageError::NewerSchema {
+            place: "threads.db".to_owned(),
+            found: 9,
+            supported: 1,
+        });
         assert_eq!(newer.code, "newer-version");
         assert!(newer.message.contains('9') && newer.remedy.is_some());
     }
@@ -219,14 +271,14 @@ mod tests {
             ),
             (RunError::EmptyInput { message: message() }, "an input"),
         ] {
-            let said = problem(&error);
+            let shown = Problem::from(&error);
             assert_eq!(
-                (said.code.as_str(), &said.message),
+                (shown.code.as_str(), &shown.message),
                 (error.code(), &error.to_string())
             );
-            assert!(said.remedy.is_some_and(|text| text.contains(remedy)), "{error}");
+            assert!(shown.remedy.is_some_and(|text| text.contains(remedy)), "{error}");
         }
-        let stopped = problem(&RunError::Cancelled);
+        let stopped = Problem::from(&RunError::Cancelled);
         assert_eq!(
             (stopped.remedy, stopped.message),
             (None, RunError::Cancelled.to_string())
@@ -238,22 +290,22 @@ mod tests {
             state: superstep::EffectState::Done,
             same_input,
         };
-        let (same, other) = (problem(&effect(true)), problem(&effect(false)));
+        let (same, other) = (Problem::from(&effect(true)), Problem::from(&effect(false)));
         assert!(same.message.contains("`pay`") && !same.message.contains("another input"));
         assert!(other.message.contains("another input"));
     }
 
     #[test]
     fn another_program_is_named_where_it_is_in_the_way() {
-        let deleted = storage_problem(&StorageError::Superseded {
+        let deleted = Problem::from(StorageError::Superseded {
             by: None,
             thread: "t".into(),
         });
         assert_eq!(deleted.code, "superseded");
         assert!(deleted.message.contains("deleted or changed"));
-        let stopped = storage_problem(&StorageError::Stopped);
+        let stopped = Problem::from(StorageError::Stopped);
         assert_eq!((stopped.code.as_str(), stopped.remedy), ("stopped", None));
-        let cannot = storage_problem(&StorageError::Unsupported("pruning"));
+        let cannot = Problem::from(StorageError::Unsupported("pruning"));
         assert!(cannot.remedy.is_some_and(|text| text.contains("another kind")));
     }
 }

@@ -48,7 +48,7 @@ impl Workbench {
                 }
                 files::copy_folder(&from, &to).map_err(|e| Problem::file("copy the example to", &to, &e))?;
             }
-            Ok(Some(to))
+            Ok::<_, Problem>(Some(to))
         })
         .await??
         .ok_or_else(missing)?;

@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use superstep::{Graph, Value};
 use superstep_document::Diagnostic;
 use superstep_nodes::schema::StateSchema;
@@ -61,7 +62,7 @@ pub(crate) struct Graphs {
 
 impl Graphs {
     fn lock(&self) -> MutexGuard<'_, BuiltGraphs> {
-        self.built.lock().unwrap_or_else(PoisonError::into_inner)
+        self.built.lock()
     }
 
     fn get(&self, key: &str, answering: &RunModels) -> Option<Arc<Built>> {
@@ -162,7 +163,7 @@ impl Workbench {
     }
 
     /// A graph that runs one node of a document and nothing else.
-    pub(crate) fn build_trial(
+    pub(crate) fn build_node_test(
         &self,
         source: &Source,
         node: &str,

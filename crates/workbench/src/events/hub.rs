@@ -9,9 +9,10 @@
 //! to other programs, which ask for themselves.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -106,7 +107,7 @@ impl Fan {
                 return false;
             };
             if !(interfaces_only && queue.own_only) {
-                lock(&queue.waiting).push(event.clone());
+                queue.waiting.lock().push(event.clone());
                 queue.notify.notify_one();
             }
             true
@@ -130,21 +131,17 @@ struct Waiting {
     closed: bool,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Hub {
     /// Gives an event of this program to every subscriber. Never waits.
     pub(crate) fn publish(&self, event: AppEvent) {
-        let mut fan = lock(&self.fan);
+        let mut fan = self.fan.lock();
         fan.fold(&event, None);
         fan.push(&event, false);
     }
 
     /// Gives an event of another program to interfaces, unless its thread runs here or in a third one by now.
     pub(crate) fn relay(&self, of: &str, event: AppEvent) {
-        let mut fan = lock(&self.fan);
+        let mut fan = self.fan.lock();
         let elsewhere = (event.thread_id())
             .and_then(|thread| fan.running.get(thread))
             .is_some_and(|known| known.of.as_deref() != Some(of));
@@ -157,7 +154,7 @@ impl Hub {
 
     /// Says again what runs in another program.
     pub(crate) fn repeat(&self, of: &str) {
-        let mut fan = lock(&self.fan);
+        let mut fan = self.fan.lock();
         let runs = fan.running.values().filter(|run| run.of.as_deref() == Some(of));
         let events: Vec<AppEvent> = runs.flat_map(Running::events).collect();
         for event in events {
@@ -167,7 +164,7 @@ impl Hub {
 
     /// Forgets what another program ran; was there anything?
     pub(crate) fn forget_all_of(&self, of: &str) -> bool {
-        let mut fan = lock(&self.fan);
+        let mut fan = self.fan.lock();
         let before = fan.running.len();
         fan.running.retain(|_, run| run.of.as_deref() != Some(of));
         fan.running.len() < before
@@ -175,7 +172,7 @@ impl Hub {
 
     /// Forgets a run of this program that has ended in any way.
     pub(crate) fn forget(&self, thread_id: &str) {
-        let mut fan = lock(&self.fan);
+        let mut fan = self.fan.lock();
         if fan.running.get(thread_id).is_some_and(|run| run.of.is_none()) {
             fan.running.remove(thread_id);
         }
@@ -183,12 +180,12 @@ impl Hub {
 
     /// The other program that reports a run of a thread.
     pub(crate) fn elsewhere(&self, thread_id: &str) -> Option<String> {
-        lock(&self.fan).running.get(thread_id)?.of.clone()
+        self.fan.lock().running.get(thread_id)?.of.clone()
     }
 
     /// The tasks of a thread that work at this moment.
     pub(crate) fn working(&self, thread_id: &str) -> HashSet<String> {
-        let fan = lock(&self.fan);
+        let fan = self.fan.lock();
         let run = fan.running.get(thread_id);
         run.map(|run| run.tasks.keys().cloned().collect())
             .unwrap_or_default()
@@ -196,16 +193,16 @@ impl Hub {
 
     /// Interfaces see that events are missing.
     pub(crate) fn gap(&self) {
-        for queue in lock(&self.fan).queues.iter().filter_map(Weak::upgrade) {
+        for queue in self.fan.lock().queues.iter().filter_map(Weak::upgrade) {
             if !queue.own_only {
-                lock(&queue.waiting).lost = true;
+                queue.waiting.lock().lost = true;
             }
         }
     }
 
     /// Does an interface listen?
     pub(crate) fn is_heard(&self) -> bool {
-        let fan = lock(&self.fan);
+        let fan = self.fan.lock();
         let mut queues = fan.queues.iter().filter_map(Weak::upgrade);
         queues.any(|queue| !queue.own_only)
     }
@@ -225,9 +222,9 @@ impl Hub {
             own_only,
             ..Queue::default()
         });
-        let mut fan = lock(&self.fan);
+        let mut fan = self.fan.lock();
         {
-            let mut waiting = lock(&queue.waiting);
+            let mut waiting = queue.waiting.lock();
             let runs = fan.running.values();
             for run in runs.filter(|run| !own_only || run.of.is_none()) {
                 run.events().for_each(|event| waiting.push(event));
@@ -243,12 +240,14 @@ impl Hub {
 
     /// Ends every subscription once it has been drained.
     pub(crate) fn close(&self) {
-        for queue in lock(&self.fan)
+        for queue in self
+            .fan
+            .lock()
             .queues
             .drain(..)
             .filter_map(|queue| queue.upgrade())
         {
-            lock(&queue.waiting).closed = true;
+            queue.waiting.lock().closed = true;
             queue.notify.notify_one();
         }
     }
@@ -308,7 +307,7 @@ impl Subscription {
     pub async fn next(&mut self) -> Option<EventBatch> {
         loop {
             let (empty, closed) = {
-                let waiting = lock(&self.queue.waiting);
+                let waiting = self.queue.waiting.lock();
                 (waiting.events.is_empty(), waiting.closed)
             };
             if !empty {
@@ -325,7 +324,7 @@ impl Subscription {
     }
 
     fn take(&mut self) -> EventBatch {
-        let mut waiting = lock(&self.queue.waiting);
+        let mut waiting = self.queue.waiting.lock();
         let events = waiting.events.drain(..).collect();
         waiting.text = 0;
         self.seq += 1 + u32::from(std::mem::take(&mut waiting.lost));
@@ -417,7 +416,7 @@ mod tests {
         }
         let batch = reader.next().await.unwrap();
         assert_eq!(batch.seq, 2, "too much text is a gap");
-        assert!(lock(&reader.queue.waiting).text <= MAX_TEXT);
+        assert!(reader.queue.waiting.lock().text <= MAX_TEXT);
     }
 
     #[tokio::test(start_paused = true)]
@@ -474,6 +473,6 @@ mod tests {
         drop(reader);
         assert!(!hub.is_heard());
         hub.publish(AppEvent::Storage);
-        assert_eq!(lock(&hub.fan).queues.len(), 0);
+        assert_eq!(hub.fan.lock().queues.len(), 0);
     }
 }

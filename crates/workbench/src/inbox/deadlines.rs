@@ -3,10 +3,11 @@
 //! workbench was open passes when the next one is.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use superstep::{CheckpointId, ThreadId, Waiting, WaitingQuery, waiting_questions};
+use parking_lot::Mutex;
+use superstep::{CheckpointId, ThreadId, Waiting, WaitingQuery};
 use superstep_nodes::kinds::ask;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -14,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 use crate::base::files::now_ms;
-use crate::base::problem::problem;
+use crate::session;
 use crate::wire::{Problem, RunAction, StartRun};
 
 /// Longest time without a look at everything: another program may have asked something meanwhile.
@@ -40,7 +41,7 @@ enum Changed {
 
 impl Deadlines {
     pub(crate) fn changed(&self, thread_id: Option<&str>) {
-        let mut changed = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = self.threads.lock();
         match (&mut *changed, thread_id) {
             (Changed::In(threads), Some(thread)) => {
                 threads.insert(thread.to_owned());
@@ -53,7 +54,7 @@ impl Deadlines {
     }
 
     fn take(&self) -> Changed {
-        let mut changed = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = self.threads.lock();
         std::mem::replace(&mut changed, Changed::In(HashSet::new()))
     }
 
@@ -222,10 +223,8 @@ impl Workbench {
             let pending = self
                 .writes_at(waiting.thread.as_str(), &waiting.checkpoint)
                 .await?;
-            let asked = waiting_questions(&pending)
-                .into_iter()
-                .flat_map(|(_, asked)| asked);
-            let first = asked.filter_map(|asked| ask::deadline(&asked.value)).min();
+            let asked = session::waiting(&pending);
+            let first = asked.iter().filter_map(|asked| ask::deadline(&asked.value)).min();
             seen.insert(&waiting, first);
         }
         Ok(())
@@ -236,7 +235,7 @@ impl Workbench {
             thread,
             ..WaitingQuery::default()
         };
-        self.saver().waiting(&query).await.map_err(|e| problem(&e.into()))
+        self.saver().waiting(&query).await.map_err(Problem::from)
     }
 }
 

@@ -7,20 +7,19 @@ use std::time::Duration;
 
 use futures::{StreamExt, stream};
 use superstep::{
-    CheckpointAddress, CheckpointHead, CheckpointId, Interrupt, PendingWrite, StateRef, StorageError,
-    ThreadId, Waiting, WaitingQuery, waiting_questions,
+    CheckpointAddress, CheckpointHead, CheckpointId, Interrupt, PendingWrite, StateRef, ThreadId, Waiting,
+    WaitingQuery, waiting_questions,
 };
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 use crate::base::blocking;
-use crate::base::problem::problem;
 use crate::inbox::question::asked;
 use crate::ledger::ThreadRow;
+use crate::session::{self, Asking};
 use crate::threads::lineage::Lineage;
 use crate::threads::listing::page_size;
-use crate::threads::status::node_of;
 use crate::wire::{AppEvent, Inbox, ListInbox, Problem, Question, QuestionBranch};
 
 /// Checkpoints of a page when nobody says how many.
@@ -79,10 +78,6 @@ fn address(thread_id: &str, checkpoint: &CheckpointId) -> CheckpointAddress {
     CheckpointAddress::new(thread_id, "", checkpoint.clone())
 }
 
-fn storage(error: StorageError) -> Problem {
-    problem(&error.into())
-}
-
 impl Workbench {
     pub(crate) async fn inbox_list(self: &Arc<Self>, request: ListInbox) -> Result<Inbox, Problem> {
         let limit = page_size(request.limit, PAGE);
@@ -95,7 +90,7 @@ impl Workbench {
         let leaving: HashSet<String> = (self.runs.being_answered().into_iter())
             .flat_map(|(_, _, answers)| answers)
             .collect();
-        let mut page = self.saver().waiting(&query).await.map_err(storage)?;
+        let mut page = self.saver().waiting(&query).await?;
         let more = page.len() > limit;
         page.truncate(limit);
         let last = page.last().filter(|_| more);
@@ -104,7 +99,7 @@ impl Workbench {
         let (mut rows, runs) = (self.ledger.threads(&ids)?, self.ledger.last_runs(&ids)?);
         for waiting in &page {
             if !rows.contains_key(waiting.thread.as_str())
-                && let Some(summary) = self.saver().thread(&waiting.thread).await.map_err(storage)?
+                && let Some(summary) = self.saver().thread(&waiting.thread).await?
             {
                 rows.insert(waiting.thread.to_string(), self.adopt(&summary).await?);
             }
@@ -114,18 +109,17 @@ impl Workbench {
             .iter()
             .map(|waiting| address(waiting.thread.as_str(), &waiting.checkpoint));
         let writes = self.saver().writes(&places.collect::<Vec<_>>()).await;
-        let asked_by: Vec<Vec<(String, Interrupt)>> =
-            stream::iter(page.clone().into_iter().zip(writes.map_err(storage)?))
-                .map(|(waiting, pending)| {
-                    let (this, rows) = (self.clone(), rows.clone());
-                    async move {
-                        let row = rows.get(waiting.thread.as_str());
-                        this.asked_in(&pending, &waiting, row).await
-                    }
-                })
-                .buffered(AT_ONCE)
-                .collect()
-                .await;
+        let asked_by: Vec<Vec<(String, Interrupt)>> = stream::iter(page.clone().into_iter().zip(writes?))
+            .map(|(waiting, pending)| {
+                let (this, rows) = (self.clone(), rows.clone());
+                async move {
+                    let row = rows.get(waiting.thread.as_str());
+                    this.asked_in(&pending, &waiting, row).await
+                }
+            })
+            .buffered(AT_ONCE)
+            .collect()
+            .await;
         let mut branches = self.branches(&page).await?;
         let mut paths: HashMap<&str, Option<String>> = HashMap::new();
         let mut questions = Vec::with_capacity(page.len());
@@ -182,7 +176,7 @@ impl Workbench {
         checkpoint: &CheckpointId,
     ) -> Result<Vec<PendingWrite>, Problem> {
         let writes = self.saver().writes_of(address(thread_id, checkpoint)).await;
-        writes.map_err(storage)
+        Ok(writes?)
     }
 
     /// The questions in the writes of a checkpoint, with the nodes that ask.
@@ -192,30 +186,20 @@ impl Workbench {
         waiting: &Waiting,
         row: Option<&ThreadRow>,
     ) -> Vec<(String, Interrupt)> {
-        let asking = waiting_questions(pending);
-        let named = asking
-            .iter()
-            .all(|(write, _)| node_of(&write.task_path).is_some());
-        let names = match named {
+        let asking = session::asking(pending);
+        let names = match asking.iter().all(|asking| asking.node.is_some()) {
             true => HashMap::new(),
             false => self.task_names(waiting, row).await,
         };
-        let mut seen = HashSet::new();
-        let mut found = Vec::new();
-        for (write, questions) in &asking {
-            let node = names
-                .get(write.task_id.as_str())
-                .map(String::as_str)
-                .or_else(|| node_of(&write.task_path))
-                .unwrap_or_default();
-            for question in questions {
-                // What is asked in a call is asked by its caller, too.
-                if seen.insert(question.id.clone()) {
-                    found.push((node.to_owned(), question.clone()));
-                }
-            }
-        }
-        found
+        let named = |Asking {
+                         task_id,
+                         node,
+                         question,
+                     }| {
+            let node = names.get(task_id.as_str()).cloned().or(node);
+            (node.unwrap_or_default(), question)
+        };
+        asking.into_iter().map(named).collect()
     }
 
     /// The names of a checkpoint's tasks, from the thread's graph. Without it questions are shown all the same: they must
@@ -287,7 +271,7 @@ impl Workbench {
 
     /// How many tasks ask whom nobody is answering now.
     async fn count_waiting(&self) -> Result<u32, Problem> {
-        let mut waiting = self.saver().count_waiting().await.map_err(storage)?;
+        let mut waiting = self.saver().count_waiting().await?;
         for (thread_id, checkpoint, answers) in self.runs.being_answered() {
             let pending = self.writes_at(&thread_id, &checkpoint.as_str().into()).await?;
             let answered = waiting_questions(&pending)

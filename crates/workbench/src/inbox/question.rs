@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use superstep::{InterruptId, Object, Value};
+use superstep::{InterruptId, Value};
 
 use crate::Workbench;
-use crate::base::files;
-use crate::base::metadata::RUN_ID;
-use crate::base::problem::{no_thread, problem};
+use crate::base::problem::no_thread;
+use crate::session;
 use crate::threads::lineage::Lineage;
 use crate::wire::{
     Asked, Changes, CheckpointRef, Choice, Compare, Empty, Json, Problem, ReadChanges, WithdrawQuestion,
@@ -80,24 +79,19 @@ impl Workbench {
             return Err(already_answered("The question is being answered at this moment."));
         }
         let _slot = self.reserve_claimed(&request.thread_id)?;
-        let mut note: Object = [("at", Value::from(files::now()))].into_iter().collect();
-        if let Some(name) = self.preferences.settings().name {
-            note.insert("by", name.as_str());
-        }
-        if let Some(why) = &request.why {
-            note.insert("why", why.as_str());
-        }
-        let withdrawn = superstep::withdraw(
+        let thread = request.thread_id.as_str().into();
+        let withdrawn = session::withdraw(
             &*self.saver(),
-            &request.thread_id.as_str().into(),
-            &request.checkpoint_id.as_str().into(),
-            Some(&InterruptId::new(request.interrupt_id.as_str())),
-            note,
-            Some(&self.claim(&request.thread_id, request.take_over).await),
+            (&thread, &request.checkpoint_id.as_str().into()),
+            &InterruptId::new(request.interrupt_id.as_str()),
+            (
+                self.preferences.settings().name.as_deref(),
+                request.why.as_deref(),
+            ),
+            &self.claim(&request.thread_id, request.take_over).await,
         )
-        .await
-        .map_err(|e| problem(&e.into()))?;
-        if withdrawn == 0 {
+        .await?;
+        if !withdrawn {
             return Err(already_answered(
                 "The question does not wait any more: it was answered or withdrawn.",
             ));
@@ -117,8 +111,7 @@ impl Workbench {
         let (head, of_branch) = match request.checkpoint_id.as_deref() {
             Some(checkpoint) if checkpoint != newest.id.as_str() => {
                 let head = self.head(id, checkpoint).await?;
-                let led = head.metadata.user.get(RUN_ID).and_then(Value::as_str);
-                let led = match led {
+                let led = match session::run_id(&head) {
                     Some(run_id) => self.ledger.run(run_id)?,
                     None => None,
                 };

@@ -2,10 +2,11 @@
 //! somebody listens, and published as one event, upon which interfaces load again what they show.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use parking_lot::Mutex;
 use superstep_nodes::ModelSettings;
 use tokio_util::sync::CancellationToken;
 
@@ -39,13 +40,13 @@ impl Watch {
     /// Notes that a claim of another program ends by itself after this time.
     pub(crate) fn look_after(&self, remaining: Duration) {
         let ends = Instant::now() + remaining;
-        let mut lapse = self.lapse.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lapse = self.lapse.lock();
         *lapse = Some(lapse.map_or(ends, |earlier| earlier.min(ends)));
     }
 
     /// True once after the end of a claim that was noted.
     fn has_lapsed(&self) -> bool {
-        let mut lapse = self.lapse.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lapse = self.lapse.lock();
         lapse.take_if(|ends| *ends < Instant::now()).is_some()
     }
 

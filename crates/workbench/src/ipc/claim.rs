@@ -2,11 +2,11 @@
 //! dead keeps nobody waiting: what it was doing is over.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use superstep::{Checkpointer, ClaimRequest, ClaimView, Holder, StorageError, TakeOver, ThreadId};
 
 use crate::Workbench;
-use crate::base::problem::storage_problem;
 use crate::ipc::instance::Instance;
 use crate::wire::Problem;
 
@@ -45,6 +45,47 @@ impl Instance {
     }
 }
 
+/// A program without a workbench as the holder of claims on threads.
+#[derive(Debug)]
+pub struct Claimant {
+    /// Absent where no folder may be written to.
+    instance: Option<Instance>,
+    program: &'static str,
+}
+
+impl Claimant {
+    /// Says that this process is alive, so that a claim of one that died keeps nobody waiting: in the data folder, or among
+    /// temporary files where there is none. `program` is how a person calls it.
+    pub fn enter(data_dir: Option<&Path>, program: &'static str) -> Self {
+        let user = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
+        let temporary = || std::env::temp_dir().join(format!("superstep-{}", user.unwrap_or_default()));
+        let dir = data_dir.filter(|dir| dir.is_dir());
+        Self {
+            instance: Instance::enter(&dir.map_or_else(temporary, Path::to_owned)).ok(),
+            program,
+        }
+    }
+
+    pub(crate) fn program(&self) -> &'static str {
+        self.program
+    }
+
+    /// A request to run, edit or delete a thread as its only runner.
+    pub async fn claim(&self, saver: &dyn Checkpointer, thread: &ThreadId, take_over: bool) -> ClaimRequest {
+        let mut request = match &self.instance {
+            Some(instance) => instance.claim(saver, thread, self.program).await,
+            None => {
+                let name = format!("{}, process {}", self.program, std::process::id());
+                ClaimRequest::by(Holder::new(uuid::Uuid::new_v4().simple().to_string(), name))
+            }
+        };
+        if take_over {
+            request.take_over = TakeOver::Always;
+        }
+        request
+    }
+}
+
 /// How a person calls a workbench.
 pub(crate) const PROGRAM: &str = "the Superstep app";
 
@@ -73,12 +114,9 @@ impl Workbench {
             && request.take_over == TakeOver::Never
         {
             let thread = ThreadId::from(thread);
-            let held = coordination
-                .claim(&thread)
-                .await
-                .map_err(|error| storage_problem(&error))?;
+            let held = coordination.claim(&thread).await?;
             if let Some(held) = held.filter(ClaimView::is_live) {
-                return Err(storage_problem(&StorageError::busy(&thread, held)));
+                return Err(StorageError::busy(&thread, held).into());
             }
         }
         Ok(request)
@@ -96,7 +134,7 @@ impl Workbench {
         let ids: Vec<ThreadId> = thread_ids.iter().map(|id| ThreadId::from(*id)).collect();
         let claims = coordination.claims(&ids).await;
         let mut programs = HashMap::new();
-        for (thread, held) in claims.map_err(|error| storage_problem(&error))? {
+        for (thread, held) in claims? {
             if self.instance.is_of_another(&held) {
                 self.changes.look_after(held.remaining);
                 programs.insert(thread.to_string(), held.holder.name.to_string());

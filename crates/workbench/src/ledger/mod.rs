@@ -10,7 +10,8 @@ mod runs;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -131,19 +132,6 @@ pub(crate) struct ThreadRow {
     pub(crate) created_at: String,
 }
 
-fn problem(error: &rusqlite::Error) -> Problem {
-    let full = matches!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DiskFull));
-    let (code, remedy) = if full {
-        ("disk-full", "The disk is full: free some space and try again.")
-    } else {
-        (
-            "storage",
-            "Check that the data folder is there and may be written to.",
-        )
-    };
-    Problem::new(code, format!("The workbench's own database failed: {error}.")).remedy(remedy)
-}
-
 /// Several ids as one parameter.
 fn list(ids: &[&str]) -> String {
     serde_json::Value::from(ids).to_string()
@@ -173,7 +161,7 @@ impl Ledger {
                 ),
             )
             .remedy("Install a newer release, or start with another data folder."),
-            Opening::Sqlite(error) => problem(&error),
+            Opening::Sqlite(error) => error.into(),
         })
     }
 
@@ -182,7 +170,7 @@ impl Ledger {
         connection.busy_timeout(std::time::Duration::from_secs(5))?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
-        // What was said to models must not be read in the file after it was deleted.
+        // What was sent to models must not be read in the file after it was deleted.
         connection.pragma_update(None, "secure_delete", "ON")?;
         // Two processes that start at once must not both migrate.
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -204,14 +192,14 @@ impl Ledger {
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connection.lock()
     }
 
     pub(crate) fn with<T>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, Problem> {
-        work(&mut self.lock()).map_err(|error| problem(&error))
+        work(&mut self.lock()).map_err(Problem::from)
     }
 
     /// A number that is another one after another process changed anything.

@@ -3,17 +3,17 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use superstep::{Embedding, HashedNgrams, StoreConfig, StoreError, TtlConfig, VectorIndex};
 use superstep_nodes::provider::{Providers, Variables};
 use superstep_nodes::search::NGRAMS;
 use superstep_nodes::{Grants, ModelSettings};
 
 use crate::Workbench;
-use crate::memory::store_problem;
 use crate::models::connections::key_of;
 use crate::models::secrets::Secrets;
 use crate::settings;
@@ -56,7 +56,7 @@ impl ModelEmbedding {
 
     fn providers(&self) -> Arc<Providers> {
         let settings = ModelSettings::load(&self.settings);
-        let mut kept = self.providers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.providers.lock();
         if let Some((of, providers)) = &*kept
             && *of == settings
         {
@@ -162,7 +162,7 @@ impl Workbench {
         if let Some(model) = memory.embedding.as_deref().filter(|name| *name != NGRAMS) {
             let embedding = ModelEmbedding::new(model, 0, &self.data_dir, &self.secrets);
             let vectors = embedding.embed(&["How long is a vector?".to_owned()]).await;
-            let vectors = vectors.map_err(|error| store_problem(&error))?;
+            let vectors = vectors?;
             let length = vectors.first().map_or(0, Vec::len);
             memory.dims = u32::try_from(length).ok().filter(|length| *length > 0);
         }

@@ -6,10 +6,9 @@ pub(crate) mod reembedding;
 
 use std::sync::Arc;
 
-use superstep::{Item, NamespaceQuery, Ranking, StoreError, StoreOp, StoreQuery, Value, iso8601};
+use superstep::{Item, NamespaceQuery, Ranking, StoreOp, StoreQuery, Value, iso8601};
 
 use crate::Workbench;
-use crate::base::problem::storage_problem;
 use crate::base::values;
 use crate::wire::{
     Empty, FoundBy, ItemList, ItemRef, ItemView, ListItems, ListNamespaces, NamespaceList, Problem, PutItem,
@@ -21,22 +20,6 @@ const NAMESPACES: usize = 500;
 const ITEMS: (usize, usize) = (50, 500);
 
 /// A store's refusal says itself what to do; only the backend's failures have a remedy of their own.
-pub(crate) fn store_problem(error: &StoreError) -> Problem {
-    match error {
-        StoreError::Storage(error) => storage_problem(error),
-        StoreError::Embedding { name, cause, remedy } => {
-            Problem::new("embedding", format!("The embedding {name} failed: {cause}."))
-                .remedy(format!("{remedy}."))
-        }
-        refused => {
-            let text = refused.to_string();
-            let mut letters = text.chars();
-            let first = letters.next().map(|c| c.to_uppercase().to_string());
-            Problem::invalid(first.unwrap_or_default() + letters.as_str())
-        }
-    }
-}
-
 fn shown(item: Item, view: impl Fn(&Value) -> crate::wire::ValueView) -> ItemView {
     ItemView {
         namespace: item.namespace,
@@ -75,11 +58,7 @@ impl Workbench {
             key: at.key.clone(),
             refresh_ttl: Some(false),
         };
-        let answers = self
-            .store()
-            .batch(vec![get])
-            .await
-            .map_err(|e| store_problem(&e))?;
+        let answers = self.store().batch(vec![get]).await?;
         Ok(answers
             .into_iter()
             .next()
@@ -95,11 +74,7 @@ impl Workbench {
             offset: request.offset.unwrap_or(0) as usize,
             ..NamespaceQuery::default()
         };
-        let found = self
-            .store()
-            .list_namespaces(query)
-            .await
-            .map_err(|e| store_problem(&e))?;
+        let found = self.store().list_namespaces(query).await?;
         let (namespaces, more) = page(found, NAMESPACES);
         Ok(NamespaceList { namespaces, more })
     }
@@ -121,7 +96,7 @@ impl Workbench {
             refresh_ttl: Some(false),
             ..StoreQuery::default()
         };
-        let found = self.store().search(query).await.map_err(|e| store_problem(&e))?;
+        let found = self.store().search(query).await?;
         let (found, more) = page(found, limit);
         let items = found.into_iter().map(|item| shown(item, values::view)).collect();
         Ok(ItemList { items, more })
@@ -155,21 +130,14 @@ impl Workbench {
             _ => {}
         }
         let labels: Vec<&str> = at.namespace.iter().map(String::as_str).collect();
-        let put =
-            StoreOp::put(&labels, at.key.clone(), request.value.into()).map_err(|e| store_problem(&e))?;
-        self.store()
-            .batch(vec![put])
-            .await
-            .map_err(|e| store_problem(&e))?;
+        let put = StoreOp::put(&labels, at.key.clone(), request.value.into())?;
+        self.store().batch(vec![put]).await?;
         self.store_get(at).await
     }
 
     pub(crate) async fn store_delete(self: &Arc<Self>, at: ItemRef) -> Result<Empty, Problem> {
         let labels: Vec<&str> = at.namespace.iter().map(String::as_str).collect();
-        self.store()
-            .delete(&labels, &at.key)
-            .await
-            .map_err(|e| store_problem(&e))?;
+        self.store().delete(&labels, &at.key).await?;
         Ok(Empty {})
     }
 }

@@ -1,13 +1,13 @@
 //! Items of long-term memory that a search by likeness passes over because vectors were made in another way when they were
-//! put: how many there are, and embedding them again, one such work at a time.
+//! put: how many there are, and embedding them again, one such job at a time.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use superstep::{Progress, StorageError, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
-use crate::memory::store_problem;
 use crate::wire::{EmbedAnew, EmbeddedAnew, Empty, OutdatedItems, Problem};
 
 /// Items are counted up to here. A backend reads what it counts.
@@ -15,35 +15,35 @@ const COUNTED: usize = 1_000;
 /// Items that are embedded at a time: their values are in memory meanwhile.
 const PAGE: usize = 250;
 
-/// The work that is going on, if any.
+/// The job that runs, if any.
 #[derive(Debug, Default)]
-pub(crate) struct Renewal(Mutex<Option<Going>>);
+pub(crate) struct Reembedding(Mutex<Option<Running>>);
 
 #[derive(Debug)]
-struct Going {
+struct Running {
     work: String,
     stop: CancellationToken,
 }
 
-/// Work that is going on; over when dropped.
-struct Begun<'a>(&'a Renewal);
+/// The mark of a job that runs; over when dropped.
+struct Begun<'a>(&'a Reembedding);
 
-impl Renewal {
-    fn lock(&self) -> MutexGuard<'_, Option<Going>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl Reembedding {
+    fn lock(&self) -> MutexGuard<'_, Option<Running>> {
+        self.0.lock()
     }
 
     fn work(&self) -> Option<String> {
-        self.lock().as_ref().map(|going| going.work.clone())
+        self.lock().as_ref().map(|running| running.work.clone())
     }
 
     fn begin(&self, work: &str, stop: &CancellationToken) -> Result<Begun<'_>, Problem> {
-        let mut going = self.lock();
-        if going.is_some() {
+        let mut running = self.lock();
+        if running.is_some() {
             return Err(Problem::new("busy", "Items are being embedded anew already.")
                 .remedy("Wait until that is done, or stop it first."));
         }
-        *going = Some(Going {
+        *running = Some(Running {
             work: work.to_owned(),
             stop: stop.clone(),
         });
@@ -52,8 +52,8 @@ impl Renewal {
 
     /// Its vectors are not wanted any more: another embedding was chosen, or another database.
     pub(crate) fn stop(&self) {
-        if let Some(going) = &*self.lock() {
-            going.stop.cancel();
+        if let Some(running) = &*self.lock() {
+            running.stop.cancel();
         }
     }
 }
@@ -80,7 +80,7 @@ async fn outdated(store: &dyn Store) -> Result<(usize, bool), StoreError> {
 
 /// What was done before a failure is not lost, and what to do is in the problem itself.
 fn failed(error: &StoreError) -> Problem {
-    let mut problem = store_problem(error);
+    let mut problem = Problem::from(error);
     if !matches!(error, StoreError::Storage(StorageError::Stopped)) {
         problem.message.push_str(
             " Items that were embedded anew before that stay so; begin again to go on with the others.",
@@ -92,29 +92,29 @@ fn failed(error: &StoreError) -> Problem {
 impl Workbench {
     pub(crate) async fn store_outdated(self: &Arc<Self>, _: Empty) -> Result<OutdatedItems, Problem> {
         let counted = outdated(&*self.store()).await;
-        let (items, more) = counted.map_err(|error| store_problem(&error))?;
+        let (items, more) = counted?;
         Ok(OutdatedItems {
             items: u32::try_from(items).unwrap_or(u32::MAX),
             more,
-            work: self.renewal.work(),
+            work: self.reembedding.work(),
         })
     }
 
     pub(crate) async fn store_embed(self: &Arc<Self>, request: EmbedAnew) -> Result<EmbeddedAnew, Problem> {
-        let work = self.work(Some(request.work.clone()));
-        let _begun = self.renewal.begin(&request.work, work.stop())?;
+        let job = self.job(Some(request.work.clone()));
+        let _begun = self.reembedding.begin(&request.work, job.stop())?;
         let (store, progress) = (self.store(), Progress::default());
         let embedding = async {
             let (items, more) = outdated(&*store).await?;
             // More than were counted is no total.
             let total = if more { 0 } else { items as u64 };
-            let watch = |done: u64, _| work.at(done, total);
+            let watch = |done: u64, _| job.at(done, total);
             progress.follow(store.embed_anew(&progress), &watch).await
         };
         // A model that does not answer is not waited for. Each group of items has its new vectors or its old ones.
         let embedded = tokio::select! {
             biased;
-            () = work.stop().cancelled() => Err(StorageError::Stopped.into()),
+            () = job.stop().cancelled() => Err(StorageError::Stopped.into()),
             embedded = embedding => embedded,
         };
         let items = embedded.map_err(|error| failed(&error))?;

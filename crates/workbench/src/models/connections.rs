@@ -164,10 +164,7 @@ impl Workbench {
     /// Changes the connections in the file; what else is in it stays.
     fn change_connections(&self, change: impl FnOnce(&mut Map<String, Json>)) -> Result<(), Problem> {
         let file = self.models_file();
-        let _writing = self
-            .settings_writing
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _writing = self.settings_writing.lock();
         if let Some(problem) = self.models().problem {
             return Err(Problem::new(
                 "file-error",

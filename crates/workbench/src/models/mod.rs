@@ -50,6 +50,14 @@ impl RunModels {
         RECORDINGS.into_iter().find(|(known, ..)| *known == recording)
     }
 
+    /// These, and of what they leave open, what was chosen before.
+    pub fn or(self, before: Self) -> Self {
+        Self {
+            scripted: self.scripted.or(before.scripted),
+            recording: self.recording.or(before.recording),
+        }
+    }
+
     /// Whether it is for the nodes to say.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -27,12 +27,12 @@ const SERVICE: &str = "superstep";
 fn ask<T: Send>(question: impl FnOnce() -> Result<T, keyring::Error> + Send) -> Result<T, String> {
     let answer = std::thread::scope(|scope| scope.spawn(question).join());
     match answer {
-        Ok(answer) => answer.map_err(|error| said(&error)),
+        Ok(answer) => answer.map_err(|error| reason(&error)),
         Err(_) => Err("the keychain broke off".to_owned()),
     }
 }
 
-fn said(error: &keyring::Error) -> String {
+fn reason(error: &keyring::Error) -> String {
     match error {
         keyring::Error::NoDefaultStore => status().unwrap_or_else(|| error.to_string()),
         keyring::Error::NoStorageAccess(cause) => {

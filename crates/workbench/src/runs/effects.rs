@@ -8,7 +8,6 @@ use superstep::{
 
 use crate::Workbench;
 use crate::base::blocking;
-use crate::base::problem::problem;
 use crate::base::values;
 use crate::documents::graphs::Built;
 use crate::wire::{EffectChoice, EffectList, EffectState, EffectView, FindEffects, Problem, StartRun};
@@ -47,13 +46,13 @@ impl Workbench {
         let thread = ThreadId::from(request.thread_id.as_str());
         let checkpoint = request.checkpoint_id.as_deref().map(CheckpointId::from);
         let done = built.graph.effects_after(&thread, checkpoint.as_ref()).await;
-        let done = done.map_err(|error| problem(&error))?;
+        let done = done?;
         let query = WaitingQuery {
             thread: Some(thread),
             ..WaitingQuery::default()
         };
         let waiting = self.saver().waiting(&query).await;
-        let waiting = waiting.map_err(|error| problem(&error.into()))?;
+        let waiting = waiting?;
         let elsewhere = waiting
             .iter()
             .filter(|waiting| checkpoint.as_ref() != Some(&waiting.checkpoint));

@@ -1,9 +1,10 @@
-//! Long work that an interface asked for: how far it is, and how to stop it.
+//! Jobs: long operations that an interface asked for, with their progress and a way to stop them.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -13,31 +14,31 @@ use crate::wire::{AppEvent, CancelWork, Empty, Problem};
 /// Shortest time between two reports of progress.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
-/// What is going on, by the name that the interface gave it.
+/// The jobs that run, by the names that the interface gave them.
 #[derive(Debug, Default)]
-pub(crate) struct Works {
-    going: Mutex<HashMap<String, CancellationToken>>,
+pub(crate) struct Jobs {
+    running: Mutex<HashMap<String, CancellationToken>>,
 }
 
-impl Works {
+impl Jobs {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
-        self.going.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock()
     }
 }
 
-/// Work that is going on; over when dropped.
-pub(crate) struct Work<'a> {
+/// A job that runs; over when dropped.
+pub(crate) struct Job<'a> {
     workbench: &'a Workbench,
     name: Option<String>,
     stop: CancellationToken,
     reported: Mutex<Option<Instant>>,
 }
 
-impl Work<'_> {
+impl Job<'_> {
     /// Reports how far it is; `false` when it is to stop.
     pub(crate) fn at(&self, done: u64, total: u64) -> bool {
         if let Some(name) = &self.name {
-            let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut reported = self.reported.lock();
             if reported.is_none_or(|reported| reported.elapsed() >= REPORT_EVERY) {
                 *reported = Some(Instant::now());
                 self.workbench.hub.publish(AppEvent::Work {
@@ -56,22 +57,22 @@ impl Work<'_> {
     }
 }
 
-impl Drop for Work<'_> {
+impl Drop for Job<'_> {
     fn drop(&mut self) {
         if let Some(name) = &self.name {
-            self.workbench.works.lock().remove(name);
+            self.workbench.jobs.lock().remove(name);
         }
     }
 }
 
 impl Workbench {
-    /// Begins work under the name that the interface gave it, if any.
-    pub(crate) fn work(&self, name: Option<String>) -> Work<'_> {
+    /// Begins a job under the name that the interface gave it, if any.
+    pub(crate) fn job(&self, name: Option<String>) -> Job<'_> {
         let stop = CancellationToken::new();
         if let Some(name) = &name {
-            self.works.lock().insert(name.clone(), stop.clone());
+            self.jobs.lock().insert(name.clone(), stop.clone());
         }
-        Work {
+        Job {
             workbench: self,
             name,
             stop,
@@ -83,8 +84,8 @@ impl Workbench {
         self: &std::sync::Arc<Self>,
         request: CancelWork,
     ) -> Result<Empty, Problem> {
-        // Work that is over meanwhile has nothing to stop.
-        if let Some(stop) = self.works.lock().get(&request.work) {
+        // A job that is over meanwhile has nothing to stop.
+        if let Some(stop) = self.jobs.lock().get(&request.work) {
             stop.cancel();
         }
         Ok(Empty {})

@@ -12,7 +12,6 @@ use superstep_nodes::schema::StateSchema;
 
 use crate::Workbench;
 use crate::base::blocking;
-use crate::base::problem::problem;
 use crate::base::values;
 use crate::base::values::interrupt_view;
 use crate::inbox::question::asked;
@@ -27,7 +26,7 @@ use crate::wire::{
 const THREAD: &str = "trial";
 /// Emitted values that are given back.
 const MAX_EMITTED: usize = 500;
-/// Characters of what models said that are given back.
+/// Characters of what models answered that are given back.
 const MAX_TEXT: usize = 256 * 1024;
 
 /// What a person would read of it.
@@ -119,8 +118,8 @@ impl Workbench {
         let (this, node) = (self.clone(), request.node.clone());
         let document = source.document.clone();
         let bounds = superstep_nodes::bounds(&source.document);
-        let graph = blocking(move || this.build_trial(&source, &node, &answering)).await??;
-        let work = self.work(request.work);
+        let graph = blocking(move || this.build_node_test(&source, &node, &answering)).await??;
+        let work = self.job(request.work);
         let config = RunConfig {
             modes: vec![
                 StreamMode::Tasks,
@@ -163,12 +162,12 @@ impl Workbench {
         let millis = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
         let Some(task) = collected.ended else {
             return Err(match ended {
-                Err(error) => problem(&error),
+                Err(error) => error.into(),
                 Ok(()) => Problem::new("internal", format!("Node {} did not run.", request.node)),
             });
         };
         if let Err(RunError::Cancelled) = &ended {
-            return Err(problem(&RunError::Cancelled));
+            return Err(RunError::Cancelled.into());
         }
         let status = match (&task.error, task.interrupts.is_empty()) {
             (Some(_), _) => TaskStatus::Failed,

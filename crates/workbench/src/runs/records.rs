@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 use superstep::{CheckpointEvent, Payload, RunError, RunResult, StreamEvent, StreamMode};
 use superstep_document::Document;
 use tokio_util::sync::CancellationToken;
@@ -61,8 +62,8 @@ impl Records {
         self.keeper.clone()
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<RunLog>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open(&self) -> parking_lot::MutexGuard<'_, HashMap<String, Arc<RunLog>>> {
+        self.open.lock()
     }
 
     /// The log of a run that begins.

@@ -6,7 +6,8 @@ pub(crate) mod python;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -31,10 +32,6 @@ pub(crate) struct Preferences {
     dir: PathBuf,
     settings: Mutex<Settings>,
     recents: Mutex<Vec<Opened>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn read<T: DeserializeOwned + Default>(path: &Path) -> T {
@@ -62,13 +59,13 @@ fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Problem> {
 
 /// Settings as they are meant: a field that was emptied says nothing.
 fn meant(settings: Settings) -> Settings {
-    let said = |text: Option<String>| {
+    let given = |text: Option<String>| {
         text.map(|text| text.trim().to_owned())
             .filter(|text| !text.is_empty())
     };
     Settings {
-        name: said(settings.name),
-        python: said(settings.python),
+        name: given(settings.name),
+        python: given(settings.python),
         ..settings
     }
 }
@@ -93,12 +90,12 @@ impl Preferences {
     }
 
     pub(crate) fn settings(&self) -> Settings {
-        lock(&self.settings).clone()
+        self.settings.lock().clone()
     }
 
     pub(crate) fn set(&self, settings: Settings) -> Result<Settings, Problem> {
         let settings = meant(settings);
-        let mut current = lock(&self.settings);
+        let mut current = self.settings.lock();
         write(&self.dir.join("settings.json"), &settings)?;
         *current = settings.clone();
         Ok(settings)
@@ -107,11 +104,12 @@ impl Preferences {
     /// Takes over what another program wrote.
     pub(crate) fn read_again(&self) {
         let read = meant(read(&self.dir.join("settings.json")));
-        *lock(&self.settings) = read;
+        *self.settings.lock() = read;
     }
 
     pub(crate) fn recents(&self) -> Vec<Recent> {
-        lock(&self.recents)
+        self.recents
+            .lock()
             .iter()
             .map(|opened| Recent {
                 path: opened.path.to_string_lossy().into_owned(),
@@ -124,7 +122,7 @@ impl Preferences {
 
     /// Puts a graph first. A list that cannot be written is no reason to refuse the graph.
     pub(crate) fn opened(&self, path: &Path, name: &str) {
-        let mut recents = lock(&self.recents);
+        let mut recents = self.recents.lock();
         recents.retain(|opened| opened.path != path);
         recents.insert(
             0,

@@ -59,7 +59,7 @@ impl Workbench {
                 (None, Some(_)) => Some(PythonChosenBy::Settings),
                 (None, None) => None,
             };
-            // Without a project there is still the computer's interpreter to tell of.
+            // Without a project there is still the computer's interpreter to report.
             let folder = folder.unwrap_or_else(|| this.graphs_dir.clone());
             match python::find(&this.environment(Some(folder))) {
                 Ok(found) => PythonView {

@@ -4,10 +4,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use superstep::{
     CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, Store, StoreAnswer, StoreConfig,
@@ -18,7 +19,6 @@ use superstep_storage::{Storage, path_of, shown};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files;
-use crate::base::problem::storage_problem;
 use crate::wire::{
     AppEvent, ChosenBy, Empty, Problem, StorageInfo, StorageKind, StorageTested, TestStorage, UseStorage,
 };
@@ -129,7 +129,7 @@ pub(crate) fn kind_of(url: &str) -> StorageKind {
 /// An address that means the same wherever the program is started: its path is of the data folder, or absolute.
 fn absolute(url: &str, data_dir: &Path) -> Result<String, Problem> {
     let url = url.trim();
-    let Some(path) = path_of(url).map_err(|e| storage_problem(&e))? else {
+    let Some(path) = path_of(url)? else {
         return Ok(url.to_owned());
     };
     let scheme = if kind_of(url) == StorageKind::File {
@@ -173,7 +173,7 @@ impl Database {
                 open: Err(error),
                 config,
             },
-            Err(error) => return Err(storage_problem(&error)),
+            Err(error) => return Err(error.into()),
         };
         Ok(Self {
             data_dir: data_dir.to_owned(),
@@ -192,7 +192,7 @@ impl Database {
         let storage = match self.current().open {
             Ok(open) => {
                 let storage = open.storage.with_store_config(config.clone()).await;
-                Some(storage.map_err(|e| storage_problem(&e))?)
+                Some(storage?)
             }
             Err(_) => None,
         };
@@ -202,7 +202,7 @@ impl Database {
     /// From now on the store works in another way. What runs goes on with the one it began with.
     pub(crate) fn take(&self, reopened: Reopened) {
         let Reopened { storage, config } = reopened;
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.write();
         *current = match storage {
             Some(storage) => Current::of(storage, current.url.clone(), current.chosen_by, config),
             None => Current {
@@ -218,10 +218,7 @@ impl Database {
     }
 
     fn current(&self) -> Current {
-        self.current
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.current.read().clone()
     }
 }
 
@@ -279,10 +276,7 @@ impl Workbench {
         let current = self.database.current();
         let (threads, problem) = match current.saver.count_threads(&ThreadQuery::default()).await {
             Ok(threads) => (Some(threads), None),
-            Err(error) => (
-                None,
-                Some(storage_problem(current.open.as_ref().err().unwrap_or(&error))),
-            ),
+            Err(error) => (None, Some(current.open.as_ref().err().unwrap_or(&error).into())),
         };
         Ok(StorageInfo {
             kind: kind_of(&current.url),
@@ -302,7 +296,7 @@ impl Workbench {
         let (kind, begun) = (kind_of(&url), Instant::now());
         let millis = || u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX);
         // Asking whether a file can be used must not make it.
-        if let Some(path) = path_of(&url).map_err(|e| storage_problem(&e))? {
+        if let Some(path) = path_of(&url)? {
             let folder = path.parent().map(Path::to_owned).unwrap_or_default();
             blocking(move || match path.exists() || folder.is_dir() {
                 true => Ok(()),
@@ -314,9 +308,7 @@ impl Workbench {
             .await??;
         }
         // Nor does it make tables on a server.
-        let storage = superstep_storage::open_existing(&url)
-            .await
-            .map_err(|e| storage_problem(&e))?;
+        let storage = superstep_storage::open_existing(&url).await?;
         let threads = match &storage {
             Some(storage) => storage.checkpointer.count_threads(&ThreadQuery::default()).await,
             None => Ok(0),
@@ -324,7 +316,7 @@ impl Workbench {
         Ok(StorageTested {
             kind,
             url: shown(&url),
-            threads: threads.map_err(|e| storage_problem(&e))?,
+            threads: threads?,
             is_new: storage.is_none(),
             millis: millis(),
         })
@@ -352,9 +344,7 @@ impl Workbench {
         };
         let _changing = self.database.changing().await;
         let config = self.database.current().config;
-        let storage = superstep_storage::open_with(&target, config.clone())
-            .await
-            .map_err(|e| storage_problem(&e))?;
+        let storage = superstep_storage::open_with(&target, config.clone()).await?;
         let current = Current::of(storage, target, chosen_by, config);
         {
             // Nothing begins between the look at the runs and the change.
@@ -366,12 +356,8 @@ impl Workbench {
                 .remedy("Wait until it stops, or stop it first.")
             })?;
             keep_choice(&self.database.data_dir, url)?;
-            *self
-                .database
-                .current
-                .write()
-                .unwrap_or_else(PoisonError::into_inner) = current;
-            self.renewal.stop();
+            *self.database.current.write() = current;
+            self.reembedding.stop();
             // Graphs know the database that they were built for.
             self.graphs.clear();
             drop(idle);

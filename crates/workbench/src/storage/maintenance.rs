@@ -2,7 +2,6 @@
 //! checking. Nothing here runs a graph, so it works for threads whose graph is gone.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{BufReader, BufWriter};
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use superstep_storage::transfer::{self, TransferError};
 
 use crate::Workbench;
 use crate::base::files::{self, Staged};
-use crate::base::problem::{no_thread, storage_problem};
+use crate::base::problem::no_thread;
 use crate::base::values;
 use crate::ledger::{Carried, RUN_RECORDS, ThreadRow};
 use crate::wire::{
@@ -82,7 +81,7 @@ fn growth(lens: &ThreadLens) -> Vec<GrowthPoint> {
 /// What went wrong with a file that a thread is written to or read from.
 fn transfer_problem(error: TransferError, path: &std::path::Path) -> Problem {
     match error {
-        TransferError::Storage(error) => storage_problem(&error),
+        TransferError::Storage(error) => error.into(),
         TransferError::NoThread(thread) => no_thread(thread.as_str()),
         TransferError::Taken(_) => {
             Problem::new("conflict", format!("{error}.")).remedy("Delete the other thread first.")
@@ -170,14 +169,14 @@ impl Workbench {
         let mut pruning = Pruning::threads(threads.iter().cloned(), keep);
         pruning = pruning.retain(retained.iter().map(|id| CheckpointId::from(id.as_str())));
         pruning.dry_run = request.dry_run;
-        let (work, saver, progress) = (self.work(request.work), self.saver(), Progress::default());
+        let (work, saver, progress) = (self.job(request.work), self.saver(), Progress::default());
         let pruned = superstep::prune_watched(&*saver, &pruning, &progress);
         let removal = progress.follow(pruned, &|done, total| work.at(done, total)).await;
         if !request.dry_run {
             // Also when it was stopped or failed on the way: what went until then is gone.
             self.pruned(&threads).await?;
         }
-        self.removal_view(removal.map_err(|e| storage_problem(&e))?, retained.len())
+        self.removal_view(removal?, retained.len())
     }
 
     pub(crate) async fn thread_copy(self: &Arc<Self>, request: CopyThread) -> Result<ThreadView, Problem> {
@@ -192,8 +191,7 @@ impl Workbench {
         let id = uuid::Uuid::now_v7().to_string();
         self.saver()
             .copy_thread(&request.thread_id.as_str().into(), &id.as_str().into())
-            .await
-            .map_err(|e| storage_problem(&e))?;
+            .await?;
         let row = ThreadRow {
             thread_id: id.clone(),
             title: if title.is_empty() { view.title } else { title },
@@ -230,7 +228,7 @@ impl Workbench {
         ]
         .into_iter()
         .collect();
-        let (work, saver) = (self.work(request.work), self.saver());
+        let (work, saver) = (self.job(request.work), self.saver());
         let staged = Staged::begin(&path).map_err(|error| wrong(&error))?;
         let mut out = BufWriter::new(&staged.file);
         let thread = ThreadId::from(request.thread_id.as_str());
@@ -254,7 +252,7 @@ impl Workbench {
         request: ImportThread,
     ) -> Result<ThreadView, Problem> {
         let path = files::absolute(&request.path)?;
-        let (work, saver) = (self.work(request.work), self.saver());
+        let (work, saver) = (self.job(request.work), self.saver());
         let watch = |done, total| work.at(done, total);
         let open =
             || superstep_nodes::files::open(&path).map_err(|error| Problem::file("read", &path, &error));
@@ -276,10 +274,7 @@ impl Workbench {
                 .unwrap_or_default()
                 .to_owned()
         };
-        let summary = saver
-            .thread(&came.thread)
-            .await
-            .map_err(|e| storage_problem(&e))?;
+        let summary = saver.thread(&came.thread).await?;
         let Some(summary) = summary else {
             return Err(
                 Problem::new("broken-file", format!("{} has no checkpoint.", path.display()))
@@ -301,7 +296,7 @@ impl Workbench {
     }
 
     pub(crate) async fn storage_usage(self: &Arc<Self>, request: ReadUsage) -> Result<UsageView, Problem> {
-        let usage = self.saver().usage().await.map_err(|e| storage_problem(&e))?;
+        let usage = self.saver().usage().await?;
         let limit = match request.limit {
             0 => LARGEST,
             limit => limit as usize,
@@ -332,14 +327,14 @@ impl Workbench {
 
     pub(crate) async fn storage_lens(self: &Arc<Self>, request: ThreadRef) -> Result<LensView, Problem> {
         let (saver, thread) = (self.saver(), ThreadId::from(request.thread_id.as_str()));
-        let lens = saver.lens(&thread).await.map_err(|e| storage_problem(&e))?;
+        let lens = saver.lens(&thread).await?;
         if lens.checkpoints.is_empty() {
             // Says so when there is no such thread.
             self.thread(&request.thread_id).await?;
         }
         let names: Vec<superstep::Name> = lens.keys.iter().map(|usage| usage.key.clone()).collect();
         let values = saver.values(&thread, "", None, &names).await;
-        let values = values.map_err(|e| storage_problem(&e))?.unwrap_or_default();
+        let values = values?.unwrap_or_default();
         let key = |usage: &KeyUsage| {
             let now = values.get(&usage.key).map_or(0, values::bytes);
             KeySize {
@@ -364,13 +359,12 @@ impl Workbench {
         self: &Arc<Self>,
         request: VerifyStorage,
     ) -> Result<IntegrityView, Problem> {
-        let (work, saver, progress) = (self.work(request.work), self.saver(), Progress::default());
+        let (work, saver, progress) = (self.job(request.work), self.saver(), Progress::default());
         let found = progress
             .follow(saver.verify_watched(request.repair, &progress), &|done, total| {
                 work.at(done, total)
             })
-            .await
-            .map_err(|e| storage_problem(&e))?;
+            .await?;
         if found.repaired {
             self.hub.publish(AppEvent::Storage);
             self.publish_inbox(None);

@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 use crate::base::files;
-use crate::base::problem::storage_problem;
 use crate::wire::{AppEvent, ApplyRetention, KeepRule, Problem, RemovalView, RetentionRule};
 
 /// Threads that are read together.
@@ -107,7 +106,7 @@ impl Workbench {
             let taken: Vec<ThreadId> = taken.map(|(thread, _)| (*thread).clone()).collect();
             exempt.threads.extend(taken);
         }
-        let (work, saver) = (self.work(request.work), self.saver());
+        let (work, saver) = (self.job(request.work), self.saver());
         let removal = retain(&*saver, &rule, now, &exempt, request.dry_run, &|done, total| {
             work.at(done, total)
         })
@@ -124,14 +123,14 @@ impl Workbench {
             self.hub.publish(AppEvent::Storage);
             self.publish_inbox(None);
         }
-        self.removal_view(removal.map_err(|e| storage_problem(&e))?, bookmarks)
+        self.removal_view(removal?, bookmarks)
     }
 
     /// Publishes what is left of threads after something was removed.
     pub(crate) async fn pruned(&self, threads: &[ThreadId]) -> Result<(), Problem> {
         for thread in threads {
             let left = self.saver().thread(thread).await;
-            let left = left.map_err(|e| storage_problem(&e))?.is_some();
+            let left = left?.is_some();
             self.forget_removed(thread, left).await?;
             if left {
                 self.publish_thread(thread.as_str()).await;
@@ -165,7 +164,7 @@ impl Workbench {
         };
         let (saver, mut found) = (self.saver(), HashMap::new());
         loop {
-            let page = saver.threads(&query).await.map_err(|e| storage_problem(&e))?;
+            let page = saver.threads(&query).await?;
             let more = page.len() == PAGE;
             query.after = page.last().map(ThreadSummary::place);
             found.extend(page.into_iter().map(|thread| (thread.thread, thread.checkpoints)));
@@ -193,7 +192,7 @@ impl Workbench {
             let Ok(_slot) = self.reserve(thread) else { continue };
             let thread = ThreadId::from(thread.as_str());
             let there = self.saver().thread(&thread).await;
-            if there.map_err(|e| storage_problem(&e))?.is_none() {
+            if there?.is_none() {
                 self.ledger.delete_thread(thread.as_str())?;
                 forgotten += 1;
             }

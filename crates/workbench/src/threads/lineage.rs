@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use superstep::{CheckpointHead, CheckpointId, ListQuery};
 
 use crate::Workbench;
-use crate::base::problem::problem;
 use crate::wire::Problem;
 
 /// Checkpoints of the first page; each later one is twice as large as the one before, up to [`LARGEST`].
@@ -53,7 +52,7 @@ impl<'a> Lineage<'a> {
                 ..ListQuery::default()
             };
             let heads = self.workbench.saver().heads(&query).await;
-            let heads = heads.map_err(|e| problem(&e.into()))?;
+            let heads = heads?;
             self.ended = heads.len() < self.page;
             self.page = (self.page * 2).min(LARGEST);
             if let Some(last) = heads.last() {

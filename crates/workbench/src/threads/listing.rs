@@ -7,9 +7,8 @@ use std::sync::Arc;
 use superstep::{Object, ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
 
 use crate::Workbench;
-use crate::base::metadata::GRAPH_PATH;
-use crate::base::problem::problem;
 use crate::ledger::ThreadRow;
+use crate::session;
 use crate::threads::status::RunsOf;
 use crate::wire::{ListThreads, Problem, RunStatus, ThreadList, ThreadView};
 
@@ -78,8 +77,9 @@ impl Workbench {
                 keys.push(key);
                 keys.sort();
                 keys.dedup();
-                let filter = |key: String| [(GRAPH_PATH, key)].into_iter().collect();
-                keys.into_iter().map(filter).collect()
+                keys.iter()
+                    .map(|key| session::of_graph(Object::new(), key))
+                    .collect()
             }
         };
         let stored = match request.status {
@@ -118,7 +118,7 @@ impl Workbench {
                 ..ThreadQuery::default()
             };
             let page = self.saver().threads(&query).await;
-            found.extend(page.map_err(|e| problem(&e.into()))?);
+            found.extend(page?);
         }
         if wanted.filters.len() > 1 {
             found.sort_by(|a, b| b.head.id.cmp(&a.head.id).then_with(|| a.thread.cmp(&b.thread)));
@@ -136,7 +136,7 @@ impl Workbench {
                 ..ThreadQuery::default()
             };
             let found = self.saver().count_threads(&query).await;
-            count += found.map_err(|e| problem(&e.into()))?;
+            count += found?;
         }
         Ok(count)
     }
@@ -230,12 +230,13 @@ impl Workbench {
         let (rows, runs) = (self.ledger.threads(&ids)?, self.runs_of(&ids).await?);
         let mut young = Vec::new();
         for row in rows.values() {
-            let of_graph = wanted.filters.iter().any(|filter| {
-                let key = filter.get(GRAPH_PATH).and_then(superstep::Value::as_str);
-                key.is_none_or(|key| key == row.graph_key)
-            });
+            let own = session::of_graph(Object::new(), &row.graph_key);
+            let of_graph = wanted
+                .filters
+                .iter()
+                .any(|filter| filter.is_empty() || *filter == own);
             let stored = self.saver().thread(&row.thread_id.as_str().into()).await;
-            if !of_graph || stored.map_err(|e| problem(&e.into()))?.is_some() {
+            if !of_graph || stored?.is_some() {
                 continue;
             }
             let view = self.young_thread(row, &runs.of(&row.thread_id))?;

@@ -1,6 +1,7 @@
 //! Threads: titles, checkpoints, edits. A thread is what storage says it is; the ledger adds its title.
 
 pub(crate) mod compare;
+mod edit;
 pub(crate) mod lineage;
 pub(crate) mod listing;
 pub(crate) mod nested;
@@ -9,28 +10,22 @@ pub(crate) mod status;
 
 use std::sync::Arc;
 
-use superstep::{
-    CheckpointHead, CheckpointId, ListQuery, Object, Source as MadeBy, StateRef, StateUpdate, ThreadId, Value,
-};
+use superstep::{CheckpointHead, CheckpointId, ListQuery, Source as MadeBy, ThreadId, Value};
 
 use crate::Workbench;
-use crate::base::blocking;
-use crate::base::metadata::{GRAPH, GRAPH_PATH};
-use crate::base::problem::{no_thread, problem};
+use crate::base::problem::no_thread;
 use crate::ledger::ThreadRow;
+use crate::session;
 use crate::threads::listing::page_size;
 use crate::wire::{
     AppEvent, CheckpointList, CheckpointView, DeleteThread, Empty, ListCheckpoints, Problem, RenameThread,
-    ThreadRef, ThreadView, UpdateState, Updated,
+    ThreadRef, ThreadView,
 };
 
 /// A node's name, or a state key: what is not is a channel of the engine.
 pub(crate) fn is_state_key(name: &str) -> bool {
     !name.starts_with("__") && !name.starts_with("branch:") && !name.starts_with("join:")
 }
-
-/// Metadata of an edit: the keys it wrote, one a line.
-const EDITED: &str = "edited";
 
 pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
     // Later checkpoints of an edit inherit its metadata; only the edit itself was made as a node.
@@ -48,9 +43,9 @@ pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
         source: head.metadata.source.as_str().to_owned(),
         step: i32::try_from(head.metadata.step).unwrap_or(i32::MAX),
         next: head.next.iter().map(ToString::to_string).collect(),
-        updated: match head.metadata.user.get(EDITED).and_then(Value::as_str) {
+        updated: match session::edited_keys(head) {
             // The engine does not say which channels an edit changed, so that every node is considered next.
-            Some(keys) if edit => keys.lines().map(str::to_owned).collect(),
+            Some(keys) if edit => keys.map(str::to_owned).collect(),
             _ => {
                 let updated = head.updated_channels.iter().flatten();
                 updated
@@ -81,7 +76,7 @@ impl Workbench {
             limit,
             ..ListQuery::default()
         };
-        self.saver().heads(&query).await.map_err(|e| problem(&e.into()))
+        self.saver().heads(&query).await.map_err(Problem::from)
     }
 
     /// A checkpoint as it is shown, with its bookmark.
@@ -97,13 +92,7 @@ impl Workbench {
     /// What the thread says about its graph: a path or a draft's id.
     pub(crate) fn graph_key(&self, head: &CheckpointHead, row: Option<&ThreadRow>) -> Option<String> {
         let noted = row.map(|row| row.graph_key.clone()).filter(|key| !key.is_empty());
-        noted.or_else(|| {
-            head.metadata
-                .user
-                .get(GRAPH_PATH)
-                .and_then(Value::as_str)
-                .map(str::to_owned)
-        })
+        noted.or_else(|| session::graph_path(head).map(str::to_owned))
     }
 
     /// The key of the thread's graph.
@@ -154,9 +143,7 @@ impl Workbench {
         // Says so when there is no such thread.
         self.thread(&request.thread_id).await?;
         let by = self.claim(&request.thread_id, request.take_over).await;
-        superstep::delete_thread(&*self.saver(), &ThreadId::from(request.thread_id.as_str()), &by)
-            .await
-            .map_err(|e| problem(&e.into()))?;
+        superstep::delete_thread(&*self.saver(), &ThreadId::from(request.thread_id.as_str()), &by).await?;
         self.ledger.delete_thread(&request.thread_id)?;
         self.publish_inbox(Some(&request.thread_id));
         self.hub.publish(AppEvent::ThreadDeleted {
@@ -177,7 +164,7 @@ impl Workbench {
             limit: Some(limit + 1),
             ..ListQuery::default()
         };
-        let heads = self.saver().heads(&query).await.map_err(|e| problem(&e.into()))?;
+        let heads = self.saver().heads(&query).await?;
         if heads.is_empty() && request.before.is_none() && self.ledger.thread(&request.thread_id)?.is_none() {
             return Err(no_thread(&request.thread_id));
         }
@@ -192,103 +179,6 @@ impl Workbench {
             checkpoints: heads.iter().take(limit).map(view).collect(),
             more,
         })
-    }
-
-    pub(crate) async fn thread_update(self: &Arc<Self>, request: UpdateState) -> Result<Updated, Problem> {
-        let _slot = self.reserve_claimed(&request.thread_id)?;
-        let source = match &request.graph_id {
-            Some(graph_id) => self.document(graph_id)?.source(),
-            None => {
-                let key = self.key_of_thread(&request.thread_id).await?;
-                self.source_by_key(&key)?
-            }
-        };
-        let this = self.clone();
-        let built = blocking(move || this.build(source)).await??;
-        let mut values = Value::from(request.values.clone());
-        match &values {
-            Value::Null => {}
-            Value::Object(given) => {
-                let mut wrapped = Object::new();
-                for (key, value) in given.iter() {
-                    let reduced = built.graph.state_keys().any(|(name, reducer)| {
-                        let joins =
-                            !matches!(reducer, "overwrite" | "ephemeral" | "any" | "topic" | "untracked");
-                        **name == **key && joins
-                    });
-                    if reduced && request.overwrite.iter().any(|name| **name == **key) {
-                        let inner: Object = [("__overwrite__", value.clone())].into_iter().collect();
-                        wrapped.insert(key.clone(), inner);
-                    } else {
-                        wrapped.insert(key.clone(), value.clone());
-                    }
-                }
-                values = wrapped.into();
-            }
-            other => {
-                return Err(Problem::invalid(format!(
-                    "The update must be an object of state keys, not {}.",
-                    other.type_name()
-                ))
-                .remedy("Give an object such as {\"key\": value}."));
-            }
-        }
-        built.check("the edit", &values)?;
-        let at = StateRef {
-            checkpoint_id: request.checkpoint_id.as_deref().map(CheckpointId::from),
-            claim: Some(self.claim(&request.thread_id, request.take_over).await),
-            ..StateRef::live(request.thread_id.as_str())
-        };
-        let edited_keys: Vec<&str> = values
-            .as_object()
-            .iter()
-            .flat_map(|o| o.keys())
-            .map(|key| &**key)
-            .collect();
-        let metadata: Object = [
-            (GRAPH, built.source.name.as_str()),
-            (GRAPH_PATH, built.source.key.as_str()),
-            (EDITED, edited_keys.join("\n").as_str()),
-        ]
-        .into_iter()
-        .collect();
-        let update = StateUpdate {
-            values,
-            as_node: request.as_node.as_deref().map(Into::into),
-            metadata,
-            ..StateUpdate::default()
-        };
-        let edited = if request.preview {
-            built.graph.preview_update(&at, update).await
-        } else {
-            built.graph.update_state(&at, update).await
-        }
-        .map_err(|e| problem(&e))?;
-        let updated = Updated {
-            checkpoint_id: (!request.preview).then(|| edited.checkpoint_id.to_string()),
-            next: edited.next.iter().map(ToString::to_string).collect(),
-            as_node: edited.as_node.to_string(),
-        };
-        if request.preview {
-            return Ok(updated);
-        }
-        if self.ledger.thread(&request.thread_id)?.is_none() {
-            let row = ThreadRow {
-                thread_id: request.thread_id.clone(),
-                title: built.source.name.clone(),
-                graph_name: built.source.name.clone(),
-                graph_key: built.source.key.clone(),
-                created_at: crate::base::files::now(),
-            };
-            self.ledger.thread_began(&row, &self.database.place())?;
-        }
-        let id = edited.checkpoint_id.as_str();
-        if let Some(event) = self.checkpoint_event(&request.thread_id, id).await {
-            self.emit(&request.thread_id, event);
-        }
-        self.publish_thread(&request.thread_id).await;
-        self.publish_inbox(Some(&request.thread_id));
-        Ok(updated)
     }
 
     /// Publishes how a thread stands.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use superstep::{CheckpointId, ListQuery, StateSnapshot};
 
 use crate::Workbench;
-use crate::base::problem::problem;
 use crate::base::values;
 use crate::threads::checkpoint_view;
 use crate::threads::snapshot::{TasksOf, task_view};
@@ -63,8 +62,7 @@ impl Workbench {
         let history = built
             .graph
             .get_state_history(&request.thread_id.as_str().into(), &query)
-            .await
-            .map_err(|e| problem(&e))?;
+            .await?;
         let tasks = history.iter().take(limit).flat_map(|state| &state.tasks);
         let ids: Vec<&str> = tasks.map(|task| task.id.as_str()).collect();
         let attempts = self.ledger.attempts(&request.thread_id, &ids)?;

@@ -11,7 +11,7 @@ use superstep_document::{Document, END, Edge, START};
 
 use crate::Workbench;
 use crate::base::blocking;
-use crate::base::problem::{no_thread, problem};
+use crate::base::problem::no_thread;
 use crate::base::values;
 use crate::base::values::interrupt_view;
 use crate::documents::graphs::Built;
@@ -260,14 +260,13 @@ impl Workbench {
                 checkpoint_id: id.map(CheckpointId::from),
                 ..StateRef::live(thread_id)
             };
-            return Ok(built.graph.get_state(&at).await.map_err(|e| problem(&e))?.into());
+            return Ok(built.graph.get_state(&at).await?.into());
         }
         let id = id.map(CheckpointId::from);
         let tuple = self
             .saver()
             .get(&thread_id.into(), "", id.as_ref())
-            .await
-            .map_err(|e| problem(&e.into()))?
+            .await?
             .ok_or_else(|| match &id {
                 Some(id) => no_checkpoint(thread_id, id.as_str()),
                 None => no_thread(thread_id),
@@ -453,7 +452,7 @@ impl Workbench {
             .saver()
             .values(&thread, "", Some(&id), &[key.as_str().into()])
             .await;
-        let found = found.map_err(|e| problem(&e.into()))?;
+        let found = found?;
         let value = found.and_then(|values| values.get(key.as_str()).cloned());
         let plain = value.filter(|value| value.get("__snapshot__").is_none());
         Ok(plain.map(|value| [(key, value)].into_iter().collect()))

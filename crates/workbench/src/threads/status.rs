@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 
-use superstep::{
-    CheckpointHead, ListQuery, Object, START, StorageError, ThreadSummary, Value, waiting_questions,
-};
+use superstep::{CheckpointHead, ListQuery, Object, START, ThreadSummary, Value, waiting_questions};
 
 use crate::Workbench;
-use crate::base::metadata::{GRAPH, GRAPH_PATH};
-use crate::base::problem::{no_thread, problem};
+use crate::base::problem::no_thread;
 use crate::base::values::{TITLE, first_text};
 use crate::ledger::{RunRow, ThreadRow};
 use crate::models::chosen;
+use crate::session::{self, node_of};
 use crate::wire::{Problem, RunStatus, ThreadView};
 
 /// The runs of some threads.
@@ -23,8 +21,8 @@ pub(crate) struct RunsOf {
 }
 
 impl RunsOf {
-    pub(crate) fn of(&self, thread_id: &str) -> Standing<'_> {
-        Standing {
+    pub(crate) fn of(&self, thread_id: &str) -> RunsOfThread<'_> {
+        RunsOfThread {
             last: self.last.get(thread_id),
             program: self.programs.get(thread_id).map(String::as_str),
         }
@@ -33,16 +31,11 @@ impl RunsOf {
 
 /// The runs of a thread.
 #[derive(Debug)]
-pub(crate) struct Standing<'a> {
+pub(crate) struct RunsOfThread<'a> {
     /// The last that the data folder knows of.
     last: Option<&'a RunRow>,
     /// The other program that runs it, by its claim.
     program: Option<&'a str>,
-}
-
-/// The node whose task has this path; `None` when only the graph knows.
-pub(crate) fn node_of(path: &str) -> Option<&str> {
-    path.strip_prefix("~__pregel_pull, ")
 }
 
 fn small(n: impl TryInto<u32>) -> u32 {
@@ -58,7 +51,7 @@ impl Workbench {
         })
     }
 
-    fn status(&self, known: &Standing<'_>, thread_id: &str, head: Option<&CheckpointHead>) -> RunStatus {
+    fn status(&self, known: &RunsOfThread<'_>, thread_id: &str, head: Option<&CheckpointHead>) -> RunStatus {
         if self.runs.is_running(thread_id) || known.program.is_some() {
             return RunStatus::Running;
         }
@@ -93,23 +86,16 @@ impl Workbench {
         &self,
         summary: &ThreadSummary,
         row: Option<&ThreadRow>,
-        known: &Standing<'_>,
+        known: &RunsOfThread<'_>,
     ) -> Result<ThreadView, Problem> {
         let (head, id) = (&summary.head, summary.thread.as_str());
         let key = match self.graph_key(head, row) {
             Some(key) => Some(self.ledger.followed(&key)?),
             None => None,
         };
-        let noted = |name| {
-            head.metadata
-                .user
-                .get(name)
-                .and_then(Value::as_str)
-                .map(str::to_owned)
-        };
         let graph_name = row
             .map(|row| row.graph_name.clone())
-            .or_else(|| noted(GRAPH))
+            .or_else(|| session::graph_name(head).map(str::to_owned))
             .unwrap_or_default();
         let ended = known
             .last
@@ -144,8 +130,7 @@ impl Workbench {
             return Ok(());
         };
         let pending = self.writes_at(&view.thread_id, &head.into()).await?;
-        let asking = waiting_questions(&pending);
-        let nodes: Option<Vec<String>> = asking
+        let nodes: Option<Vec<String>> = waiting_questions(&pending)
             .iter()
             .map(|(write, _)| node_of(&write.task_path).map(str::to_owned))
             .collect();
@@ -156,7 +141,11 @@ impl Workbench {
     }
 
     /// A thread whose run has not stored anything yet.
-    pub(crate) fn young_thread(&self, row: &ThreadRow, known: &Standing<'_>) -> Result<ThreadView, Problem> {
+    pub(crate) fn young_thread(
+        &self,
+        row: &ThreadRow,
+        known: &RunsOfThread<'_>,
+    ) -> Result<ThreadView, Problem> {
         let key = self.ledger.followed(&row.graph_key)?;
         Ok(ThreadView {
             thread_id: row.thread_id.clone(),
@@ -183,15 +172,7 @@ impl Workbench {
     /// A title for a thread that another program began: like one of ours, from its first input.
     pub(crate) async fn adopt(&self, summary: &ThreadSummary) -> Result<ThreadRow, Problem> {
         let id = summary.thread.as_str();
-        let noted = |name| {
-            summary
-                .head
-                .metadata
-                .user
-                .get(name)
-                .and_then(Value::as_str)
-                .map(str::to_owned)
-        };
+        let name = session::graph_name(&summary.head);
         // The input that began the thread is the one before its first super-step.
         let began: Object = [("source", Value::from("input")), ("step", Value::from(-1))]
             .into_iter()
@@ -203,8 +184,7 @@ impl Workbench {
             limit: Some(1),
             ..ListQuery::default()
         };
-        let failed = |e: StorageError| problem(&e.into());
-        let first = self.saver().heads(&query).await.map_err(failed)?;
+        let first = self.saver().heads(&query).await?;
         let mut title = None;
         if let Some(first) = first.first() {
             let keys = [START.into()];
@@ -212,15 +192,13 @@ impl Workbench {
                 .saver()
                 .values(&summary.thread, "", Some(&first.id), &keys)
                 .await;
-            title = input
-                .map_err(failed)?
-                .and_then(|values| values.get(START).and_then(|input| first_text(input, TITLE)));
+            title = input?.and_then(|values| values.get(START).and_then(|input| first_text(input, TITLE)));
         }
         let row = ThreadRow {
             thread_id: id.to_owned(),
-            title: title.or_else(|| noted(GRAPH)).unwrap_or_else(|| id.to_owned()),
-            graph_name: noted(GRAPH).unwrap_or_default(),
-            graph_key: noted(GRAPH_PATH).unwrap_or_default(),
+            title: title.unwrap_or_else(|| name.unwrap_or(id).to_owned()),
+            graph_name: name.unwrap_or_default().to_owned(),
+            graph_key: session::graph_path(&summary.head).unwrap_or_default().to_owned(),
             created_at: summary.created.clone(),
         };
         self.ledger.thread_began(&row, &self.database.place())?;
@@ -233,7 +211,7 @@ impl Workbench {
         let runs = self.runs_of(&[thread_id]).await?;
         let known = runs.of(thread_id);
         let stored = self.saver().thread(&thread_id.into()).await;
-        match stored.map_err(|e| problem(&e.into()))? {
+        match stored? {
             Some(summary) => {
                 let row = match row {
                     Some(row) => row,

@@ -5,8 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use superstep_document::Document;
 use superstep_nodes::{Access, Environment, Grants};
@@ -123,7 +124,7 @@ impl Trust {
     }
 
     fn change(&self, change: impl FnOnce(&mut BTreeMap<String, Vec<Granted>>)) -> Result<(), Problem> {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = self.writing.lock();
         let mut kept = self.read()?;
         change(&mut kept.projects);
         kept.projects.retain(|_, granted| !granted.is_empty());

@@ -50,6 +50,7 @@ const WORKBENCH: Layout = Layout {
     layers: &[
         "wire",
         "base",
+        "session",
         "events",
         "ledger",
         "storage",
