@@ -5,10 +5,11 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 use superstep::{CheckpointHead, Object, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary, Value};
+use superstep_workbench::session;
 
 use crate::args::DeleteArgs;
 use crate::args::threads::{ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArgs};
-use crate::claim::{claim, presence};
+use crate::claim::claimant;
 use crate::commands::{maintenance, questions};
 use crate::fault::Fault;
 use crate::handover::Handover;
@@ -52,14 +53,6 @@ pub(crate) async fn threads(args: ThreadsArgs) -> Result<(), Fault> {
     }
 }
 
-fn text(thread: &ThreadSummary, key: &str) -> String {
-    let value = thread.head.metadata.user.get(key);
-    value
-        .and_then(|value| value.as_str())
-        .unwrap_or_default()
-        .to_owned()
-}
-
 /// A thread as it is listed.
 #[derive(Debug)]
 pub(crate) struct Row {
@@ -84,8 +77,8 @@ impl From<&ThreadSummary> for Row {
         Self {
             thread: thread.thread.to_string(),
             status: word(status_of(head)).to_owned(),
-            graph: text(thread, "graph"),
-            graph_path: text(thread, "graph_path"),
+            graph: session::graph_name(head).unwrap_or_default().to_owned(),
+            graph_path: session::graph_path(head).unwrap_or_default().to_owned(),
             step: head.metadata.step,
             next: head.next.iter().map(ToString::to_string).collect(),
             newest: Some(head.id.to_string()),
@@ -247,7 +240,7 @@ fn query_of(args: &ListArgs) -> Result<ThreadQuery, Fault> {
         query.filter = entries(filter)?;
     }
     if let Some(graph) = &args.graph {
-        query.filter.insert("graph_path", absolute(graph));
+        query.filter = session::of_graph(query.filter, &absolute(graph));
     }
     Ok(query)
 }
@@ -309,9 +302,9 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
         checkpoints += found.checkpoints;
     }
     confirm_deletion(args, checkpoints)?;
-    let presence = presence();
+    let claimant = claimant();
     for thread in &threads {
-        let by = claim(&presence, &store, thread, args.take_over).await;
+        let by = claimant.claim(&*store.saver, thread, args.take_over).await;
         superstep::delete_thread(&*store.saver, thread, &by).await?;
         out::note(&format!("Deleted {thread}."));
     }
