@@ -307,11 +307,9 @@ impl Workbench {
             }
         }
         built.check("the edit", &values)?;
-        let at = StateRef {
-            checkpoint_id: request.checkpoint_id.as_deref().map(CheckpointId::from),
-            claim: Some(self.claim(&request.thread_id, request.take_over).await),
-            ..StateRef::live(request.thread_id.as_str())
-        };
+        let at = StateRef::live(request.thread_id.as_str())
+            .checkpoint(request.checkpoint_id.as_deref().map(CheckpointId::from))
+            .claimed(self.claim(&request.thread_id, request.take_over).await);
         let edited_keys: Vec<&str> = values
             .as_object()
             .iter()

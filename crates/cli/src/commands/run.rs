@@ -44,7 +44,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
     let input = given(&file, args.input, args.example.as_deref())?;
     let input = match (input, &head) {
         (Some(input), _) => Input::Value(input),
-        (None, Some(_)) => Input::Resume,
+        (None, Some(_)) => Input::Continue,
         (None, None) => return Err(no_input(&file, known.as_ref())),
     };
     let thread = known.unwrap_or_else(|| uuid::Uuid::now_v7().to_string().into());
@@ -100,17 +100,17 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
     let graph = runnable(&file, args.running.trust)?;
     let answer = args.answer.or(args.text.map(Value::from));
     let input = match (args.answers, answer) {
-        (Some(Value::Object(answers)), _) => Input::resume(Value::Object(answers)),
+        (Some(Value::Object(answers)), _) => Input::answer(Value::Object(answers)),
         (Some(_), _) => {
             return Err(Fault::usage(
                 "--answers takes an object of question id to answer, e.g. '{\"ID\": true}'.",
             ));
         }
-        (None, Some(answer)) => Input::resume(match args.id {
+        (None, Some(answer)) => Input::answer(match args.id {
             Some(id) => Value::Object([(id.as_str(), answer)].into_iter().collect::<Object>()),
             None => answer,
         }),
-        (None, None) => Input::Resume,
+        (None, None) => Input::Continue,
     };
     let name = args
         .name
@@ -244,12 +244,12 @@ async fn waits_for(
         .map(|interrupt| interrupt.id.as_str())
         .collect();
     match input {
-        Input::Resume if state.next.is_empty() => Err(Fault::usage(format!(
+        Input::Continue if state.next.is_empty() => Err(Fault::usage(format!(
             "Thread {thread} is done; there is nothing to go on with. Give it a new input with `superstep run`, or edit it \
              with `superstep update`."
         ))),
         // Those that wait for a time only are waited for here; a deadline that passed goes on without its answer.
-        Input::Resume if !ids.is_empty() && !goes_on(&state.interrupts) => {
+        Input::Continue if !ids.is_empty() && !goes_on(&state.interrupts) => {
             for interrupt in &state.interrupts {
                 progress::question(interrupt, ids.len() == 1, thread.as_str(), &store.option);
             }
@@ -293,28 +293,25 @@ async fn drive(
     // What the run writes can be found by it, and removed.
     let mut metadata = file.metadata();
     metadata.insert("run_id", run_id.as_str());
-    let names = |names: &[String]| names.iter().map(|name| name.as_str().into()).collect();
     let presence = presence();
-    let mut config = RunConfig {
-        thread: Some(thread.clone()),
-        claim: Some(claim(&presence, &store, &thread, args.take_over).await),
-        checkpoint_id: checkpoint.map(Into::into),
-        modes: modes.clone(),
-        recursion_limit: args
-            .recursion_limit
-            .unwrap_or_else(|| file.document.recursion_limit()),
-        bounds: superstep_nodes::bounds(&file.document),
-        interrupt_before: names(&args.interrupt_before),
-        interrupt_after: names(&args.interrupt_after),
-        metadata,
-        context: args.context.clone().unwrap_or_default(),
-        max_concurrency: args.max_concurrency.map(std::num::NonZeroUsize::get),
-        cancel: cancel.clone(),
-        run_id: Some(run_id.clone()),
-        effects: args.effects.map(Into::into).unwrap_or_default(),
-        keep_finished,
-        ..RunConfig::default()
-    };
+    let mut config = RunConfig::on(thread.clone())
+        .claim(claim(&presence, &store, &thread, args.take_over).await)
+        .checkpoint_id(checkpoint.map(CheckpointId::from))
+        .modes(modes.clone())
+        .recursion_limit(
+            args.recursion_limit
+                .unwrap_or_else(|| file.document.recursion_limit()),
+        )
+        .bounds(superstep_nodes::bounds(&file.document))
+        .interrupt_before(args.interrupt_before.iter().map(String::as_str))
+        .interrupt_after(args.interrupt_after.iter().map(String::as_str))
+        .metadata(metadata)
+        .context(args.context.clone().unwrap_or_default())
+        .max_concurrency(args.max_concurrency.map(std::num::NonZeroUsize::get))
+        .cancel(cancel.clone())
+        .run_id(run_id.clone())
+        .effects(args.effects.map(Into::into).unwrap_or_default())
+        .keep_finished(keep_finished);
     let graph = graph
         .with_checkpointer(store.saver.clone())
         .with_store(store.memory.clone());
@@ -358,8 +355,8 @@ async fn drive(
         // A step of a branch that is not the newest is still open where it was answered.
         let here = result.ok().and_then(|result| result.checkpoint_id);
         match here.filter(|here| config.checkpoint_id.as_ref() == Some(here)) {
-            Some(_) => input = Input::resume(Object::new()),
-            None => (input, config.checkpoint_id) = (Input::Resume, None),
+            Some(_) => input = Input::answer(Object::new()),
+            None => (input, config.checkpoint_id) = (Input::Continue, None),
         }
         // A thread that was taken over once is not taken over again.
         config.claim = Some(claim(&presence, &store, &thread, false).await);

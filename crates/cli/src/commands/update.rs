@@ -1,7 +1,7 @@
 //! `superstep update`: an edit of a thread's state, as a node.
 
 use serde_json::json;
-use superstep::{RunError, StateRef, StateUpdate, ThreadId};
+use superstep::{CheckpointId, RunError, StateRef, StateUpdate, ThreadId};
 
 use crate::args::UpdateArgs;
 use crate::claim::{claim, presence};
@@ -24,11 +24,9 @@ pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
     }
     let (file, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
     check_values(&file, &args.values, "The update")?;
-    let at = StateRef {
-        checkpoint_id: args.checkpoint.map(Into::into),
-        claim: Some(claim(&presence(), &store, &thread, args.take_over).await),
-        ..StateRef::live(thread.clone())
-    };
+    let at = StateRef::live(thread.clone())
+        .checkpoint(args.checkpoint.map(CheckpointId::from))
+        .claimed(claim(&presence(), &store, &thread, args.take_over).await);
     let update = StateUpdate {
         values: args.values,
         as_node: args.as_node.map(Into::into),

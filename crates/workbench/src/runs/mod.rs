@@ -326,13 +326,13 @@ impl Workbench {
                     self.still_passes(&thread_id, &checkpoint).await?;
                     config.checkpoint_id = Some(checkpoint);
                     config.keep_finished = true;
-                    Input::resume(Object::new())
+                    Input::answer(Object::new())
                 }
-                None => Input::Resume,
+                None => Input::Continue,
             },
             RunAction::Replay { checkpoint_id } => {
                 config.checkpoint_id = Some(checkpoint_id.into());
-                Input::Resume
+                Input::Continue
             }
             RunAction::Resume {
                 answers,
@@ -346,7 +346,7 @@ impl Workbench {
                     .into_iter()
                     .map(|(id, answer)| (id, Value::from(answer)))
                     .collect();
-                Input::resume(answers)
+                Input::answer(answers)
             }
         };
         // Breakpoints outlive the nodes they were set on.
