@@ -33,7 +33,7 @@ impl Instance {
     }
 
     /// True when the claim is of a process that runs, other than this one.
-    pub fn is_of_another(&self, held: &ClaimView) -> bool {
+    pub(crate) fn is_of_another(&self, held: &ClaimView) -> bool {
         held.is_live() && !self.is_dead(held)
     }
 
@@ -63,6 +63,14 @@ impl Claimant {
         Self {
             instance: Instance::enter(&dir.map_or_else(temporary, Path::to_owned)).ok(),
             program,
+        }
+    }
+
+    /// True when the claim is of a process that runs, as far as this one can know.
+    pub fn is_held(&self, held: &ClaimView) -> bool {
+        match &self.instance {
+            Some(instance) => instance.is_of_another(held),
+            None => held.is_live(),
         }
     }
 
