@@ -191,11 +191,19 @@ impl Hub {
             .unwrap_or_default()
     }
 
-    /// Interfaces see that events are missing.
+    /// Interfaces see that events are missing. What waits for them about threads is dropped, because they take the events of
+    /// a batch after what they read again: the beginning of a run that nobody reports the end of would stand for good.
     pub(crate) fn gap(&self) {
-        for queue in self.fan.lock().queues.iter().filter_map(Weak::upgrade) {
+        let fan = self.fan.lock();
+        for queue in fan.queues.iter().filter_map(Weak::upgrade) {
             if !queue.own_only {
-                queue.waiting.lock().lost = true;
+                let mut waiting = queue.waiting.lock();
+                waiting.events.retain(|event| event.thread_id().is_none());
+                waiting.text = 0;
+                waiting.lost = true;
+                let runs = fan.running.values();
+                runs.flat_map(Running::events)
+                    .for_each(|event| waiting.push(event));
             }
         }
     }
@@ -474,5 +482,40 @@ mod tests {
         assert!(!hub.is_heard());
         hub.publish(AppEvent::Storage);
         assert_eq!(hub.fan.lock().queues.len(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_run_of_a_program_that_is_gone_does_not_wait_behind_the_gap() {
+        let run = |id: &str| RunView {
+            run_id: format!("run of {id}"),
+            thread_id: id.into(),
+            status: RunStatus::Running,
+            started_at: "2026-01-01T00:00:00.000+00:00".into(),
+            ended_at: None,
+            problem: None,
+            program: None,
+        };
+        let hub = Hub::default();
+        let mut reader = hub.subscribe();
+        hub.relay("gone", AppEvent::Run { run: run("lost") });
+        hub.relay("there", AppEvent::Run { run: run("kept") });
+        hub.publish(AppEvent::Inbox { waiting: 1 });
+        assert!(hub.forget_all_of("gone"));
+        hub.gap();
+        let batch = reader.next().await.unwrap();
+        assert_eq!(batch.seq, 2, "the reader sees a gap");
+        let runs: Vec<&str> = (batch.events.iter())
+            .filter_map(|event| match event {
+                AppEvent::Run { run } => Some(&*run.thread_id),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(runs, ["kept"], "and what runs now");
+        assert!(
+            batch
+                .events
+                .iter()
+                .any(|event| matches!(event, AppEvent::Inbox { waiting: 1 }))
+        );
     }
 }
