@@ -99,16 +99,12 @@ async fn rows(store: &Store, threads: &[ThreadSummary]) -> Result<Vec<Row>, Faul
         return Ok(rows);
     };
     let claims = coordination.claims(&ids).await?;
-    let presence = claims
-        .iter()
-        .any(|(_, held)| held.is_live())
-        .then(presence)
-        .flatten();
+    if !claims.iter().any(|(_, held)| held.is_live()) {
+        return Ok(rows);
+    }
+    let claimant = claimant();
     for (thread, held) in claims {
-        if !presence
-            .as_ref()
-            .map_or(held.is_live(), |presence| presence.is_of_another(&held))
-        {
+        if !claimant.is_of_another(&held) {
             continue;
         }
         for row in rows.iter_mut().filter(|row| row.thread == thread.as_str()) {

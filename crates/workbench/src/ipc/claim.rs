@@ -33,7 +33,7 @@ impl Instance {
     }
 
     /// True when the claim is of a process that runs, other than this one.
-    pub fn is_of_another(&self, held: &ClaimView) -> bool {
+    fn is_of_another(&self, held: &ClaimView) -> bool {
         held.is_live() && !self.is_dead(held)
     }
 
@@ -64,6 +64,12 @@ impl Claimant {
             instance: Instance::enter(&dir.map_or_else(temporary, Path::to_owned)).ok(),
             program,
         }
+    }
+
+    /// True when the claim is of a program that runs, other than this one.
+    pub fn is_of_another(&self, held: &ClaimView) -> bool {
+        let instance = self.instance.as_ref();
+        instance.map_or(held.is_live(), |instance| instance.is_of_another(held))
     }
 
     pub(crate) fn program(&self) -> &'static str {
