@@ -4,7 +4,9 @@ use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
-use superstep::{CheckpointHead, Object, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary, Value};
+use superstep::{
+    CheckpointHead, ClaimView, Object, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary, Value,
+};
 use superstep_workbench::session;
 
 use crate::args::DeleteArgs;
@@ -99,14 +101,11 @@ async fn rows(store: &Store, threads: &[ThreadSummary]) -> Result<Vec<Row>, Faul
         return Ok(rows);
     };
     let claims = coordination.claims(&ids).await?;
-    if !claims.iter().any(|(_, held)| held.is_live()) {
+    if !claims.values().any(ClaimView::is_live) {
         return Ok(rows);
     }
     let claimant = claimant();
-    for (thread, held) in claims {
-        if !claimant.is_of_another(&held) {
-            continue;
-        }
+    for (thread, held) in claims.iter().filter(|(_, held)| claimant.is_held(held)) {
         for row in rows.iter_mut().filter(|row| row.thread == thread.as_str()) {
             row.status = RUNNING.to_owned();
             row.program = Some(held.holder.name.to_string());

@@ -33,7 +33,7 @@ impl Instance {
     }
 
     /// True when the claim is of a process that runs, other than this one.
-    fn is_of_another(&self, held: &ClaimView) -> bool {
+    pub(crate) fn is_of_another(&self, held: &ClaimView) -> bool {
         held.is_live() && !self.is_dead(held)
     }
 
@@ -66,10 +66,12 @@ impl Claimant {
         }
     }
 
-    /// True when the claim is of a program that runs, other than this one.
-    pub fn is_of_another(&self, held: &ClaimView) -> bool {
-        let instance = self.instance.as_ref();
-        instance.map_or(held.is_live(), |instance| instance.is_of_another(held))
+    /// True when the claim is of a process that runs, as far as this one can know.
+    pub fn is_held(&self, held: &ClaimView) -> bool {
+        match &self.instance {
+            Some(instance) => instance.is_of_another(held),
+            None => held.is_live(),
+        }
     }
 
     pub(crate) fn program(&self) -> &'static str {

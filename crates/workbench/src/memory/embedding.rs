@@ -122,17 +122,17 @@ fn config_of(memory: &MemorySettings, data_dir: &Path, secrets: &Arc<dyn Secrets
         }
         (None, _) => None,
     };
-    StoreConfig {
-        ttl: TtlConfig {
-            default: memory
-                .ttl_minutes
-                .map(|minutes| Duration::from_secs(60 * u64::from(minutes))),
-            refresh_on_read: memory.refresh_on_read,
-            ..TtlConfig::default()
-        },
-        index: embed.map(VectorIndex::new),
-        ..StoreConfig::default()
-    }
+    StoreConfig::default()
+        .ttl(
+            TtlConfig::default()
+                .default_ttl(
+                    memory
+                        .ttl_minutes
+                        .map(|minutes| Duration::from_secs(60 * u64::from(minutes))),
+                )
+                .refresh_on_read(memory.refresh_on_read),
+        )
+        .index(embed.map(VectorIndex::new))
 }
 
 /// What the long-term memory of a data folder's database is opened with, as its settings say.

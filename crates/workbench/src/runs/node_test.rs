@@ -120,20 +120,18 @@ impl Workbench {
         let bounds = superstep_nodes::bounds(&source.document);
         let graph = blocking(move || this.build_node_test(&source, &node, &answering)).await??;
         let work = self.job(request.work);
-        let config = RunConfig {
-            modes: vec![
+        let config = RunConfig::on(THREAD)
+            .modes([
                 StreamMode::Tasks,
                 StreamMode::Attempts,
                 StreamMode::Messages,
                 StreamMode::Custom,
-            ],
-            interrupt_after: vec![Name::from(request.node.as_str())],
-            bounds,
-            cancel: work.stop().clone(),
+            ])
+            .interrupt_after([Name::from(request.node.as_str())])
+            .bounds(bounds)
+            .cancel(work.stop().clone())
             // Models inside of a nested graph are collected, too.
-            subgraphs: true,
-            ..RunConfig::on(THREAD)
-        };
+            .subgraphs(true);
         let graph = graph.with_checkpointer(Arc::new(MemorySaver::new()));
         let began = Instant::now();
         let mut collected = Collected::default();
@@ -150,7 +148,7 @@ impl Workbench {
                         let answer: Object = [(question.id.to_string(), Value::from(answer))]
                             .into_iter()
                             .collect();
-                        next = Input::resume(answer);
+                        next = Input::answer(answer);
                     }
                     _ => break Ok(()),
                 },

@@ -17,8 +17,8 @@ impl Given {
     pub(crate) fn input(self) -> Input {
         match self {
             Self::Input(input) => Input::Value(input),
-            Self::Answers(answers) => Input::resume(answers),
-            Self::Nothing => Input::Resume,
+            Self::Answers(answers) => Input::answer(answers),
+            Self::Nothing => Input::Continue,
         }
     }
 }

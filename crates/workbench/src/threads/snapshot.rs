@@ -256,10 +256,7 @@ impl Workbench {
         id: Option<&str>,
     ) -> Result<Shown, Problem> {
         if let Some(built) = built {
-            let at = StateRef {
-                checkpoint_id: id.map(CheckpointId::from),
-                ..StateRef::live(thread_id)
-            };
+            let at = StateRef::live(thread_id).checkpoint(id.map(CheckpointId::from));
             return Ok(built.graph.get_state(&at).await?.into());
         }
         let id = id.map(CheckpointId::from);
