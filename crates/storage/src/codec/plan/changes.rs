@@ -1,6 +1,5 @@
 //! What of a checkpoint has changed, given what is known of its parent.
 
-use imbl::OrdMap;
 use superstep::{ChannelVersions, Name, NameMap, Put, Value, VersionsSeen};
 
 /// A channel that changed.
@@ -27,73 +26,53 @@ impl<'p> Changes<'p> {
     pub(crate) fn of(put: &'p Put, parent: Option<(&ChannelVersions, &VersionsSeen)>) -> Self {
         let checkpoint = &put.checkpoint;
         let (versions, entries) = (&checkpoint.channel_versions, &checkpoint.versions_seen);
-        let change = |channel: Name, appended_from: Option<usize>| {
-            let version = versions.get(&channel).copied();
-            let value = version.and_then(|_| checkpoint.channel_values.get(&channel));
-            Change {
-                channel,
-                version,
-                value,
-                appended_from,
-            }
-        };
-        let (channels, nodes) = match parent {
-            None => (
-                versions.keys().map(|name| change(name.clone(), None)).collect(),
-                entries.keys().cloned().collect(),
-            ),
-            Some((versions_before, seen)) => {
-                let named = put.changes.iter().map(|change| &change.channel);
-                let channels = if adds_up(named, versions_before, versions) {
-                    let named = put.changes.iter();
-                    named
-                        .map(|named| change(named.channel.clone(), named.appended_from))
-                        .collect()
-                } else {
-                    different(versions_before, versions)
-                        .map(|name| change(name, None))
-                        .collect()
-                };
-                let nodes = if adds_up(put.seen.iter(), seen, entries) {
-                    put.seen.clone()
-                } else {
-                    different(seen, entries).collect()
-                };
-                (channels, nodes)
-            }
-        };
-        let seen = nodes.into_iter().map(|node| {
-            let entry = entries.get(&node);
-            (node, entry)
-        });
+        let (versions_before, entries_before) = parent.unzip();
+        let named = put.changes.iter();
+        let named = named.map(|change| (change.channel.clone(), change.appended_from));
+        let channels = changed(named, versions_before, versions).into_iter();
+        let named = put.seen.iter().map(|node| (node.clone(), None));
+        let nodes = changed(named, entries_before, entries).into_iter();
         Self {
-            channels,
-            seen: seen.collect(),
+            channels: channels
+                .map(|(channel, appended_from)| {
+                    let version = versions.get(&channel).copied();
+                    Change {
+                        value: version.and_then(|_| checkpoint.channel_values.get(&channel)),
+                        channel,
+                        version,
+                        appended_from,
+                    }
+                })
+                .collect(),
+            seen: nodes
+                .map(|(node, _)| {
+                    let entry = entries.get(&node);
+                    (node, entry)
+                })
+                .collect(),
         }
     }
 }
 
-/// True when the keys that are named account for the difference in number.
-fn adds_up<'a, V: Clone>(
-    mut named: impl Iterator<Item = &'a Name>,
-    before: &NameMap<V>,
+/// The names that are given, if they account for the difference in number; otherwise those that a comparison finds.
+fn changed<V: Clone + PartialEq>(
+    named: impl Iterator<Item = (Name, Option<usize>)>,
+    before: Option<&NameMap<V>>,
     now: &NameMap<V>,
-) -> bool {
-    let len = |map: &NameMap<V>| map.len() as i64;
-    let grown = named.try_fold(len(before), |len, key| {
-        Some(len + i64::from(now.contains_key(key)) - i64::from(before.contains_key(key)))
+) -> Vec<(Name, Option<usize>)> {
+    let Some(before) = before else {
+        return now.iter().map(|(name, _)| (name.clone(), None)).collect();
+    };
+    let named: Vec<_> = named.collect();
+    let grown = named.iter().fold(before.len() as i64, |len, (name, _)| {
+        len + i64::from(now.contains_key(name)) - i64::from(before.contains_key(name))
     });
-    grown == Some(len(now))
-}
-
-fn different<'a, V: Clone + PartialEq>(
-    before: &'a OrdMap<Name, V>,
-    now: &'a OrdMap<Name, V>,
-) -> impl Iterator<Item = Name> + 'a {
-    let gone = before.keys().filter(move |key| !now.contains_key(*key));
+    if grown == now.len() as i64 {
+        return named;
+    }
+    let gone = before.iter().filter(|(name, _)| !now.contains_key(name));
     let new = now
         .iter()
-        .filter(move |(key, value)| before.get(*key) != Some(*value))
-        .map(|(key, _)| key);
-    gone.chain(new).cloned()
+        .filter(|(name, value)| before.get(name) != Some(*value));
+    gone.chain(new).map(|(name, _)| (name.clone(), None)).collect()
 }

@@ -43,71 +43,32 @@ pub(crate) trait Tables {
 /// A stored checkpoint as the next commit needs it.
 #[derive(Debug)]
 pub(crate) struct Known<S: Clone> {
+    /// Its row.
     pub(crate) seq: i64,
-    pub(crate) state: State<S>,
     /// Number and bytes of the deltas since the last snapshot.
-    depth: i64,
-    weight: i64,
+    pub(crate) depth: i64,
+    pub(crate) weight: i64,
     /// The row of the metadata, and what it holds.
-    meta: i64,
-    parents: Object,
-    user: Object,
+    pub(crate) meta: i64,
+    pub(crate) parents: Object,
+    pub(crate) user: Object,
+    pub(crate) state: State<S>,
     /// Bytes of the values whose text is in deltas.
-    texts: i64,
+    pub(crate) texts: i64,
 }
 
-impl<S: Slot> Known<S> {
-    /// A checkpoint that was read: its row, depth and weight, its metadata and its state.
-    pub(crate) fn read(
-        (seq, depth, weight): (i64, i64, i64),
-        (meta, parents, user): (i64, Object, Object),
-        state: State<S>,
-    ) -> Self {
-        Self {
-            seq,
-            depth,
-            weight,
-            meta,
-            parents,
-            user,
-            texts: state.values.values().map(text_bytes).sum(),
-            state,
-        }
-    }
-}
-
-/// What a row of a checkpoint holds.
+/// What is to be stored of a checkpoint.
 #[derive(Debug)]
 pub(crate) struct Plan<S: Clone> {
     /// A delta of the parent's state, or at depth 0 the whole state.
     pub(crate) delta: Vec<u8>,
-    pub(crate) depth: i64,
-    pub(crate) weight: i64,
-    /// The row of the metadata.
-    pub(crate) meta: i64,
     /// The place of its source in [`SOURCES`].
     pub(crate) source: i16,
     /// Lists of names.
     pub(crate) next: Option<Vec<u8>>,
     pub(crate) updated: Option<Vec<u8>>,
-    pub(crate) state: State<S>,
-    texts: i64,
-}
-
-impl<S: Clone> Plan<S> {
-    /// The checkpoint once it is stored in this row.
-    pub(crate) fn stored(self, seq: i64, metadata: &Metadata) -> Known<S> {
-        Known {
-            seq,
-            state: self.state,
-            depth: self.depth,
-            weight: self.weight,
-            meta: self.meta,
-            parents: metadata.parents.clone(),
-            user: metadata.user.clone(),
-            texts: self.texts,
-        }
-    }
+    /// What is known of it once it has a row.
+    pub(crate) known: Known<S>,
 }
 
 /// Plans a checkpoint on what is known of its parent, if that is stored here.
@@ -131,12 +92,12 @@ pub(crate) fn plan<T: Tables>(
     for change in changes.channels {
         let name = tables.name(&change.channel)?;
         let before = values.get(&change.channel);
-        texts -= before.map_or(0, text_bytes);
+        texts -= before.map_or(0, Slot::text_bytes);
         let slot = match change.value {
             Some(value) => Some(tables.value(&change.channel, value, before, change.appended_from)?),
             None => None,
         };
-        texts += slot.as_ref().map_or(0, text_bytes);
+        texts += slot.as_ref().map_or(0, Slot::text_bytes);
         state::add_channel(&mut delta, name, change.version, slot.as_ref());
         match slot {
             Some(slot) => values.insert(change.channel, slot),
@@ -173,19 +134,20 @@ pub(crate) fn plan<T: Tables>(
     let source = SOURCES.iter().position(|source| *source == metadata.source);
     Ok(Plan {
         delta,
-        depth,
-        weight,
-        meta,
         source: source.unwrap_or(0) as i16,
         next: next.transpose()?,
         updated: checkpoint.updated_channels.as_deref().map(list).transpose()?,
-        state,
-        texts,
+        known: Known {
+            seq: 0,
+            depth,
+            weight,
+            meta,
+            parents: metadata.parents.clone(),
+            user: metadata.user.clone(),
+            state,
+            texts,
+        },
     })
-}
-
-fn text_bytes<S: Slot>(slot: &S) -> i64 {
-    slot.text().map_or(0, |text| text.len() as i64)
 }
 
 /// Metadata without source and step, as a row holds it.

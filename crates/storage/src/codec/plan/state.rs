@@ -18,6 +18,11 @@ pub(crate) trait Slot: Clone {
     fn text(&self) -> Option<&Arc<[u8]>> {
         None
     }
+
+    /// Bytes that it takes in a delta.
+    fn text_bytes(&self) -> i64 {
+        self.text().map_or(0, |text| text.len() as i64)
+    }
 }
 
 impl Slot for i64 {

@@ -14,7 +14,7 @@ use tokio_postgres::types::ToSql;
 
 use super::values::{Slot, links};
 use super::{Job, Outcome, Space, Writer};
-use crate::codec::plan::{self, State, Tables, plan, read_metadata};
+use crate::codec::plan::{self, Plan, State, Tables, plan, read_metadata};
 use crate::postgres::batch::{Batch, CheckpointRow, WriteRow};
 use crate::postgres::fault::Fault;
 use crate::postgres::reader::{CHAINS, Deltas};
@@ -295,11 +295,16 @@ impl Writer {
                 .collect(),
             seen: state.seen,
         };
-        let known = Arc::new(Known::read(
-            (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?),
-            (row.try_get(3)?, parents, user),
+        let known = Arc::new(Known {
+            seq: row.try_get(0)?,
+            depth: row.try_get(1)?,
+            weight: row.try_get(2)?,
+            meta: row.try_get(3)?,
+            parents,
+            user,
             state,
-        ));
+            texts: 0,
+        });
         self.remember(space.id, id, known.clone());
         Ok(Some(known))
     }
@@ -329,8 +334,15 @@ impl Writer {
             space,
             thread,
         };
-        let mut plan = plan(put, parent.as_deref(), thread, &mut tables)?;
+        let Plan {
+            delta,
+            source,
+            next,
+            updated,
+            mut known,
+        } = plan(put, parent.as_deref(), thread, &mut tables)?;
         let seq = self.next_number()?;
+        known.seq = seq;
         batch.added(space.id, space.epoch, checkpoint.id.as_str());
         batch.checkpoints.push(CheckpointRow {
             space: space.id,
@@ -338,16 +350,15 @@ impl Writer {
             seq,
             parent: checkpoint.parent.as_ref().map(ToString::to_string),
             ts: checkpoint.ts.clone(),
-            source: plan.source,
+            source,
             step: metadata.step,
-            meta: plan.meta,
-            next: plan.next.take(),
-            updated: plan.updated.take(),
-            depth: plan.depth,
-            weight: plan.weight,
-            delta: std::mem::take(&mut plan.delta),
+            meta: known.meta,
+            next,
+            updated,
+            depth: known.depth,
+            weight: known.weight,
+            delta,
         });
-        let known = plan.stored(seq, metadata);
         self.remember(space.id, &checkpoint.id, Arc::new(known));
         Ok(seq)
     }

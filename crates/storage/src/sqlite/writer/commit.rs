@@ -197,7 +197,16 @@ impl Writer {
         let mut view = self.view();
         let (parents, user) = view.meta(meta, &place)?;
         let state = view.state(seq, &place)?;
-        let known = Arc::new(Known::read((seq, depth, weight), (meta, parents, user), state));
+        let known = Arc::new(Known {
+            seq,
+            depth,
+            weight,
+            meta,
+            parents,
+            user,
+            texts: state.values.iter().map(|(_, slot)| slot.text_bytes()).sum(),
+            state,
+        });
         self.remember(space, id, known.clone());
         Ok(Some(known))
     }
@@ -250,7 +259,7 @@ impl Writer {
             writer: &mut *self,
             thread,
         };
-        let plan = plan(put, parent.as_deref(), thread, &mut tables)?;
+        let mut plan = plan(put, parent.as_deref(), thread, &mut tables)?;
         let parent_column: ToSqlOutput<'_> = match (&parent, &checkpoint.parent) {
             (Some(known), _) => known.seq.into(),
             (None, Some(id)) => id_column(id.as_str()),
@@ -268,11 +277,11 @@ impl Writer {
                 &time_column(&checkpoint.ts),
                 &plan.source,
                 &metadata.step,
-                &plan.meta,
+                &plan.known.meta,
                 &plan.next,
                 &plan.updated,
-                &plan.depth,
-                &plan.weight,
+                &plan.known.depth,
+                &plan.known.weight,
                 &plan.delta,
                 &early.blob,
             ],
@@ -280,7 +289,7 @@ impl Writer {
         if let Some(long) = early.long {
             self.own_row(seq, &mut early.written, long)?;
         }
-        let known = plan.stored(seq, metadata);
+        plan.known.seq = seq;
         // A reader has the last of a thread at hand, and not all that a transaction went through.
         if parent.is_some_and(|parent| {
             self.fresh
@@ -290,8 +299,8 @@ impl Writer {
         }) {
             self.fresh.states.pop();
         }
-        self.fresh.states.push((seq, known.state.clone()));
-        self.remember(space, &checkpoint.id, Arc::new(known));
+        self.fresh.states.push((seq, plan.known.state.clone()));
+        self.remember(space, &checkpoint.id, Arc::new(plan.known));
         if let (Some(newest), Some(id)) = (self.newest.get_mut(&space), uuid_bytes(checkpoint.id.as_str())) {
             *newest = id.max(*newest);
         }
