@@ -9,6 +9,8 @@ mod data_folder;
 mod documents;
 mod effects;
 mod exchanges;
+#[cfg(unix)]
+mod handed;
 mod inbox;
 mod maintenance;
 mod memory;

@@ -185,3 +185,44 @@ async fn a_test_that_takes_too_long_can_be_stopped() {
     }
     assert!(test.await.unwrap().is_err());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_happens_inside_of_a_nested_graph_belongs_to_the_node_around_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(&dir.path().join("data")).await;
+    // The node inside has the name of the node around it.
+    let inner = json!({
+        "format": "superstep/1", "name": "Inner", "state": {"n": {"type": "integer"}},
+        "nodes": {
+            "work": {
+                "kind": "code",
+                "retry": {"attempts": 2, "initial_interval": 0.01, "jitter": false, "retry_on": ["CodeError"]},
+                "config": {"source": "emit('inside'); throw new Error('no');"}
+            }
+        },
+        "edges": [{"from": "__start__", "to": "work"}]
+    });
+    let outer = json!({
+        "format": "superstep/1", "name": "Outer", "state": {"n": {"type": "integer"}},
+        "nodes": {"work": {"kind": "graph", "config": {"graph": "inner.json"}}},
+        "edges": [{"from": "__start__", "to": "work"}]
+    });
+    std::fs::write(dir.path().join("inner.json"), inner.to_string()).unwrap();
+    let path = dir.path().join("outer.json");
+    std::fs::write(&path, outer.to_string()).unwrap();
+    let graph = app.ok("graph.open", json!({"path": path})).await["graphId"].clone();
+    let tested = app
+        .ok("node.test", json!({"graphId": graph, "node": "work"}))
+        .await;
+    assert_eq!(
+        tested["emitted"],
+        json!(["inside", "inside"]),
+        "each attempt inside is seen"
+    );
+    assert_eq!(tested["task"]["status"], "failed");
+    assert_eq!(
+        tested["task"].get("attempts"),
+        None,
+        "the node around was tried once: {tested}"
+    );
+}

@@ -1,0 +1,79 @@
+//! What a program changes in the threads of another, over its socket: the other one's interfaces load them again.
+
+use std::time::Duration;
+
+use serde_json::json;
+use superstep::{Checkpointer, Keep, Pruning, Store, StoreConfig};
+use superstep_acceptance::App;
+use superstep_workbench::Options;
+use superstep_workbench::ipc::{self, Remote};
+use superstep_workbench::wire::AppEvent;
+
+use crate::threads::{begin, line, thread_of};
+
+/// Whether the threads are said to have changed before another program's changes are looked for twice more.
+async fn is_published(app: &mut App) -> bool {
+    let changed = app.until(|event| matches!(event, AppEvent::Changed { threads: true, .. }).then_some(()));
+    tokio::time::timeout(Duration::from_millis(1200), changed)
+        .await
+        .is_ok()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_another_program_changes_here_is_published_and_what_it_reads_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        data_dir: dir.path().to_owned(),
+        storage: Some("memory:".to_owned()),
+        ..Options::default()
+    };
+    let mut app = App::open_with(options).await;
+    let graph = app.draft("Line", line()).await;
+    let thread = thread_of(&mut app, begin(&graph)).await;
+    let other = thread_of(&mut app, begin(&graph)).await;
+    let remote = Remote::of(ipc::running(dir.path()).await.remove(0), StoreConfig::default());
+    let maintenance = remote.maintenance().unwrap();
+    let prune = |dry_run| Pruning {
+        dry_run,
+        ..Pruning::threads([thread.as_str().into()], Keep::Latest)
+    };
+    // The watch takes its first look.
+    is_published(&mut app).await;
+
+    remote.thread(&thread.as_str().into()).await.unwrap();
+    maintenance.prune(&prune(true)).await.unwrap();
+    maintenance.verify(false).await.unwrap();
+    Store::get(&remote, &["a"], "key").await.unwrap();
+    assert!(!is_published(&mut app).await, "nothing was changed");
+
+    maintenance.prune(&prune(false)).await.unwrap();
+    assert!(is_published(&mut app).await, "the past of a thread was removed");
+    let left = app.ok("thread.checkpoints", json!({"threadId": thread})).await;
+    assert_eq!(left["checkpoints"].as_array().unwrap().len(), 1);
+    maintenance.verify(true).await.unwrap();
+    assert!(is_published(&mut app).await, "something may have been repaired");
+    Store::put(&remote, &["a"], "key", superstep::json!({"n": 1}))
+        .await
+        .unwrap();
+    assert!(is_published(&mut app).await, "an item was put");
+    remote.delete_thread(&other.as_str().into()).await.unwrap();
+    assert!(is_published(&mut app).await, "a thread was deleted");
+}
+
+#[test]
+fn a_database_has_one_address_in_every_program() {
+    let here = std::env::current_dir().unwrap();
+    let absolute = |scheme: &str| format!("{scheme}:{}", here.join("none").display());
+    for (url, address) in [
+        ("sqlite:none", absolute("sqlite")),
+        ("file:none", absolute("file")),
+        ("memory:", "memory:".to_owned()),
+    ] {
+        assert_eq!(ipc::storage_of(url), address, "{url}");
+    }
+    let shown = ipc::storage_of("postgres://me:secret@host/threads");
+    assert!(
+        shown.contains("host/threads") && !shown.contains("secret"),
+        "{shown}"
+    );
+}
