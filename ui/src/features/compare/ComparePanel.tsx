@@ -178,7 +178,7 @@ function Picker({ label, value, list, chosen, now = false, testId, onChange }: P
   return (
     <Select<string>
       size="small"
-      className="w-52 max-w-[36%]"
+      className="w-52! max-w-[36%]"
       aria-label={label}
       data-testid={testId}
       value={value}
