@@ -63,19 +63,13 @@ async fn bare_loop(steps: usize) {
 }
 
 fn config() -> RunConfig {
-    RunConfig {
-        recursion_limit: 1_000_000_000,
-        ..RunConfig::default()
-    }
+    RunConfig::default().recursion_limit(1_000_000_000)
 }
 
 /// Runs the workload once; with a checkpointer on a new thread each time.
 async fn once(work: &Workload, graph: &Graph, thread: Option<usize>, durability: Durability) {
-    let config = RunConfig {
-        thread: thread.map(|thread| format!("t{thread}").into()),
-        durability,
-        ..config()
-    };
+    let mut config = config().durability(durability);
+    config.thread = thread.map(|thread| format!("t{thread}").into());
     let done = graph
         .invoke(Input::Value(work.input.clone()), config)
         .await
@@ -209,10 +203,7 @@ async fn growing() {
     for i in 0..TURNS {
         let input = workloads::turn(i);
         let start = Instant::now();
-        let config = RunConfig {
-            thread: Some("talk".into()),
-            ..config()
-        };
+        let config = config().thread("talk");
         graph.invoke(Input::Value(input), config).await.unwrap();
         turns.push(start.elapsed().as_secs_f64() * 1e6);
     }
@@ -275,10 +266,7 @@ async fn growing() {
 
 async fn stream(bare: f64) {
     let work = workload("loop", "1000");
-    let config = || RunConfig {
-        modes: vec![StreamMode::Updates],
-        ..config()
-    };
+    let config = || config().modes([StreamMode::Updates]);
     let times = micros(async || {
         let mut run = work.graph.stream(Input::Value(work.input.clone()), config());
         let mut events = 0;

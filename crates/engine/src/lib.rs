@@ -79,7 +79,6 @@ pub use policy::cache::{CacheKey, CachePolicy, CachedWrites, MemoryCache, NodeCa
 pub use policy::effect::{Effect, EffectDone, EffectPolicy, EffectState};
 pub use policy::limits::Limits;
 pub use policy::retry::{RetryOn, RetryPolicy, is_retryable};
-pub use policy::schedule::Schedule;
 pub use run::handle::Run;
 pub use run::single::NodeRun;
 pub use run::typed::{Outcome, TypedGraph};
@@ -88,7 +87,7 @@ pub use store::{
     Embedding, HashedNgrams, Index, Item, MemoryStore, NamespaceQuery, Ranking, Store, StoreAnswer,
     StoreConfig, StoreError, StoreOp, StoreQuery, Sweeper, Ttl, TtlConfig, VectorIndex,
 };
-pub use stream::config::{Drain, Durability, Input, Output, RunConfig, RunResult, RunStatus, StateRef};
+pub use stream::config::{Drain, Durability, Input, Output, RunResult, RunStatus, StateRef};
 pub use stream::error::{
     CompileError, GraphPlace, GraphProblem, RunError, StateError, TimeoutScope, UnknownInterruptReason,
 };
@@ -97,6 +96,8 @@ pub use stream::events::{
 };
 pub use stream::lifecycle::{Lifecycle, LifecycleEvent, LifecycleStatus};
 pub use stream::metrics::{Meter, RunMetrics};
+pub use stream::run_config::RunConfig;
+pub use stream::testing;
 #[doc(hidden)]
 pub use value::Key;
 pub use value::decode::DecodeError;

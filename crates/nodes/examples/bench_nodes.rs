@@ -178,13 +178,7 @@ fn graph_of(registry: &Registry, document: &Json, environment: &Environment) -> 
 
 async fn run(graph: &Graph, input: Value) {
     graph
-        .invoke(
-            Input::value(input),
-            RunConfig {
-                recursion_limit: 10_000,
-                ..RunConfig::default()
-            },
-        )
+        .invoke(Input::value(input), RunConfig::default().recursion_limit(10_000))
         .await
         .unwrap();
 }
@@ -323,10 +317,7 @@ async fn stream(pieces: usize) {
         "edges": [{"from": "__start__", "to": "ask"}, {"from": "ask", "to": "__end__"}]});
     let graph = graph(&document, &environment);
     let ours = fastest_run(pieces, async || {
-        let config = RunConfig {
-            modes: vec![StreamMode::Messages],
-            ..RunConfig::default()
-        };
+        let config = RunConfig::default().modes([StreamMode::Messages]);
         let mut run = graph.stream(Input::value(superstep::json!({})), config);
         let mut seen = 0;
         while let Some(event) = run.next().await {

@@ -17,11 +17,10 @@ use crate::kind::Site;
 pub fn bounds(document: &Document) -> Bounds {
     const MB: usize = 1024 * 1024;
     let limits = document.limits();
-    Bounds {
-        packets: Some(limits.packets),
-        packet_bytes: Some(limits.packet_mb * MB),
-        state_bytes: Some(limits.state_mb * MB),
-    }
+    Bounds::default()
+        .packets(limits.packets)
+        .packet_bytes(limits.packet_mb * MB)
+        .state_bytes(limits.state_mb * MB)
 }
 
 /// Failures that come back in every attempt: somebody has to correct the graph or the machine first.
@@ -158,14 +157,12 @@ fn seconds(seconds: f64) -> Duration {
 }
 
 fn retry(retry: &Retry) -> RetryPolicy {
-    let policy = RetryPolicy {
-        initial_interval: seconds(retry.initial_interval),
-        backoff_factor: retry.backoff_factor,
-        max_interval: seconds(retry.max_interval),
-        max_attempts: retry.attempts,
-        jitter: retry.jitter,
-        ..RetryPolicy::default()
-    };
+    let policy = RetryPolicy::default()
+        .initial_interval(seconds(retry.initial_interval))
+        .backoff_factor(retry.backoff_factor)
+        .max_interval(seconds(retry.max_interval))
+        .max_attempts(retry.attempts)
+        .jitter(retry.jitter);
     match &retry.retry_on {
         Some(classes) => policy.on(classes.iter().map(String::as_str)),
         None => policy.when(|failure| match failure.status {
@@ -199,12 +196,11 @@ pub fn not_retried(conduct: &Conduct, failure: &Failure) -> Option<String> {
 }
 
 fn timeout(limits: &NodeTimeout) -> Timeout {
-    Timeout {
-        run: limits.run.map(seconds),
-        idle: limits.idle.map(seconds),
-        refresh_on: match limits.heartbeat {
-            true => RefreshOn::Heartbeat,
-            false => RefreshOn::Auto,
-        },
-    }
+    let refresh_on = match limits.heartbeat {
+        true => RefreshOn::Heartbeat,
+        false => RefreshOn::Auto,
+    };
+    Timeout::run(limits.run.map(seconds))
+        .and_idle(limits.idle.map(seconds))
+        .refresh_on(refresh_on)
 }

@@ -293,11 +293,9 @@ async fn super_steps(folder: &Path) {
         let file = folder.join(format!("engine-{name}.db"));
         let saver = normal(&file);
         let graph = graph.clone().with_checkpointer(Arc::new(saver));
-        let config = RunConfig {
-            durability,
-            recursion_limit: u32::MAX,
-            ..RunConfig::on("counter")
-        };
+        let config = RunConfig::on("counter")
+            .durability(durability)
+            .recursion_limit(u32::MAX);
         let began = Instant::now();
         let input = Value::Object([("n", 0)].into_iter().collect());
         graph.invoke(Input::Value(input), config).await.unwrap();
@@ -349,11 +347,9 @@ async fn effects(folder: &Path) {
             for (place, kind) in kinds.iter().enumerate() {
                 let saver = normal(folder.join(format!("effects-{name}-{round}-{place}.db")));
                 let graph = graph(*kind).with_checkpointer(Arc::new(saver));
-                let config = RunConfig {
-                    durability,
-                    recursion_limit: u32::MAX,
-                    ..RunConfig::on("counter")
-                };
+                let config = RunConfig::on("counter")
+                    .durability(durability)
+                    .recursion_limit(u32::MAX);
                 let began = Instant::now();
                 graph.invoke(Input::value(json!({"n": 0})), config).await.unwrap();
                 times[place].push(began.elapsed().as_secs_f64() * 1e6 / TURNS as f64);
@@ -599,10 +595,7 @@ async fn space(folder: &Path) {
                 "talk" => workloads::turn(run as usize),
                 _ => work.input.clone(),
             };
-            let config = RunConfig {
-                recursion_limit: u32::MAX,
-                ..RunConfig::on("t")
-            };
+            let config = RunConfig::on("t").recursion_limit(u32::MAX);
             graph.invoke(Input::Value(input), config).await.unwrap();
         }
         let took = began.elapsed().as_secs_f64() * 1e3;

@@ -15,10 +15,7 @@ use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
 use workloads::{Workload, measure, workload};
 
 fn config() -> RunConfig {
-    RunConfig {
-        recursion_limit: 1_000_000_000,
-        ..RunConfig::default()
-    }
+    RunConfig::default().recursion_limit(1_000_000_000)
 }
 
 /// A database that does not wait for the disk, as LangGraph.js' does not: `bench_storage` says what waiting costs.
@@ -44,13 +41,7 @@ fn open(kind: &str, folder: &Path, round: usize) -> Option<Arc<dyn Checkpointer>
 
 fn saving(graph: &Graph, saver: Option<Arc<dyn Checkpointer>>) -> (Graph, RunConfig) {
     match saver {
-        Some(saver) => {
-            let thread = Some("t".into());
-            (
-                graph.clone().with_checkpointer(saver),
-                RunConfig { thread, ..config() },
-            )
-        }
+        Some(saver) => (graph.clone().with_checkpointer(saver), config().thread("t")),
         None => (graph.clone(), config()),
     }
 }
@@ -68,10 +59,7 @@ async fn run(work: &Workload, saver: Option<Arc<dyn Checkpointer>>) -> (f64, usi
 /// Every event of an `updates` stream.
 async fn stream(work: &Workload) -> (f64, usize) {
     let began = Instant::now();
-    let config = RunConfig {
-        modes: vec![StreamMode::Updates],
-        ..config()
-    };
+    let config = config().modes([StreamMode::Updates]);
     let mut run = work.graph.stream(Input::Value(work.input.clone()), config);
     let mut events = 0;
     while run.next().await.is_some() {

@@ -28,10 +28,7 @@ fn graph(spec: ChannelSpec, saver: Arc<dyn Checkpointer>) -> Graph {
 /// What the history of the thread shows after runs, edits and forks, newest first. The first checkpoint of a thread
 /// that only stores the ends of its runs is left out: it is there for delta keys alone.
 async fn script(graph: &Graph, durability: Durability) -> Vec<String> {
-    let config = || RunConfig {
-        durability,
-        ..RunConfig::on("t")
-    };
+    let config = || RunConfig::on("t").durability(durability);
     let given = |n: i64| Input::value(json!({"items": [n]}));
     let edit = |values: Value| StateUpdate {
         values,
@@ -47,10 +44,7 @@ async fn script(graph: &Graph, durability: Durability) -> Vec<String> {
     for values in edits {
         graph.update_state(&live, edit(values)).await.expect("an edit");
     }
-    let past = RunConfig {
-        checkpoint_id: Some(fork.clone()),
-        ..config()
-    };
+    let past = config().checkpoint_id(fork.clone());
     graph.invoke(given(3), past).await.expect("a run on a branch");
     let at = StateRef::at("t", fork);
     let past_edit = edit(json!({"items": ["p"]}));
@@ -58,7 +52,7 @@ async fn script(graph: &Graph, durability: Durability) -> Vec<String> {
         .update_state(&at, past_edit)
         .await
         .expect("an edit of the past");
-    graph.invoke(Input::Resume, config()).await.expect("a resume");
+    graph.invoke(Input::Continue, config()).await.expect("a resume");
     let history = graph
         .get_state_history(&"t".into(), &ListQuery::default())
         .await

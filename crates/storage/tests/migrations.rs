@@ -377,14 +377,11 @@ async fn a_postgres_database_of_the_second_schema_keeps_its_items_and_embeds_the
     let saver = PostgresSaver::open(&format!("{}?schema=old", server.url()))
         .await
         .expect("an old database opens");
-    let store = saver.store(StoreConfig {
-        index: Some(superstep::VectorIndex::new(std::sync::Arc::new(Letters)).fields(["text"])),
-        ttl: superstep::TtlConfig {
-            refresh_on_read: false,
-            ..superstep::TtlConfig::default()
-        },
-        ..StoreConfig::default()
-    });
+    let store = saver.store(
+        StoreConfig::default()
+            .index(superstep::VectorIndex::new(std::sync::Arc::new(Letters)).fields(["text"]))
+            .ttl(superstep::TtlConfig::default().refresh_on_read(false)),
+    );
     let found = async |query: &str, by| {
         let query = superstep::StoreQuery::under(&["a"]).query(query).by(by);
         let items = store.search(query).await.expect("searches");

@@ -62,15 +62,12 @@ async fn sample(saver: &Arc<dyn Checkpointer>) -> Graph {
     let given = |text: &str| Input::value(json!({"log": [text], "sum": [0]}));
     graph.invoke(given("a"), config()).await.expect("a first turn");
     graph
-        .invoke(Input::resume(json!("yes")), config())
+        .invoke(Input::answer(json!("yes")), config())
         .await
         .expect("an answer");
     let fork = graph.get_state(&StateRef::live("t")).await.expect("a state");
     graph.invoke(given("b"), config()).await.expect("a second turn");
-    let past = RunConfig {
-        checkpoint_id: Some(fork.checkpoint.expect("a checkpoint").id),
-        ..config()
-    };
+    let past = config().checkpoint_id(fork.checkpoint.expect("a checkpoint").id);
     graph.invoke(given("c"), past).await.expect("a branch");
     graph
 }
@@ -113,11 +110,11 @@ async fn a_thread_reads_the_same_wherever_it_is_moved() {
 
     // The question that waits is answered where it is now, and both go on in the same way.
     let there = graph_there
-        .invoke(Input::resume(json!("ok")), RunConfig::on("t"))
+        .invoke(Input::answer(json!("ok")), RunConfig::on("t"))
         .await
         .expect("a run");
     let graph_here = graph(sqlite.clone());
-    let here = graph_here.invoke(Input::resume(json!("ok")), RunConfig::on("moved"));
+    let here = graph_here.invoke(Input::answer(json!("ok")), RunConfig::on("moved"));
     assert_eq!(here.await.expect("a run").value, there.value);
 }
 
@@ -273,7 +270,7 @@ async fn a_rule_keeps_what_it_says_of_threads_that_nobody_touched() {
             .await
             .expect("a run");
         graph
-            .invoke(Input::resume(json!("yes")), config())
+            .invoke(Input::answer(json!("yes")), config())
             .await
             .expect("an answer");
     }

@@ -74,10 +74,7 @@ async fn sqlite_opened_again_before_each_batch() {
 async fn vectors_of_another_embedding_are_not_compared() {
     let files = Files::new();
     let path = files.path();
-    let with = |dims| StoreConfig {
-        index: Some(VectorIndex::new(Arc::new(HashedNgrams::new(dims)))),
-        ..StoreConfig::default()
-    };
+    let with = |dims| StoreConfig::default().index(VectorIndex::new(Arc::new(HashedNgrams::new(dims))));
     let query = || StoreQuery::under(&["a"]).query("word").by(Ranking::Vectors);
     open(&path, with(64))
         .put(&["a"], "old", json!({"t": "word"}))
@@ -227,10 +224,7 @@ async fn a_damaged_index_of_words_is_cut_again() {
 async fn nothing_is_left_of_what_was_deleted() {
     let files = Files::new();
     let path = files.path();
-    let config = StoreConfig {
-        index: Some(VectorIndex::default()),
-        ..StoreConfig::default()
-    };
+    let config = StoreConfig::default().index(VectorIndex::default());
     let store = open(&path, config);
     for n in 0..20 {
         let key = (n % 10).to_string();

@@ -287,7 +287,7 @@ impl Body {
             } else if let Some(name) = action.get("graph").and_then(Value::as_str) {
                 let graph = self.world.graph(name).ok_or_else(|| missing(name))?;
                 let input = match given("with").unwrap_or_else(|| scope["state"].clone()) {
-                    Value::Null => Input::Resume,
+                    Value::Null => Input::Continue,
                     value => Input::Value(value.into()),
                 };
                 let own = superstep::Value::from(given("context").unwrap_or_default());

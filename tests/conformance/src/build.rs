@@ -439,14 +439,13 @@ fn retries(spec: Option<&Value>) -> Result<Vec<RetryPolicy>, Refusal> {
 
 fn as_timeout(spec: &Value) -> Result<Timeout, Refusal> {
     known(spec, &["run", "idle", "refresh_on"], "a timeout")?;
-    Ok(Timeout {
-        run: spec.get("run").map(seconds),
-        idle: spec.get("idle").map(seconds),
-        refresh_on: match text(spec, "refresh_on") {
-            Some("heartbeat") => RefreshOn::Heartbeat,
-            _ => RefreshOn::Auto,
-        },
-    })
+    let refresh_on = match text(spec, "refresh_on") {
+        Some("heartbeat") => RefreshOn::Heartbeat,
+        _ => RefreshOn::Auto,
+    };
+    Ok(Timeout::run(spec.get("run").map(seconds))
+        .and_idle(spec.get("idle").map(seconds))
+        .refresh_on(refresh_on))
 }
 
 fn cache(spec: &Value) -> Result<CachePolicy, Refusal> {

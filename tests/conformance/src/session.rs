@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use superstep::protocol::{Projected, Projection};
+use superstep::testing;
 use superstep::{
     CheckpointId, CheckpointTuple, Checkpointer, Command, Durability, Graph, Input, ListQuery, MemorySaver,
     MemoryStore, Output, RunConfig, RunError, StateRef, StateSnapshot, StateUpdate, Store, StreamEvent,
@@ -232,7 +233,7 @@ impl Session {
     async fn input(&mut self, op: &Value) -> Result<Input, Miss> {
         let Some(spec) = op.get("command") else {
             return Ok(match thaw(compute(&op["input"], &Scope::new())) {
-                Value::Null => Input::Resume,
+                Value::Null => Input::Continue,
                 value => Input::Value(value.into()),
             });
         };
@@ -263,53 +264,57 @@ impl Session {
             (Some(thread), Some(at)) => Some(self.find(thread, at).await?),
             _ => None,
         };
-        let names = |field| texts(op.get(field)).into_iter().map(Into::into).collect();
+        let names = |field| texts(op.get(field));
         let modes = match op.get("modes") {
             Some(modes) => texts(Some(modes)),
             None if text(op, "op") == Some("events") => Vec::new(),
             None => MODES.map(str::to_owned).into(),
         };
-        Ok(RunConfig {
-            thread,
-            checkpoint_id: place.as_ref().and_then(|place| place.checkpoint_id.clone()),
-            ns: place.map(|place| place.ns).unwrap_or_else(|| "".into()),
-            subgraphs: op.get("subgraphs") == Some(&json!(true)),
-            modes: modes
-                .iter()
-                .map(|mode| mode.parse::<StreamMode>().map_err(Refusal::Invalid))
-                .collect::<Result<_, _>>()?,
-            recursion_limit: op
-                .get("limit")
-                .and_then(Value::as_u64)
-                .map_or(LIMIT, |limit| limit as u32),
-            interrupt_before: names("interrupt_before"),
-            interrupt_after: names("interrupt_after"),
-            durability: match text(op, "durability") {
-                Some("exit") => Durability::Exit,
-                Some("async") => Durability::Async,
-                None if op.get("durability").is_some() => Durability::Async,
-                _ => Durability::Sync,
-            },
-            metadata: object(op.get("metadata")),
-            context: op.get("context").cloned().unwrap_or_default().into(),
-            configurable: object(op.get("configurable")),
-            tags: names("tags"),
-            step_timeout: self.step_timeout,
-            max_concurrency: op
-                .get("max_concurrency")
-                .and_then(Value::as_u64)
-                .map(|n| n as usize),
-            output: match op.get("output_keys") {
-                Some(Value::String(key)) => Output::Key(key.as_str().into()),
-                Some(keys @ Value::Array(_)) => {
-                    Output::Keys(texts(Some(keys)).into_iter().map(Into::into).collect())
-                }
-                _ => Output::Graph,
-            },
-            strict_resume: op.get("strict_resume") == Some(&json!(true)),
-            compat_double_command: true,
-            ..RunConfig::default()
-        })
+        let mut config = RunConfig::default();
+        config.thread = thread;
+        Ok(testing::double_command(
+            config
+                .checkpoint_id(place.as_ref().and_then(|place| place.checkpoint_id.clone()))
+                .ns(place.map(|place| place.ns).unwrap_or_else(|| "".into()))
+                .subgraphs(op.get("subgraphs") == Some(&json!(true)))
+                .modes(
+                    modes
+                        .iter()
+                        .map(|mode| mode.parse::<StreamMode>().map_err(Refusal::Invalid))
+                        .collect::<Result<Vec<_>, _>>()?,
+                )
+                .recursion_limit(
+                    op.get("limit")
+                        .and_then(Value::as_u64)
+                        .map_or(LIMIT, |limit| limit as u32),
+                )
+                .interrupt_before(names("interrupt_before"))
+                .interrupt_after(names("interrupt_after"))
+                .durability(match text(op, "durability") {
+                    Some("exit") => Durability::Exit,
+                    Some("async") => Durability::Async,
+                    None if op.get("durability").is_some() => Durability::Async,
+                    _ => Durability::Sync,
+                })
+                .metadata(object(op.get("metadata")))
+                .context(op.get("context").cloned().unwrap_or_default())
+                .configurable(object(op.get("configurable")))
+                .tags(names("tags"))
+                .step_timeout(self.step_timeout)
+                .max_concurrency(
+                    op.get("max_concurrency")
+                        .and_then(Value::as_u64)
+                        .map(|n| n as usize),
+                )
+                .output(match op.get("output_keys") {
+                    Some(Value::String(key)) => Output::Key(key.as_str().into()),
+                    Some(keys @ Value::Array(_)) => {
+                        Output::Keys(texts(Some(keys)).into_iter().map(Into::into).collect())
+                    }
+                    _ => Output::Graph,
+                })
+                .strict_resume(op.get("strict_resume") == Some(&json!(true))),
+        ))
     }
 
     async fn perform(&mut self, op: &Value, record: &mut Map<String, Value>) -> Result<(), Miss> {

@@ -316,10 +316,8 @@ pub async fn obey(arguments: &[String]) -> Result<(), String> {
     let length = length
         .parse()
         .map_err(|error| format!("the length of a claim is in milliseconds: {length}: {error}"))?;
-    let claim = ClaimRequest {
-        length: Duration::from_millis(length),
-        ..ClaimRequest::by(Holder::new(name.as_str(), name.as_str()))
-    };
+    let claim =
+        ClaimRequest::by(Holder::new(name.as_str(), name.as_str())).length(Duration::from_millis(length));
     let saver = crate::place::open(url).await.map_err(|error| error.to_string())?;
     let graph = graph(saver)?;
     say("open");
@@ -343,14 +341,10 @@ async fn run(graph: &Graph, claim: ClaimRequest, order: &str) {
         None => (0, rest),
     };
     let input = match word {
-        "answer" => Input::resume(1),
+        "answer" => Input::answer(1),
         _ => Input::value(json!({"until": until, "n": 0})),
     };
-    let config = RunConfig {
-        claim: Some(claim),
-        recursion_limit: u32::MAX >> 2,
-        ..RunConfig::on(thread)
-    };
+    let config = RunConfig::on(thread).claim(claim).recursion_limit(u32::MAX >> 2);
     let outcome = match graph.invoke(input, config).await {
         Ok(_) => "done".to_owned(),
         Err(RunError::Storage(StorageError::Busy { held, .. })) => format!("busy {}", held.holder.name),

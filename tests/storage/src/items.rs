@@ -170,10 +170,7 @@ impl Run<'_> {
             return Ok(());
         }
         self.store = None;
-        let config = StoreConfig {
-            clock: self.clock.clone(),
-            ..StoreConfig::default()
-        };
+        let config = StoreConfig::default().clock(self.clock.clone());
         let opened = superstep_storage::open_with(&self.place.url, config).await;
         self.store = Some(opened.map_err(|error| error.to_string())?.store);
         Ok(())

@@ -1,6 +1,6 @@
 //! `superstep state` and `superstep history`: what a thread holds, and how it came there.
 
-use superstep::{CheckpointHead, Graph, ListQuery, StateRef, StateSnapshot, ThreadId, Value};
+use superstep::{CheckpointHead, CheckpointId, Graph, ListQuery, StateRef, StateSnapshot, ThreadId, Value};
 
 use crate::args::threads::Status;
 use crate::args::{HistoryArgs, StateArgs};
@@ -19,10 +19,7 @@ pub(crate) async fn state(args: &StateArgs) -> Result<(), Fault> {
         store.has(&thread, checkpoint).await?;
     }
     let (_, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
-    let at = StateRef {
-        checkpoint_id: args.checkpoint.as_deref().map(Into::into),
-        ..StateRef::live(thread.clone())
-    };
+    let at = StateRef::live(thread.clone()).checkpoint(args.checkpoint.as_deref().map(CheckpointId::from));
     let snapshot = graph.get_state(&at).await?;
     if args.json {
         return Ok(out::pretty(&snapshot.to_json())?);

@@ -16,6 +16,7 @@ use crate::value::{Object, Value};
 /// Work that never waits (a loop that only computes) cannot be dropped: give such nodes
 /// [`NodeOptions::blocking`](crate::NodeOptions::blocking), then it is left behind and its result not used.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Timeout {
     /// For the attempt as a whole.
     pub run: Option<Duration>,
@@ -36,23 +37,23 @@ pub enum RefreshOn {
 }
 
 impl Timeout {
-    /// So long for the attempt as a whole.
-    pub fn run(limit: Duration) -> Self {
+    /// Limits the attempt as a whole.
+    pub fn run(limit: impl Into<Option<Duration>>) -> Self {
         Self {
-            run: Some(limit),
+            run: limit.into(),
             ..Self::default()
         }
     }
-    /// So long between two signs of life.
-    pub fn idle(limit: Duration) -> Self {
+    /// Limits the time between two signs of life.
+    pub fn idle(limit: impl Into<Option<Duration>>) -> Self {
         Self {
-            idle: Some(limit),
+            idle: limit.into(),
             ..Self::default()
         }
     }
-    /// Also so long between two signs of life.
-    pub fn and_idle(mut self, limit: Duration) -> Self {
-        self.idle = Some(limit);
+    /// Limits the time between two signs of life as well.
+    pub fn and_idle(mut self, limit: impl Into<Option<Duration>>) -> Self {
+        self.idle = limit.into();
         self
     }
     /// Only heartbeats are signs of life.

@@ -39,7 +39,7 @@
 //!     .with_checkpointer(Arc::new(Rows::default()));
 //! let run = graph.invoke(Input::value(json!({"answer": "unknown"})), RunConfig::on("case 1")).await?;
 //! assert_eq!(run.interrupts.len(), 1);
-//! let run = graph.invoke(Input::resume("yes"), RunConfig::on("case 1")).await?;
+//! let run = graph.invoke(Input::answer("yes"), RunConfig::on("case 1")).await?;
 //! assert_eq!(run.value, json!({"answer": "yes"}));
 //! // What needs more than a saver must do is refused.
 //! let latest = Pruning::threads(["case 1".into()], Keep::Latest);

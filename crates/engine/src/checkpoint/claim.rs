@@ -9,17 +9,14 @@
 //! # use superstep::{Graph, Input, RunConfig, RunError, StorageError, TakeOver, ClaimRequest, Holder};
 //! # async fn example(graph: &Graph) -> Result<(), RunError> {
 //! let holder = Holder::new("worker-7", "the nightly import on host a");
-//! let config = RunConfig {
-//!     claim: Some(ClaimRequest::by(holder)),
-//!     ..RunConfig::on("case 1")
-//! };
-//! match graph.invoke(Input::Resume, config.clone()).await {
+//! let config = RunConfig::on("case 1").claim(ClaimRequest::by(holder));
+//! match graph.invoke(Input::Continue, config.clone()).await {
 //!     // Another program runs it. Taking over is a decision.
 //!     Err(RunError::Storage(StorageError::Busy { held, .. })) => {
 //!         println!("{} is working on it", held.holder.name);
 //!         let take_over = TakeOver::Only(held.claim.clone());
-//!         let claim = config.claim.clone().map(|claim| ClaimRequest { take_over, ..claim });
-//!         graph.invoke(Input::Resume, RunConfig { claim, ..config }).await?;
+//!         let claim = config.claim.clone().map(|claim| claim.take_over(take_over));
+//!         graph.invoke(Input::Continue, config.claim(claim)).await?;
 //!     }
 //!     other => drop(other?),
 //! }
@@ -75,6 +72,7 @@ pub enum TakeOver {
 
 /// A request to run, edit or delete a thread as its only runner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ClaimRequest {
     /// Who asks.
     pub holder: Holder,
@@ -92,6 +90,17 @@ impl ClaimRequest {
             take_over: TakeOver::Never,
             length: CLAIM_LENGTH,
         }
+    }
+
+    /// Sets whether another run's claim is taken over.
+    pub fn take_over(mut self, take_over: TakeOver) -> Self {
+        self.take_over = take_over;
+        self
+    }
+    /// Sets the length of the claim when the run does not renew it.
+    pub fn length(mut self, length: Duration) -> Self {
+        self.length = length;
+        self
     }
 
     /// A change that is made at once, by no run: refused with [`StorageError::Busy`] while a run of another program

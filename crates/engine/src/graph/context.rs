@@ -16,9 +16,9 @@ use crate::graph::plan::NodeIx;
 use crate::graph::scope::Shared;
 use crate::graph::task::{Head, Origin, Stage};
 use crate::store::Store;
-use crate::stream::config::RunConfig;
 use crate::stream::emit::Emitter;
 use crate::stream::events::{Payload, StreamMode};
+use crate::stream::run_config::RunConfig;
 use crate::value::{List, Object, Value};
 
 /// Where a task stands.

@@ -16,8 +16,8 @@ use crate::graph::call::Call;
 use crate::graph::compiled::Graph;
 use crate::graph::past::Past;
 use crate::store::Store;
-use crate::stream::config::{RunConfig, user_metadata};
 use crate::stream::emit::Emitter;
+use crate::stream::run_config::{RunConfig, user_metadata};
 use crate::value::{Object, Value};
 
 /// How a graph keeps its threads when it runs inside another.

@@ -26,9 +26,10 @@ use crate::inspect::snapshot;
 use crate::state::delta;
 use crate::state::entries::{Writer, add_writes};
 use crate::state::live::{Applied, Live, load};
-use crate::stream::config::{RunConfig, StateRef};
+use crate::stream::config::StateRef;
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
+use crate::stream::run_config::RunConfig;
 use crate::task::{self, Task, applied_of};
 use crate::value::{Object, Value};
 

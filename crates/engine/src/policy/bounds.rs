@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-/// Bounds of a run; nothing is bounded unless it is said. A graph inside another has the same bounds for itself.
+/// Bounds of a run; nothing is bounded by default. A graph inside another has the same bounds for itself.
 ///
 /// A run that meets one fails with [`RunError::Bound`](crate::RunError::Bound) before the super-step takes effect, and
 /// its thread can go on from there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Bounds {
     /// Packets (`Send`) that one super-step may make. Edges make none.
     pub packets: Option<usize>,
@@ -14,6 +15,24 @@ pub struct Bounds {
     pub packet_bytes: Option<usize>,
     /// Size of the state, in bytes of memory.
     pub state_bytes: Option<usize>,
+}
+
+impl Bounds {
+    /// Bounds the packets that one super-step may make.
+    pub fn packets(mut self, limit: impl Into<Option<usize>>) -> Self {
+        self.packets = limit.into();
+        self
+    }
+    /// Bounds the size of these packets together, in bytes.
+    pub fn packet_bytes(mut self, limit: impl Into<Option<usize>>) -> Self {
+        self.packet_bytes = limit.into();
+        self
+    }
+    /// Bounds the size of the state, in bytes.
+    pub fn state_bytes(mut self, limit: impl Into<Option<usize>>) -> Self {
+        self.state_bytes = limit.into();
+        self
+    }
 }
 
 /// A bound that a run met.

@@ -12,6 +12,7 @@ use crate::base::ids::Name;
 /// A node may have several policies: the first that wants the failure retried decides about it. Questions,
 /// cancellations and commands for a parent graph are no failures and are never retried.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct RetryPolicy {
     /// The wait after the first attempt.
     pub initial_interval: Duration,
@@ -61,6 +62,26 @@ impl RetryPolicy {
     /// The waits begin with this one.
     pub fn initial_interval(mut self, wait: Duration) -> Self {
         self.initial_interval = wait;
+        self
+    }
+    /// Makes each wait this many times as long as the one before.
+    pub fn backoff_factor(mut self, factor: f64) -> Self {
+        self.backoff_factor = factor;
+        self
+    }
+    /// Makes no wait longer than this, jitter aside.
+    pub fn max_interval(mut self, wait: Duration) -> Self {
+        self.max_interval = wait;
+        self
+    }
+    /// Sets the number of attempts, the first one included.
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.max_attempts = attempts;
+        self
+    }
+    /// Sets which failures are worth another attempt.
+    pub fn retry_on(mut self, failures: RetryOn) -> Self {
+        self.retry_on = failures;
         self
     }
     /// Adds a random part to each wait, or does not.

@@ -4,8 +4,9 @@ use crate::graph::compiled::Graph;
 use crate::protocol::GraphRunStream;
 use crate::run::Loop;
 use crate::run::handle::Run;
-use crate::stream::config::{Input, RunConfig};
+use crate::stream::config::Input;
 use crate::stream::events::StreamMode;
+use crate::stream::run_config::RunConfig;
 
 impl Graph {
     /// Starts a run that is read by LangGraph's streaming protocol, version 3: nested graphs are always reported, and the modes

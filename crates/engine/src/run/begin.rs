@@ -61,7 +61,7 @@ impl Loop {
             self.resuming = None;
         }
         let told = self.resuming;
-        let goes_on = matches!(&input, Input::Resume | Input::Command(_))
+        let goes_on = matches!(&input, Input::Continue | Input::Command(_))
             || matches!(&input, Input::Value(value) if value.is_null());
         let resuming = has_checkpoint && told.unwrap_or(goes_on);
         let travels = entry.addressed && (entry.exact || !(answers || told == Some(true)));
@@ -259,7 +259,7 @@ impl Loop {
             self.check_answers(answer)?;
         }
         let again =
-            (self.shared.config.compat_double_command && !has_checkpoint).then(|| task::input_of(&command));
+            (self.shared.config.testing.double_command && !has_checkpoint).then(|| task::input_of(&command));
         let mut writes: Writes = Vec::new();
         for target in command.goto {
             // LangGraph marks such triggers with the name of START.

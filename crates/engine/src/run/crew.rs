@@ -131,7 +131,7 @@ impl<'a> Crew<'a> {
     async fn take_up_or_hold(&mut self, place: usize, outcome: Outcome) -> Result<(), RunError> {
         // What the task called before it ended is begun before its end is told.
         self.begin_calls().await?;
-        match self.run.shared.config.schedule {
+        match self.run.shared.config.testing.schedule {
             Some(_) => self.held.push((place, outcome)),
             None => self.take_up(place, outcome).await?,
         }
@@ -146,7 +146,7 @@ impl<'a> Crew<'a> {
         while self.running.len() - self.calls_running < limit
             && let Some(place) = self.queue.pop_front()
         {
-            match self.run.shared.config.schedule.is_none() && self.is_quick(place) {
+            match self.run.shared.config.testing.schedule.is_none() && self.is_quick(place) {
                 true => self.do_here(place).await?,
                 false => self.spawn(place),
             }
@@ -238,7 +238,14 @@ impl<'a> Crew<'a> {
 
     /// Lets go of a completion that the schedule held back, once nothing else can end. False when there is none.
     async fn let_go(&mut self) -> Result<bool, RunError> {
-        let Some(schedule) = self.run.shared.config.schedule.filter(|_| !self.held.is_empty()) else {
+        let Some(schedule) = self
+            .run
+            .shared
+            .config
+            .testing
+            .schedule
+            .filter(|_| !self.held.is_empty())
+        else {
             return Ok(false);
         };
         let goes_on = self.here.is_some() || !self.running.is_empty();

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use super::*;
 use crate::graph::call::shown_args;
 use crate::graph::context::tag_list;
-use crate::stream::config::is_place;
 use crate::stream::emit::ids_in;
+use crate::stream::run_config::is_place;
 
 /// The metadata of a run as its tasks tell it, with what a node adds.
 fn told_metadata(config: &RunConfig, own: &Object) -> Object {

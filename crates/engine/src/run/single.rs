@@ -11,10 +11,10 @@ use crate::graph::writes::Writes;
 use crate::run::handle::Run;
 use crate::state::live::Live;
 use crate::state::view;
-use crate::stream::config::RunConfig;
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
 use crate::stream::events::{Interrupt, Payload, StreamMode, Update};
+use crate::stream::run_config::RunConfig;
 use crate::task::{self, End, Work};
 use crate::value::Value;
 

@@ -4,9 +4,10 @@ use crate::base::ids::Name;
 use crate::graph::compiled::Graph;
 use crate::run::Loop;
 use crate::run::handle::Run;
-use crate::stream::config::{Input, RunConfig, RunResult};
+use crate::stream::config::{Input, RunResult};
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
+use crate::stream::run_config::RunConfig;
 
 impl Graph {
     /// Runs until there is nothing left to do, a question waits, or a breakpoint stops it.

@@ -20,8 +20,9 @@ use crate::graph::plan::Plan;
 use crate::graph::scope::{Persistence, Replay, Shared, graph_path};
 use crate::run::Loop;
 use crate::state::delta;
-use crate::stream::config::{Input, RunConfig, RunResult, RunStatus};
+use crate::stream::config::{Input, RunResult, RunStatus};
 use crate::stream::error::RunError;
+use crate::stream::run_config::RunConfig;
 use crate::task::Task;
 use crate::value::Value;
 

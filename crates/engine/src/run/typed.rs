@@ -9,9 +9,10 @@ use serde::de::DeserializeOwned;
 
 use crate::graph::compiled::Graph;
 use crate::run::handle::Run;
-use crate::stream::config::{Input, RunConfig, RunResult, RunStatus, StateRef};
+use crate::stream::config::{Input, RunResult, RunStatus, StateRef};
 use crate::stream::error::{RunError, UnknownInterruptReason};
 use crate::stream::events::Interrupt;
+use crate::stream::run_config::RunConfig;
 use crate::value::Value;
 
 /// How a typed run ended.
@@ -100,12 +101,12 @@ impl<I: Serialize + 'static, O: DeserializeOwned + 'static> TypedGraph<I, O> {
             strict_resume: true,
             ..config
         };
-        outcome(self.graph.invoke(Input::resume(answer), config).await?)
+        outcome(self.graph.invoke(Input::answer(answer), config).await?)
     }
 
     /// Goes on where the thread stopped.
     pub async fn go_on(&self, config: RunConfig) -> Result<Outcome<O>, RunError> {
-        outcome(self.graph.invoke(Input::Resume, config).await?)
+        outcome(self.graph.invoke(Input::Continue, config).await?)
     }
 
     /// Runs several inputs at once; results in input order.

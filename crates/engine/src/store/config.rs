@@ -8,6 +8,7 @@ use crate::base::clock::{Clock, SystemClock};
 
 /// How a store works, whatever backend keeps it.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct StoreConfig {
     /// When items expire.
     pub ttl: TtlConfig,
@@ -30,8 +31,32 @@ impl Default for StoreConfig {
     }
 }
 
+impl StoreConfig {
+    /// Sets when items expire.
+    pub fn ttl(mut self, ttl: TtlConfig) -> Self {
+        self.ttl = ttl;
+        self
+    }
+    /// Finds items by meaning with this index.
+    pub fn index(mut self, index: impl Into<Option<VectorIndex>>) -> Self {
+        self.index = index.into();
+        self
+    }
+    /// Sets the paths that are searched by words.
+    pub fn fields(mut self, fields: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.fields = fields.into_iter().map(Into::into).collect();
+        self
+    }
+    /// Sets where the time comes from.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+}
+
 /// When items expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TtlConfig {
     /// The time to live of items whose put does not say; none means forever.
     pub default: Option<Duration>,
@@ -48,6 +73,24 @@ impl Default for TtlConfig {
             refresh_on_read: true,
             omit_expired: true,
         }
+    }
+}
+
+impl TtlConfig {
+    /// Sets the time to live of items whose put names none.
+    pub fn default_ttl(mut self, ttl: impl Into<Option<Duration>>) -> Self {
+        self.default = ttl.into();
+        self
+    }
+    /// Gives an item its full time again when it is read, or does not.
+    pub fn refresh_on_read(mut self, refresh: bool) -> Self {
+        self.refresh_on_read = refresh;
+        self
+    }
+    /// Hides items that have expired before they are swept away, or shows them.
+    pub fn omit_expired(mut self, omit: bool) -> Self {
+        self.omit_expired = omit;
+        self
     }
 }
 

@@ -1,20 +1,12 @@
 //! What a caller asks of a graph, and what it is given back.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
-
-use tokio_util::sync::CancellationToken;
 
 use crate::base::command::Command;
 use crate::base::ids::{CheckpointId, Name, ThreadId};
 use crate::checkpoint::claim::ClaimRequest;
-use crate::policy::bounds::Bounds;
-use crate::policy::effect::EffectPolicy;
-use crate::policy::schedule::Schedule;
-use crate::stream::events::{Interrupt, StreamMode, beside};
-use crate::stream::lifecycle::Lifecycle;
-use crate::stream::metrics::{Meter, RunMetrics};
+use crate::stream::events::{Interrupt, beside};
+use crate::stream::metrics::RunMetrics;
 use crate::value::{List, Object, Value};
 
 /// What a run is given.
@@ -25,7 +17,7 @@ pub enum Input {
     /// Answers, an edit or a jump for a thread that waits.
     Command(Command),
     /// Nothing: go on where the thread stopped (or, with a checkpoint id, run again from there).
-    Resume,
+    Continue,
 }
 
 impl Input {
@@ -33,12 +25,22 @@ impl Input {
     pub fn value(value: impl Into<Value>) -> Self {
         Input::Value(value.into())
     }
-    /// One answer, or a map of interrupt ids to answers.
-    pub fn resume(answer: impl Into<Value>) -> Self {
+    /// One answer, or a map of interrupt ids to answers: LangGraph's `Command(resume=…)`.
+    #[doc(alias = "resume")]
+    pub fn answer(answer: impl Into<Value>) -> Self {
         Input::Command(Command {
             resume: Some(answer.into()),
             ..Command::default()
         })
+    }
+    /// The old name of [`Input::Continue`].
+    #[deprecated(since = "0.1.0", note = "use `Input::Continue`")]
+    #[allow(non_upper_case_globals, reason = "it was a variant")]
+    pub const Resume: Input = Input::Continue;
+    /// The old name of [`Input::answer`].
+    #[deprecated(since = "0.1.0", note = "use `Input::answer`")]
+    pub fn resume(answer: impl Into<Value>) -> Self {
+        Self::answer(answer)
     }
 }
 
@@ -79,135 +81,6 @@ pub enum Output {
     Keys(Vec<Name>),
     /// One key, as a bare value.
     Key(Name),
-}
-
-/// How to run.
-#[derive(Clone, Debug)]
-pub struct RunConfig {
-    /// The thread to continue or begin; needs a checkpointer.
-    pub thread: Option<ThreadId>,
-    /// Run the thread as its only runner. The run fails with [`StorageError::Busy`](crate::StorageError::Busy) before any
-    /// of its nodes begins when another run holds the thread, and with
-    /// [`StorageError::Superseded`](crate::StorageError::Superseded) when another took it over. Means nothing where the
-    /// checkpointer offers no [`Coordination`](crate::Coordination).
-    pub claim: Option<ClaimRequest>,
-    /// Start from this checkpoint rather than from the newest.
-    pub checkpoint_id: Option<CheckpointId>,
-    /// With `checkpoint_id`: the namespace of the checkpoint, when it is one of a nested graph.
-    pub ns: Name,
-    /// The keys that `values` and `updates` show and that the run returns.
-    pub output: Output,
-    /// Stream what nested graphs do, too.
-    pub subgraphs: bool,
-    /// Told when the run stops to wait and when it goes on.
-    pub lifecycle: Option<Arc<dyn Lifecycle>>,
-    /// Asks the run to stop when the step that it is in has finished.
-    pub drain: Drain,
-    /// How long each super-step may take. Nested graphs share the time of the step that runs them.
-    pub step_timeout: Option<Duration>,
-    /// How long the run may take.
-    pub run_timeout: Option<Duration>,
-    /// An order in which the tasks of a super-step are dealt with when they have ended, for tests.
-    pub schedule: Option<Schedule>,
-    /// What to stream.
-    pub modes: Vec<StreamMode>,
-    /// Super-steps before the run fails as endless; START counts as one.
-    pub recursion_limit: u32,
-    /// What the run may make at most; nothing is bounded unless it is said.
-    pub bounds: Bounds,
-    /// Stop before these nodes; `*` means all.
-    pub interrupt_before: Vec<Name>,
-    /// Stop after these nodes; `*` means all.
-    pub interrupt_after: Vec<Name>,
-    /// Breakpoints on `*` hold in nested graphs as well: a run steps into them.
-    pub interrupt_nested: bool,
-    /// When checkpoints are stored.
-    pub durability: Durability,
-    /// Stored with every checkpoint: strings, numbers and booleans whose key does not begin with `__`.
-    pub metadata: Object,
-    /// The run context: what nodes read and no node writes, such as who asks or which database to use. It is not stored:
-    /// each run of a thread is given its own. Nothing and an empty object both mean that there is none. A graph that
-    /// declares a [`ContextSchema`](crate::ContextSchema) checks it when the run begins.
-    pub context: Value,
-    /// Values that nodes read, as LangGraph's `configurable`. Plain ones are stored with every checkpoint as metadata is;
-    /// new graphs use `context`.
-    pub configurable: Object,
-    /// Labels of the run, which nodes read and messages of models carry.
-    pub tags: Vec<Name>,
-    /// At most so many tasks at once.
-    pub max_concurrency: Option<usize>,
-    /// Stops the run when cancelled.
-    pub cancel: CancellationToken,
-    /// The run's id; made up when absent.
-    pub run_id: Option<String>,
-    /// Refuse answers that fit no waiting question instead of asking again. A checkpoint that the thread has moved
-    /// past takes any answer.
-    pub strict_resume: bool,
-    /// Where there is no checkpoint yet, use an input command twice as LangGraph does: once at once, and once more as
-    /// the input of START.
-    pub compat_double_command: bool,
-    /// What happens when the run comes to a node whose [effect](crate::NodeOptions::effect) was done already, on another
-    /// branch of the thread.
-    pub effects: EffectPolicy,
-    /// The same for single nodes, by their name in the graph they are in. Where one says [`EffectPolicy::Reuse`] and there
-    /// is nothing to use, `effects` decides.
-    pub effects_of: BTreeMap<Name, EffectPolicy>,
-    /// Answers to a checkpoint that the thread has moved past: tasks that finished there are not run again. LangGraph
-    /// runs them again.
-    pub keep_finished: bool,
-    /// Measures what the run costs, when given.
-    pub metrics: Option<Meter>,
-    /// Inputs and outputs appear in spans up to this many bytes; 0 keeps them out.
-    pub content_limit: usize,
-}
-
-impl Default for RunConfig {
-    fn default() -> Self {
-        Self {
-            thread: None,
-            claim: None,
-            checkpoint_id: None,
-            ns: "".into(),
-            output: Output::default(),
-            subgraphs: false,
-            lifecycle: None,
-            drain: Drain::default(),
-            step_timeout: None,
-            run_timeout: None,
-            schedule: None,
-            modes: Vec::new(),
-            recursion_limit: 10_007,
-            bounds: Bounds::default(),
-            interrupt_before: Vec::new(),
-            interrupt_after: Vec::new(),
-            interrupt_nested: false,
-            durability: Durability::default(),
-            metadata: Object::new(),
-            context: Value::Null,
-            configurable: Object::new(),
-            tags: Vec::new(),
-            max_concurrency: None,
-            cancel: CancellationToken::new(),
-            run_id: None,
-            strict_resume: false,
-            compat_double_command: false,
-            effects: EffectPolicy::default(),
-            effects_of: BTreeMap::new(),
-            keep_finished: false,
-            metrics: None,
-            content_limit: 1024,
-        }
-    }
-}
-
-impl RunConfig {
-    /// A run on a thread.
-    pub fn on(thread: impl Into<ThreadId>) -> Self {
-        Self {
-            thread: Some(thread.into()),
-            ..Self::default()
-        }
-    }
 }
 
 /// How a run ended.
@@ -261,6 +134,7 @@ impl RunResult {
 
 /// Which state of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StateRef {
     /// The thread.
     pub thread: ThreadId,
@@ -292,14 +166,19 @@ impl StateRef {
             ..Self::live(thread)
         }
     }
+    /// The same at a checkpoint; None means the live state.
+    pub fn checkpoint(mut self, id: impl Into<Option<CheckpointId>>) -> Self {
+        self.checkpoint_id = id.into();
+        self
+    }
     /// The same of a nested graph, by its namespace.
     pub fn within(mut self, ns: impl Into<Name>) -> Self {
         self.ns = ns.into();
         self
     }
     /// The same for an edit by this holder.
-    pub fn claimed(mut self, by: ClaimRequest) -> Self {
-        self.claim = Some(by);
+    pub fn claimed(mut self, by: impl Into<Option<ClaimRequest>>) -> Self {
+        self.claim = by.into();
         self
     }
     /// With the state of nested graphs.
@@ -307,35 +186,4 @@ impl StateRef {
         self.subgraphs = true;
         self
     }
-}
-
-/// Metadata worth keeping with every checkpoint: plain values under keys of the user's own.
-pub(crate) fn user_metadata(config: &RunConfig) -> Object {
-    const OWN: [&str; 3] = ["source", "step", "parents"];
-    let given = config.configurable.iter().chain(config.metadata.iter());
-    given
-        .filter(|(key, value)| {
-            matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
-                && !key.starts_with("__")
-                && !OWN.contains(&&***key)
-                && !is_place(key)
-        })
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
-}
-
-/// Does the name say where a run or a task is? The user's metadata cannot say it.
-pub(crate) fn is_place(key: &str) -> bool {
-    const PLACES: [&str; 9] = [
-        "thread_id",
-        "checkpoint_id",
-        "checkpoint_ns",
-        "checkpoint_map",
-        "langgraph_step",
-        "langgraph_node",
-        "langgraph_triggers",
-        "langgraph_path",
-        "langgraph_checkpoint_ns",
-    ];
-    PLACES.contains(&key)
 }

@@ -7,3 +7,5 @@ pub(crate) mod events;
 pub(crate) mod json;
 pub(crate) mod lifecycle;
 pub(crate) mod metrics;
+pub(crate) mod run_config;
+pub mod testing;

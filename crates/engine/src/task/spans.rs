@@ -27,9 +27,10 @@ use tracing::Span;
 
 use crate::base::command::Target;
 use crate::graph::context::NodeContext;
-use crate::stream::config::{Input, RunConfig, RunStatus};
+use crate::stream::config::{Input, RunStatus};
 use crate::stream::error::RunError;
 use crate::stream::metrics::Meter;
+use crate::stream::run_config::RunConfig;
 use crate::task::{End, Task};
 use crate::value::{Object, Value};
 
@@ -225,7 +226,7 @@ fn content(limit: usize, value: impl FnOnce() -> Value) -> Option<String> {
 fn input_json(input: &Input) -> Value {
     match input {
         Input::Value(value) => value.clone(),
-        Input::Resume => Value::Null,
+        Input::Continue => Value::Null,
         Input::Command(command) => {
             let goto: Vec<Value> = command.goto.iter().map(target_json).collect();
             let entries = [

@@ -22,10 +22,7 @@ fn fan_out(sizes: &'static [usize]) -> Graph {
 }
 
 fn bounded(bounds: Bounds) -> RunConfig {
-    RunConfig {
-        bounds,
-        ..RunConfig::on("t")
-    }
+    RunConfig::on("t").bounds(bounds)
 }
 
 /// Fails with the bound and goes on from there without it.
@@ -39,18 +36,15 @@ async fn fails_and_goes_on(graph: &Graph, bounds: Bounds, bound: Bound, code: &s
     let state = graph.get_state(&StateRef::live("t")).await.unwrap();
     let waiting: Vec<&str> = state.next.iter().map(|name| &**name).collect();
     assert_eq!(waiting, next, "{error}");
-    let again = graph.invoke(Input::Resume, bounded(bounds)).await.unwrap_err();
+    let again = graph.invoke(Input::Continue, bounded(bounds)).await.unwrap_err();
     assert_eq!(again.code(), code, "it is bounded as before");
-    let done = graph.invoke(Input::Resume, RunConfig::on("t")).await.unwrap();
+    let done = graph.invoke(Input::Continue, RunConfig::on("t")).await.unwrap();
     assert_eq!(done.status, RunStatus::Done);
 }
 
 #[tokio::test]
 async fn a_step_makes_no_more_packets_than_it_may() {
-    let bounds = |packets| Bounds {
-        packets: Some(packets),
-        ..Bounds::default()
-    };
+    let bounds = |packets| Bounds::default().packets(packets);
     let graph = fan_out(&[1; 20]);
     let done = graph.invoke(input(), bounded(bounds(20))).await.unwrap();
     assert_eq!(log_of(&done.value).matches("work").count(), 20);
@@ -69,22 +63,16 @@ async fn packets_of_all_tasks_of_a_step_count_together() {
             .branch(name, Branch::new(routes(make)));
     }
     let graph = on_memory(graph);
-    let bounds = Bounds {
-        packets: Some(11),
-        ..Bounds::default()
-    };
+    let bounds = Bounds::default().packets(11);
     let error = graph.invoke(input(), bounded(bounds)).await.unwrap_err();
     assert_eq!(error.code(), "packet-limit");
-    let done = graph.invoke(Input::Resume, RunConfig::on("t")).await.unwrap();
+    let done = graph.invoke(Input::Continue, RunConfig::on("t")).await.unwrap();
     assert_eq!(log_of(&done.value).matches("work").count(), 12);
 }
 
 #[tokio::test]
 async fn packets_take_no_more_memory_than_they_may() {
-    let bounds = Bounds {
-        packet_bytes: Some(100_000),
-        ..Bounds::default()
-    };
+    let bounds = Bounds::default().packet_bytes(100_000);
     let graph = fan_out(&[40_000; 3]);
     fails_and_goes_on(
         &graph,
@@ -100,10 +88,7 @@ async fn packets_take_no_more_memory_than_they_may() {
 
 #[tokio::test]
 async fn a_state_grows_no_larger_than_it_may() {
-    let bounds = Bounds {
-        state_bytes: Some(100_000),
-        ..Bounds::default()
-    };
+    let bounds = Bounds::default().state_bytes(100_000);
     let graph = on_memory(
         base()
             .node("grow", returns(json!({"log": ["x".repeat(10_000)]})))
@@ -133,11 +118,7 @@ async fn edges_are_no_packets() {
         let name = format!("n{n}");
         graph = graph.node(name.as_str(), logs(&name)).edge(START, name.as_str());
     }
-    let bounds = Bounds {
-        packets: Some(1),
-        packet_bytes: Some(1),
-        ..Bounds::default()
-    };
+    let bounds = Bounds::default().packets(1).packet_bytes(1);
     let done = on_memory(graph).invoke(input(), bounded(bounds)).await.unwrap();
     assert_eq!(log_of(&done.value).split(',').count(), 50);
 }

@@ -287,10 +287,7 @@ async fn a_released_deferred_node_survives_a_stop_and_an_edit_as_it() {
             .edge("a", "d")
             .edge("d", "b"),
     );
-    let config = RunConfig {
-        interrupt_before: vec!["d".into()],
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1").interrupt_before(["d"]);
     let stopped = graph.invoke(input(), config).await.unwrap();
     assert_eq!(stopped.status, RunStatus::Breakpoint);
     // An edit as the node does not consume its trigger: it still runs, together with what follows it.
@@ -306,7 +303,7 @@ async fn a_released_deferred_node_survives_a_stop_and_an_edit_as_it() {
         .await
         .unwrap();
     assert_eq!(edited.next, ["b".into(), "d".into()] as [Name; 2]);
-    let result = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    let result = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(log_of(&result.value), "a,U,b,d,b");
 }
 
@@ -491,7 +488,7 @@ async fn an_untracked_value_is_never_stored_and_gone_after_a_resume() {
         .await
         .unwrap();
     let resumed = graph
-        .invoke(Input::resume("R"), RunConfig::on("1"))
+        .invoke(Input::answer("R"), RunConfig::on("1"))
         .await
         .unwrap();
     assert_eq!(
@@ -552,7 +549,7 @@ async fn a_task_that_wrote_only_untracked_values_runs_again() {
     let state = graph.get_state(&StateRef::live("1")).await.unwrap();
     assert_eq!(state.next, ["a".into(), "ask".into()] as [Name; 2]);
     let result = graph
-        .invoke(Input::resume("R"), RunConfig::on("1"))
+        .invoke(Input::answer("R"), RunConfig::on("1"))
         .await
         .unwrap();
     assert_eq!(result.value, json!({"log": ["R"], "u": 1}));
@@ -678,7 +675,10 @@ async fn a_conflict_leaves_the_step_open_and_the_thread_half_wedged() {
 
     let live = StateRef::live("1");
     assert_eq!(first_line(&graph.get_state(&live).await.unwrap_err()), said);
-    let resumed = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap_err();
+    let resumed = graph
+        .invoke(Input::Continue, RunConfig::on("1"))
+        .await
+        .unwrap_err();
     assert_eq!(first_line(&resumed), said);
     let close = StateUpdate {
         as_node: Some(END.into()),
@@ -862,10 +862,7 @@ async fn managed_values_count_down_and_are_never_stored() {
                 }))
             }),
     );
-    let config = RunConfig {
-        recursion_limit: 3,
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1").recursion_limit(3);
     let (lines, result) = stream(&graph, Input::value(json!({})), config, &[Values, Updates]).await;
     assert!(matches!(result, Err(RunError::Recursion { limit: 3 })));
     assert_eq!(
@@ -1040,7 +1037,7 @@ async fn every_update_is_held_against_its_type_before_it_is_merged() {
         .await
         .unwrap();
 
-    let error = graph.invoke(Input::resume("many"), config()).await.unwrap_err();
+    let error = graph.invoke(Input::answer("many"), config()).await.unwrap_err();
     assert_eq!(error.code(), "invalid-update");
     assert!(
         error

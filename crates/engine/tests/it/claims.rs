@@ -16,10 +16,7 @@ fn by(name: &str) -> Option<ClaimRequest> {
 }
 
 fn config(name: &str) -> RunConfig {
-    RunConfig {
-        claim: by(name),
-        ..RunConfig::on("t")
-    }
+    RunConfig::on("t").claim(by(name))
 }
 
 /// A node that counts and waits until it may end; another after it.
@@ -88,17 +85,14 @@ async fn a_second_run_is_told_before_a_node_begins() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         let saver = Arc::new(MemorySaver::new());
         let (one, two) = (slow(&saver), slow(&saver));
-        let with = |name: &str| RunConfig {
-            durability,
-            ..config(name)
-        };
+        let with = |name: &str| config(name).durability(durability);
         let first = {
             let (graph, config) = (one.graph.clone(), with("one"));
             tokio::spawn(async move { graph.invoke(input(), config).await })
         };
         drop(one.begun.acquire().await);
         two.go.add_permits(9);
-        for again in [input(), Input::Resume] {
+        for again in [input(), Input::Continue] {
             let error = two.graph.invoke(again, with("two")).await.unwrap_err();
             let said = error.to_string();
             match error {
@@ -250,10 +244,7 @@ impl TakenOver {
 
     /// A request that takes the thread over.
     fn over() -> Option<ClaimRequest> {
-        by("two").map(|claim| ClaimRequest {
-            take_over: TakeOver::Always,
-            ..claim
-        })
+        by("two").map(|claim| claim.take_over(TakeOver::Always))
     }
 
     fn arm(&self) {
@@ -273,11 +264,8 @@ impl TakenOver {
 async fn a_task_that_ends_while_its_thread_is_taken_over_is_not_run_again() {
     let taken = TakenOver::begin().await;
     taken.arm();
-    let over = RunConfig {
-        claim: TakenOver::over(),
-        ..config("two")
-    };
-    let value = taken.graph.invoke(Input::Resume, over).await.unwrap().value;
+    let over = config("two").claim(TakenOver::over());
+    let value = taken.graph.invoke(Input::Continue, over).await.unwrap().value;
     assert_eq!(
         taken.calls.of("works"),
         1,
@@ -295,10 +283,7 @@ async fn a_task_that_ends_while_its_thread_is_taken_over_is_not_run_again() {
 async fn an_edit_that_takes_a_thread_over_keeps_what_the_other_run_stored() {
     let taken = TakenOver::begin().await;
     taken.arm();
-    let at = StateRef {
-        claim: TakenOver::over(),
-        ..StateRef::live("t")
-    };
+    let at = StateRef::live("t").claimed(TakenOver::over());
     // It applies what finished tasks wrote, and drops the others.
     let close = StateUpdate::new(Value::Null).as_node(END);
     taken.graph.update_state(&at, close).await.unwrap();
@@ -314,10 +299,7 @@ async fn an_edit_that_takes_a_thread_over_keeps_what_the_other_run_stored() {
 #[tokio::test]
 async fn an_edit_that_cannot_be_made_takes_no_thread_over() {
     let taken = TakenOver::begin().await;
-    let at = StateRef {
-        claim: TakenOver::over(),
-        ..StateRef::live("t")
-    };
+    let at = StateRef::live("t").claimed(TakenOver::over());
     let wrong = StateUpdate::new(json!({"x": 2})).as_node("nobody");
     let refused = taken.graph.update_state(&at, wrong).await.unwrap_err();
     assert!(refused.to_string().contains("nobody"), "{refused}");
@@ -363,7 +345,7 @@ async fn a_question_that_is_answered_while_its_thread_is_taken_over_is_not_withd
     let asked = graph.get_state(&StateRef::live("t")).await.unwrap();
     let checkpoint = asked.checkpoint.unwrap().id;
     let run = graph.clone();
-    let first = tokio::spawn(async move { run.invoke(Input::resume(7), config("one")).await });
+    let first = tokio::spawn(async move { run.invoke(Input::answer(7), config("one")).await });
     begun.acquire().await.unwrap().forget();
     saver.armed.store(true, Ordering::SeqCst);
     let by = TakenOver::over();
@@ -389,11 +371,8 @@ async fn a_run_that_was_taken_over_ends_and_stores_nothing_more() {
     drop(one.begun.acquire().await);
     two.go.add_permits(9);
     let mut over = config("two");
-    over.claim = over.claim.map(|claim| ClaimRequest {
-        take_over: TakeOver::Always,
-        ..claim
-    });
-    two.graph.invoke(Input::Resume, over).await.unwrap();
+    over.claim = over.claim.map(|claim| claim.take_over(TakeOver::Always));
+    two.graph.invoke(Input::Continue, over).await.unwrap();
     let before = saver.thread(&"t".into()).await.unwrap();
     one.go.add_permits(9);
     match first.await.unwrap() {
@@ -411,10 +390,7 @@ async fn a_run_that_works_long_renews_its_claim_and_ends_when_it_is_lost() {
     let saver = Arc::new(MemorySaver::new());
     let one = slow(&saver);
     let mut short = config("one");
-    short.claim = short.claim.map(|claim| ClaimRequest {
-        length: Duration::from_millis(300),
-        ..claim
-    });
+    short.claim = short.claim.map(|claim| claim.length(Duration::from_millis(300)));
     let graph = one.graph.clone();
     let first = tokio::spawn(async move { graph.invoke(input(), short).await });
     drop(one.begun.acquire().await);
@@ -449,7 +425,7 @@ async fn a_run_that_is_dropped_lets_its_thread_go() {
     let claim = saver.claim(&"t".into()).await.unwrap().unwrap();
     assert!(claim.ended, "{claim:?}");
     one.go.add_permits(9);
-    one.graph.invoke(Input::Resume, config("two")).await.unwrap();
+    one.graph.invoke(Input::Continue, config("two")).await.unwrap();
 }
 
 #[tokio::test]
@@ -473,17 +449,11 @@ async fn every_end_of_a_run_frees_the_thread() {
                 _ => build(nodes).edge("fails", "asks"),
             };
             let graph = nodes.compile().unwrap().with_checkpointer(saver.clone());
-            let config = RunConfig {
-                durability,
-                ..config("one")
-            };
+            let config = config("one").durability(durability);
             let _ = graph.invoke(input(), config.clone()).await;
             let claim = saver.claim(&"t".into()).await.unwrap().unwrap();
             assert!(claim.ended, "{name}, {durability:?}: {claim:?}");
-            let stop = RunConfig {
-                interrupt_before: vec!["*".into()],
-                ..config
-            };
+            let stop = config.interrupt_before(["*"]);
             graph.invoke(input(), stop).await.unwrap();
             let claim = saver.claim(&"t".into()).await.unwrap().unwrap();
             assert!(claim.ended, "stopped before {name}, {durability:?}: {claim:?}");
@@ -511,7 +481,7 @@ async fn of_programs_that_send_at_once_exactly_one_runs() {
             .compile()
             .unwrap()
             .with_checkpointer(saver.clone());
-        for what in [input(), Input::resume(7)] {
+        for what in [input(), Input::answer(7)] {
             let runs = (0..4).map(|n| {
                 let (graph, what) = (graph.clone(), what.clone());
                 tokio::spawn(async move { graph.invoke(what, config(&format!("run {n}"))).await })

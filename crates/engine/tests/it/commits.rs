@@ -107,10 +107,7 @@ fn graph(gate: &Arc<Gate>) -> Graph {
 }
 
 fn config() -> RunConfig {
-    RunConfig {
-        durability: Durability::Async,
-        ..RunConfig::on("t")
-    }
+    RunConfig::on("t").durability(Durability::Async)
 }
 
 #[tokio::test]
@@ -174,10 +171,7 @@ async fn an_input_is_stored_with_what_start_makes_of_it_unless_somebody_may_know
     // Who reads checkpoints is told of one when it is stored.
     let gate = Gate::new(usize::MAX);
     gate.open.add_permits(100);
-    let reading = RunConfig {
-        modes: vec![StreamMode::Checkpoints],
-        ..sync.clone()
-    };
+    let reading = sync.clone().modes([StreamMode::Checkpoints]);
     let mut run = graph(&gate).stream(input(), reading);
     let mut told = 0;
     while let Some(event) = run.next().await {

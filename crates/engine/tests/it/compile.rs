@@ -121,10 +121,7 @@ async fn a_hundred_thousand_nodes_compile_and_a_step_does_not_visit_them() {
         }
     }
     let graph = graph.edge(START, "n0").compile().unwrap();
-    let config = RunConfig {
-        recursion_limit: 200_000,
-        ..RunConfig::default()
-    };
+    let config = RunConfig::default().recursion_limit(200_000);
     let result = graph.invoke(input(), config).await.unwrap();
     assert_eq!(result.status, RunStatus::Done);
 }

@@ -36,10 +36,7 @@ fn given(item: &str) -> Input {
 }
 
 fn at_exit() -> RunConfig {
-    RunConfig {
-        durability: Durability::Exit,
-        ..RunConfig::on("1")
-    }
+    RunConfig::on("1").durability(Durability::Exit)
 }
 
 fn edit(values: Value, node: &str) -> StateUpdate {
@@ -183,7 +180,7 @@ async fn an_interrupted_run_that_stores_only_its_end_is_resumed_whole() {
     graph.invoke(given("in"), at_exit()).await.unwrap();
     let live = graph.get_state(&StateRef::live("1")).await.unwrap();
     assert_eq!(live.values, json!({"items": ["in", "a1", "ok"]}));
-    let done = graph.invoke(Input::resume("R"), at_exit()).await.unwrap();
+    let done = graph.invoke(Input::answer("R"), at_exit()).await.unwrap();
     assert_eq!(done.value, json!({"items": ["in", "a1", "R", "ok"]}));
     let read = graph.get_state(&StateRef::live("1")).await.unwrap();
     assert_eq!(read.values, done.value);
@@ -221,11 +218,8 @@ async fn branches_do_not_read_each_others_writes() {
     let (graph, saver) = chained(every(100));
     graph.invoke(given("in"), RunConfig::on("1")).await.unwrap();
     let fork = at_step(&graph, "1", 1).await;
-    let from = || RunConfig {
-        checkpoint_id: fork.checkpoint_id.clone(),
-        ..RunConfig::on("1")
-    };
-    let replayed = graph.invoke(Input::Resume, from()).await.unwrap();
+    let from = || RunConfig::on("1").checkpoint_id(fork.checkpoint_id.clone());
+    let replayed = graph.invoke(Input::Continue, from()).await.unwrap();
     assert_eq!(replayed.value, json!({"items": ["in", "a1", "b1"]}));
     let branched = graph.invoke(given("x"), from()).await.unwrap();
     assert_eq!(branched.value, json!({"items": ["in", "a1", "x", "a1", "b1"]}));

@@ -214,10 +214,7 @@ async fn history(seed: u64) {
     ];
     for _ in 0..10 {
         let policy = policies[dice.roll(4)];
-        let mut config = RunConfig {
-            effects: policy,
-            ..RunConfig::on("t")
-        };
+        let mut config = RunConfig::on("t").effects(policy);
         let forkable: Vec<usize> = (0..model.points.len())
             .filter(|point| model.points[*point].pays)
             .collect();
@@ -235,7 +232,7 @@ async fn history(seed: u64) {
                     true => from,
                     false => model.add(Some(from), "fork", point.x, true),
                 };
-                (Input::Resume, model.run(at, policy, None))
+                (Input::Continue, model.run(at, policy, None))
             }
             (2, Some(_)) if !forkable.is_empty() => {
                 let from = forkable[dice.roll(forkable.len())];
@@ -252,7 +249,7 @@ async fn history(seed: u64) {
                     .unwrap();
                 let at = model.add(Some(from), "update", x, true);
                 ids.insert(edited.checkpoint_id, at);
-                (Input::Resume, model.run(at, policy, None))
+                (Input::Continue, model.run(at, policy, None))
             }
             (3, Some((at, Ends::Asks))) => {
                 let answer = ["use", "again", "by hand"][dice.roll(3)];
@@ -263,13 +260,13 @@ async fn history(seed: u64) {
                     word => Value::from(word),
                 };
                 (
-                    Input::resume(given),
+                    Input::answer(given),
                     model.run(at, EffectPolicy::Ask, Some(answer)),
                 )
             }
             (4, Some((at, Ends::Asks | Ends::Stops))) => {
                 said.push(format!("go on {policy:?}"));
-                (Input::Resume, model.run(at, policy, None))
+                (Input::Continue, model.run(at, policy, None))
             }
             _ => {
                 let x = 1 + dice.roll(3) as i64;

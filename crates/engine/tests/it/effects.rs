@@ -82,18 +82,13 @@ fn begin(x: i64) -> Input {
 }
 
 fn at(at: &StateRef, effects: EffectPolicy) -> RunConfig {
-    RunConfig {
-        checkpoint_id: at.checkpoint_id.clone(),
-        effects,
-        ..RunConfig::on(at.thread.clone())
-    }
+    RunConfig::on(at.thread.clone())
+        .checkpoint_id(at.checkpoint_id.clone())
+        .effects(effects)
 }
 
 fn on(thread: &str, effects: EffectPolicy) -> RunConfig {
-    RunConfig {
-        effects,
-        ..RunConfig::on(thread)
-    }
+    RunConfig::on(thread).effects(effects)
 }
 
 fn edit(values: Value, as_node: &str) -> StateUpdate {
@@ -121,7 +116,9 @@ async fn a_replay_does_not_repeat_what_is_to_be_done_once() {
         let graph = one_payment(&world, effect);
         graph.invoke(begin(40), RunConfig::on("1")).await.unwrap();
         let before = at_step(&graph, "1", 0).await;
-        let stopped = graph.invoke(Input::Resume, at(&before, EffectPolicy::Stop)).await;
+        let stopped = graph
+            .invoke(Input::Continue, at(&before, EffectPolicy::Stop))
+            .await;
         let error = stopped.unwrap_err();
         assert!(
             matches!(&error, RunError::Effect { node, state: EffectState::Done, same_input: true, .. } if &**node == "pay"),
@@ -131,7 +128,7 @@ async fn a_replay_does_not_repeat_what_is_to_be_done_once() {
         let next = graph.get_state(&StateRef::live("1")).await.unwrap().next;
         assert_eq!(next, [Name::from("pay")], "the thread can go on");
         let result = graph
-            .invoke(Input::Resume, on("1", EffectPolicy::Reuse))
+            .invoke(Input::Continue, on("1", EffectPolicy::Reuse))
             .await
             .unwrap();
         assert_eq!(
@@ -155,7 +152,7 @@ async fn what_is_pure_only_reads_or_says_nothing_runs_again() {
         graph.invoke(begin(40), RunConfig::on("1")).await.unwrap();
         let before = at_step(&graph, "1", 0).await;
         graph
-            .invoke(Input::Resume, at(&before, EffectPolicy::Stop))
+            .invoke(Input::Continue, at(&before, EffectPolicy::Stop))
             .await
             .unwrap();
         assert_eq!(world.count(), 2, "{effect:?}");
@@ -170,7 +167,7 @@ async fn doing_it_again_sends_the_key_of_the_first_time() {
     let before = at_step(&graph, "1", 0).await;
     for _ in 0..2 {
         graph
-            .invoke(Input::Resume, at(&before, EffectPolicy::Again))
+            .invoke(Input::Continue, at(&before, EffectPolicy::Again))
             .await
             .unwrap();
     }
@@ -183,7 +180,7 @@ async fn doing_it_again_sends_the_key_of_the_first_time() {
     // Another amount is another effect.
     let other = edited(&graph, &before, json!({"x": 50}), "first").await;
     graph
-        .invoke(Input::Resume, at(&other, EffectPolicy::Again))
+        .invoke(Input::Continue, at(&other, EffectPolicy::Again))
         .await
         .unwrap();
     assert_ne!(world.keys()[3], keys[0]);
@@ -197,7 +194,10 @@ async fn with_another_input_there_is_nothing_to_use() {
     let before = at_step(&graph, "1", 0).await;
     let other = edited(&graph, &before, json!({"x": 50}), "first").await;
     for policy in [EffectPolicy::Stop, EffectPolicy::Reuse] {
-        let error = graph.invoke(Input::Resume, at(&other, policy)).await.unwrap_err();
+        let error = graph
+            .invoke(Input::Continue, at(&other, policy))
+            .await
+            .unwrap_err();
         assert!(
             matches!(
                 error,
@@ -211,7 +211,7 @@ async fn with_another_input_there_is_nothing_to_use() {
     }
     assert_eq!(world.count(), 1);
     let asked = graph
-        .invoke(Input::Resume, on("1", EffectPolicy::Ask))
+        .invoke(Input::Continue, on("1", EffectPolicy::Ask))
         .await
         .unwrap();
     let asks = question(&asked);
@@ -220,14 +220,14 @@ async fn with_another_input_there_is_nothing_to_use() {
         (Some("effect"), Some("other-input"))
     );
     let done = graph
-        .invoke(Input::resume("again"), on("1", EffectPolicy::Ask))
+        .invoke(Input::answer("again"), on("1", EffectPolicy::Ask))
         .await
         .unwrap();
     assert_eq!((world.count(), &of(&done.value, "log")), (2, &json!([2])));
     // What it stood for is taken: another fork of the edit has one payment behind it, not two.
     let other = edited(&graph, &before, json!({"x": 50}), "first").await;
     let used = graph
-        .invoke(Input::Resume, at(&other, EffectPolicy::Reuse))
+        .invoke(Input::Continue, at(&other, EffectPolicy::Reuse))
         .await
         .unwrap();
     assert_eq!(
@@ -245,7 +245,7 @@ async fn what_the_node_does_not_depend_on_may_differ() {
     let before = at_step(&graph, "1", 0).await;
     let noted = edited(&graph, &before, json!({"note": "looked at"}), "first").await;
     let result = graph
-        .invoke(Input::Resume, at(&noted, EffectPolicy::Reuse))
+        .invoke(Input::Continue, at(&noted, EffectPolicy::Reuse))
         .await
         .unwrap();
     assert_eq!((world.count(), &of(&result.value, "log")), (1, &json!([1])));
@@ -263,7 +263,7 @@ async fn a_person_is_asked_and_may_use_the_result_or_give_one() {
         graph.invoke(begin(40), RunConfig::on("1")).await.unwrap();
         let before = at_step(&graph, "1", 0).await;
         let asked = graph
-            .invoke(Input::Resume, at(&before, EffectPolicy::Ask))
+            .invoke(Input::Continue, at(&before, EffectPolicy::Ask))
             .await
             .unwrap();
         let asks = question(&asked);
@@ -274,7 +274,7 @@ async fn a_person_is_asked_and_may_use_the_result_or_give_one() {
         );
         assert_eq!(world.count(), 1, "nothing is done before the answer");
         let refused = graph
-            .invoke(Input::resume("perhaps"), on("1", EffectPolicy::Ask))
+            .invoke(Input::answer("perhaps"), on("1", EffectPolicy::Ask))
             .await
             .unwrap();
         assert!(
@@ -282,7 +282,7 @@ async fn a_person_is_asked_and_may_use_the_result_or_give_one() {
             "another answer is refused with a reason"
         );
         let done = graph
-            .invoke(Input::resume(answer.clone()), on("1", EffectPolicy::Ask))
+            .invoke(Input::answer(answer.clone()), on("1", EffectPolicy::Ask))
             .await
             .unwrap();
         assert_eq!(
@@ -329,7 +329,7 @@ async fn each_round_of_a_loop_takes_its_own_result() {
     assert_eq!(world.count(), 3);
     let second = at_step(&graph, "1", 1).await;
     let result = graph
-        .invoke(Input::Resume, at(&second, EffectPolicy::Reuse))
+        .invoke(Input::Continue, at(&second, EffectPolicy::Reuse))
         .await
         .unwrap();
     assert_eq!((world.count(), &of(&result.value, "log")), (3, &json!([1, 2, 3])));
@@ -342,7 +342,7 @@ async fn each_round_of_a_loop_takes_its_own_result() {
     )
     .await;
     let again = graph
-        .invoke(Input::Resume, at(&longer, EffectPolicy::Again))
+        .invoke(Input::Continue, at(&longer, EffectPolicy::Again))
         .await
         .unwrap();
     assert_eq!(of(&again.value, "log").as_array().unwrap().len(), 5);
@@ -353,15 +353,12 @@ async fn each_round_of_a_loop_takes_its_own_result() {
 async fn beyond_what_was_done_before_nobody_is_asked() {
     let world = World::default();
     let graph = loop_of_payments(&world);
-    let two = RunConfig {
-        interrupt_after: vec!["pay".into()],
-        ..RunConfig::on("1")
-    };
+    let two = RunConfig::on("1").interrupt_after(["pay"]);
     graph.invoke(begin(3), two).await.unwrap();
     assert_eq!(world.count(), 1);
     let first = at_step(&graph, "1", 0).await;
     let result = graph
-        .invoke(Input::Resume, at(&first, EffectPolicy::Reuse))
+        .invoke(Input::Continue, at(&first, EffectPolicy::Reuse))
         .await
         .unwrap();
     assert_eq!(
@@ -379,7 +376,9 @@ async fn a_new_input_on_the_newest_checkpoint_is_a_new_case() {
     graph.invoke(begin(40), RunConfig::on("1")).await.unwrap();
     let before = at_step(&graph, "1", 0).await;
     let other = edited(&graph, &before, json!({"x": 7}), "first").await;
-    let reused = graph.invoke(Input::Resume, at(&other, EffectPolicy::Again)).await;
+    let reused = graph
+        .invoke(Input::Continue, at(&other, EffectPolicy::Again))
+        .await;
     reused.unwrap();
     for n in 3..5 {
         graph.invoke(begin(40), RunConfig::on("1")).await.unwrap();
@@ -432,12 +431,12 @@ async fn packets_take_their_own_results() {
     graph.invoke(given, RunConfig::on("1")).await.unwrap();
     let before = at_step(&graph, "1", 0).await;
     let result = graph
-        .invoke(Input::Resume, at(&before, EffectPolicy::Reuse))
+        .invoke(Input::Continue, at(&before, EffectPolicy::Reuse))
         .await
         .unwrap();
     assert_eq!((world.count(), &of(&result.value, "log")), (3, &json!([5, 6, 5])));
     let other = edited(&graph, &before, json!({"x": [6, 7]}), START).await;
-    let asked = graph.invoke(Input::Resume, at(&other, EffectPolicy::Ask)).await;
+    let asked = graph.invoke(Input::Continue, at(&other, EffectPolicy::Ask)).await;
     assert!(asked.is_ok());
 }
 
@@ -464,7 +463,7 @@ async fn work_that_was_broken_off_is_asked_about_each_time() {
     );
     graph.invoke(begin(1), RunConfig::on("1")).await.unwrap_err();
     for failures in 1..3 {
-        let asked = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+        let asked = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
         let text = of(&question(&asked), "question").as_str().unwrap().to_owned();
         assert!(
             text.contains("Did `pay` do its work?") && text.contains(&format!("no answer ({failures})")),
@@ -473,7 +472,7 @@ async fn work_that_was_broken_off_is_asked_about_each_time() {
         assert_eq!(calls.of("pay"), failures);
         let id = asked.interrupts[0].id.clone();
         let answers: Object = [(id.as_str(), Value::from("again"))].into_iter().collect();
-        let run = graph.invoke(Input::resume(answers), RunConfig::on("1")).await;
+        let run = graph.invoke(Input::answer(answers), RunConfig::on("1")).await;
         assert_eq!(run.is_ok(), failures == 2, "{run:?}");
     }
     assert_eq!(calls.of("pay"), 3);
@@ -506,7 +505,7 @@ async fn an_idempotent_request_that_was_broken_off_is_done_on_a_fork_with_its_ke
     graph.invoke(begin(1), RunConfig::on("1")).await.unwrap_err();
     let before = at_step(&graph, "1", 0).await;
     graph
-        .invoke(Input::Resume, at(&before, EffectPolicy::Stop))
+        .invoke(Input::Continue, at(&before, EffectPolicy::Stop))
         .await
         .unwrap();
     let keys = world.keys();
@@ -558,13 +557,13 @@ async fn nodes_of_nested_graphs_are_not_repeated_either() {
         ("pay", "sub", 1)
     );
     let error = graph
-        .invoke(Input::Resume, at(&before, EffectPolicy::Stop))
+        .invoke(Input::Continue, at(&before, EffectPolicy::Stop))
         .await
         .unwrap_err();
     assert_eq!(error.class(), "EffectError", "{error}");
     assert_eq!(world.count(), 1);
     let result = graph
-        .invoke(Input::Resume, at(&before, EffectPolicy::Reuse))
+        .invoke(Input::Continue, at(&before, EffectPolicy::Reuse))
         .await
         .unwrap();
     assert_eq!((world.count(), &of(&result.value, "log")), (1, &json!([1])));
@@ -608,13 +607,13 @@ async fn a_policy_of_one_node_comes_before_that_of_the_run() {
     let before = at_step(&graph, "1", 0).await;
     let mut config = at(&before, EffectPolicy::Stop);
     config.effects_of.insert("pay".into(), EffectPolicy::Reuse);
-    graph.invoke(Input::Resume, config).await.unwrap();
+    graph.invoke(Input::Continue, config).await.unwrap();
     assert_eq!(world.count(), 1);
     // Nothing fits another input: then the policy of the run decides.
     let other = edited(&graph, &before, json!({"x": 1}), "first").await;
     let mut config = at(&other, EffectPolicy::Ask);
     config.effects_of.insert("pay".into(), EffectPolicy::Reuse);
-    let asked = graph.invoke(Input::Resume, config).await.unwrap();
+    let asked = graph.invoke(Input::Continue, config).await.unwrap();
     assert_eq!(of(&question(&asked), "state"), json!("other-input"));
 }
 
@@ -639,12 +638,12 @@ async fn branches_from_a_pruned_checkpoint_know_of_each_other() {
         .await
         .unwrap();
     let again = graph
-        .invoke(Input::Resume, at(&forks[0], EffectPolicy::Stop))
+        .invoke(Input::Continue, at(&forks[0], EffectPolicy::Stop))
         .await;
     again.expect("the branch that paid is gone, and nothing says that it did");
     assert_eq!(world.count(), 2);
     let stopped = graph
-        .invoke(Input::Resume, at(&forks[1], EffectPolicy::Stop))
+        .invoke(Input::Continue, at(&forks[1], EffectPolicy::Stop))
         .await;
     assert!(matches!(stopped, Err(RunError::Effect { .. })), "{stopped:?}");
     assert_eq!(world.count(), 2);

@@ -35,15 +35,11 @@ async fn a_drain_keeps_what_the_durability_keeps() {
     for (durability, kept) in [(Durability::Sync, &all[..]), (Durability::Exit, &[newest])] {
         let drain = Drain::default();
         let graph = three(&drain, "a");
-        let config = RunConfig {
-            drain,
-            durability,
-            ..RunConfig::on("t")
-        };
+        let config = RunConfig::on("t").drain(drain).durability(durability);
         let drained = graph.invoke(input(), config).await.unwrap_err();
         assert_eq!(drained.to_string(), "Graph drained: maintenance");
         assert_eq!(history(&graph, "t").await, kept);
-        let done = graph.invoke(Input::Resume, RunConfig::on("t")).await.unwrap();
+        let done = graph.invoke(Input::Continue, RunConfig::on("t")).await.unwrap();
         assert_eq!(log_of(&done.value), "a,b,c");
     }
 }
@@ -52,10 +48,7 @@ async fn a_drain_keeps_what_the_durability_keeps() {
 async fn a_drain_in_the_last_step_is_no_error() {
     let drain = Drain::default();
     let graph = three(&drain, "c");
-    let config = RunConfig {
-        drain,
-        ..RunConfig::on("t")
-    };
+    let config = RunConfig::on("t").drain(drain);
     let done = graph.invoke(input(), config).await.unwrap();
     assert_eq!(
         (log_of(&done.value).as_str(), done.status),
@@ -67,11 +60,7 @@ async fn a_drain_in_the_last_step_is_no_error() {
 async fn a_breakpoint_comes_before_a_drain() {
     let drain = Drain::default();
     let graph = three(&drain, "a");
-    let config = RunConfig {
-        drain,
-        interrupt_before: vec!["b".into()],
-        ..RunConfig::on("t")
-    };
+    let config = RunConfig::on("t").drain(drain).interrupt_before(["b"]);
     let stopped = graph.invoke(input(), config).await.unwrap();
     assert_eq!(stopped.status, RunStatus::Breakpoint);
     assert_eq!(history(&graph, "t").await[0], "1 loop [a] -> b");
@@ -102,14 +91,11 @@ async fn a_drain_inside_a_nested_graph_goes_on_inside_it() {
             .edge(START, "sub")
             .edge("sub", "q"),
     );
-    let config = RunConfig {
-        drain,
-        ..RunConfig::on("t")
-    };
+    let config = RunConfig::on("t").drain(drain);
     let drained = graph.invoke(input(), config).await.unwrap_err();
     assert_eq!(drained.code(), "drained");
     assert_eq!(history(&graph, "t").await[0], "0 loop [] -> sub");
-    let done = graph.invoke(Input::Resume, RunConfig::on("t")).await.unwrap();
+    let done = graph.invoke(Input::Continue, RunConfig::on("t")).await.unwrap();
     assert_eq!((log_of(&done.value).as_str(), calls.of("s1")), ("s1,s2,q", 1));
 }
 
@@ -141,7 +127,10 @@ async fn a_bounded_node_ends_its_loop_and_the_thread_goes_on() {
     assert_eq!(state.next, ["act".into()]);
     assert_eq!(log_of(&state.values), "think,act,think,act,think");
     // Another run counts anew.
-    let error = graph.invoke(Input::Resume, RunConfig::on("t")).await.unwrap_err();
+    let error = graph
+        .invoke(Input::Continue, RunConfig::on("t"))
+        .await
+        .unwrap_err();
     assert_eq!(error.code(), "loop-limit");
     let state = graph.get_state(&StateRef::live("t")).await.unwrap();
     assert_eq!(log_of(&state.values).matches("act").count(), 4);

@@ -71,16 +71,10 @@ async fn attempts_wait_longer_each_time_and_stream_but_write_once() {
 #[tokio::test(start_paused = true)]
 async fn failed_attempts_are_told_to_who_asks() {
     let calls = Calls::default();
-    let options = NodeOptions::new().retry(RetryPolicy {
-        max_attempts: 2,
-        ..quick()
-    });
+    let options = NodeOptions::new().retry(quick().max_attempts(2));
     let options = options.fallback_value(json!({"log": ["instead"]}));
     let graph = on_memory(one(flaky(&["A", "B"], &calls), options));
-    let config = RunConfig {
-        modes: vec![Attempts, Updates],
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1").modes([Attempts, Updates]);
     let mut run = graph.stream(input(), config);
     let mut lines = Vec::new();
     while let Some(event) = run.next().await {
@@ -118,10 +112,7 @@ async fn jitter_adds_less_than_a_second() {
 #[tokio::test(start_paused = true)]
 async fn the_first_policy_that_wants_a_failure_counts_the_attempts() {
     // (policies, classes of the failures, attempts made, class of the final failure)
-    let on = |classes: &[&'static str], attempts| RetryPolicy {
-        max_attempts: attempts,
-        ..quick().on(classes.iter().copied())
-    };
+    let on = |classes: &[&'static str], attempts| quick().on(classes.iter().copied()).max_attempts(attempts);
     let cases = [
         (vec![quick()], vec!["ValueError"], 1, Some("ValueError")),
         (vec![quick()], vec!["KeyError"], 1, Some("KeyError")),
@@ -177,10 +168,7 @@ async fn a_default_policy_is_for_nodes_without_their_own() {
         .unwrap();
     assert_eq!(calls.of("flaky"), 3);
     let calls = Calls::default();
-    let own = NodeOptions::new().retry(RetryPolicy {
-        max_attempts: 1,
-        ..quick()
-    });
+    let own = NodeOptions::new().retry(quick().max_attempts(1));
     let graph = one(flaky(&["E", "E"], &calls), own)
         .default_retry(quick())
         .compile()
@@ -207,7 +195,7 @@ async fn questions_are_not_retried_and_answers_outlive_an_attempt() {
     let asked = graph.invoke(input(), RunConfig::on("1")).await.unwrap();
     assert_eq!((asked.status, calls.of("n")), (RunStatus::Interrupted, 1));
     let done = graph
-        .invoke(Input::resume("yes"), RunConfig::on("1"))
+        .invoke(Input::answer("yes"), RunConfig::on("1"))
         .await
         .unwrap();
     assert_eq!((log_of(&done.value), calls.of("n")), ("yes".into(), 3));
@@ -648,10 +636,7 @@ async fn a_stopped_run_drops_what_does_not_listen_and_can_go_on() {
             graph = graph.node(name.clone(), node).edge(START, name);
         }
         let graph = on_memory(graph);
-        let config = RunConfig {
-            modes: vec![Updates],
-            ..RunConfig::on("1")
-        };
+        let config = RunConfig::on("1").modes([Updates]);
         let mut run = graph.stream(input(), config);
         started.notified().await;
         if siblings > 0 {
@@ -664,7 +649,7 @@ async fn a_stopped_run_drops_what_does_not_listen_and_can_go_on() {
         }
         let live = graph.get_state(&StateRef::live("1")).await.unwrap();
         assert_eq!(live.next.join(","), "deaf", "the sibling's work is kept");
-        let done = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+        let done = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
         assert_eq!(log_of(&done.value), if siblings > 0 { "deaf,s0" } else { "deaf" });
         assert_eq!((calls.of("deaf"), calls.of("sibling")), (2, siblings));
     }
@@ -756,13 +741,7 @@ async fn a_task_that_waits_for_its_next_attempt_gives_its_place_away() {
         .edge(START, "z");
     let graph = on_memory(graph).with_limits(Limits::new().kind("k", 1));
     let began = Instant::now();
-    let mut run = graph.stream(
-        input(),
-        RunConfig {
-            modes: vec![Updates],
-            ..RunConfig::on("1")
-        },
-    );
+    let mut run = graph.stream(input(), RunConfig::on("1").modes([Updates]));
     let first = run.next().await.unwrap();
     assert!(matches!(&first.payload, Payload::Update(update) if &*update.node == "z"));
     assert!(began.elapsed() < ms(100));

@@ -219,7 +219,7 @@ async fn after_a_handler_failed_only_the_handler_runs_again() {
 
     let (lines, result) = stream(
         &graph,
-        Input::Resume,
+        Input::Continue,
         RunConfig::on("1"),
         &[Tasks, Updates, Values],
     )
@@ -281,7 +281,7 @@ async fn a_handler_may_ask_and_a_finished_one_is_not_run_again() {
         ("asks,done".into(), 0)
     );
     let done = graph
-        .invoke(Input::resume("go on"), RunConfig::on("1"))
+        .invoke(Input::answer("go on"), RunConfig::on("1"))
         .await
         .unwrap();
     assert_eq!(log_of(&done.value), "go on,handled done E: 2");

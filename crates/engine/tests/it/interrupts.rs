@@ -54,10 +54,10 @@ async fn a_question_stops_the_run_and_an_answer_continues_it() {
     );
 
     // Asking again without an answer keeps the id.
-    let again = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    let again = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(again.interrupts, result.interrupts);
 
-    let (lines, result) = stream(&graph, Input::resume(30), RunConfig::on("1"), &modes).await;
+    let (lines, result) = stream(&graph, Input::answer(30), RunConfig::on("1"), &modes).await;
     assert_eq!(
         lines[..6],
         [
@@ -71,7 +71,7 @@ async fn a_question_stops_the_run_and_an_answer_continues_it() {
     );
     assert_eq!(log_of(&result.unwrap().value), "a,30,z");
     assert_eq!(calls.of("ask"), 3);
-    let after = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    let after = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(
         after.status,
         RunStatus::Done,
@@ -86,7 +86,7 @@ async fn several_questions_of_one_node_are_answered_in_order() {
     let graph = on_memory(base().node("two", asks(&calls, "two", 2)).edge(START, "two"));
     let first = graph.invoke(input(), RunConfig::on("1")).await.unwrap();
     let second = graph
-        .invoke(Input::resume("A"), RunConfig::on("1"))
+        .invoke(Input::answer("A"), RunConfig::on("1"))
         .await
         .unwrap();
     assert_eq!(second.interrupts[0].value, json!("two-q2"));
@@ -97,7 +97,7 @@ async fn several_questions_of_one_node_are_answered_in_order() {
         "the answered question no longer waits"
     );
     let done = graph
-        .invoke(Input::resume("B"), RunConfig::on("1"))
+        .invoke(Input::answer("B"), RunConfig::on("1"))
         .await
         .unwrap();
     assert_eq!((log_of(&done.value), calls.of("two")), ("A,B".into(), 3));
@@ -137,7 +137,7 @@ async fn parallel_questions_are_answered_by_id_and_finished_siblings_are_kept() 
     );
 
     let error = graph
-        .invoke(Input::resume("R"), RunConfig::on("1"))
+        .invoke(Input::answer("R"), RunConfig::on("1"))
         .await
         .unwrap_err();
     assert!(
@@ -152,7 +152,7 @@ async fn parallel_questions_are_answered_by_id_and_finished_siblings_are_kept() 
         found.id.as_str().to_owned()
     };
     let answers = |pairs: &[(String, &str)]| {
-        Input::resume(
+        Input::answer(
             pairs
                 .iter()
                 .map(|(k, v)| (k.as_str(), Value::from(*v)))
@@ -173,7 +173,7 @@ async fn parallel_questions_are_answered_by_id_and_finished_siblings_are_kept() 
     let live = graph.get_state(&StateRef::live("1")).await.unwrap();
     assert_eq!((live.next.join(","), live.interrupts.len()), ("i2".into(), 1));
     let done = graph
-        .invoke(Input::resume("R2"), RunConfig::on("1"))
+        .invoke(Input::answer("R2"), RunConfig::on("1"))
         .await
         .unwrap();
     assert_eq!(log_of(&done.value), "R1,R2,ok,z");
@@ -197,7 +197,7 @@ async fn an_answer_survives_a_later_failure_of_its_node() {
     let graph = on_memory(base().node("n", node).edge(START, "n"));
     graph.invoke(input(), RunConfig::on("1")).await.unwrap();
     graph
-        .invoke(Input::resume("yes"), RunConfig::on("1"))
+        .invoke(Input::answer("yes"), RunConfig::on("1"))
         .await
         .unwrap_err();
     let live = graph.get_state(&StateRef::live("1")).await.unwrap();
@@ -206,7 +206,7 @@ async fn an_answer_survives_a_later_failure_of_its_node() {
         ("n".into(), 0),
         "answered, failed, not asking"
     );
-    let done = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    let done = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(log_of(&done.value), "yes");
 }
 
@@ -286,10 +286,10 @@ async fn breakpoints_stop_before_and_after_and_let_a_resume_pass() {
     ] {
         let graph = on_memory(chain(&["a", "b", "c"]));
         let names = |list: &[&str]| list.iter().map(|n| Name::from(*n)).collect::<Vec<_>>();
-        let config = || RunConfig {
-            interrupt_before: names(&before),
-            interrupt_after: names(&after),
-            ..RunConfig::on("1")
+        let config = || {
+            RunConfig::on("1")
+                .interrupt_before(names(&before))
+                .interrupt_after(names(&after))
         };
         let mut result = graph.invoke(input(), config()).await.unwrap();
         for stop in &stops {
@@ -299,7 +299,7 @@ async fn breakpoints_stop_before_and_after_and_let_a_resume_pass() {
                 "{before:?} {after:?} at {stop}"
             );
             assert_eq!(next(&graph).await, *stop, "{before:?} {after:?}");
-            result = graph.invoke(Input::Resume, config()).await.unwrap();
+            result = graph.invoke(Input::Continue, config()).await.unwrap();
         }
         assert_eq!(
             (result.status, log_of(&result.value)),
@@ -307,10 +307,7 @@ async fn breakpoints_stop_before_and_after_and_let_a_resume_pass() {
         );
     }
     let graph = on_memory(chain(&["a", "b"]));
-    let config = RunConfig {
-        interrupt_before: vec!["b".into()],
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1").interrupt_before(["b"]);
     let (lines, _) = stream(&graph, input(), config, &[Updates]).await;
     assert_eq!(lines, [r#"updates {"a":{"log":["a"]}}"#, "interrupts []"]);
 }
@@ -318,13 +315,10 @@ async fn breakpoints_stop_before_and_after_and_let_a_resume_pass() {
 #[tokio::test]
 async fn stepping_runs_exactly_one_super_step() {
     let graph = on_memory(chain(&["a", "b", "c"]));
-    let step = || RunConfig {
-        interrupt_after: vec!["*".into()],
-        ..RunConfig::on("1")
-    };
+    let step = || RunConfig::on("1").interrupt_after(["*"]);
     graph.invoke(input(), step()).await.unwrap();
     for want in ["a,b", "a,b,c"] {
-        let result = graph.invoke(Input::Resume, step()).await.unwrap();
+        let result = graph.invoke(Input::Continue, step()).await.unwrap();
         assert_eq!(log_of(&result.value), want);
     }
 }

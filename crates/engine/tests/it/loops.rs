@@ -267,10 +267,7 @@ async fn sends_run_first_and_apply_last() {
 async fn the_recursion_limit_counts_start_and_leaves_a_thread_that_goes_on() {
     for (limit, ok, next, log) in [(1, false, "b", "a"), (2, false, "", "a,b"), (3, true, "", "a,b")] {
         let graph = on_memory(chain(&["a", "b"]));
-        let config = RunConfig {
-            recursion_limit: limit,
-            ..RunConfig::on("1")
-        };
+        let config = RunConfig::on("1").recursion_limit(limit);
         let result = graph.invoke(input(), config).await;
         assert_eq!(result.is_ok(), ok, "limit {limit}");
         if let Err(error) = result {
@@ -289,12 +286,9 @@ async fn the_recursion_limit_counts_start_and_leaves_a_thread_that_goes_on() {
             "limit {limit}"
         );
         if limit == 1 {
-            let config = RunConfig {
-                recursion_limit: 1,
-                ..RunConfig::on("1")
-            };
+            let config = RunConfig::on("1").recursion_limit(1);
             assert_eq!(
-                log_of(&graph.invoke(Input::Resume, config).await.unwrap().value),
+                log_of(&graph.invoke(Input::Continue, config).await.unwrap().value),
                 "a,b"
             );
         }
@@ -482,7 +476,7 @@ async fn a_failed_task_keeps_its_finished_sibling_for_the_resume() {
         ("".into(), "flaky,ok".into())
     );
 
-    let (lines, result) = stream(&graph, Input::Resume, RunConfig::on("1"), &modes).await;
+    let (lines, result) = stream(&graph, Input::Continue, RunConfig::on("1"), &modes).await;
     assert_eq!(
         lines[..6],
         [
@@ -607,13 +601,7 @@ async fn stopping_a_run_is_prompt_and_leaves_the_thread_resumable() {
             .edge(START, "a")
             .edge("a", "slow"),
     );
-    let mut run = graph.stream(
-        input(),
-        RunConfig {
-            modes: vec![Tasks],
-            ..RunConfig::on("1")
-        },
-    );
+    let mut run = graph.stream(input(), RunConfig::on("1").modes([Tasks]));
     while let Some(event) = run.next().await {
         if matches!(&event.payload, Payload::TaskStart(start) if &*start.name == "slow") {
             run.cancel();
@@ -625,7 +613,7 @@ async fn stopping_a_run_is_prompt_and_leaves_the_thread_resumable() {
         (log_of(&state.values), state.next.join(",")),
         ("a".into(), "slow".into())
     );
-    let result = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    let result = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(log_of(&result.value), "a,slow");
 }
 
@@ -684,10 +672,7 @@ async fn parallel_tasks_run_at_once_within_the_limit() {
     };
     build().invoke(input(), RunConfig::default()).await.unwrap();
     assert_eq!(peak.swap(0, std::sync::atomic::Ordering::SeqCst), 6);
-    let limited = RunConfig {
-        max_concurrency: Some(2),
-        ..RunConfig::default()
-    };
+    let limited = RunConfig::default().max_concurrency(2);
     let result = build().invoke(input(), limited).await.unwrap();
     assert_eq!(peak.load(std::sync::atomic::Ordering::SeqCst), 2);
     assert_eq!(log_of(&result.value), "w,w,w,w,w,w");
@@ -696,10 +681,7 @@ async fn parallel_tasks_run_at_once_within_the_limit() {
 #[tokio::test]
 async fn durability_exit_stores_one_checkpoint_a_run() {
     let graph = on_memory(chain(&["a", "b"]));
-    let config = || RunConfig {
-        durability: Durability::Exit,
-        ..RunConfig::on("1")
-    };
+    let config = || RunConfig::on("1").durability(Durability::Exit);
     graph.invoke(input(), config()).await.unwrap();
     assert_eq!(history(&graph, "1").await, ["2 loop [a,b] -> "]);
     graph.invoke(input(), config()).await.unwrap();
@@ -736,10 +718,7 @@ async fn custom_and_message_events_come_as_the_node_works() {
     let graph = graph.compile().unwrap();
     let mut run = graph.stream(
         Input::value(json!({"messages": "hi"})),
-        RunConfig {
-            modes: vec![Custom, Messages, Updates],
-            ..RunConfig::default()
-        },
+        RunConfig::default().modes([Custom, Messages, Updates]),
     );
     let mut got = Vec::new();
     while let Some(event) = run.next().await {

@@ -62,16 +62,14 @@ async fn places(graph: &Graph, input: Input, config: RunConfig) -> Vec<String> {
 }
 
 fn all_modes(thread: &str) -> RunConfig {
-    RunConfig {
-        modes: vec![
+    RunConfig::on(thread)
+        .modes([
             StreamMode::Values,
             StreamMode::Updates,
             StreamMode::Tasks,
             StreamMode::Checkpoints,
-        ],
-        subgraphs: true,
-        ..RunConfig::on(thread)
-    }
+        ])
+        .subgraphs(true)
 }
 
 async fn history(graph: &Graph, ns: &str) -> Vec<StateSnapshot> {
@@ -158,7 +156,7 @@ async fn a_question_inside_a_graph_stops_its_parents_and_is_answered_inside_it()
         .unwrap();
     assert_eq!(inside, **nested);
 
-    let seen = places(&graph, Input::resume("R"), all_modes("t")).await;
+    let seen = places(&graph, Input::answer("R"), all_modes("t")).await;
     assert!(!seen.is_empty());
     let done = graph.get_state(&StateRef::live("t")).await.unwrap();
     assert_eq!(
@@ -184,10 +182,7 @@ async fn a_question_inside_a_graph_stops_its_parents_and_is_answered_inside_it()
 #[tokio::test]
 async fn without_the_flag_nothing_of_a_nested_graph_is_seen() {
     let graph = outer(&sub(false));
-    let config = RunConfig {
-        subgraphs: false,
-        ..all_modes("t")
-    };
+    let config = all_modes("t").subgraphs(false);
     let seen = places(&graph, input(), config).await;
     assert!(seen.iter().all(|event| event.starts_with("[] ")));
 }
@@ -297,7 +292,7 @@ async fn a_breakpoint_of_a_nested_graph_stops_the_run() {
         .await
         .unwrap();
     assert_eq!(inside.next, ["s2".into()]);
-    let done = graph.invoke(Input::Resume, RunConfig::on("t")).await.unwrap();
+    let done = graph.invoke(Input::Continue, RunConfig::on("t")).await.unwrap();
     assert_eq!(done.status, RunStatus::Done);
     assert_eq!(
         done.value.get("log"),
@@ -317,7 +312,7 @@ async fn a_nested_state_is_edited_where_it_waits() {
     };
     graph.update_state(&at, edit).await.unwrap();
     let done = graph
-        .invoke(Input::resume("R"), RunConfig::on("t"))
+        .invoke(Input::answer("R"), RunConfig::on("t"))
         .await
         .unwrap();
     assert_eq!(
@@ -346,24 +341,22 @@ async fn a_run_from_a_nested_checkpoint_goes_on_inside_the_nested_graph() {
         .unwrap();
     let paused = paused.checkpoint.unwrap();
     graph
-        .invoke(Input::resume("first"), RunConfig::on("t"))
+        .invoke(Input::answer("first"), RunConfig::on("t"))
         .await
         .unwrap();
 
     // Back inside: s1 does not run again, the question is asked again on a new branch.
-    let config = RunConfig {
-        checkpoint_id: Some(paused.id.clone()),
-        ns: ns.as_str().into(),
-        ..RunConfig::on("t")
-    };
-    let asked = graph.invoke(Input::Resume, config).await.unwrap();
+    let config = RunConfig::on("t")
+        .checkpoint_id(paused.id.clone())
+        .ns(ns.as_str());
+    let asked = graph.invoke(Input::Continue, config).await.unwrap();
     assert_eq!(asked.status, RunStatus::Interrupted);
     let branch = waiting_ns(&graph).await;
     assert_ne!(branch, ns);
     let inside = history(&graph, &branch).await;
     assert_eq!(shape(&inside), [(2, Source::Fork, json!(["i", "p", "s1"]))]);
     let done = graph
-        .invoke(Input::resume("second"), RunConfig::on("t"))
+        .invoke(Input::answer("second"), RunConfig::on("t"))
         .await
         .unwrap();
     assert_eq!(
@@ -408,7 +401,7 @@ async fn parallel_nested_questions_are_answered_by_one_map_of_ids() {
         .await
         .unwrap();
     assert_eq!(asked.interrupts.len(), 5);
-    let one = graph.invoke(Input::resume("no"), RunConfig::on("t")).await;
+    let one = graph.invoke(Input::answer("no"), RunConfig::on("t")).await;
     assert!(matches!(one, Err(RunError::AmbiguousResume { pending: 5 })));
     let answers: Object = asked
         .interrupts
@@ -416,7 +409,7 @@ async fn parallel_nested_questions_are_answered_by_one_map_of_ids() {
         .map(|question| (question.id.as_str(), Value::from(format!("a{}", question.value))))
         .collect();
     let done = graph
-        .invoke(Input::resume(answers), RunConfig::on("t"))
+        .invoke(Input::answer(answers), RunConfig::on("t"))
         .await
         .unwrap();
     assert_eq!(
@@ -430,21 +423,18 @@ async fn going_back_asks_again_in_a_graph_that_starts_over() {
     let graph = outer(&sub(true));
     graph.invoke(input(), RunConfig::on("t")).await.unwrap();
     graph
-        .invoke(Input::resume("A"), RunConfig::on("t"))
+        .invoke(Input::answer("A"), RunConfig::on("t"))
         .await
         .unwrap();
     let before_sub = history(&graph, "").await;
     let before_sub = before_sub.iter().find(|s| s.next == ["sub".into()]).unwrap();
-    let config = RunConfig {
-        checkpoint_id: Some(before_sub.checkpoint.as_ref().unwrap().id.clone()),
-        ..RunConfig::on("t")
-    };
-    let asked = graph.invoke(Input::Resume, config).await.unwrap();
+    let config = RunConfig::on("t").checkpoint_id(before_sub.checkpoint.as_ref().unwrap().id.clone());
+    let asked = graph.invoke(Input::Continue, config).await.unwrap();
     assert_eq!(asked.status, RunStatus::Interrupted);
     let inside = history(&graph, &waiting_ns(&graph).await).await;
     assert_eq!(inside.len(), 3, "the nested graph began anew");
     let done = graph
-        .invoke(Input::resume("B"), RunConfig::on("t"))
+        .invoke(Input::answer("B"), RunConfig::on("t"))
         .await
         .unwrap();
     assert_eq!(
@@ -458,10 +448,7 @@ async fn durability_is_inherited() {
     let counted = |durability| async move {
         let saver = Arc::new(MemorySaver::new());
         let graph = outer(&sub(false)).with_checkpointer(saver.clone());
-        let config = RunConfig {
-            durability,
-            ..RunConfig::on("t")
-        };
+        let config = RunConfig::on("t").durability(durability);
         graph.invoke(input(), config).await.unwrap();
         let query = ListQuery {
             thread: Some("t".into()),
@@ -499,9 +486,8 @@ fn workflow(calls: &Calls) -> Graph {
 async fn recorded_results_are_reused_when_the_caller_runs_again() {
     let calls = Calls::default();
     let graph = workflow(&calls);
-    let modes = |thread: &str| RunConfig {
-        modes: vec![StreamMode::Values, StreamMode::Updates, StreamMode::Tasks],
-        ..RunConfig::on(thread)
+    let modes = |thread: &str| {
+        RunConfig::on(thread).modes([StreamMode::Values, StreamMode::Updates, StreamMode::Tasks])
     };
     let mut run = graph.stream(Input::value(1), modes("t"));
     let mut first = Vec::new();
@@ -518,7 +504,7 @@ async fn recorded_results_are_reused_when_the_caller_runs_again() {
     assert_eq!(first[2].1, json!({"slow": 2}));
     assert_eq!(first[3].1.get("result"), Some(&json!({"__return__": 2})));
 
-    let mut run = graph.stream(Input::resume("yes"), modes("t"));
+    let mut run = graph.stream(Input::answer("yes"), modes("t"));
     let mut second = Vec::new();
     while let Some(event) = run.next().await {
         second.push((event.mode().as_str(), event.data()));
@@ -582,10 +568,7 @@ async fn parallel_calls_run_at_once_and_a_failed_one_is_the_callers_to_handle() 
         .edge(START, "n")
         .compile()
         .unwrap();
-    let config = RunConfig {
-        max_concurrency: Some(1),
-        ..RunConfig::default()
-    };
+    let config = RunConfig::default().max_concurrency(1);
     let result = graph.invoke(Input::value(json!({})), config).await.unwrap();
     assert_eq!(result.value.get("x"), Some(&Value::from(190)));
 }
@@ -604,7 +587,7 @@ async fn a_question_in_a_call_is_the_callers_question() {
     .with_checkpointer(Arc::new(MemorySaver::new()));
     let asked = graph.invoke(Input::value(0), RunConfig::on("t")).await.unwrap();
     assert_eq!(asked.interrupts.len(), 1);
-    let done = graph.invoke(Input::resume(12), RunConfig::on("t")).await.unwrap();
+    let done = graph.invoke(Input::answer(12), RunConfig::on("t")).await.unwrap();
     assert_eq!(done.value, Value::from(12));
 }
 
@@ -649,16 +632,10 @@ impl Lifecycle for Watch {
 async fn stops_and_resumes_are_told() {
     let graph = outer(&sub(true));
     let watch = Arc::new(Watch::default());
-    let config = || RunConfig {
-        lifecycle: Some(watch.clone()),
-        ..RunConfig::on("t")
-    };
+    let config = || RunConfig::on("t").lifecycle(watch.clone());
     graph.invoke(input(), config()).await.unwrap();
-    let before_q = RunConfig {
-        interrupt_before: vec!["q".into()],
-        ..config()
-    };
-    graph.invoke(Input::resume("R"), before_q).await.unwrap();
+    let before_q = config().interrupt_before(["q"]);
+    graph.invoke(Input::answer("R"), before_q).await.unwrap();
     let seen = watch.0.lock().unwrap().clone();
     assert_eq!(
         seen,
@@ -716,11 +693,9 @@ async fn a_message_of_a_nested_graph_is_shown_once() {
         .compile()
         .unwrap();
     for (subgraphs, place) in [(true, 1), (false, 0)] {
-        let config = RunConfig {
-            modes: vec![StreamMode::Messages],
-            subgraphs,
-            ..RunConfig::default()
-        };
+        let config = RunConfig::default()
+            .modes([StreamMode::Messages])
+            .subgraphs(subgraphs);
         let mut run = graph.stream(Input::value(json!({})), config);
         let mut places = Vec::new();
         while let Some(event) = run.next().await {
@@ -733,11 +708,7 @@ async fn a_message_of_a_nested_graph_is_shown_once() {
 #[tokio::test]
 async fn a_run_steps_into_a_nested_graph_when_it_is_told_to() {
     let outer = outer(&sub(false));
-    let stepping = RunConfig {
-        interrupt_after: vec!["*".into()],
-        interrupt_nested: true,
-        ..RunConfig::on("t")
-    };
+    let stepping = RunConfig::on("t").interrupt_after(["*"]).interrupt_nested(true);
     let mut seen = Vec::new();
     let mut next = input();
     loop {
@@ -765,16 +736,13 @@ async fn a_run_steps_into_a_nested_graph_when_it_is_told_to() {
         if ran.status == RunStatus::Done || state.next.is_empty() {
             break;
         }
-        next = Input::Resume;
+        next = Input::Continue;
     }
     assert_eq!(seen, ["sub/", "sub/s2", "sub/", "q/", "/"]);
     // Told nothing, a step is one of the graph outside.
-    let over = RunConfig {
-        interrupt_after: vec!["*".into()],
-        ..RunConfig::on("u")
-    };
+    let over = RunConfig::on("u").interrupt_after(["*"]);
     outer.invoke(input(), over.clone()).await.unwrap();
-    outer.invoke(Input::Resume, over).await.unwrap();
+    outer.invoke(Input::Continue, over).await.unwrap();
     let state = outer.get_state(&StateRef::live("u")).await.unwrap();
     assert_eq!(state.next, ["q".into()]);
 }

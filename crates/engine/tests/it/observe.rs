@@ -115,10 +115,7 @@ async fn a_run_holds_steps_a_step_its_tasks_and_a_task_its_attempts() {
             .edge("a", "b")
             .edge("a", "c"),
     );
-    let config = RunConfig {
-        run_id: Some("r1".into()),
-        ..RunConfig::on("t1")
-    };
+    let config = RunConfig::on("t1").run_id("r1");
     {
         let _listening = spans.listen(LevelFilter::DEBUG);
         graph.invoke(input(), config).await.unwrap();
@@ -216,10 +213,7 @@ async fn content_is_cut_at_its_limit_and_left_out_at_none() {
         (12, vec![r#"{"log":["ä…"#]),
     ] {
         let spans = Spans::default();
-        let config = RunConfig {
-            content_limit: limit,
-            ..RunConfig::default()
-        };
+        let config = RunConfig::default().content_limit(limit);
         {
             let _listening = spans.listen(LevelFilter::DEBUG);
             graph.invoke(input(), config).await.unwrap();
@@ -272,10 +266,7 @@ async fn questions_breakpoints_and_stops_are_no_failures() {
 
     let spans = Spans::default();
     let listening = spans.listen(LevelFilter::DEBUG);
-    let config = RunConfig {
-        interrupt_before: vec!["ask".into()],
-        ..RunConfig::on("2")
-    };
+    let config = RunConfig::on("2").interrupt_before(["ask"]);
     graph.invoke(input(), config).await.unwrap();
     drop(listening);
     assert_eq!(outcomes(&spans), ["run outcome=breakpoint"]);
@@ -364,10 +355,7 @@ async fn time_goes_to_nodes_storage_readers_or_the_engine() {
         .unwrap()
         .with_checkpointer(Arc::new(Slow::default()));
     let meter = Meter::new();
-    let config = RunConfig {
-        metrics: Some(meter.clone()),
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1").metrics(meter.clone());
     let metrics = graph.invoke(input(), config).await.unwrap().metrics.unwrap();
     assert_eq!(metrics, meter.read(), "both say the same");
     assert_eq!((metrics.steps, metrics.tasks, metrics.writes), (2, 3, 3));
@@ -396,10 +384,7 @@ async fn a_failed_run_was_measured_too() {
     };
     let graph = on_memory(chain(&["a"]).node("bad", fails).edge("a", "bad"));
     let meter = Meter::new();
-    let config = RunConfig {
-        metrics: Some(meter.clone()),
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1").metrics(meter.clone());
     graph.invoke(input(), config).await.unwrap_err();
     tokio::time::sleep(Duration::from_secs(1)).await;
     let metrics = meter.read();
@@ -422,10 +407,7 @@ async fn bytes_follow_what_is_new_and_memory_what_is_there() {
     let mut before = RunMetrics::default();
     for turn in 1..=5 {
         let meter = Meter::new();
-        let config = RunConfig {
-            metrics: Some(meter.clone()),
-            ..RunConfig::on("1")
-        };
+        let config = RunConfig::on("1").metrics(meter.clone());
         graph.invoke(input(), config).await.unwrap();
         let metrics = meter.read();
         let bytes = metrics.checkpoint_bytes as usize;

@@ -59,10 +59,7 @@ fn endless() -> Graph {
 
 #[tokio::test]
 async fn each_reader_reads_all_of_its_own() {
-    let config = RunConfig {
-        modes: vec![StreamMode::Updates],
-        ..RunConfig::default()
-    };
+    let config = RunConfig::default().modes([StreamMode::Updates]);
     let run = nested().stream_events(input(), config);
     let (values, again) = (run.values(), run.values());
     let updates = run.mode(StreamMode::Updates).unwrap();
@@ -287,10 +284,7 @@ async fn a_message_is_read_while_the_model_speaks() {
         .node_with(
             "talk",
             Arc::new(talks),
-            NodeOptions::new().retry(RetryPolicy {
-                initial_interval: Duration::ZERO,
-                ..RetryPolicy::default()
-            }),
+            NodeOptions::new().retry(RetryPolicy::default().initial_interval(Duration::ZERO)),
         )
         .edge(START, "talk");
     let run = graph

@@ -105,18 +105,12 @@ async fn head_id(graph: &Kept) -> CheckpointId {
 }
 
 fn at(checkpoint: &CheckpointId) -> RunConfig {
-    RunConfig {
-        checkpoint_id: Some(checkpoint.clone()),
-        ..RunConfig::on("1")
-    }
+    RunConfig::on("1").checkpoint_id(checkpoint.clone())
 }
 
 /// As the workbench answers: by id, at the checkpoint that asks.
 fn answering(checkpoint: &CheckpointId) -> RunConfig {
-    RunConfig {
-        keep_finished: true,
-        ..at(checkpoint)
-    }
+    at(checkpoint).keep_finished(true)
 }
 
 fn edit(values: Value, as_node: Option<&str>) -> StateUpdate {
@@ -131,11 +125,7 @@ fn edit(values: Value, as_node: Option<&str>) -> StateUpdate {
 async fn a_new_input_withdraws_what_waited() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         let graph = desk(&Calls::default());
-        let config = || RunConfig {
-            durability,
-            run_id: Some("run-7".into()),
-            ..RunConfig::on("1")
-        };
+        let config = || RunConfig::on("1").durability(durability).run_id("run-7");
         graph.invoke(input(), config()).await.unwrap();
         let asked = head_id(&graph).await;
         assert_eq!(waiting(&graph).await, ["step 1 asks 1 newest"]);
@@ -175,12 +165,9 @@ async fn an_input_where_nothing_waits_writes_nothing_more() {
 async fn an_answer_is_the_end_of_the_question_whenever_it_is_stored() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         let graph = desk(&Calls::default());
-        let config = || RunConfig {
-            durability,
-            ..RunConfig::on("1")
-        };
+        let config = || RunConfig::on("1").durability(durability);
         graph.invoke(input(), config()).await.unwrap();
-        graph.invoke(Input::resume("yes"), config()).await.unwrap();
+        graph.invoke(Input::answer("yes"), config()).await.unwrap();
         assert_eq!(waiting(&graph).await, [""; 0], "{durability:?}: it was answered");
     }
 }
@@ -195,7 +182,7 @@ async fn a_question_whose_task_fails_and_is_handled_does_not_wait() {
     let graph = kept(base().node_with("ask", Arc::new(ask), handled).edge(START, "ask"));
     graph.invoke(input(), RunConfig::on("1")).await.unwrap();
     let done = graph
-        .invoke(Input::resume("yes"), RunConfig::on("1"))
+        .invoke(Input::answer("yes"), RunConfig::on("1"))
         .await
         .unwrap();
     assert_eq!(done.status, RunStatus::Done);
@@ -214,7 +201,7 @@ async fn a_fork_from_an_earlier_checkpoint_leaves_the_question() {
         .update_state(&start, edit(json!({"x": 2}), Some(START)))
         .await
         .unwrap();
-    graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(
         waiting(&graph).await,
         ["step 1 asks 1 branch", "step 2 asks 1 newest"]
@@ -222,7 +209,7 @@ async fn a_fork_from_an_earlier_checkpoint_leaves_the_question() {
     assert_eq!(notes(&graph, &asked).await, [""; 0]);
     // So does a replay of it.
     graph
-        .invoke(Input::Resume, at(start.checkpoint_id.as_ref().unwrap()))
+        .invoke(Input::Continue, at(start.checkpoint_id.as_ref().unwrap()))
         .await
         .unwrap();
     assert_eq!(waiting(&graph).await.len(), 3);
@@ -232,10 +219,10 @@ async fn a_fork_from_an_earlier_checkpoint_leaves_the_question() {
 async fn asking_again_after_an_edit_or_a_replay_is_one_question() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         let graph = desk(&Calls::default());
-        let config = |checkpoint_id| RunConfig {
-            durability,
-            checkpoint_id,
-            ..RunConfig::on("1")
+        let config = |checkpoint_id| {
+            RunConfig::on("1")
+                .durability(durability)
+                .checkpoint_id(checkpoint_id)
         };
         graph.invoke(input(), config(None)).await.unwrap();
         let first = head_id(&graph).await;
@@ -252,7 +239,7 @@ async fn asking_again_after_an_edit_or_a_replay_is_one_question() {
             ["step 1 asks 1 branch"],
             "an edit asks nothing yet"
         );
-        graph.invoke(Input::Resume, config(None)).await.unwrap();
+        graph.invoke(Input::Continue, config(None)).await.unwrap();
         assert_eq!(waiting(&graph).await, ["step 3 asks 1 newest"], "{durability:?}");
         assert_eq!(notes(&graph, &first).await, ["__withdrawn__ asked-again"]);
         let second = head_id(&graph).await;
@@ -267,7 +254,7 @@ async fn asking_again_after_an_edit_or_a_replay_is_one_question() {
         );
 
         graph
-            .invoke(Input::Resume, config(Some(second.clone())))
+            .invoke(Input::Continue, config(Some(second.clone())))
             .await
             .unwrap();
         assert_eq!(
@@ -281,7 +268,7 @@ async fn asking_again_after_an_edit_or_a_replay_is_one_question() {
         graph.invoke(input(), config(None)).await.unwrap();
         let first = head_id(&graph).await;
         graph
-            .invoke(Input::Resume, config(Some(first.clone())))
+            .invoke(Input::Continue, config(Some(first.clone())))
             .await
             .unwrap();
         assert_eq!(
@@ -303,17 +290,14 @@ async fn asking_again_some_runs_after_the_edit_is_one_question() {
         .update_state(&StateRef::live("1"), edit(json!({"x": 2}), Some(START)))
         .await
         .unwrap();
-    let step = RunConfig {
-        interrupt_after: vec!["draft".into()],
-        ..RunConfig::on("1")
-    };
-    graph.invoke(Input::Resume, step).await.unwrap();
+    let step = RunConfig::on("1").interrupt_after(["draft"]);
+    graph.invoke(Input::Continue, step).await.unwrap();
     assert_eq!(
         waiting(&graph).await,
         ["step 1 asks 1 branch"],
         "nothing was asked yet"
     );
-    graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(waiting(&graph).await, ["step 3 asks 1 newest"]);
     assert_eq!(notes(&graph, &first).await, ["__withdrawn__ asked-again"]);
 }
@@ -341,7 +325,7 @@ async fn what_was_not_asked_again_keeps_waiting() {
         .update_state(&StateRef::live("1"), edit(json!({"x": 2}), Some("draft")))
         .await
         .unwrap();
-    graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(
         waiting(&graph).await,
         ["step 1 asks 1 branch", "step 2 asks 1 newest"]
@@ -370,7 +354,7 @@ async fn packets_that_ask_again_are_told_apart() {
     graph.invoke(input(), RunConfig::on("1")).await.unwrap();
     let asked = head_id(&graph).await;
     assert_eq!(waiting(&graph).await, ["step 1 asks 2 newest"]);
-    graph.invoke(Input::Resume, at(&asked)).await.unwrap();
+    graph.invoke(Input::Continue, at(&asked)).await.unwrap();
     assert_eq!(waiting(&graph).await, ["step 2 asks 2 newest"]);
     assert_eq!(notes(&graph, &asked).await, ["__withdrawn__ asked-again"; 2]);
 }
@@ -422,7 +406,7 @@ async fn answering_an_old_branch_makes_it_the_newest_and_runs_nothing_twice() {
         .update_state(&start, edit(json!({"x": 2}), Some(START)))
         .await
         .unwrap();
-    graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     let other = head_id(&graph).await;
     assert_eq!((calls.of("check"), calls.of("review")), (2, 2));
 
@@ -430,7 +414,7 @@ async fn answering_an_old_branch_makes_it_the_newest_and_runs_nothing_twice() {
         .into_iter()
         .collect();
     let done = graph
-        .invoke(Input::resume(answer), answering(&old))
+        .invoke(Input::answer(answer), answering(&old))
         .await
         .unwrap();
     assert_eq!(done.status, RunStatus::Done);
@@ -483,7 +467,7 @@ async fn an_old_branch_goes_on_inside_its_nested_graphs() {
             .update_state(&start, edit(json!({"x": 2}), Some(START)))
             .await
             .unwrap();
-        let other = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+        let other = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
         assert_eq!(other.status, RunStatus::Interrupted);
         assert_eq!((calls.of("begin"), calls.of("beside")), (2, 2), "{persistence:?}");
 
@@ -491,7 +475,7 @@ async fn an_old_branch_goes_on_inside_its_nested_graphs() {
             .into_iter()
             .collect();
         let done = graph
-            .invoke(Input::resume(answer), answering(&old))
+            .invoke(Input::answer(answer), answering(&old))
             .await
             .unwrap();
         assert_eq!(
@@ -541,11 +525,11 @@ async fn a_withdrawn_question_is_asked_again_when_its_thread_goes_on() {
         "the snapshot is LangGraph's"
     );
 
-    graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(waiting(&graph).await, ["step 1 asks 1 newest"]);
     assert_eq!(notes(&graph, &asked).await, ["__asked_again__ asked-again"]);
     graph
-        .invoke(Input::resume("yes"), RunConfig::on("1"))
+        .invoke(Input::answer("yes"), RunConfig::on("1"))
         .await
         .unwrap();
     assert_eq!(waiting(&graph).await, [""; 0]);
@@ -571,7 +555,7 @@ async fn going_on_at_an_old_branch_without_an_answer_runs_what_waits() {
         .checkpoints;
     // How a deadline passes: nobody answers, and the node looks at the time itself.
     graph
-        .invoke(Input::resume(Object::new()), answering(&old))
+        .invoke(Input::answer(Object::new()), answering(&old))
         .await
         .unwrap();
     let after = graph

@@ -14,10 +14,7 @@ fn reads(name: &'static str) -> impl Node {
 }
 
 fn given(context: Value) -> RunConfig {
-    RunConfig {
-        context,
-        ..RunConfig::default()
-    }
+    RunConfig::default().context(context)
 }
 
 async fn log(graph: &Graph, config: RunConfig) -> Value {
@@ -118,16 +115,13 @@ async fn a_run_that_goes_on_reads_its_own_context_and_none_is_stored() {
         .compile()
         .unwrap()
         .with_checkpointer(saver.clone());
-    let on = |context| RunConfig {
-        context,
-        ..RunConfig::on("1")
-    };
+    let on = |context| RunConfig::on("1").context(context);
     let secret = json!({"user": "kept-out"});
     graph
         .invoke(Input::value(json!({"x": 1})), on(secret))
         .await
         .unwrap();
-    let result = graph.invoke(Input::resume("yes"), on(Value::Null)).await.unwrap();
+    let result = graph.invoke(Input::answer("yes"), on(Value::Null)).await.unwrap();
     assert_eq!(
         result.value.get("log").cloned().unwrap_or_default(),
         json!(["yes", null]),
@@ -155,12 +149,10 @@ async fn configurable_values_and_labels_are_read_and_plain_values_are_stored() {
         .unwrap()
         .with_checkpointer(saver.clone());
     let object = |value: Value| value.as_object().cloned().unwrap();
-    let config = RunConfig {
-        configurable: object(json!({"level": 3, "who": "configured", "deep": {"x": 1}})),
-        metadata: object(json!({"who": "named"})),
-        tags: vec!["night".into()],
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1")
+        .configurable(object(json!({"level": 3, "who": "configured", "deep": {"x": 1}})))
+        .metadata(object(json!({"who": "named"})))
+        .tags(["night"]);
     assert_eq!(log(&graph, config).await, json!([3, ["night"]]));
     let newest = &saver.list(&ListQuery::default()).await.unwrap()[0];
     let user = Value::Object(newest.checkpoint.metadata.user.clone());

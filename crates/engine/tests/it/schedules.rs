@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use superstep::testing::{self, Schedule};
 use superstep::*;
 
 use crate::support::*;
@@ -116,10 +117,7 @@ async fn record(build: fn() -> StateGraph, inputs: &[Input], schedule: Option<Sc
     let graph = build().compile().unwrap().with_checkpointer(saver.clone());
     let mut lines = Vec::new();
     for input in inputs {
-        let config = RunConfig {
-            schedule,
-            ..RunConfig::on("1")
-        };
+        let config = testing::scheduled(RunConfig::on("1"), schedule);
         let result = graph.invoke(input.clone(), config).await;
         lines.push(match result {
             Ok(result) => format!("{:?} {}", result.status, result.value),
@@ -156,7 +154,7 @@ async fn nothing_depends_on_who_finishes_first() {
         ("fan and joins", fan_and_joins, vec![input(), input()]),
         ("packets", packets, vec![input()]),
         ("failures and handlers", failures_and_handlers, vec![input()]),
-        ("questions", questions, vec![input(), Input::resume("answer")]),
+        ("questions", questions, vec![input(), Input::answer("answer")]),
         ("calls", calls, vec![input()]),
     ];
     for (name, build, inputs) in cases {
@@ -176,10 +174,7 @@ async fn a_seed_is_an_order() {
         for name in ["a", "b", "c", "d"] {
             graph = graph.node(name, logs(name)).edge(START, name);
         }
-        let config = RunConfig {
-            schedule: Some(Schedule::seeded(seed)),
-            ..RunConfig::on("1")
-        };
+        let config = testing::scheduled(RunConfig::on("1"), Schedule::seeded(seed));
         stream(&on_memory(graph), input(), config, &[StreamMode::Updates])
             .await
             .0
@@ -233,14 +228,8 @@ async fn steps_and_runs_have_their_time_and_the_thread_goes_on() {
             .edge("first", "quick");
         (on_memory(graph), calls)
     };
-    let step = RunConfig {
-        step_timeout: Some(limit),
-        ..RunConfig::on("1")
-    };
-    let run = RunConfig {
-        run_timeout: Some(limit),
-        ..RunConfig::on("1")
-    };
+    let step = RunConfig::on("1").step_timeout(limit);
+    let run = RunConfig::on("1").run_timeout(limit);
     for (config, scope, took, quick) in [
         (step, TimeoutScope::Step, 150, 1),
         (run, TimeoutScope::Run, 100, 2),
@@ -254,7 +243,7 @@ async fn steps_and_runs_have_their_time_and_the_thread_goes_on() {
             "{error}"
         );
         assert_eq!((error.code(), error.class()), ("timed-out", "TimeoutError"));
-        let done = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+        let done = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
         assert_eq!(log_of(&done.value), "first,quick,slow");
         assert_eq!(calls.of("quick"), quick, "what had ended within its time is kept");
     }

@@ -19,10 +19,7 @@ fn at(updated: &Updated) -> StateRef {
 }
 
 fn on(at: &StateRef) -> RunConfig {
-    RunConfig {
-        checkpoint_id: at.checkpoint_id.clone(),
-        ..RunConfig::on(at.thread.clone())
-    }
+    RunConfig::on(at.thread.clone()).checkpoint_id(at.checkpoint_id.clone())
 }
 
 /// History, newest first: `step source values -> next | task=result …`.
@@ -205,10 +202,7 @@ async fn updates_of_one_node_go_to_its_waiting_tasks_in_order() {
             )
             .edge("w", "z"),
     );
-    let config = |thread: &str| RunConfig {
-        interrupt_before: vec!["w".into()],
-        ..RunConfig::on(thread)
-    };
+    let config = |thread: &str| RunConfig::on(thread).interrupt_before(["w"]);
     for thread in ["1", "2", "3"] {
         graph.invoke(input(), config(thread)).await.unwrap();
     }
@@ -272,7 +266,7 @@ async fn an_input_edit_waits_to_be_run() {
         .await
         .unwrap();
     assert_eq!(done.next.join(","), "__start__,ask", "what waited still waits");
-    let result = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    let result = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(result.interrupts.len(), 1);
     assert_eq!(
         results(&graph, "1").await[..2],
@@ -286,7 +280,10 @@ async fn an_input_edit_waits_to_be_run() {
         .update_state(&StateRef::live("2"), as_node("__input__", json!(5)))
         .await
         .unwrap();
-    let error = graph.invoke(Input::Resume, RunConfig::on("2")).await.unwrap_err();
+    let error = graph
+        .invoke(Input::Continue, RunConfig::on("2"))
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("Expected dict, got 5"), "{error}");
 }
 
@@ -310,7 +307,7 @@ async fn copies_are_siblings_and_run_on_as_a_branch() {
         (log_of(&state.values), state.next.join(",")),
         ("a,b".into(), "c".into())
     );
-    let done = graph.invoke(Input::Resume, on(&at(&copy))).await.unwrap();
+    let done = graph.invoke(Input::Continue, on(&at(&copy))).await.unwrap();
     assert_eq!(log_of(&done.value), "a,b,c");
     assert_eq!(
         history(&graph, "1").await[..3],
@@ -348,7 +345,7 @@ async fn copies_are_siblings_and_run_on_as_a_branch() {
         (state.checkpoint.unwrap().parent, state.next.join(",")),
         (None, START.into())
     );
-    let done = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    let done = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(log_of(&done.value), "a,b,c");
 }
 
@@ -424,14 +421,14 @@ async fn copies_with_updates_fill_the_tasks_of_a_send_step() {
         .await
         .unwrap();
     assert_eq!(copy.next.join(","), "two", "the update carried no packet");
-    let done = graph.invoke(Input::Resume, on(&at(&copy))).await.unwrap();
+    let done = graph.invoke(Input::Continue, on(&at(&copy))).await.unwrap();
     assert_eq!(done.value, json!({"name": "start > one* > two > three"}));
     let before = results(&graph, "1").await.len();
     let copy = graph
         .update_state(&step, as_node("__copy__", Value::Null))
         .await
         .unwrap();
-    let done = graph.invoke(Input::Resume, on(&at(&copy))).await.unwrap();
+    let done = graph.invoke(Input::Continue, on(&at(&copy))).await.unwrap();
     assert_eq!(done.value, json!({"name": "start > one > two > two > three"}));
     assert_eq!(results(&graph, "1").await.len(), before + 3);
 }
@@ -465,7 +462,10 @@ async fn closing_a_step_keeps_what_finished_and_where_it_led() {
         .unwrap();
     assert!(fresh.next.is_empty());
     assert_eq!(history(&graph, "2").await, ["0 update [] -> "]);
-    let error = graph.invoke(Input::Resume, RunConfig::on("2")).await.unwrap_err();
+    let error = graph
+        .invoke(Input::Continue, RunConfig::on("2"))
+        .await
+        .unwrap_err();
     assert_eq!(error.code(), "empty-input", "nothing was ever written: {error}");
     let done = graph.invoke(input(), RunConfig::on("2")).await.unwrap();
     assert_eq!(
@@ -488,17 +488,14 @@ async fn an_edit_at_a_join_leaves_the_barrier_full() {
             .join(["a", "b"], "z")
             .edge("z", "y"),
     );
-    let config = RunConfig {
-        interrupt_before: vec!["z".into()],
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1").interrupt_before(["z"]);
     graph.invoke(input(), config).await.unwrap();
     let done = graph
         .update_state(&StateRef::live("1"), as_node("z", json!({"log": ["U"]})))
         .await
         .unwrap();
     assert_eq!(done.next.join(","), "z,y");
-    let done = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    let done = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(log_of(&done.value), "a,b,U,y,z,y");
 }
 
@@ -576,13 +573,10 @@ async fn null_edits_rearm_and_empty_edits_only_make_a_checkpoint() {
         .await
         .unwrap();
     assert_eq!(again.next.join(","), "b");
-    let done = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    let done = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(log_of(&done.value), "a,A,b,c");
 
-    let config = RunConfig {
-        interrupt_before: vec!["b".into()],
-        ..RunConfig::on("2")
-    };
+    let config = RunConfig::on("2").interrupt_before(["b"]);
     graph.invoke(input(), config).await.unwrap();
     let skipped = graph
         .update_state(&StateRef::live("2"), as_node("b", Value::Null))
@@ -682,10 +676,7 @@ fn questions() -> Graph {
 #[tokio::test]
 async fn strict_resumes_take_only_answers_to_waiting_questions() {
     let graph = questions();
-    let strict = || RunConfig {
-        strict_resume: true,
-        ..RunConfig::on("1")
-    };
+    let strict = || RunConfig::on("1").strict_resume(true);
     let asked = graph.invoke(input(), strict()).await.unwrap();
     let mut ids: Vec<InterruptId> = asked.interrupts.iter().map(|asked| asked.id.clone()).collect();
     let p = asked
@@ -697,7 +688,7 @@ async fn strict_resumes_take_only_answers_to_waiting_questions() {
         .clone();
     ids.sort();
     let nobody = "0".repeat(32);
-    let by_id = |answers: &[(&str, i64)]| Input::resume(answers.iter().copied().collect::<Object>());
+    let by_id = |answers: &[(&str, i64)]| Input::answer(answers.iter().copied().collect::<Object>());
     let refused = async |input: Input| match graph.invoke(input, strict()).await.unwrap_err() {
         RunError::UnknownInterrupt {
             reason,
@@ -709,7 +700,7 @@ async fn strict_resumes_take_only_answers_to_waiting_questions() {
     use UnknownInterruptReason::*;
     assert_eq!(refused(by_id(&[])).await, (EmptyMap, vec![], ids.clone()));
     assert_eq!(
-        refused(Input::resume("v")).await,
+        refused(Input::answer("v")).await,
         (Ambiguous, vec![], ids.clone())
     );
     assert_eq!(
@@ -723,7 +714,7 @@ async fn strict_resumes_take_only_answers_to_waiting_questions() {
         refused(by_id(&[(p.as_str(), 2)])).await,
         (NotPending, vec![p.clone()], ids)
     );
-    let done = graph.invoke(Input::resume("last"), strict()).await.unwrap();
+    let done = graph.invoke(Input::answer("last"), strict()).await.unwrap();
     assert_eq!(
         (done.status, log_of(&done.value)),
         (RunStatus::Done, "2,last".into())
@@ -733,7 +724,7 @@ async fn strict_resumes_take_only_answers_to_waiting_questions() {
         (NotPending, vec![p], vec![]),
         "a finished thread has no questions"
     );
-    let again = graph.invoke(Input::resume("ignored"), strict()).await.unwrap();
+    let again = graph.invoke(Input::answer("ignored"), strict()).await.unwrap();
     assert_eq!(
         again.status,
         RunStatus::Done,
@@ -755,7 +746,7 @@ async fn without_strictness_unknown_answers_ask_again() {
     let asked = graph.invoke(input(), RunConfig::on("1")).await.unwrap();
     for answers in [Object::new(), [("0".repeat(32), 1)].into_iter().collect()] {
         let again = graph
-            .invoke(Input::resume(answers), RunConfig::on("1"))
+            .invoke(Input::answer(answers), RunConfig::on("1"))
             .await
             .unwrap();
         let ids = |result: &RunResult| {
@@ -766,7 +757,7 @@ async fn without_strictness_unknown_answers_ask_again() {
         assert_eq!(ids(&again), ids(&asked), "the same questions, with the same ids");
     }
     let error = graph
-        .invoke(Input::resume("v"), RunConfig::on("1"))
+        .invoke(Input::answer("v"), RunConfig::on("1"))
         .await
         .unwrap_err();
     assert_eq!(error.code(), "ambiguous-resume");
@@ -789,10 +780,7 @@ async fn a_command_on_a_new_thread_counts_once_unless_asked_otherwise() {
             ..Command::default()
         })
     };
-    let twice = |thread: &str| RunConfig {
-        compat_double_command: true,
-        ..RunConfig::on(thread)
-    };
+    let twice = |thread: &str| testing::double_command(RunConfig::on(thread));
     let once = graph
         .invoke(command(vec![Target::node("c")]), RunConfig::on("0"))
         .await
@@ -818,10 +806,7 @@ async fn a_command_on_a_new_thread_counts_once_unless_asked_otherwise() {
     let done = graph.invoke(command(packet), twice("3")).await.unwrap();
     assert_eq!(log_of(&done.value), "u,u,a,c,c");
     let bare = build().compile().unwrap();
-    let config = RunConfig {
-        compat_double_command: true,
-        ..RunConfig::default()
-    };
+    let config = testing::double_command(RunConfig::default());
     let done = bare
         .invoke(command(vec![Target::node("c")]), config)
         .await
@@ -839,10 +824,7 @@ async fn a_command_on_a_new_thread_counts_once_unless_asked_otherwise() {
 async fn threads_are_copied_pruned_and_deleted_through_the_graph() {
     let graph = on_memory(chain(&["a", "b"]));
     let (one, two): (ThreadId, ThreadId) = ("1".into(), "2".into());
-    let named = |run: &str| RunConfig {
-        metadata: [("run_id", run)].into_iter().collect(),
-        ..RunConfig::on("1")
-    };
+    let named = |run: &str| RunConfig::on("1").metadata([("run_id", run)].into_iter().collect());
     graph.invoke(input(), named("first")).await.unwrap();
     graph.copy_thread(&one, &two).await.unwrap();
     assert_eq!(history(&graph, "2").await, history(&graph, "1").await);
@@ -988,16 +970,13 @@ async fn commands_on_an_interrupted_thread_run_beside_the_question() {
         "the step stays open, and what z wrote waits with it"
     );
     let done = graph
-        .invoke(Input::resume("v"), RunConfig::on("1"))
+        .invoke(Input::answer("v"), RunConfig::on("1"))
         .await
         .unwrap();
     assert_eq!(log_of(&done.value), "a,v,z");
 
     let graph = on_memory(chain(&["n1", "n2"]));
-    let config = RunConfig {
-        interrupt_before: vec!["n1".into()],
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1").interrupt_before(["n1"]);
     graph.invoke(input(), config.clone()).await.unwrap();
     let done = graph.invoke(go(&["n2"]), config).await.unwrap();
     assert_eq!(log_of(&done.value), "n1,n2,n2", "the breakpoint counts as passed");
@@ -1010,7 +989,7 @@ async fn going_back_to_any_checkpoint_runs_on_from_there() {
     let first = at_step(&graph, "1", -1).await;
     let (lines, _) = stream(
         &graph,
-        Input::Resume,
+        Input::Continue,
         on(&first),
         &[StreamMode::Values, StreamMode::Checkpoints],
     )
@@ -1059,14 +1038,14 @@ async fn answers_at_a_named_checkpoint() {
     );
     graph.invoke(input(), RunConfig::on("1")).await.unwrap();
     let cp1 = at_step(&graph, "1", 1).await;
-    let done = graph.invoke(Input::resume("v1"), on(&cp1)).await.unwrap();
+    let done = graph.invoke(Input::answer("v1"), on(&cp1)).await.unwrap();
     assert_eq!(
         log_of(&done.value),
         "a,v1,z",
         "at the head this is a resume like any other"
     );
     let before = history(&graph, "1").await.len();
-    let done = graph.invoke(Input::resume("v3"), on(&cp1)).await.unwrap();
+    let done = graph.invoke(Input::answer("v3"), on(&cp1)).await.unwrap();
     assert_eq!(
         log_of(&done.value),
         "a,v1,z",
@@ -1147,10 +1126,7 @@ async fn strictness_knows_the_questions_of_nested_graphs() {
             .edge(START, "sub")
             .edge(START, "p"),
     );
-    let strict = || RunConfig {
-        strict_resume: true,
-        ..RunConfig::on("1")
-    };
+    let strict = || RunConfig::on("1").strict_resume(true);
     let asked = graph.invoke(input(), strict()).await.unwrap();
     let id = |question: &str| {
         let found = asked
@@ -1159,8 +1135,8 @@ async fn strictness_knows_the_questions_of_nested_graphs() {
             .find(|asked| asked.value == json!(question));
         found.unwrap().id.to_string()
     };
-    let by_id = |id: String| Input::resume([(id, "yes")].into_iter().collect::<Object>());
-    let error = graph.invoke(Input::resume("one"), strict()).await.unwrap_err();
+    let by_id = |id: String| Input::answer([(id, "yes")].into_iter().collect::<Object>());
+    let error = graph.invoke(Input::answer("one"), strict()).await.unwrap_err();
     assert_eq!(error.code(), "unknown-interrupt");
     let after = graph.invoke(by_id(id("inner?")), strict()).await.unwrap();
     assert_eq!(after.interrupts.len(), 1);
@@ -1181,10 +1157,7 @@ async fn many_packets_are_filled_by_one_edit() {
         START,
         Branch::new(routes(|_| (0..5_000).map(|i| Target::send("w", i)).collect())),
     ));
-    let config = RunConfig {
-        interrupt_before: vec!["w".into()],
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1").interrupt_before(["w"]);
     graph.invoke(input(), config).await.unwrap();
     let updates = (0..5_000).map(|i| as_node("w", json!({ "log": [i] }))).collect();
     graph

@@ -122,11 +122,8 @@ async fn a_failed_run_and_time_travel_roll_nothing_back() {
         .iter()
         .find(|state| state.next.iter().any(|node| &**node == "n"))
         .unwrap();
-    let again = RunConfig {
-        checkpoint_id: before.checkpoint.as_ref().map(|head| head.id.clone()),
-        ..RunConfig::on("t")
-    };
-    graph.invoke(Input::Resume, again).await.unwrap();
+    let again = RunConfig::on("t").checkpoint_id(before.checkpoint.as_ref().map(|head| head.id.clone()));
+    graph.invoke(Input::Continue, again).await.unwrap();
     assert_eq!(
         count(&*store, "n").await,
         Some(2),
@@ -157,15 +154,14 @@ async fn a_sweeper_removes_what_has_expired() {
         }
     }
     let minute = std::time::Duration::from_secs(60);
-    let config = StoreConfig {
-        clock: Arc::new(Paused(tokio::time::Instant::now())),
-        ttl: TtlConfig {
-            default: Some(minute),
-            omit_expired: false,
-            refresh_on_read: false,
-        },
-        ..StoreConfig::default()
-    };
+    let config = StoreConfig::default()
+        .clock(Arc::new(Paused(tokio::time::Instant::now())))
+        .ttl(
+            TtlConfig::default()
+                .default_ttl(minute)
+                .omit_expired(false)
+                .refresh_on_read(false),
+        );
     let store: Arc<dyn Store> = Arc::new(MemoryStore::with_config(config));
     let sweeper = Sweeper::start(store.clone(), minute * 3);
     store.put(&["a"], "k", json!({})).await.unwrap();
@@ -295,10 +291,7 @@ async fn a_batch_answers_as_langgraph_does() {
 #[tokio::test]
 async fn vectors_score_as_in_langgraph() {
     let facts = facts("vectors");
-    let config = StoreConfig {
-        index: Some(VectorIndex::new(Arc::new(Letters)).fields(["text"])),
-        ..StoreConfig::default()
-    };
+    let config = StoreConfig::default().index(VectorIndex::new(Arc::new(Letters)).fields(["text"]));
     let store = MemoryStore::with_config(config);
     fill(&store, "v", facts.get("values").unwrap()).await;
     let query = StoreQuery {

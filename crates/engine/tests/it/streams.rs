@@ -9,10 +9,7 @@ use superstep::*;
 
 /// The events of a run as `mode: what`, with all modes asked for.
 async fn all_modes(graph: &Graph, input: Input, config: RunConfig) -> Vec<String> {
-    let config = RunConfig {
-        modes: StreamMode::ALL.to_vec(),
-        ..config
-    };
+    let config = config.modes(StreamMode::ALL.to_vec());
     let mut run = graph.stream(input, config);
     let mut shown = Vec::new();
     while let Some(event) = run.next().await {
@@ -101,11 +98,9 @@ async fn messages_come_before_the_update_with_the_metadata_of_their_task() {
         .compile()
         .unwrap()
         .with_checkpointer(Arc::new(MemorySaver::new()));
-    let config = RunConfig {
-        modes: vec![StreamMode::Updates, StreamMode::Messages, StreamMode::Custom],
-        metadata: [("um", 1)].into_iter().collect(),
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1")
+        .modes([StreamMode::Updates, StreamMode::Messages, StreamMode::Custom])
+        .metadata([("um", 1)].into_iter().collect());
     let asked = Input::value(json!({"messages": [{"type": "human", "content": "hi", "id": "h"}]}));
     let mut run = graph.stream(asked, config);
     let mut events = Vec::new();
@@ -166,11 +161,7 @@ async fn a_slow_reader_makes_the_run_wait_and_loses_nothing() {
         .compile()
         .unwrap();
     let meter = Meter::new();
-    let config = RunConfig {
-        modes: vec![StreamMode::Custom],
-        metrics: Some(meter),
-        ..RunConfig::default()
-    };
+    let config = RunConfig::default().modes([StreamMode::Custom]).metrics(meter);
     let mut run = graph.stream(input(), config);
     for number in 0..EVENTS {
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -197,10 +188,7 @@ async fn a_reader_that_goes_away_stops_the_run_and_the_thread_goes_on_later() {
         }
     };
     let graph = on_memory(chain(&["a"]).node("slow", slow).edge("a", "slow"));
-    let config = RunConfig {
-        modes: vec![StreamMode::Tasks],
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1").modes([StreamMode::Tasks]);
     let mut run = graph.stream(input(), config);
     while let Some(event) = run.next().await {
         if matches!(&event.payload, Payload::TaskStart(start) if &*start.name == "slow") {
@@ -211,7 +199,7 @@ async fn a_reader_that_goes_away_stops_the_run_and_the_thread_goes_on_later() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let state = graph.get_state(&StateRef::live("1")).await.unwrap();
     assert_eq!(state.next, [Name::from("slow")]);
-    let result = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    let result = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(log_of(&result.value), "a,slow");
     assert_eq!(calls.of("slow"), 2);
 }
@@ -256,10 +244,7 @@ async fn items_have_the_envelope_that_was_asked_for() {
     let asks =
         |context: NodeContext, _: Value| async move { Ok(NodeOutput::from(context.interrupt("age?")?)) };
     let graph = on_memory(base().node("ask", asks).edge(START, "ask"));
-    let config = RunConfig {
-        modes: vec![StreamMode::Values],
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1").modes([StreamMode::Values]);
     let mut run = graph.stream(input(), config);
     let first = run.next().await.unwrap();
     let data = json!({"x": 1, "log": []});
@@ -301,11 +286,9 @@ async fn a_pushed_message_is_streamed_and_written() {
         .edge(START, "n")
         .compile()
         .unwrap();
-    let config = RunConfig {
-        modes: vec![StreamMode::Messages, StreamMode::Tasks],
-        metadata: [("user", "run"), ("other", "o")].into_iter().collect(),
-        ..RunConfig::default()
-    };
+    let config = RunConfig::default()
+        .modes([StreamMode::Messages, StreamMode::Tasks])
+        .metadata([("user", "run"), ("other", "o")].into_iter().collect());
     let mut run = graph.stream(Input::value(json!({"messages": []})), config);
     let mut told = Vec::new();
     while let Some(event) = run.next().await {

@@ -16,10 +16,7 @@ fn edit(values: Value, as_node: Option<&str>) -> StateUpdate {
 }
 
 fn resume_at(at: &StateRef) -> RunConfig {
-    RunConfig {
-        checkpoint_id: at.checkpoint_id.clone(),
-        ..RunConfig::on(at.thread.clone())
-    }
+    RunConfig::on(at.thread.clone()).checkpoint_id(at.checkpoint_id.clone())
 }
 
 #[tokio::test]
@@ -29,7 +26,7 @@ async fn replay_forks_and_runs_everything_after_again() {
     let cp1 = at_step(&graph, "1", 1).await;
     let (lines, _) = stream(
         &graph,
-        Input::Resume,
+        Input::Continue,
         resume_at(&cp1),
         &[Values, Updates, Checkpoints],
     )
@@ -67,7 +64,7 @@ async fn replay_forks_and_runs_everything_after_again() {
         .checkpoint
         .unwrap();
     let at = StateRef::at("1", last.id);
-    let (lines, _) = stream(&graph, Input::Resume, resume_at(&at), &[Values, Updates]).await;
+    let (lines, _) = stream(&graph, Input::Continue, resume_at(&at), &[Values, Updates]).await;
     assert_eq!(lines.len(), 1, "nothing is left to run: {lines:?}");
     assert_eq!(history(&graph, "1").await.len(), 9, "the fork is there even so");
 }
@@ -96,7 +93,7 @@ async fn an_edit_of_the_past_forks_and_runs_on_from_there() {
         (head.metadata.source, head.metadata.step, head.parent),
         (Source::Update, 2, cp1.checkpoint_id.clone())
     );
-    let (lines, _) = stream(&graph, Input::Resume, resume_at(&fork), &[Values]).await;
+    let (lines, _) = stream(&graph, Input::Continue, resume_at(&fork), &[Values]).await;
     assert_eq!(lines[0], r#"values {"x":99,"log":["a","FORK"]}"#);
     assert_eq!(
         lines.last().unwrap(),
@@ -133,18 +130,18 @@ async fn a_fork_asks_again_and_takes_a_new_answer() {
     );
     let asked = graph.invoke(input(), RunConfig::on("1")).await.unwrap();
     graph
-        .invoke(Input::resume("first"), RunConfig::on("1"))
+        .invoke(Input::answer("first"), RunConfig::on("1"))
         .await
         .unwrap();
     let cp1 = at_step(&graph, "1", 1).await;
-    let replayed = graph.invoke(Input::Resume, resume_at(&cp1)).await.unwrap();
+    let replayed = graph.invoke(Input::Continue, resume_at(&cp1)).await.unwrap();
     assert_eq!(replayed.status, RunStatus::Interrupted);
     assert_ne!(
         replayed.interrupts[0].id, asked.interrupts[0].id,
         "a fork has questions of its own"
     );
     let done = graph
-        .invoke(Input::resume("second"), RunConfig::on("1"))
+        .invoke(Input::answer("second"), RunConfig::on("1"))
         .await
         .unwrap();
     assert_eq!(log_of(&done.value), "a,second,z");
@@ -286,7 +283,7 @@ async fn an_edit_while_asking_rearms_or_skips_the_question() {
         .unwrap();
     assert_eq!((&*edited.as_node, edited.next.join(",")), ("a", "ask".into()));
     let done = graph
-        .invoke(Input::resume("v"), RunConfig::on("1"))
+        .invoke(Input::answer("v"), RunConfig::on("1"))
         .await
         .unwrap();
     assert_eq!(log_of(&done.value), "a,E,v,z");
@@ -298,7 +295,7 @@ async fn an_edit_while_asking_rearms_or_skips_the_question() {
         .await
         .unwrap();
     assert_eq!(skipped.next.join(","), "z");
-    let done = graph.invoke(Input::Resume, RunConfig::on("1")).await.unwrap();
+    let done = graph.invoke(Input::Continue, RunConfig::on("1")).await.unwrap();
     assert_eq!(log_of(&done.value), "a,S,z");
     let cp1 = graph.get_state(&at_step(&graph, "1", 1).await).await.unwrap();
     assert_eq!(
@@ -314,19 +311,16 @@ async fn missing_threads_and_checkpoints() {
     let state = graph.get_state(&StateRef::live("none")).await.unwrap();
     assert!(state.checkpoint.is_none() && state.next.is_empty() && state.values == json!({}));
     let error = graph
-        .invoke(Input::Resume, RunConfig::on("none"))
+        .invoke(Input::Continue, RunConfig::on("none"))
         .await
         .unwrap_err();
     assert!(
         error.to_string().starts_with("Received no input for __start__"),
         "{error}"
     );
-    let config = RunConfig {
-        checkpoint_id: Some("nope".into()),
-        ..RunConfig::on("none")
-    };
+    let config = RunConfig::on("none").checkpoint_id(CheckpointId::from("nope"));
     assert_eq!(
-        graph.invoke(Input::Resume, config).await.unwrap_err().code(),
+        graph.invoke(Input::Continue, config).await.unwrap_err().code(),
         "invalid-request"
     );
     let bare = chain(&["a"]).compile().unwrap();
@@ -350,13 +344,7 @@ async fn histories_filter_by_metadata() {
     .into_iter()
     .collect();
     graph
-        .invoke(
-            input(),
-            RunConfig {
-                metadata,
-                ..RunConfig::on("1")
-            },
-        )
+        .invoke(input(), RunConfig::on("1").metadata(metadata))
         .await
         .unwrap();
     let count = |filter: Value| {
@@ -485,7 +473,7 @@ async fn a_branch_becomes_the_head_although_the_clock_was_set_back() {
     let first = at(1_800_000_000_000);
     first.invoke(input(), RunConfig::on("1")).await.unwrap();
     let cp1 = at_step(&first, "1", 1).await;
-    let run = at(1_000).invoke(Input::Resume, resume_at(&cp1)).await.unwrap();
+    let run = at(1_000).invoke(Input::Continue, resume_at(&cp1)).await.unwrap();
     let live = async |graph: &Graph| {
         graph
             .get_state(&StateRef::live("1"))

@@ -137,10 +137,7 @@ async fn a_node_alone_takes_several_states_and_streams() {
         .edge(START, "says")
         .compile()
         .unwrap();
-    let config = RunConfig {
-        modes: vec![StreamMode::Custom, StreamMode::Updates],
-        ..RunConfig::default()
-    };
+    let config = RunConfig::default().modes([StreamMode::Custom, StreamMode::Updates]);
     let mut run = graph.stream_node("says", json!({}), vec![], config);
     let mut told = Vec::new();
     while let Some(event) = run.next().await {
@@ -219,10 +216,7 @@ async fn batches_and_streams_of_structs() {
         .map(|outcome| outcome.unwrap().done().unwrap().answer)
         .collect();
     assert_eq!(answers, ["one", "two"]);
-    let config = RunConfig {
-        modes: vec![StreamMode::Values],
-        ..RunConfig::default()
-    };
+    let config = RunConfig::default().modes([StreamMode::Values]);
     let mut run = graph.stream(&ticket("three"), config).unwrap();
     let mut last = Ticket::default();
     while let Some(event) = run.next().await {

@@ -90,7 +90,7 @@ async fn questions_from_inside_are_answered_there_and_its_steps_are_seen() {
     );
 
     let edit = superstep::json!({"type": "edit", "args": {"who": "Eve"}});
-    let (events, result) = run(&graph, Input::resume(edit), &[StreamMode::Custom]).await;
+    let (events, result) = run(&graph, Input::answer(edit), &[StreamMode::Custom]).await;
     let _ = events;
     let value = result.unwrap().value;
     assert_eq!(
@@ -245,7 +245,7 @@ async fn a_hand_off_within_one_graph_goes_on_there() {
         {"name": "over", "args": {}, "id": "1", "type": "tool_call"}]}]});
     let (_, result) = run(&graph, Input::Value(calls), &[]).await;
     assert_eq!(result.unwrap().status, RunStatus::Interrupted);
-    let (_, result) = run(&graph, Input::resume(superstep::json!("approve")), &[]).await;
+    let (_, result) = run(&graph, Input::answer(superstep::json!("approve")), &[]).await;
     let value = result.unwrap().value;
     assert_eq!(Json::from(value.get("name").unwrap()), json!("end"));
     assert_eq!(Json::from(value.get("active").unwrap()), json!("end"));
@@ -302,7 +302,7 @@ async fn graphs_are_tools_and_their_questions_reach_the_person() {
         .iter()
         .zip(["approve", "reject"])
         .map(|(interrupt, answer)| (interrupt.id.to_string(), Value::from(answer)));
-    let (_, result) = run(&graph, Input::resume(Value::Object(answers.collect())), &[]).await;
+    let (_, result) = run(&graph, Input::answer(Value::Object(answers.collect())), &[]).await;
     let talk = talk(&result.unwrap().value);
     assert_eq!(talk[2], "tool: It said: Hello Bob, says Ada");
     assert_eq!(talk[3], "tool: It said: Error: a person did not allow this call.");

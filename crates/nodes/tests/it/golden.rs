@@ -190,16 +190,11 @@ async fn play(document: &Document, folder: &Path, golden: &Json) -> Json {
     for input in golden["inputs"].as_array().unwrap() {
         let mut next = Input::value(Value::from(input.clone()));
         loop {
-            let before = edit
-                .map(|edit| edit["before"].as_str().unwrap().into())
-                .into_iter()
-                .collect();
-            let config = RunConfig {
-                modes: vec![StreamMode::Tasks],
-                interrupt_before: before,
-                recursion_limit: document.recursion_limit(),
-                ..RunConfig::on("golden")
-            };
+            let before = edit.map(|edit| edit["before"].as_str().unwrap());
+            let config = RunConfig::on("golden")
+                .modes([StreamMode::Tasks])
+                .interrupt_before(before)
+                .recursion_limit(document.recursion_limit());
             let mut run = graph.stream(next, config);
             // Parallel tasks end in any order; within a step their names are sorted.
             let mut ended: BTreeMap<i64, Vec<String>> = BTreeMap::new();
@@ -234,7 +229,7 @@ async fn play(document: &Document, folder: &Path, golden: &Json) -> Json {
                         )
                         .await
                         .unwrap();
-                    next = Input::Resume;
+                    next = Input::Continue;
                 }
                 RunStatus::Interrupted => {
                     for interrupt in &result.interrupts {
@@ -247,7 +242,7 @@ async fn play(document: &Document, folder: &Path, golden: &Json) -> Json {
                         questions.push(question);
                     }
                     match answers.next() {
-                        Some(answer) => next = Input::resume(Value::from(answer)),
+                        Some(answer) => next = Input::answer(Value::from(answer)),
                         None => break,
                     }
                 }

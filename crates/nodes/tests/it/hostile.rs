@@ -330,11 +330,9 @@ async fn ran(
     let limit = case["limit"]
         .as_u64()
         .unwrap_or(u64::from(document.recursion_limit()));
-    let config = RunConfig {
-        modes: vec![StreamMode::Custom, StreamMode::Messages],
-        recursion_limit: limit as u32,
-        ..RunConfig::on("t")
-    };
+    let config = RunConfig::on("t")
+        .modes([StreamMode::Custom, StreamMode::Messages])
+        .recursion_limit(limit as u32);
     let mut run = graph.stream(Input::Value(Value::from(input)), config);
     let mut said = String::new();
     while let Some(event) = run.next().await {

@@ -235,7 +235,7 @@ async fn a_map_of_graphs_goes_on_where_it_stopped() {
         first.interrupts[0].value.get("question").and_then(Value::as_str),
         Some("Sure about 2?")
     );
-    let (events, second) = run(&graph, Input::resume("!"), &[StreamMode::Tasks]).await;
+    let (events, second) = run(&graph, Input::answer("!"), &[StreamMode::Tasks]).await;
     assert_eq!(
         second.unwrap().value.get("out"),
         Some(&superstep::json!(["2", "4!", "6"]))
@@ -353,7 +353,7 @@ async fn a_delay_that_was_stopped_waits_for_what_is_left() {
     // Another process, a quarter of a minute later.
     clock.0.store(1_015_000, Ordering::Relaxed);
     let begun = tokio::time::Instant::now();
-    let (_, result) = run(&built(), Input::Resume, &[]).await;
+    let (_, result) = run(&built(), Input::Continue, &[]).await;
     assert_eq!(result.unwrap().status, RunStatus::Done);
     let left = begun.elapsed().as_secs();
     assert!((14..=16).contains(&left), "{left} s");
@@ -380,13 +380,13 @@ async fn a_long_delay_is_put_aside_and_ends_by_itself_or_by_an_answer() {
         assert!(kinds::ask::is_wait(wait), "{wait}");
         assert_eq!(kinds::ask::deadline(wait), Some(1_100_000));
         clock.0.store(1_099_999, Ordering::Relaxed);
-        let (_, result) = run(&built(&saver), Input::Resume, &[]).await;
+        let (_, result) = run(&built(&saver), Input::Continue, &[]).await;
         assert_eq!(result.unwrap().status, RunStatus::Interrupted, "not yet");
         let input = match early {
-            true => Input::resume(true),
+            true => Input::answer(true),
             false => {
                 clock.0.store(1_100_000, Ordering::Relaxed);
-                Input::Resume
+                Input::Continue
             }
         };
         let (_, result) = run(&built(&saver), input, &[]).await;
@@ -732,14 +732,14 @@ async fn a_question_has_a_deadline_that_outlives_the_process() {
         );
         // Too early: it is asked again, with the deadline it had.
         clock.0.store(1_059_999, Ordering::Relaxed);
-        let (_, again) = run(&fresh(json, &saver), Input::Resume, &[]).await;
+        let (_, again) = run(&fresh(json, &saver), Input::Continue, &[]).await;
         let again = again.unwrap();
         assert_eq!(
             (again.status, &asked(&again)["deadline"]),
             (RunStatus::Interrupted, &first["deadline"])
         );
         clock.0.store(1_060_000, Ordering::Relaxed);
-        let (_, end) = run(&fresh(json, &saver), Input::Resume, &[]).await;
+        let (_, end) = run(&fresh(json, &saver), Input::Continue, &[]).await;
         match (late, end) {
             (false, end) => assert_eq!(
                 end.unwrap().value.get("out").and_then(Value::as_str),
@@ -768,7 +768,7 @@ async fn a_question_has_a_deadline_that_outlives_the_process() {
     .1
     .unwrap();
     clock.0.store(9_000_000, Ordering::Relaxed);
-    let (_, end) = run(&fresh(&with_value, &saver), Input::resume("yes"), &[]).await;
+    let (_, end) = run(&fresh(&with_value, &saver), Input::answer("yes"), &[]).await;
     assert_eq!(end.unwrap().value.get("out").and_then(Value::as_str), Some("yes"));
     assert_eq!(
         codes(&ask(json!({"otherwise": 3}))),
@@ -812,9 +812,9 @@ async fn a_value_of_the_state_is_edited_by_a_person() {
             (&json!(key), &Json::from(&before))
         );
         assert_eq!(question["schema"]["type"], state[key]["type"]);
-        let (_, refused) = run(&graph, Input::resume(wrong), &[]).await;
+        let (_, refused) = run(&graph, Input::answer(wrong), &[]).await;
         assert!(asked(&refused.unwrap())["refused"].is_string());
-        let (_, end) = run(&graph, Input::resume(after.clone()), &[]).await;
+        let (_, end) = run(&graph, Input::answer(after.clone()), &[]).await;
         assert_eq!(end.unwrap().value.get(key), Some(&after));
     }
 }
@@ -832,7 +832,7 @@ async fn a_form_asks_again_for_what_is_no_date() {
     assert!(asked(&first.unwrap())["refused"].is_null());
     let (_, refused) = run(
         &graph,
-        Input::resume(superstep::json!({"day": "2024-13-01"})),
+        Input::answer(superstep::json!({"day": "2024-13-01"})),
         &[],
     )
     .await;
@@ -842,7 +842,7 @@ async fn a_form_asks_again_for_what_is_no_date() {
         "{reason}"
     );
     let day = superstep::json!({"day": "2024-12-01"});
-    let (_, end) = run(&graph, Input::resume(day.clone()), &[]).await;
+    let (_, end) = run(&graph, Input::answer(day.clone()), &[]).await;
     assert_eq!(end.unwrap().value.get("form"), Some(&day));
 }
 
@@ -931,7 +931,7 @@ async fn what_must_happen_once_is_not_repeated_without_a_word() {
         let graph = built();
         deaths.store(1, Ordering::Relaxed);
         run(&graph, new(), &[]).await.1.unwrap_err();
-        let asked = run(&graph, Input::Resume, &[]).await.1.unwrap();
+        let asked = run(&graph, Input::Continue, &[]).await.1.unwrap();
         assert_eq!(asked.interrupts.len(), 1, "nobody knows how far it came");
         let question = asked.interrupts[0].value.get("question").unwrap().to_string();
         assert!(
@@ -940,7 +940,7 @@ async fn what_must_happen_once_is_not_repeated_without_a_word() {
         );
         let mut end = asked;
         for answer in answers {
-            end = run(&graph, Input::resume(answer), &[]).await.1.unwrap();
+            end = run(&graph, Input::answer(answer), &[]).await.1.unwrap();
         }
         assert_eq!(end.status, RunStatus::Done);
         assert_eq!(end.value.get("out").map_or(Json::Null, Json::from), out);
@@ -950,12 +950,12 @@ async fn what_must_happen_once_is_not_repeated_without_a_word() {
     let graph = built();
     deaths.store(2, Ordering::Relaxed);
     run(&graph, new(), &[]).await.1.unwrap_err();
-    run(&graph, Input::Resume, &[]).await.1.unwrap();
-    run(&graph, Input::resume("again"), &[]).await.1.unwrap_err();
-    let asked = run(&graph, Input::Resume, &[]).await.1.unwrap();
+    run(&graph, Input::Continue, &[]).await.1.unwrap();
+    run(&graph, Input::answer("again"), &[]).await.1.unwrap_err();
+    let asked = run(&graph, Input::Continue, &[]).await.1.unwrap();
     assert_eq!(asked.interrupts.len(), 1);
     times(2);
-    let (_, end) = run(&graph, Input::resume("again"), &[]).await;
+    let (_, end) = run(&graph, Input::answer("again"), &[]).await;
     assert_eq!(end.unwrap().status, RunStatus::Done);
     times(1);
     // A question in the middle could not be told from a death.

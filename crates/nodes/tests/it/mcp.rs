@@ -408,7 +408,7 @@ async fn files_are_written_after_approval_and_only_where_they_may_be() {
     assert_eq!(stopped.status, RunStatus::Interrupted);
     assert_eq!(stopped.interrupts.len(), 1, "reading asks nobody");
     assert!(!path("b.txt").exists());
-    let (_, result) = run(&graph, Input::resume(Value::from("approve")), &[]).await;
+    let (_, result) = run(&graph, Input::answer(Value::from("approve")), &[]).await;
     let messages = Json::from(result.unwrap().value.get("messages").unwrap());
     assert_eq!(messages[1]["content"], "first");
     assert_eq!(std::fs::read_to_string(path("b.txt")).unwrap(), "second");

@@ -206,7 +206,7 @@ async fn questions_inside_are_answered_from_outside_and_its_state_can_be_read() 
     let shown = format!("{:?}", outer.tasks[0].state);
     assert!(shown.contains("private") && shown.contains("seen"), "{shown}");
     let done = graph
-        .invoke(Input::resume("yes"), RunConfig::on("t"))
+        .invoke(Input::answer("yes"), RunConfig::on("t"))
         .await
         .unwrap();
     assert_eq!(

@@ -159,10 +159,7 @@ async fn a_running_program_is_cancelled() {
     let built = build(&graph, &no_keys());
     let mut stream = built.stream(
         Input::value(value!({"n": 1})),
-        RunConfig {
-            modes: vec![StreamMode::Custom],
-            ..RunConfig::on("t")
-        },
+        RunConfig::on("t").modes([StreamMode::Custom]),
     );
     stream.next().await.expect("the program has started");
     stream.cancel();
@@ -241,10 +238,7 @@ async fn a_scripted_answer_is_interrupted_by_cancelling() {
     let built = build(&graph, &no_keys());
     let mut stream = built.stream(
         Input::value(value!({})),
-        RunConfig {
-            modes: vec![StreamMode::Messages],
-            ..RunConfig::on("t")
-        },
+        RunConfig::on("t").modes([StreamMode::Messages]),
     );
     stream.next().await.expect("the first word");
     stream.cancel();
@@ -279,7 +273,7 @@ async fn ask_waits_refuses_and_takes_the_answer() {
         first.interrupts[0].value,
         value!({"question": "How old is Ada?", "schema": {"type": "integer", "minimum": 0}, "choices": [], "context": {"name": "Ada"}})
     );
-    let second = built.invoke(Input::resume(-1), RunConfig::on("t")).await.unwrap();
+    let second = built.invoke(Input::answer(-1), RunConfig::on("t")).await.unwrap();
     let refused = second.interrupts[0]
         .value
         .get("refused")
@@ -293,7 +287,7 @@ async fn ask_waits_refuses_and_takes_the_answer() {
         "it is a new question"
     );
     let third = built
-        .invoke(Input::resume("old"), RunConfig::on("t"))
+        .invoke(Input::answer("old"), RunConfig::on("t"))
         .await
         .unwrap();
     assert!(
@@ -305,7 +299,7 @@ async fn ask_waits_refuses_and_takes_the_answer() {
             .unwrap()
             .contains("\"old\"")
     );
-    let done = built.invoke(Input::resume(36), RunConfig::on("t")).await.unwrap();
+    let done = built.invoke(Input::answer(36), RunConfig::on("t")).await.unwrap();
     assert_eq!(
         (done.status, done.value),
         (RunStatus::Done, value!({"name": "Ada", "age": 36}))
@@ -335,13 +329,13 @@ async fn choices_alone_make_the_schema() {
         )
     );
     let refused = built
-        .invoke(Input::resume("maybe"), RunConfig::on("t"))
+        .invoke(Input::answer("maybe"), RunConfig::on("t"))
         .await
         .unwrap();
     assert_eq!(refused.status, RunStatus::Interrupted);
     assert_eq!(
         built
-            .invoke(Input::resume("no"), RunConfig::on("t"))
+            .invoke(Input::answer("no"), RunConfig::on("t"))
             .await
             .unwrap()
             .value,

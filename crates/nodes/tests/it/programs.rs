@@ -44,10 +44,10 @@ async fn a_question_stops_the_program_and_nothing_catches_it() {
     assert_eq!(done.unwrap().interrupts[0].value, value!({"really": 7}));
     assert_eq!(customs(&events), Vec::<Value>::new(), "not even `finally` runs");
     assert_eq!(
-        questions(&graph, Input::resume(value!("yes"))).await,
+        questions(&graph, Input::answer(value!("yes"))).await,
         [value!("and?")]
     );
-    let (_, done) = run(&graph, Input::resume(value!({"a": 1})), &[]).await;
+    let (_, done) = run(&graph, Input::answer(value!({"a": 1})), &[]).await;
     assert_eq!(
         done.unwrap().value.get("said"),
         Some(&value!(["yes", {"a": 1}, 0]))
@@ -71,7 +71,7 @@ async fn durable_tasks_are_done_once() {
     let (events, done) = run(&graph, Input::value(value!({})), &[StreamMode::Custom]).await;
     assert_eq!(done.unwrap().interrupts.len(), 1);
     assert_eq!(customs(&events).len(), 3, "{events:?}");
-    let (events, done) = run(&graph, Input::resume(value!("yes")), &[StreamMode::Custom]).await;
+    let (events, done) = run(&graph, Input::answer(value!("yes")), &[StreamMode::Custom]).await;
     assert_eq!(customs(&events), Vec::<Value>::new(), "recorded results are used");
     let said = done.unwrap().value.get("said").cloned().unwrap();
     assert_eq!(
@@ -106,7 +106,7 @@ async fn a_task_may_ask_while_others_come_to_their_end() {
     let (events, done) = run(&graph, Input::value(value!({})), &[StreamMode::Custom]).await;
     assert_eq!(done.unwrap().interrupts[0].value, value!("who?"));
     assert_eq!(customs(&events), [value!("worked")]);
-    let (events, done) = run(&graph, Input::resume(value!("me")), &[StreamMode::Custom]).await;
+    let (events, done) = run(&graph, Input::answer(value!("me")), &[StreamMode::Custom]).await;
     assert_eq!(done.unwrap().value.get("said"), Some(&value!(["me", 2])));
     assert_eq!(customs(&events), Vec::<Value>::new());
 }
@@ -161,11 +161,9 @@ async fn a_program_says_what_it_does_and_knows_where_it_is() {
     let graph = script(json!({"said": {}}), source);
     let mut stream = graph.stream(
         Input::value(value!({})),
-        RunConfig {
-            modes: vec![StreamMode::Custom, StreamMode::Messages],
-            metadata: [("colour", Value::from("red"))].into_iter().collect(),
-            ..RunConfig::on("t9")
-        },
+        RunConfig::on("t9")
+            .modes([StreamMode::Custom, StreamMode::Messages])
+            .metadata([("colour", Value::from("red"))].into_iter().collect()),
     );
     let mut events = Vec::new();
     while let Some(event) = stream.next().await {

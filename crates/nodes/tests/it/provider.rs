@@ -374,10 +374,7 @@ async fn a_broken_stream_is_an_error() {
 async fn cancelling_ends_the_request() {
     let mut server = Server::start(Script::Hang("Good")).await;
     let graph = build(&text_graph(json!({})), &server.environment());
-    let config = RunConfig {
-        modes: vec![StreamMode::Messages],
-        ..RunConfig::on("t")
-    };
+    let config = RunConfig::on("t").modes([StreamMode::Messages]);
     let mut stream = graph.stream(Input::value(superstep::json!({"word": "x"})), config);
     let first = stream.next().await.expect("the first piece arrives");
     assert_eq!(first.mode(), StreamMode::Messages);

@@ -216,10 +216,10 @@ def node(state, store):
         Some(value!({"progress": {"done": 1.0, "total": 2.0, "text": "half"}, "node": "n"}))
     );
     assert_eq!(customs.len(), 2, "{customs:?}");
-    let (events, done) = run(&graph, Input::resume(value!("yes")), &[StreamMode::Custom]).await;
+    let (events, done) = run(&graph, Input::answer(value!("yes")), &[StreamMode::Custom]).await;
     assert_eq!(done.unwrap().interrupts[0].value, value!("sure?"));
     assert_eq!(events.len(), 2, "recorded tasks are not done again: {events:?}");
-    let (_, done) = run(&graph, Input::resume(value!(true)), &[]).await;
+    let (_, done) = run(&graph, Input::answer(value!(true)), &[]).await;
     assert_eq!(
         done.unwrap().value.get("said"),
         Some(&value!([[{"row": 1}, {"row": 2}, 3], "yes", true, ["k"]]))
@@ -334,10 +334,7 @@ async fn calls_run_side_by_side_and_stop_when_they_are_to() {
     );
     let mut stream = graph.stream(
         Input::value(value!({"n": 1})),
-        RunConfig {
-            modes: vec![StreamMode::Custom],
-            ..RunConfig::on("t")
-        },
+        RunConfig::on("t").modes([StreamMode::Custom]),
     );
     stream.next().await.expect("it has begun");
     stream.cancel();
@@ -446,7 +443,7 @@ def node(state, store):
     ];
     let (mut events, asked) = run(&graph, Input::value(value!({"said": []})), &modes).await;
     assert_eq!(asked.unwrap().interrupts[0].value, value!({"ask": "[secret]"}));
-    let (more, failed) = run(&graph, Input::resume(value!(true)), &modes).await;
+    let (more, failed) = run(&graph, Input::answer(value!(true)), &modes).await;
     events.extend(more);
     let failed = failed.unwrap_err().to_string();
     assert!(failed.contains("ValueError: no [secret]"), "{failed}");
@@ -505,7 +502,7 @@ async fn functions_are_tools() {
         customs(&events).contains(&value!({"log": "asked Rome", "tool": "weather"})),
         "{events:?}"
     );
-    let (_, done) = run(&graph, Input::resume(value!("the big one")), &[]).await;
+    let (_, done) = run(&graph, Input::answer(value!("the big one")), &[]).await;
     let answers = done.unwrap().value;
     let answers: Vec<Json> = answers
         .get("messages")
@@ -724,14 +721,14 @@ async def tail(state: dict, runtime: Runtime) -> dict:
         customs(&events),
         [value!({"thread": "t"}), value!({"slow": "draft"})]
     );
-    let (events, done) = run(&graph, Input::resume(value!("yes")), &[StreamMode::Custom]).await;
+    let (events, done) = run(&graph, Input::answer(value!("yes")), &[StreamMode::Custom]).await;
     assert_eq!(done.unwrap().interrupts[0].value, value!("really?"));
     assert_eq!(
         customs(&events),
         [value!({"thread": "t"})],
         "the task is not done again"
     );
-    let (events, done) = run(&graph, Input::resume(value!("sure")), &[StreamMode::Custom]).await;
+    let (events, done) = run(&graph, Input::answer(value!("sure")), &[StreamMode::Custom]).await;
     let value = done.unwrap().value;
     assert_eq!(value.get("said"), Some(&value!([1, 2])));
     let messages = value.get("messages").unwrap();
@@ -846,10 +843,7 @@ async fn a_function_reads_the_run_context() {
     let source = "def work(state, context, ctx, runtime):\n    \
         return {'said': [context['user'], context['node'], ctx.user['user'], runtime.context['user']]}";
     let graph = project.graph(json!({"said": {}}), json!({"source": source}));
-    let config = RunConfig {
-        context: value!({"user": "ada"}),
-        ..RunConfig::on("1")
-    };
+    let config = RunConfig::on("1").context(value!({"user": "ada"}));
     let done = graph.invoke(Input::value(value!({})), config).await.unwrap();
     assert_eq!(done.value, value!({"said": ["ada", "n", "ada", "ada"]}));
 }

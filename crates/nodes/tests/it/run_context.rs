@@ -7,10 +7,7 @@ use crate::support::{build, document, no_keys, registry};
 
 async fn given(graph: &Graph, context: Value) -> Result<RunResult, RunError> {
     let thread = format!("{context:?}");
-    let config = RunConfig {
-        context,
-        ..RunConfig::on(thread)
-    };
+    let config = RunConfig::on(thread).context(context);
     graph.invoke(Input::value(value!({})), config).await
 }
 

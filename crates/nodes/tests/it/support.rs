@@ -95,13 +95,7 @@ pub(crate) async fn run(
     input: Input,
     modes: &[StreamMode],
 ) -> (Vec<StreamEvent>, Result<RunResult, RunError>) {
-    let mut run = graph.stream(
-        input,
-        RunConfig {
-            modes: modes.to_vec(),
-            ..RunConfig::on("t")
-        },
-    );
+    let mut run = graph.stream(input, RunConfig::on("t").modes(modes.to_vec()));
     let mut events = Vec::new();
     while let Some(event) = run.next().await {
         events.push(event);

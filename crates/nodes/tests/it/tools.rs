@@ -337,7 +337,7 @@ async fn a_person_decides_and_what_was_done_is_not_done_again() {
         .zip(&decisions)
         .map(|(interrupt, decision)| (interrupt.id.to_string(), decision.clone()))
         .collect();
-    let (_, result) = run(&graph, Input::resume(Json::Object(given)), &[]).await;
+    let (_, result) = run(&graph, Input::answer(Json::Object(given)), &[]).await;
     let second = result.unwrap();
     assert_eq!(second.interrupts.len(), 1, "changed arguments are checked");
     let again = Json::from(&second.interrupts[0].value);
@@ -345,7 +345,7 @@ async fn a_person_decides_and_what_was_done_is_not_done_again() {
 
     let (_, result) = run(
         &graph,
-        Input::resume(json!({"type": "edit", "args": {"n": 20}})),
+        Input::answer(json!({"type": "edit", "args": {"n": 20}})),
         &[],
     )
     .await;

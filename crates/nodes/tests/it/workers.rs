@@ -79,10 +79,7 @@ async fn a_stop_ends_the_process_at_once() {
     for source in ENDLESS {
         let source = format!("console.log('go'); {source}");
         let graph = script(&registry, &source, 600_000);
-        let config = RunConfig {
-            modes: vec![superstep::StreamMode::Custom],
-            ..RunConfig::on("t")
-        };
+        let config = RunConfig::on("t").modes([superstep::StreamMode::Custom]);
         let mut stream = graph.stream(Input::value(value!({"n": 1})), config);
         assert!(stream.next().await.is_some(), "it says that it has begun");
         assert_eq!(processes(NAME).len(), 1);

@@ -39,10 +39,7 @@ fn exported(change: impl FnOnce(&mut Options)) -> (Vec<Seen>, Collector) {
             .unwrap();
         tracing::info!("not a span of the engine, so nobody else's business");
         let _other = tracing::info_span!("other").entered();
-        let config = RunConfig {
-            run_id: Some("r1".into()),
-            ..RunConfig::default()
-        };
+        let config = RunConfig::default().run_id("r1");
         let input = Input::value(json!({"log": ["secret question"]}));
         runtime.block_on(graph().invoke(input, config)).unwrap_err();
     });
@@ -198,10 +195,7 @@ fn what_runs_cost_arrives_as_sums_and_histograms() {
         |runtime| {
             let meter = Meter::new();
             for thread in ["1", "2"] {
-                let config = RunConfig {
-                    metrics: Some(meter.clone()),
-                    ..RunConfig::on(thread)
-                };
+                let config = RunConfig::on(thread).metrics(meter.clone());
                 let input = Input::value(json!({"log": ["secret question"]}));
                 let result = runtime.block_on(slow_graph().invoke(input, config)).unwrap();
                 told.push(result.metrics.unwrap());

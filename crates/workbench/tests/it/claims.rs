@@ -139,10 +139,7 @@ async fn a_run_that_is_taken_over_says_so() {
             {
                 tokio::time::sleep(std::time::Duration::from_millis(20)).await;
             }
-            let by = ClaimRequest {
-                take_over: TakeOver::Always,
-                ..other()
-            };
+            let by = other().take_over(TakeOver::Always);
             hold(&*saver, &thread, &by).await
         })
     };
@@ -229,10 +226,7 @@ async fn the_end_of_a_claim_that_nobody_renews_is_published() {
     let saver = elsewhere(dir.path()).await;
     let (thread, _) = asking(&mut app).await;
     let of = json!({"threadId": thread});
-    let short = ClaimRequest {
-        length: std::time::Duration::from_secs(3),
-        ..other()
-    };
+    let short = other().length(std::time::Duration::from_secs(3));
     hold(&*saver, &thread, &short).await;
     assert_eq!(app.ok("thread.get", of.clone()).await["status"], "running");
     let changed = |event: &AppEvent| matches!(event, AppEvent::Changed { threads: true, .. }).then_some(());

@@ -90,7 +90,7 @@ impl Line<'_> {
             let answers: Object = [(asked.id.as_str(), answer)].into_iter().collect();
             return Ok(Step {
                 again: answer == "again",
-                ..Step::of(Input::resume(Value::Object(answers)))
+                ..Step::of(Input::answer(Value::Object(answers)))
             });
         }
         for asked in &state.interrupts {
@@ -118,11 +118,11 @@ impl Line<'_> {
                 .collect();
             return Ok(Step {
                 answers,
-                ..Step::of(Input::resume(Value::Object(by_id)))
+                ..Step::of(Input::answer(Value::Object(by_id)))
             });
         }
         if !state.next.is_empty() {
-            return Ok(Step::of(Input::Resume));
+            return Ok(Step::of(Input::Continue));
         }
         let turn = state.values.get("turn").and_then(Value::as_u64);
         let (turn, case) = (turn.map_or(0, |turn| turn + 1), self.random().below(1 << 40));
@@ -133,7 +133,9 @@ impl Line<'_> {
 
     /// Runs the thread once more from a checkpoint of the past.
     pub(super) async fn replay(&self, from: Option<CheckpointId>) -> Result<(), Trouble> {
-        let ended = self.run_at(Step::of(Input::Resume), Claiming::Yes, from).await?;
+        let ended = self
+            .run_at(Step::of(Input::Continue), Claiming::Yes, from)
+            .await?;
         if ended == Ended::Stored {
             self.note(Fact::Replayed);
         }
@@ -173,15 +175,10 @@ impl Line<'_> {
                 answer: given.answer.clone(),
             });
         }
-        let config = RunConfig {
-            durability,
-            effects,
-            ..RunConfig::on(self.thread.clone())
-        };
-        let here = RunConfig {
-            checkpoint_id: from,
-            ..config.clone()
-        };
+        let config = RunConfig::on(self.thread.clone())
+            .durability(durability)
+            .effects(effects);
+        let here = config.clone().checkpoint_id(from);
         let ended = match claiming {
             Claiming::No => ended(self.graph.invoke(step.input, here).await)?,
             Claiming::Yes => self.run_claimed(step.input, here).await?,
@@ -215,10 +212,7 @@ impl Line<'_> {
     async fn run_claimed(&self, input: Input, config: RunConfig) -> Result<Ended, Trouble> {
         let mut claim = claim(&format!("first {}", std::process::id()), TakeOver::Never);
         loop {
-            let config = RunConfig {
-                claim: Some(claim.clone()),
-                ..config.clone()
-            };
+            let config = config.clone().claim(claim.clone());
             match self.graph.invoke(input.clone(), config).await {
                 Err(RunError::Storage(StorageError::Busy { held, .. })) => {
                     claim.take_over = TakeOver::Only(held.claim.clone());
@@ -230,11 +224,8 @@ impl Line<'_> {
 
     /// Takes the thread over from whichever run has it, and goes on with what it left.
     async fn take_over(&self, config: RunConfig) -> Result<(), Trouble> {
-        let config = RunConfig {
-            claim: Some(claim("rival", TakeOver::Always)),
-            ..config
-        };
-        match self.graph.invoke(Input::Resume, config).await {
+        let config = config.claim(claim("rival", TakeOver::Always));
+        match self.graph.invoke(Input::Continue, config).await {
             // The thread has no checkpoint yet.
             Err(RunError::EmptyInput { .. }) => Ok(()),
             other => ended(other).map(drop),
@@ -243,11 +234,9 @@ impl Line<'_> {
 }
 
 fn claim(name: &str, take_over: TakeOver) -> ClaimRequest {
-    ClaimRequest {
-        take_over,
-        length: LENGTH,
-        ..ClaimRequest::by(Holder::new(name, name))
-    }
+    ClaimRequest::by(Holder::new(name, name))
+        .take_over(take_over)
+        .length(LENGTH)
 }
 
 fn ended<T>(result: Result<T, RunError>) -> Result<Ended, Trouble> {

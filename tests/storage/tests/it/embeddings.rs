@@ -56,10 +56,7 @@ fn letters(name: &'static str, letters: &'static [char]) -> Arc<Letters> {
 }
 
 fn by(embedding: &Arc<Letters>) -> StoreConfig {
-    StoreConfig {
-        index: Some(VectorIndex::new(embedding.clone()).fields(["text"])),
-        ..StoreConfig::default()
-    }
+    StoreConfig::default().index(VectorIndex::new(embedding.clone()).fields(["text"]))
 }
 
 async fn found(store: &dyn Store, query: &str) -> Vec<String> {

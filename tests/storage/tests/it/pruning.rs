@@ -110,7 +110,7 @@ async fn nested_runs_go_with_the_checkpoint_they_belong_to() {
             .await
             .expect("reads");
         assert_eq!(state.interrupts.len(), 1, "{backend:?}");
-        run(Input::resume("yes")).await;
+        run(Input::answer("yes")).await;
         let state = graph.get_state(&StateRef::live("t")).await.expect("reads");
         assert_eq!(state.values.get("n"), Some(&json!(3)), "{backend:?}");
     }
