@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use superstep::{Graph, Object};
+use superstep::Graph;
 use superstep_document::{Diagnostic, Document};
 use superstep_nodes::{Environment, Grants, ModelSettings, Registry, files};
+use superstep_workbench::session::{self, Origin};
 use superstep_workbench::wire::RunModels;
 use superstep_workbench::{Keychain, Trust, Wanted, connection_key};
 
@@ -174,27 +175,12 @@ impl GraphFile {
     }
 
     /// What is stored with every checkpoint, so that a thread can be continued without naming its graph.
-    pub(crate) fn metadata(&self) -> Object {
-        let name = match self.document.name() {
-            "" => {
-                // A `graph.json` is known by its folder.
-                let named = match self.path.file_stem() {
-                    Some(stem) if stem == "graph" => {
-                        self.path.parent().and_then(Path::file_name).or(Some(stem))
-                    }
-                    stem => stem,
-                };
-                named
-                    .map(|name| name.to_string_lossy().into_owned())
-                    .unwrap_or_default()
-            }
-            name => name.to_owned(),
-        };
-        let mut metadata = Object::new();
-        metadata.insert("graph", name);
-        metadata.insert("graph_path", self.path.to_string_lossy().into_owned());
-        self.models.note(&mut metadata);
-        metadata
+    pub(crate) fn origin(&self) -> Origin {
+        Origin {
+            graph: session::name_of(&self.document, Some(&self.path)),
+            path: self.path.to_string_lossy().into_owned(),
+            models: self.models.clone(),
+        }
     }
 }
 

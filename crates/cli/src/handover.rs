@@ -7,19 +7,22 @@ use serde_json::{Value as Json, json};
 use superstep::{ThreadId, Value};
 use superstep_workbench::ipc::{self, Ending, HandedGraph, HandedRun, Peer, Reported};
 use superstep_workbench::wire::{
-    EffectChoice, Inbox, Problem, RunAction, RunModels, StartRun, ThreadList, ThreadView, Updated,
+    EffectChoice, Inbox, Problem, RunAction, StartRun, ThreadList, ThreadView, Updated,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::args::threads::ListArgs;
 use crate::args::{DeleteArgs, Effects, ResumeArgs, RunArgs, Running, UpdateArgs};
-use crate::commands::run::{given, no_input, stop_on_ctrl_c};
+use crate::commands::input::{given, no_input};
+use crate::commands::resume::Answered;
+use crate::commands::run::stop_on_ctrl_c;
 use crate::commands::threads::{Row, absolute, confirm_deletion, word};
 use crate::commands::update::show;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::out;
 use crate::place::{self, Store, quoted};
+use crate::progress::json;
 use crate::report::Report;
 
 /// Threads of a page.
@@ -159,7 +162,7 @@ impl Handover {
         let input = given(&file, args.input, args.example.as_deref())?;
         let action = match (input, &known, args.checkpoint) {
             (Some(input), _, checkpoint_id) => RunAction::Input {
-                input: crate::progress::json(&input),
+                input: json(&input),
                 checkpoint_id,
             },
             (None, Some(_), Some(checkpoint_id)) => RunAction::Replay { checkpoint_id },
@@ -187,26 +190,23 @@ impl Handover {
                 self.program.hello().program
             )));
         }
-        let answer = args.answer.or(args.text.map(Value::from));
-        let answers = match (args.answers, answer) {
-            (Some(Value::Object(answers)), _) => Some(
-                (answers.iter())
-                    .map(|(id, answer)| (id.to_string(), crate::progress::json(answer)))
-                    .collect(),
-            ),
-            (Some(_), _) => {
-                return Err(Fault::usage(
-                    "--answers takes an object of question id to answer, e.g. '{\"ID\": true}'.",
-                ));
+        let answers = match Answered::of(&args)? {
+            Some(Answered::Each(answers)) => {
+                let answers = answers.iter();
+                Some(
+                    answers
+                        .map(|(id, answer)| (id.to_string(), json(answer)))
+                        .collect(),
+                )
             }
-            (None, Some(answer)) => {
-                let id = match args.id {
+            Some(Answered::One(answer, id)) => {
+                let id = match id {
                     Some(id) => id,
                     None => self.only_question(&known, args.checkpoint.as_deref()).await?,
                 };
-                Some(BTreeMap::from([(id, crate::progress::json(&answer))]))
+                Some(BTreeMap::from([(id, json(&answer))]))
             }
-            (None, None) => None,
+            None => None,
         };
         let action = match (answers, args.checkpoint) {
             (Some(answers), checkpoint_id) => RunAction::Resume {
@@ -288,7 +288,6 @@ impl Handover {
         }
         let mut report = Report::new(args, &thread, &self.option, true);
         let kept = known.and_then(|known| known.models.clone()).unwrap_or_default();
-        let said = args.models();
         let handed = HandedRun {
             start: StartRun {
                 graph_id: None,
@@ -300,11 +299,8 @@ impl Handover {
                 step_into: false,
                 effects: BTreeMap::new(),
                 recursion_limit: args.recursion_limit,
-                models: Some(RunModels {
-                    scripted: said.scripted.or(kept.scripted),
-                    recording: said.recording.or(kept.recording),
-                }),
-                context: args.context.as_ref().map(crate::progress::json),
+                models: Some(args.models().or(kept)),
+                context: args.context.as_ref().map(json),
                 take_over: args.take_over,
             },
             graph,
@@ -385,6 +381,7 @@ fn row(view: ThreadView) -> Row {
         newest: view.head,
         checkpoints: view.checkpoints.into(),
         questions: view.questions.into(),
+        program: view.program,
         created: view.created_at,
         updated: view.updated_at,
     }

@@ -70,7 +70,7 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Check(args) => commands::check::check(&args),
         Command::Types(args) => commands::types::types(&args),
         Command::Run(args) => commands::run::run(args).await,
-        Command::Resume(args) => commands::run::resume(args).await,
+        Command::Resume(args) => commands::resume::resume(args).await,
         Command::Threads(args) => commands::threads::threads(args).await,
         Command::State(args) => commands::state::state(&args).await,
         Command::History(args) => commands::state::history(&args).await,

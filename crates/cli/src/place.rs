@@ -5,13 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use superstep::{CheckpointHead, Checkpointer, ListQuery, Object, StoreConfig, ThreadId, ThreadSummary};
-use superstep_document::Document;
 use superstep_workbench::ipc::Remote;
-use superstep_workbench::{Recorded, RunRecord};
-use tokio_util::sync::CancellationToken;
+use superstep_workbench::session;
 
 use crate::args::Db;
-use crate::claim::PROGRAM;
 use crate::fault::Fault;
 use crate::handover;
 
@@ -180,28 +177,11 @@ impl Store {
             .map_err(|problem| Fault::failed(problem.message))
     }
 
-    /// A record of a run for the app to show, unless nothing of the run is stored. Other programs stop it by `cancel`.
-    pub(crate) fn record(
-        &self,
-        thread: &ThreadId,
-        run_id: &str,
-        document: &Document,
-        cancel: CancellationToken,
-    ) -> Option<RunRecord> {
+    /// The data folder where the app finds what a run did, unless nothing of the run is stored.
+    pub(crate) fn records(&self) -> Option<PathBuf> {
         // A user who keeps threads elsewhere may have no app, and no folder is made for one.
         let dir = superstep_workbench::default_data_dir().filter(|dir| dir.is_dir())?;
-        if self.name == "memory:" {
-            return None;
-        }
-        RunRecord::begin(Recorded {
-            data_dir: &dir,
-            thread_id: thread.as_str(),
-            run_id,
-            document,
-            storage: &self.name,
-            program: PROGRAM,
-            cancel,
-        })
+        (self.name != "memory:").then_some(dir)
     }
 
     /// The newest checkpoint of a thread that must be there.
@@ -265,12 +245,7 @@ pub(crate) fn graph_of(
     if let Some(path) = named {
         return Ok(path.to_owned());
     }
-    let path = head
-        .metadata
-        .user
-        .get("graph_path")
-        .and_then(|path| path.as_str())
-        .unwrap_or_default();
+    let path = session::graph_path(head).unwrap_or_default();
     if Path::new(path).is_absolute() {
         if Path::new(path).exists() {
             return Ok(path.into());

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use superstep::{Interrupt, List, Object, StreamMode, Value};
+use superstep::{Interrupt, List, Object, StreamEvent, StreamMode, Value};
+use superstep_workbench::Watcher;
 use superstep_workbench::ipc::{Ending, Streamed};
 
 use crate::args::Running;
@@ -74,19 +75,12 @@ impl Report {
         self.is_read()
     }
 
-    pub(crate) fn is_read(&self) -> bool {
+    fn is_read(&self) -> bool {
         self.written.is_ok()
     }
 
-    pub(crate) fn end_speech(&mut self) {
+    fn end_speech(&mut self) {
         self.progress.end_speech();
-    }
-
-    /// Says what the run waits for.
-    pub(crate) fn waits(&self, until: u64) {
-        if !self.machine {
-            out::note(&format!("Waits until {}.", superstep::iso8601(until)));
-        }
     }
 
     /// Shows the last event or the last words, and gives the exit code.
@@ -220,6 +214,20 @@ impl Report {
             _ => {}
         }
         Err(Fault::quiet(WAITING))
+    }
+}
+
+impl Watcher for Report {
+    fn event(&mut self, event: &StreamEvent) -> bool {
+        self.show(&event.into())
+    }
+
+    fn waits(&mut self, until: u64) -> bool {
+        self.end_speech();
+        if !self.machine {
+            out::note(&format!("Waits until {}.", superstep::iso8601(until)));
+        }
+        self.is_read()
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 pub const LARGEST_GRAPH: u64 = 64 << 20;
 
 /// Opens a regular file, without waiting for anybody.
-fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -21,9 +21,10 @@ fn open(path: &Path) -> io::Result<File> {
         options.custom_flags(flags.cast_signed());
     }
     let file = options.open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file")),
+    match file.metadata()?.file_type() {
+        kind if kind.is_file() => Ok(file),
+        kind if kind.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        _ => Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file")),
     }
 }
 

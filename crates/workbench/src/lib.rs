@@ -4,54 +4,21 @@
 //! and answers JSON, and [`Workbench::subscribe`] gives what happens in batches of one frame. Nothing here knows which
 //! host it runs in; hosts choose the folders and carry bytes.
 
-mod attempts;
-mod autosave;
-mod breakpoints;
-mod catalogue;
-mod changes;
-mod claim;
-pub mod commands;
-mod compare;
-mod connections;
-mod database;
-mod deadlines;
+mod base;
 mod documents;
-mod effects;
-mod embedding;
-mod exchanges;
-mod files;
-mod folders;
-mod graphs;
-mod hub;
+mod events;
 mod inbox;
-mod instance;
 pub mod ipc;
 mod ledger;
-mod lineage;
-mod listing;
-mod logging;
-mod maintenance;
 mod memory;
 mod models;
-mod problem;
-mod python;
-mod records;
-mod renewal;
-mod retention;
 mod runs;
-mod secrets;
+pub mod session;
 mod settings;
-mod snapshot;
-mod standing;
+mod storage;
 mod threads;
-mod tokens;
-mod trial;
 mod trust;
-mod values;
-mod waiting;
 pub mod wire;
-mod within;
-mod works;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -61,21 +28,25 @@ use superstep_document::Document;
 use superstep_nodes::search::{Folders, reader::Program};
 use superstep_nodes::{ModelSettings, Registry};
 
-pub use connections::key_of as connection_key;
-pub use database::database_url;
-pub use embedding::store_config;
-pub use files::{Staged, make_data_dir};
-pub use folders::default_data_dir;
-pub use hub::Subscription;
-pub use instance::Instance;
+pub use base::files::{Staged, make_data_dir};
+pub use base::folders::default_data_dir;
+pub use base::logging::log;
+pub use events::hub::Subscription;
+pub use ipc::claim::Claimant;
+pub use ipc::instance::Instance;
 pub use ledger::{bookmarks, run_records, take_run_records};
-pub use logging::log;
-pub use records::{Recorded, RunRecord, forget_threads};
-pub use secrets::{Keychain, Secrets};
+pub use memory::embedding::store_config;
+pub use models::connections::key_of as connection_key;
+pub use models::secrets::{Keychain, Secrets};
+pub use runs::records::{Recorded, RunRecord, forget_threads};
+pub use runs::session::{Request, Session, Watcher};
 pub use settings::person;
+pub use storage::database::database_url;
 pub use superstep_nodes::secrets::keep_memory_private;
 pub use superstep_nodes::serve_if_asked;
 pub use trust::{Granted, Trust, Wanted};
+pub use wire::commands;
+use wire::commands::{answer, parse};
 use wire::*;
 
 /// Where things are.
@@ -101,43 +72,42 @@ pub struct Workbench {
     /// What that folder holds, read once: it comes with the app and does not change.
     examples: OnceLock<Vec<Example>>,
     graphs_dir: PathBuf,
-    instance: instance::Instance,
-    hub: hub::Hub,
+    instance: ipc::instance::Instance,
+    hub: events::hub::Hub,
     documents: documents::Documents,
     opening: tokio::sync::Mutex<()>,
     preferences: settings::Preferences,
     trust: Trust,
     secrets: Arc<dyn Secrets>,
     /// Held while the model settings are changed.
-    settings_writing: std::sync::Mutex<()>,
+    settings_writing: parking_lot::Mutex<()>,
     ledger: Arc<ledger::Ledger>,
-    records: records::Records,
+    records: runs::records::Records,
     registry: Registry,
-    graphs: graphs::Graphs,
-    database: database::Database,
+    graphs: documents::graphs::Graphs,
+    database: storage::database::Database,
     runs: runs::Runs,
-    works: works::Works,
-    renewal: renewal::Renewal,
-    cleaning: retention::Cleaning,
-    deadlines: deadlines::Deadlines,
-    inbox: waiting::InboxCount,
-    changes: changes::Watch,
+    jobs: runs::jobs::Jobs,
+    reembedding: memory::reembedding::Reembedding,
+    cleaning: storage::retention::Cleaning,
+    deadlines: inbox::deadlines::Deadlines,
+    inbox: inbox::list::InboxCount,
+    changes: ipc::changes::Watch,
     followed: ipc::Followed,
     /// Lets other programs talk to this one.
-    listener: std::sync::Mutex<Option<ipc::Listener>>,
+    listener: parking_lot::Mutex<Option<ipc::Listener>>,
 }
 
-macro_rules! dispatch {
-    ($($name:literal => $method:ident($request:ident) -> $response:ident,)*) => {
-        /// The kinds of nodes, with search indexes that are kept in the data folder. Programs that call
-/// [`serve_if_asked`] first of all have PDF and HTML searched, too, and
-/// JavaScript run in processes that can be ended.
+/// The kinds of nodes, with search indexes that are kept in the data folder. Programs that call [`serve_if_asked`]
+/// first of all have PDF and HTML searched, too, and JavaScript run in processes that can be ended.
 pub fn registry(data_dir: &Path) -> Registry {
     let folders = Folders::default().kept_in(data_dir.join("indexes"));
     Registry::standard().with_folders(folders.read_by(Program::this()))
 }
 
-impl Workbench {
+macro_rules! dispatch {
+    ($($name:literal => $method:ident($request:ident) -> $response:ident,)*) => {
+        impl Workbench {
             async fn dispatch(self: &Arc<Self>, command: &str, request: Json) -> Result<Json, Problem> {
                 match command {
                     $($name => {
@@ -154,81 +124,50 @@ impl Workbench {
 }
 for_each_command!(dispatch);
 
-/// Reads a request; the problem names the field.
-fn parse<T: serde::de::DeserializeOwned>(command: &str, request: Json) -> Result<T, Problem> {
-    let request = if request.is_null() {
-        Json::Object(serde_json::Map::new())
-    } else {
-        request
-    };
-    serde_path_to_error::deserialize(request).map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." {
-            String::new()
-        } else {
-            format!(" at {path}")
-        };
-        Problem::invalid(format!(
-            "The request of {command} is malformed{place}: {}.",
-            error.inner()
-        ))
-        .remedy("This is a fault of the program that sent it; its messages must follow the wire types.")
-    })
-}
-
-fn answer<T: serde::Serialize>(command: &str, response: &T) -> Result<Json, Problem> {
-    serde_json::to_value(response).map_err(|error| {
-        Problem::new(
-            "internal",
-            format!("The answer of {command} could not be written: {error}."),
-        )
-    })
-}
-
 impl Workbench {
     /// Opens the workbench on a data folder. Must be called within a tokio runtime.
     pub async fn open(options: Options) -> Result<Arc<Self>, Problem> {
-        let data_dir = files::absolute(&options.data_dir.to_string_lossy())?;
+        let data_dir = base::files::absolute(&options.data_dir.to_string_lossy())?;
         let graphs_dir = match options.graphs_dir {
-            Some(dir) => files::absolute(&dir.to_string_lossy())?,
+            Some(dir) => base::files::absolute(&dir.to_string_lossy())?,
             None => data_dir.join("graphs"),
         };
         let (data, graphs) = (data_dir.clone(), graphs_dir.clone());
-        documents::blocking(move || {
+        base::blocking(move || {
             let cannot = |dir: &Path, error| Problem::file("make the folder", dir, &error);
-            files::make_data_dir(&data).map_err(|error| cannot(&data, error))?;
+            base::files::make_data_dir(&data).map_err(|error| cannot(&data, error))?;
             std::fs::create_dir_all(&graphs).map_err(|error| cannot(&graphs, error))
         })
         .await??;
         let secrets = options.secrets.unwrap_or_else(|| Arc::new(Keychain));
         let memory = store_config(&data_dir, &secrets);
-        let database = database::Database::open(&data_dir, options.storage, memory).await?;
-        let workbench = documents::blocking(move || {
+        let database = storage::database::Database::open(&data_dir, options.storage, memory).await?;
+        let workbench = base::blocking(move || {
             let ledger = Arc::new(ledger::Ledger::open(&data_dir.join("workbench.db"))?);
             let workbench = Workbench {
-                instance: instance::Instance::enter(&data_dir)
+                instance: ipc::instance::Instance::enter(&data_dir)
                     .map_err(|e| Problem::file("write to the data folder", &data_dir, &e))?,
-                hub: hub::Hub::default(),
+                hub: events::hub::Hub::default(),
                 documents: documents::Documents::default(),
                 opening: tokio::sync::Mutex::default(),
                 preferences: settings::Preferences::load(&data_dir),
                 trust: Trust::of(&data_dir),
                 secrets,
-                settings_writing: std::sync::Mutex::default(),
-                records: records::Records::new(&ledger)?,
+                settings_writing: parking_lot::Mutex::default(),
+                records: runs::records::Records::new(&ledger)?,
                 ledger,
                 registry: registry(&data_dir),
-                graphs: graphs::Graphs::default(),
+                graphs: documents::graphs::Graphs::default(),
                 database,
                 runs: runs::Runs::default(),
-                works: works::Works::default(),
-                renewal: renewal::Renewal::default(),
-                cleaning: retention::Cleaning::default(),
-                deadlines: deadlines::Deadlines::default(),
-                inbox: waiting::InboxCount::default(),
-                changes: changes::Watch::default(),
+                jobs: runs::jobs::Jobs::default(),
+                reembedding: memory::reembedding::Reembedding::default(),
+                cleaning: storage::retention::Cleaning::default(),
+                deadlines: inbox::deadlines::Deadlines::default(),
+                inbox: inbox::list::InboxCount::default(),
+                changes: ipc::changes::Watch::default(),
                 followed: ipc::Followed::default(),
-                listener: std::sync::Mutex::default(),
+                listener: parking_lot::Mutex::default(),
                 examples_dir: options.examples_dir,
                 examples: OnceLock::new(),
                 graphs_dir,
@@ -240,14 +179,14 @@ impl Workbench {
         .await??;
         let workbench = Arc::new(workbench);
         *workbench.listener() = ipc::Listener::start(&workbench.instance, workbench.host());
-        retention::clean_daily(&workbench);
-        deadlines::watch(&workbench);
-        waiting::count(&workbench);
-        changes::watch(&workbench);
+        storage::retention::clean_daily(&workbench);
+        inbox::deadlines::watch(&workbench);
+        inbox::list::count(&workbench);
+        ipc::changes::watch(&workbench);
         Ok(workbench)
     }
 
-    /// Does what a command of [`commands::COMMANDS`] says. It is done to the end even when the caller goes away.
+    /// Does what a command of [`wire::commands::COMMANDS`] says. It is done to the end even when the caller goes away.
     pub async fn call(self: &Arc<Self>, command: &str, request: Json) -> Result<Json, Problem> {
         let (this, command) = (self.clone(), command.to_owned());
         let done = tokio::spawn(async move { this.dispatch(&command, request).await });
@@ -270,7 +209,7 @@ impl Workbench {
         self.inbox.stop();
         self.changes.stop();
         self.followed.stop();
-        self.renewal.stop();
+        self.reembedding.stop();
         self.autosave_all().await;
         self.runs.stop_all(Duration::from_secs(5)).await;
         self.hub.close();
@@ -280,15 +219,13 @@ impl Workbench {
         }
     }
 
-    fn listener(&self) -> std::sync::MutexGuard<'_, Option<ipc::Listener>> {
-        self.listener
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn listener(&self) -> parking_lot::MutexGuard<'_, Option<ipc::Listener>> {
+        self.listener.lock()
     }
 
     async fn app_info(self: &Arc<Self>, _: Empty) -> Result<AppInfo, Problem> {
         let this = self.clone();
-        documents::blocking(move || AppInfo {
+        base::blocking(move || AppInfo {
             version: env!("CARGO_PKG_VERSION").into(),
             data_dir: this.data_dir.to_string_lossy().into_owned(),
             graphs_dir: this.graphs_dir.to_string_lossy().into_owned(),
@@ -318,13 +255,13 @@ impl Workbench {
             (request.memory, reopened) = (memory, Some(store));
         }
         let this = self.clone();
-        documents::blocking(move || {
+        base::blocking(move || {
             let settings = this.preferences.set(request)?;
             let other_python = settings.python != before.python;
             let other_store = reopened.is_some();
             if let Some(reopened) = reopened {
                 this.database.take(reopened);
-                this.renewal.stop();
+                this.reembedding.stop();
             }
             // Graphs know the interpreter and the store that they were built for.
             if other_python || other_store {
@@ -340,10 +277,10 @@ impl Workbench {
 
     async fn files_list(self: &Arc<Self>, request: ListFiles) -> Result<FileList, Problem> {
         let dir = match request.dir {
-            Some(dir) => files::absolute(&dir)?,
+            Some(dir) => base::files::absolute(&dir)?,
             None => self.graphs_dir.clone(),
         };
-        documents::blocking(move || files::list(&dir)).await?
+        base::blocking(move || base::files::list(&dir)).await?
     }
 
     fn kinds(&self) -> Vec<NodeKind> {

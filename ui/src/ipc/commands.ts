@@ -1,4 +1,4 @@
-// Generated from crates/workbench/src/commands.rs. Do not edit.
+// Generated from crates/workbench/src/wire/commands.rs. Do not edit.
 import type { AppInfo } from "./bindings/AppInfo";
 import type { Applied } from "./bindings/Applied";
 import type { ApplyPatch } from "./bindings/ApplyPatch";

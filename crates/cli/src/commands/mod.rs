@@ -2,8 +2,10 @@
 
 pub(crate) mod check;
 pub(crate) mod export;
+pub(crate) mod input;
 pub(crate) mod maintenance;
 pub(crate) mod questions;
+pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod state;

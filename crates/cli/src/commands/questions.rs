@@ -1,13 +1,11 @@
 //! `superstep threads waiting` and `withdraw`: questions of every thread and every branch.
 
 use serde_json::{Value as Json, json};
-use superstep::{
-    CheckpointAddress, Interrupt, Object, ThreadId, Waiting, WaitingQuery, iso8601, waiting_questions,
-};
+use superstep::{CheckpointAddress, Interrupt, ThreadId, Waiting, WaitingQuery};
+use superstep_workbench::session;
 
 use crate::args::threads::{WaitingArgs, WithdrawArgs};
-use crate::claim::{claim, presence};
-use crate::commands::run::now_ms;
+use crate::claim::claimant;
 use crate::fault::Fault;
 use crate::out;
 use crate::place::{Store, quoted};
@@ -15,6 +13,7 @@ use crate::place::{Store, quoted};
 /// A question with the checkpoint that asks it.
 pub(crate) struct Asked {
     pub(crate) at: Waiting,
+    /// Empty for a node that was sent a packet: it is not named by its task.
     pub(crate) node: String,
     pub(crate) question: Interrupt,
 }
@@ -23,28 +22,13 @@ pub(crate) struct Asked {
 async fn asked(store: &Store, page: Vec<Waiting>) -> Result<Vec<Asked>, Fault> {
     let mut found: Vec<Asked> = Vec::new();
     for at in page {
-        let pending = {
-            let of = CheckpointAddress::new(at.thread.clone(), "", at.checkpoint.clone());
-            store.saver.writes_of(of).await?
-        };
-        for (write, questions) in waiting_questions(&pending) {
-            // A node that was sent a packet is not named by its task.
-            let node = write
-                .task_path
-                .strip_prefix("~__pregel_pull, ")
-                .unwrap_or_default();
-            for question in questions {
-                // What is asked in a call is asked by its caller, too.
-                let mut here = found.iter().rev().take_while(|asked| asked.at == at);
-                if !here.any(|asked| asked.question.id == question.id) {
-                    found.push(Asked {
-                        at: at.clone(),
-                        node: node.to_owned(),
-                        question,
-                    });
-                }
-            }
-        }
+        let of = CheckpointAddress::new(at.thread.clone(), "", at.checkpoint.clone());
+        let asking = session::asking(&store.saver.writes_of(of).await?);
+        found.extend(asking.into_iter().map(|asking| Asked {
+            at: at.clone(),
+            node: asking.node.unwrap_or_default(),
+            question: asking.question,
+        }));
     }
     Ok(found)
 }
@@ -156,29 +140,21 @@ pub(crate) async fn withdraw(args: &WithdrawArgs) -> Result<(), Fault> {
             }
         }));
     };
-    let mut note: Object = [("at", iso8601(now_ms()))].into_iter().collect();
     let name = args
         .name
         .clone()
         .or_else(|| superstep_workbench::person(&crate::place::data_dir().ok()?));
-    if let Some(name) = &name {
-        note.insert("by", name.as_str());
-    }
-    if let Some(why) = &args.why {
-        note.insert("why", why.as_str());
-    }
     let id = &asked.question.id;
-    let by = claim(&presence(), &store, &thread, args.take_over).await;
-    let withdrawn = superstep::withdraw(
+    let by = claimant().claim(&*store.saver, &thread, args.take_over).await;
+    let withdrawn = session::withdraw(
         &*store.saver,
-        &thread,
-        &asked.at.checkpoint,
-        Some(id),
-        note,
-        Some(&by),
+        (&thread, &asked.at.checkpoint),
+        id,
+        (name.as_deref(), args.why.as_deref()),
+        &by,
     )
     .await?;
-    if withdrawn == 0 {
+    if !withdrawn {
         return Err(Fault::usage(format!(
             "Question {id} does not wait any more: somebody has just answered it."
         )));

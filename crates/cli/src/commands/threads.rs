@@ -4,18 +4,24 @@ use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
-use superstep::{CheckpointHead, Object, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary, Value};
+use superstep::{
+    CheckpointHead, ClaimView, Object, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary, Value,
+};
+use superstep_workbench::session;
 
 use crate::args::DeleteArgs;
 use crate::args::threads::{ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArgs};
-use crate::claim::{claim, presence};
+use crate::claim::claimant;
 use crate::commands::{maintenance, questions};
 use crate::fault::Fault;
 use crate::handover::Handover;
 use crate::out;
 use crate::place::Store;
 
-/// How a thread stands, as far as storage knows: a run that is going on elsewhere looks paused.
+/// The status of a thread that a program runs.
+const RUNNING: &str = "running";
+
+/// How a thread stands by its newest checkpoint, also while it runs.
 pub(crate) fn status_of(head: &CheckpointHead) -> Status {
     match head {
         head if head.interrupted > 0 => Status::Asking,
@@ -49,14 +55,6 @@ pub(crate) async fn threads(args: ThreadsArgs) -> Result<(), Fault> {
     }
 }
 
-fn text(thread: &ThreadSummary, key: &str) -> String {
-    let value = thread.head.metadata.user.get(key);
-    value
-        .and_then(|value| value.as_str())
-        .unwrap_or_default()
-        .to_owned()
-}
-
 /// A thread as it is listed.
 #[derive(Debug)]
 pub(crate) struct Row {
@@ -69,6 +67,8 @@ pub(crate) struct Row {
     pub(crate) newest: Option<String>,
     pub(crate) checkpoints: u64,
     pub(crate) questions: u64,
+    /// Who runs it now.
+    pub(crate) program: Option<String>,
     pub(crate) created: String,
     pub(crate) updated: String,
 }
@@ -79,23 +79,46 @@ impl From<&ThreadSummary> for Row {
         Self {
             thread: thread.thread.to_string(),
             status: word(status_of(head)).to_owned(),
-            graph: text(thread, "graph"),
-            graph_path: text(thread, "graph_path"),
+            graph: session::graph_name(head).unwrap_or_default().to_owned(),
+            graph_path: session::graph_path(head).unwrap_or_default().to_owned(),
             step: head.metadata.step,
             next: head.next.iter().map(ToString::to_string).collect(),
             newest: Some(head.id.to_string()),
             checkpoints: thread.checkpoints,
             questions: head.interrupted.into(),
+            program: None,
             created: thread.created.clone(),
             updated: head.ts.clone(),
         }
     }
 }
 
+/// What storage knows of threads, and who runs them.
+async fn rows(store: &Store, threads: &[ThreadSummary]) -> Result<Vec<Row>, Fault> {
+    let mut rows: Vec<Row> = threads.iter().map(Row::from).collect();
+    let ids: Vec<ThreadId> = threads.iter().map(|thread| thread.thread.clone()).collect();
+    let Some(coordination) = store.saver.coordination().filter(|_| !ids.is_empty()) else {
+        return Ok(rows);
+    };
+    let claims = coordination.claims(&ids).await?;
+    if !claims.values().any(ClaimView::is_live) {
+        return Ok(rows);
+    }
+    let claimant = claimant();
+    for (thread, held) in claims.iter().filter(|(_, held)| claimant.is_held(held)) {
+        for row in rows.iter_mut().filter(|row| row.thread == thread.as_str()) {
+            row.status = RUNNING.to_owned();
+            row.program = Some(held.holder.name.to_string());
+        }
+    }
+    Ok(rows)
+}
+
 fn described(row: &Row) -> Json {
     json!({
         "thread_id": row.thread,
         "status": row.status,
+        "program": row.program,
         "graph": row.graph,
         "graph_path": row.graph_path,
         "step": row.step,
@@ -112,7 +135,9 @@ async fn show(args: &ShowArgs) -> Result<(), Fault> {
         Some(there) => there.row(&args.thread).await?,
         None => {
             let store = Store::existing_here(&args.db).await?;
-            Row::from(&store.thread(&args.thread.as_str().into()).await?)
+            let summary = store.thread(&args.thread.as_str().into()).await?;
+            let mut found = rows(&store, &[summary]).await?;
+            found.remove(0)
         }
     };
     if args.json {
@@ -122,6 +147,7 @@ async fn show(args: &ShowArgs) -> Result<(), Fault> {
     let mut rows = vec![
         ("thread", row.thread),
         ("status", row.status),
+        ("runs in", row.program.unwrap_or_default()),
         ("graph", row.graph),
         ("file", row.graph_path),
         ("created", row.created),
@@ -154,7 +180,7 @@ async fn list(args: &ListArgs) -> Result<(), Fault> {
                 query.after = Some(store.thread(&last.as_str().into()).await?.place());
             }
             let threads = store.saver.threads(&query).await?;
-            threads.iter().map(Row::from).collect()
+            rows(&store, &threads).await?
         }
     };
     if args.count {
@@ -209,7 +235,7 @@ fn query_of(args: &ListArgs) -> Result<ThreadQuery, Fault> {
         query.filter = entries(filter)?;
     }
     if let Some(graph) = &args.graph {
-        query.filter.insert("graph_path", absolute(graph));
+        query.filter = session::of_graph(query.filter, &absolute(graph));
     }
     Ok(query)
 }
@@ -271,9 +297,9 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
         checkpoints += found.checkpoints;
     }
     confirm_deletion(args, checkpoints)?;
-    let presence = presence();
+    let claimant = claimant();
     for thread in &threads {
-        let by = claim(&presence, &store, thread, args.take_over).await;
+        let by = claimant.claim(&*store.saver, thread, args.take_over).await;
         superstep::delete_thread(&*store.saver, thread, &by).await?;
         out::note(&format!("Deleted {thread}."));
     }

@@ -1,11 +1,12 @@
 //! `superstep update`: an edit of a thread's state, as a node.
 
 use serde_json::json;
-use superstep::{CheckpointId, RunError, StateRef, StateUpdate, ThreadId};
+use superstep::{RunError, ThreadId};
+use superstep_workbench::session::Edit;
 
 use crate::args::UpdateArgs;
-use crate::claim::{claim, presence};
-use crate::commands::run::check_values;
+use crate::claim::claimant;
+use crate::commands::input::check_values;
 use crate::commands::state::open;
 use crate::fault::Fault;
 use crate::handover::Handover;
@@ -24,31 +25,24 @@ pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
     }
     let (file, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
     check_values(&file, &args.values, "The update")?;
-    let at = StateRef::live(thread.clone())
-        .checkpoint(args.checkpoint.map(CheckpointId::from))
-        .claimed(claim(&presence(), &store, &thread, args.take_over).await);
-    let update = StateUpdate {
+    let claim = claimant().claim(&*store.saver, &thread, args.take_over).await;
+    let edit = Edit {
         values: args.values,
         as_node: args.as_node.map(Into::into),
-        metadata: file.metadata(),
-        ..StateUpdate::default()
+        checkpoint: args.checkpoint.map(Into::into),
+        preview: args.preview,
     };
-    let updated = match args.preview {
-        true => graph.preview_update(&at, update).await,
-        false => graph.update_state(&at, update).await,
-    };
+    let updated = edit.apply(&graph, &thread, claim, &file.origin()).await;
     let updated = updated.map_err(|error| match error {
         // Here an update that cannot be taken is what was typed, not what a node did.
         RunError::InvalidUpdate { message } => Fault::usage(message),
         other => other.into(),
     })?;
-    let checkpoint = (!args.preview).then(|| updated.checkpoint_id.to_string());
-    let next: Vec<String> = updated.next.iter().map(ToString::to_string).collect();
     show(
         thread.as_str(),
-        checkpoint.as_deref(),
+        updated.checkpoint_id.as_deref(),
         &updated.as_node,
-        &next,
+        &updated.next,
         args.json,
         &store.option,
     )

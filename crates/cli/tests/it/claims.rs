@@ -54,3 +54,27 @@ async fn a_question_of_a_busy_thread_is_withdrawn_by_taking_it_over() {
     let waiting = user.expect(0, &["threads", "waiting", "--count"]).out;
     assert_eq!(waiting.trim(), "0");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_that_another_program_runs_is_listed_as_running_there() {
+    let user = User::new();
+    busy_thread(&user).await;
+    for list in [
+        user.expect(0, &["threads", "--json"]).json()[0].clone(),
+        user.expect(0, &["threads", "show", "t", "--json"]).json(),
+    ] {
+        assert_eq!(
+            (&list["status"], &list["program"]),
+            (&"running".into(), &"the nightly import".into()),
+            "{list}"
+        );
+    }
+    let shown = user.expect(0, &["threads", "show", "t"]).out;
+    assert!(shown.contains("runs in     the nightly import"), "{shown}");
+    user.expect(0, &["threads", "withdraw", "t", "--take-over"]);
+    let free = user.expect(0, &["threads", "--json"]).json();
+    assert_eq!(
+        (&free[0]["status"], &free[0]["program"]),
+        (&"paused".into(), &serde_json::Value::Null)
+    );
+}

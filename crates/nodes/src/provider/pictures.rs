@@ -125,7 +125,7 @@ mod tests {
             ("link.png", "outside"),
             ("key.png", "no PNG"),
             ("none.png", "cannot be read"),
-            (".", "it is no regular file"),
+            (".", "is a directory"),
             ("..\\b.gif", "outside"),
         ] {
             let text = read(name).unwrap_err().to_string();

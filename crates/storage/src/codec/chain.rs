@@ -1,29 +1,13 @@
-//! When a checkpoint is a snapshot, and how the rows of a list that grows build on each other.
+//! How the rows of a list that grows build on each other.
 //!
 //! Appends make rows of level 0. After 64 of them, the next row repeats their items in one row of level 1 whose base is
 //! the row before them, and 64 of those make a row of level 2: a list of n items is read from about 64 · log64 n rows,
 //! while an item is written again only once a level. Rows that are long enough are not folded.
 
-use superstep::Checkpoint;
-
-/// Most deltas between two snapshots of versions, unless the graph is so wide that a snapshot is long itself.
-const SNAPSHOT_EVERY: i64 = 64;
 /// Rows of one level in a list's chain before they are folded into one row of the next level...
 const RUN: i64 = 64;
 /// ...unless they hold more than this: reading long rows is not slower than reading the same bytes in one.
 const FOLD_BYTES: i64 = 16 * 1024;
-
-/// Is a checkpoint to be a snapshot? `depth` and `weight` are the number and bytes of the deltas since the last one, it
-/// included, `texts` the bytes of the values that it would repeat.
-///
-/// A snapshot is due when it costs little against the deltas since the last one, and at the latest after so many that
-/// reading them would take longer than reading a snapshot: more in a wide graph, so that a snapshot's share of each
-/// commit does not grow with the graph.
-pub(crate) fn snapshot_due(checkpoint: &Checkpoint, depth: i64, weight: i64, texts: i64) -> bool {
-    let (channels, nodes) = (checkpoint.channel_versions.len(), checkpoint.versions_seen.len());
-    let snapshot = (6 * channels + 8 * nodes) as i64 + texts;
-    depth >= SNAPSHOT_EVERY.max((channels + nodes) as i64 / 8) || weight > 3 * snapshot
-}
 
 /// A row as the chain sees it.
 pub(crate) trait Chained: Clone {

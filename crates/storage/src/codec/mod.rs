@@ -5,12 +5,12 @@
 
 pub(crate) mod bytes;
 pub(crate) mod chain;
-pub(crate) mod difference;
 pub(crate) mod long;
 #[cfg(test)]
 mod noise;
 pub(crate) mod pack;
 pub(crate) mod plain;
+pub(crate) mod plan;
 pub(crate) mod pruning;
 pub(crate) mod record;
 pub(crate) mod text;

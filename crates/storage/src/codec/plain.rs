@@ -8,7 +8,7 @@ use superstep::{
     StorageError, TaskId, TaskWrites, ThreadId, Value, VersionsSeen, Write,
 };
 
-use super::difference::differences;
+use super::plan::{Changes, State};
 
 /// Levels of nesting that can be read back: the JSON parser stops at 128, and a record adds six around a value.
 const DEEPEST: usize = 120;
@@ -117,52 +117,55 @@ pub(crate) struct Record<S> {
 
 impl<S> Record<S> {
     /// The change of a checkpoint against what is known of its parent; `slot` is asked for each changed channel that
-    /// still has a version, and told the length of the parent's list where the list only grew.
+    /// still has a version, with the length of the parent's list where the list only grew.
     pub(crate) fn of<E>(
         put: &Put,
         parent: Option<(&ChannelVersions, &VersionsSeen)>,
         mut slot: impl FnMut(&Name, u64, Option<&Value>, Option<usize>) -> Result<S, E>,
     ) -> Result<Self, E> {
-        let checkpoint = &put.checkpoint;
-        let (changes, seen) = differences(put, parent);
+        let changes = Changes::of(put, parent);
         let mut channels = BTreeMap::new();
-        for (channel, appended_from) in changes {
-            let made = match checkpoint.channel_versions.get(&channel) {
-                Some(version) => {
-                    let value = checkpoint.channel_values.get(&channel);
-                    Some(slot(&channel, *version, value, appended_from)?)
-                }
+        for change in changes.channels {
+            let made = match change.version {
+                Some(version) => Some(slot(
+                    &change.channel,
+                    version,
+                    change.value,
+                    change.appended_from,
+                )?),
                 None => None,
             };
-            channels.insert(channel, made);
+            channels.insert(change.channel, made);
         }
+        let seen = changes.seen.into_iter();
         Ok(Self {
-            head: Head::of(checkpoint),
+            head: Head::of(&put.checkpoint),
             continues: parent.is_some(),
             channels,
-            seen: seen
-                .into_iter()
-                .map(|node| {
-                    let entry = checkpoint.versions_seen.get(&node).map(seen_of);
-                    (node, entry)
-                })
-                .collect(),
+            seen: seen.map(|(node, entry)| (node, entry.map(seen_of))).collect(),
         })
     }
 
-    /// Changes what nodes have seen as the record says.
-    pub(crate) fn see(&self, seen: &mut VersionsSeen) {
-        for (node, entry) in &self.seen {
-            match entry {
-                Some(entry) => {
-                    let entry = entry.iter().map(|(name, version)| (name.clone(), *version));
-                    seen.insert(node.clone(), entry.collect());
-                }
-                None => {
-                    seen.remove(node);
-                }
-            }
+    /// Changes a state as the record says; `value` gives a channel's value, or what holds it, and its version.
+    pub(crate) fn apply<V: Clone, E>(
+        self,
+        state: &mut State<V>,
+        mut value: impl FnMut(&State<V>, &Name, S) -> Result<(u64, Option<V>), E>,
+    ) -> Result<Head, E> {
+        for (node, entry) in self.seen {
+            state.see(node, entry.map(|entry| entry.into_iter().collect()));
         }
+        for (channel, slot) in self.channels {
+            let (version, value) = match slot {
+                Some(slot) => {
+                    let (version, value) = value(state, &channel, slot)?;
+                    (Some(version), value)
+                }
+                None => (None, None),
+            };
+            state.set(channel, version, value);
+        }
+        Ok(self.head)
     }
 }
 
@@ -271,25 +274,23 @@ pub(crate) fn written_out(put: &Put, parent: Option<&Checkpoint>) -> Record<Slot
     }
 }
 
-/// The checkpoint that a record tells of.
+/// The checkpoint that a record describes.
 pub(crate) fn read_back(record: Record<Slot>, parent: Option<&Checkpoint>) -> Result<Checkpoint, String> {
-    let (mut values, mut versions, mut seen) = match (record.continues, parent) {
-        (false, _) => Default::default(),
-        (true, Some(parent)) => (
-            parent.channel_values.clone(),
-            parent.channel_versions.clone(),
-            parent.versions_seen.clone(),
-        ),
+    let mut state = match (record.continues, parent) {
+        (false, _) => State::default(),
+        (true, Some(parent)) => State {
+            values: parent.channel_values.clone(),
+            versions: parent.channel_versions.clone(),
+            seen: parent.versions_seen.clone(),
+        },
         (true, None) => return Err("the checkpoint it continues cannot be read".to_owned()),
     };
-    record.see(&mut seen);
-    for (channel, slot) in record.channels {
-        let (version, value) = match slot {
-            None => (None, None),
-            Some(Slot::Empty(version)) => (Some(version), None),
-            Some(Slot::Set(version, value)) => (Some(version), Some(value)),
-            Some(Slot::Add(version, from, items)) => {
-                let before = values.get(&channel).and_then(Value::as_array);
+    let head = record.apply(&mut state, |state, channel, slot| {
+        Ok::<_, String>(match slot {
+            Slot::Empty(version) => (version, None),
+            Slot::Set(version, value) => (version, Some(value)),
+            Slot::Add(version, from, items) => {
+                let before = state.values.get(channel).and_then(Value::as_array);
                 let mut list = before
                     .filter(|before| before.len() >= from)
                     .map(|before| {
@@ -302,23 +303,15 @@ pub(crate) fn read_back(record: Record<Slot>, parent: Option<&Checkpoint>) -> Re
                     .ok_or_else(|| format!("the list of channel {channel} is shorter than {from}"))?;
                 let items = items.as_array().ok_or("new items are not a list")?;
                 list.append(items);
-                (Some(version), Some(Value::Array(list)))
+                (version, Some(Value::Array(list)))
             }
-        };
-        match version {
-            Some(version) => versions.insert(channel.clone(), version),
-            None => versions.remove(&channel),
-        };
-        match value {
-            Some(value) => values.insert(channel, value),
-            None => values.remove(&channel),
-        };
-    }
+        })
+    })?;
     Ok(Checkpoint {
-        channel_values: values,
-        channel_versions: versions,
-        versions_seen: seen,
-        ..record.head.checkpoint()
+        channel_values: state.values,
+        channel_versions: state.versions,
+        versions_seen: state.seen,
+        ..head.checkpoint()
     })
 }
 

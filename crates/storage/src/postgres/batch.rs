@@ -111,12 +111,6 @@ impl Batch {
         self.items.push((row, value));
     }
 
-    /// Length of the JSON of the value that ends with a row that was just added.
-    pub(super) fn size_of(&self, row: i64) -> i64 {
-        let added = self.items.iter().rev().find(|(item, _)| item.id == row);
-        added.map_or(0, |(item, _)| item.whole)
-    }
-
     pub(super) fn write(&mut self, key: (i64, String, i32), row: WriteRow, value: Stored) {
         self.name(&value.parts);
         self.writes.insert(key, (row, value));

@@ -14,12 +14,13 @@ use std::sync::Arc;
 
 use futures::future::{try_join, try_join3};
 use superstep::{
-    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Metadata, Name, Object, Source,
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Metadata, Name, Object,
     StorageError, ThreadId, Value,
 };
 use tokio_postgres::Row;
 
 use crate::codec::bytes::read_rows;
+use crate::codec::plan::{SOURCES, read_metadata};
 use crate::salvage::passed_over;
 
 use super::fault::Fault;
@@ -29,7 +30,6 @@ pub(super) use statements::CHAINS;
 use statements::{CHAIN_OF, HEAD_OF, HEADS, HEADS_BY_ID, HEADS_OF_STEP, ITEMS, PARTS, WRITES, WRITES_OF};
 pub(super) use states::Deltas;
 
-pub(super) const SOURCES: [Source; 4] = [Source::Input, Source::Loop, Source::Update, Source::Fork];
 /// Sorts after every id: no text begins with this many of the last character.
 const AFTER_ALL: &str = "\u{10ffff}\u{10ffff}\u{10ffff}\u{10ffff}\u{10ffff}\u{10ffff}\u{10ffff}\u{10ffff}";
 /// Rows that are looked through at a time when something is looked for that the server cannot find.
@@ -371,18 +371,9 @@ impl View {
         if let Some(meta) = self.metas.get(json) {
             return Ok(meta.clone());
         }
-        let meta = meta(json)?;
+        let meta = read_metadata(json)?;
         self.metas.insert(json.to_owned(), meta.clone());
         Ok(meta)
-    }
-}
-
-/// Reads metadata without source and step.
-pub(super) fn meta(json: &str) -> Result<Meta, String> {
-    let value: Value = serde_json::from_str(json).map_err(|e| format!("its metadata is not JSON: {e}"))?;
-    match (value.at(0), value.at(1)) {
-        (Some(Value::Object(parents)), Some(Value::Object(user))) => Ok((parents.clone(), user.clone())),
-        _ => Err("its metadata has an unknown shape".to_owned()),
     }
 }
 

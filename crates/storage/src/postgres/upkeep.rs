@@ -481,19 +481,7 @@ impl Writer {
             let state = deltas
                 .state(&names, space, id)
                 .map_err(|cause| Fault::corrupt(format!("Checkpoint {id}"), cause))?;
-            let mut delta = Delta::default();
-            for (channel, version) in &state.versions {
-                let row = state.values.get(channel).copied().unwrap_or(0);
-                delta.channels.push((self.name(channel)?, Some(*version), row));
-            }
-            for (node, versions) in &state.seen {
-                let entry = versions
-                    .iter()
-                    .map(|(channel, version)| Ok((self.name(channel)?, *version)));
-                delta
-                    .seen
-                    .push((self.name(node)?, Some(entry.collect::<Result<_, Fault>>()?)));
-            }
+            let delta = state.snapshot(|name| self.name(name))?;
             wholes.push((id.clone(), delta));
         }
         Ok(wholes)

@@ -8,7 +8,7 @@
 mod commit;
 mod values;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use superstep::{
@@ -89,7 +89,7 @@ pub(super) struct Writer {
     /// How often it connected anew.
     connections: u64,
     /// Numbers that are ours.
-    numbers: std::ops::Range<i64>,
+    numbers: VecDeque<i64>,
     spaces: HashMap<(ThreadId, Name), Space>,
     known: HashMap<(i64, CheckpointId), Arc<Known>>,
     /// What the next commits most likely do not build on, once what is planned is stored.
@@ -110,7 +110,7 @@ impl Writer {
             server,
             names,
             session: Some(session),
-            numbers: 0..0,
+            numbers: VecDeque::new(),
             spaces: HashMap::new(),
             known: HashMap::new(),
             left: Vec::new(),
@@ -255,7 +255,13 @@ impl Writer {
 
     /// A number for a row.
     pub(super) async fn number(&mut self) -> Result<i64, Fault> {
-        if self.numbers.is_empty() {
+        self.reserve(1).await?;
+        self.next_number()
+    }
+
+    /// Makes sure that this many numbers for rows are ours.
+    pub(super) async fn reserve(&mut self, count: usize) -> Result<(), Fault> {
+        while self.numbers.len() < count {
             let rows = self
                 .session()
                 .await?
@@ -263,11 +269,15 @@ impl Writer {
                 .await?;
             let first: i64 = rows.first().map_or(Ok(1), |row| row.try_get(0))?;
             // The sequence counts in steps of as many.
-            self.numbers = first..first + 1024;
+            self.numbers.extend(first..first + 1024);
         }
-        let number = self.numbers.start;
-        self.numbers.start += 1;
-        Ok(number)
+        Ok(())
+    }
+
+    /// A number for a row, after [`Writer::reserve`].
+    fn next_number(&mut self) -> Result<i64, Fault> {
+        let number = self.numbers.pop_front();
+        number.ok_or_else(|| Fault::corrupt("The sequence of row numbers", "it gave too few".to_owned()))
     }
 
     /// The row of a name that was made before.

@@ -279,7 +279,7 @@ impl RedisSaver {
 pub(crate) fn decoded(bytes: &[u8]) {
     let id = superstep::CheckpointId::from("a");
     let texts = [(state::index_key("", &id), bytes.to_vec())].into();
-    let _ = state::State::of("", &id, &texts);
+    let _ = state::Resolved::of("", &id, &texts);
     let _ = state::Start::read(bytes);
     let _ = state::value_of(1, &[(1, bytes.to_vec())].into());
     let _ = reader::pending(&[bytes.to_vec()]);

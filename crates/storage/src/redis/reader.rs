@@ -12,7 +12,7 @@ use superstep::{
 };
 
 use super::server::{READ, Server, VALUES, bytes, number, parts};
-use super::state::{State, index_key, index_parts, read_record, value_of};
+use super::state::{Resolved, index_key, index_parts, read_record, value_of};
 use crate::codec::long::unpressed;
 use crate::codec::plain::Task;
 use crate::salvage::passed_over;
@@ -141,15 +141,15 @@ impl Server {
         }
         let rows: HashSet<u64> = states
             .iter()
-            .flat_map(|(.., state)| state.rows.values().copied())
+            .flat_map(|(.., at)| at.state.values.values().copied())
             .collect();
         let rows = self.rows(thread, rows, "rows").await?;
         let mut values = HashMap::new();
         let mut tuples = Vec::with_capacity(states.len());
-        for ((ns, id, state), lines) in states.into_iter().zip(&read.lines) {
+        for ((ns, id, Resolved { state, .. }), lines) in states.into_iter().zip(&read.lines) {
             let refuse = |cause| corrupt(thread, &id, cause);
             let mut channel_values = ChannelValues::default();
-            for (channel, row) in &state.rows {
+            for (channel, row) in &state.values {
                 let value = match values.get(row) {
                     Some(value) => value,
                     None => {
@@ -209,10 +209,10 @@ impl Server {
         let Some(key) = read.there.first() else {
             return Ok(None);
         };
-        let (_, id, state) = state_at(thread, key, &read)?;
+        let (_, id, at) = state_at(thread, key, &read)?;
         let wanted: Vec<(&Name, u64)> = keys
             .iter()
-            .filter_map(|key| Some((key, *state.rows.get(key)?)))
+            .filter_map(|key| Some((key, *at.state.values.get(key)?)))
             .collect();
         let rows = self
             .rows(thread, wanted.iter().map(|(_, row)| *row), "rows")
@@ -405,13 +405,13 @@ pub(super) fn state_at(
     thread: &ThreadId,
     key: &[u8],
     read: &Read,
-) -> Result<(Name, CheckpointId, State), StorageError> {
+) -> Result<(Name, CheckpointId, Resolved), StorageError> {
     let damaged = || StorageError::Corrupt {
         place: format!("The index of thread {thread}"),
         cause: format!("{:?} is not a checkpoint", String::from_utf8_lossy(key)),
     };
     let (ns, id) = index_parts(key).ok_or_else(damaged)?;
-    let state = State::of(&ns, &id, &read.records).map_err(|cause| corrupt(thread, &id, cause))?;
+    let state = Resolved::of(&ns, &id, &read.records).map_err(|cause| corrupt(thread, &id, cause))?;
     Ok((ns, id, state))
 }
 

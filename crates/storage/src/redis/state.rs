@@ -1,13 +1,14 @@
 //! What of a checkpoint is stored where: records that change each other, rows of values that continue each other.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 
-use imbl::OrdMap;
 use serde::{Deserialize, Serialize};
-use superstep::{ChannelVersions, CheckpointId, List, Name, Value, VersionsSeen};
+use superstep::{CheckpointId, List, Name, Value};
 
 use crate::codec::long;
-use crate::codec::plain::Record;
+use crate::codec::plain::{Head, Record};
+use crate::codec::plan::State;
 
 /// Rows of a list after which its newest items are written once more in one row...
 const RUN: u32 = 64;
@@ -62,16 +63,13 @@ pub(super) fn index_parts(key: &[u8]) -> Option<(Name, CheckpointId)> {
 
 /// A state whose values are rows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
-    pub(super) versions: ChannelVersions,
-    pub(super) seen: VersionsSeen,
-    pub(super) rows: OrdMap<Name, u64>,
-    /// Changes since a record that stands by itself, and their bytes.
-    pub(super) changes: usize,
-    pub(super) bytes: usize,
+pub(super) struct Resolved {
+    pub(super) state: State<u64>,
+    /// Changes since a record that stands by itself.
+    pub(super) depth: i64,
 }
 
-impl State {
+impl Resolved {
     /// What the record of a checkpoint and those it builds on add up to.
     pub(super) fn of(
         ns: &str,
@@ -80,7 +78,7 @@ impl State {
     ) -> Result<Self, String> {
         let mut chain = Vec::new();
         let mut at = Some(id.clone());
-        let (mut changes, mut bytes) = (0, 0);
+        let mut resolved = Self::default();
         while let Some(id) = at {
             let text = records
                 .get(&index_key(ns, &id))
@@ -88,43 +86,28 @@ impl State {
             let record = read_record(text)?;
             at = record.continues.then(|| record.head.parent.clone()).flatten();
             if at.is_some() {
-                changes += 1;
-                bytes += text.len();
+                resolved.depth += 1;
             }
-            if changes > records.len() {
+            if chain.len() > records.len() {
                 return Err("it builds on itself".to_owned());
             }
             chain.push(record);
         }
-        let mut state = Self {
-            changes,
-            bytes,
-            ..Self::default()
-        };
-        for record in chain.iter().rev() {
-            state.change(record);
+        for record in chain.into_iter().rev() {
+            resolved.change(record);
         }
-        Ok(state)
+        Ok(resolved)
     }
 
-    /// Applies what a record says.
-    pub(super) fn change(&mut self, record: &Record<Held>) {
-        record.see(&mut self.seen);
-        for (channel, held) in &record.channels {
-            let (version, row) = match held {
-                None => (None, None),
-                Some(Held::Empty(version)) => (Some(*version), None),
-                Some(Held::At(version, row)) => (Some(*version), Some(*row)),
-            };
-            match version {
-                Some(version) => self.versions.insert(channel.clone(), version),
-                None => self.versions.remove(channel),
-            };
-            match row {
-                Some(row) => self.rows.insert(channel.clone(), row),
-                None => self.rows.remove(channel),
-            };
-        }
+    /// Applies what a record says; gives its head.
+    pub(super) fn change(&mut self, record: Record<Held>) -> Head {
+        let Ok(head) = record.apply(&mut self.state, |_, _, held| {
+            Ok::<_, Infallible>(match held {
+                Held::Empty(version) => (version, None),
+                Held::At(version, row) => (version, Some(row)),
+            })
+        });
+        head
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::claims::refusal;
 use super::server::{COMMIT, Server, parts, text};
-use super::state::{Grown, State};
+use super::state::{Grown, Resolved};
 pub(super) use plan::standing;
 
 /// Jobs taken at a time.
@@ -25,8 +25,6 @@ const NUMBERS: u64 = 4096;
 const KNOWN: usize = 4096;
 /// How often something is done again because somebody else changed the thread.
 const ROUNDS: usize = 16;
-/// Changes of state between two records that stand by themselves, unless the graph is wide.
-const CHANGES: usize = 64;
 
 /// The outcome of a job.
 pub(super) type Outcome = Result<Removal, StorageError>;
@@ -44,7 +42,7 @@ pub(super) enum Job {
 /// A stored checkpoint as the next commit needs it.
 #[derive(Clone, Debug)]
 struct Known {
-    state: State,
+    at: Resolved,
     /// Of the rows of lists, as far as they were needed.
     grown: OrdMap<Name, (u64, Grown)>,
 }

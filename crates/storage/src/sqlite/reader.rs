@@ -5,16 +5,16 @@ mod states;
 mod tuples;
 mod values;
 
-use imbl::OrdMap;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::collections::HashMap;
 use superstep::{
-    ChannelValues, ChannelVersions, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Metadata, Name,
-    Object, Source, ThreadId, Value, VersionsSeen,
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, ListQuery, Metadata, Name, Object,
+    ThreadId, Value,
 };
 
 use crate::codec::pack::Unpacker;
+use crate::codec::plan::{self, SOURCES, read_metadata};
 use crate::codec::warm::Warm;
 
 use super::columns::{IdColumn, id_column, time_text};
@@ -24,13 +24,8 @@ use super::slot::Slot;
 pub(super) use names::Names;
 pub(super) use tuples::refs_of_writes;
 
-/// Versions and the rows of the values of one checkpoint.
-#[derive(Clone, Debug, Default)]
-pub(super) struct State {
-    pub(super) versions: ChannelVersions,
-    pub(super) values: OrdMap<Name, Slot>,
-    pub(super) seen: VersionsSeen,
-}
+/// Versions and the places of the values of one checkpoint.
+pub(super) type State = plan::State<Slot>;
 
 /// Metadata without source and step.
 pub(super) type Meta = (Object, Object);
@@ -138,8 +133,6 @@ const BY_ID: &str = head!(
 );
 /// Sorts after every id: longer than any UUID of the same bytes, and blobs sort after text.
 const AFTER_ALL: &[u8] = &[0xff; 17];
-
-pub(super) const SOURCES: [Source; 4] = [Source::Input, Source::Loop, Source::Update, Source::Fork];
 
 impl View<'_> {
     pub(super) fn get(
@@ -357,14 +350,7 @@ impl View<'_> {
             .query_row([row], |row| row.get(0))
             .optional()?;
         let json = json.ok_or_else(|| Fault::corrupt(place, "its metadata is missing"))?;
-        let meta: Meta = serde_json::from_str::<Value>(&json)
-            .map_err(|e| Fault::corrupt(place, format!("its metadata is not JSON: {e}")))
-            .and_then(|value| match (value.at(0), value.at(1)) {
-                (Some(Value::Object(parents)), Some(Value::Object(user))) => {
-                    Ok((parents.clone(), user.clone()))
-                }
-                _ => Err(Fault::corrupt(place, "its metadata has an unknown shape")),
-            })?;
+        let meta = read_metadata(&json).map_err(|cause| Fault::corrupt(place, cause))?;
         self.metas.rows.insert(row, meta.clone());
         Ok(meta)
     }

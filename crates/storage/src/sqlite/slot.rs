@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::codec::record::Delta;
+use crate::codec::plan;
 
 /// Where a channel's value is.
 #[derive(Clone, Debug)]
@@ -31,23 +31,18 @@ pub(super) struct Link {
     pub(super) size: Option<u64>,
 }
 
-impl Slot {
-    /// The row for a delta, which gets the text if there is no row.
-    pub(super) fn note(&self, name: i64, delta: &mut Delta) -> i64 {
+impl plan::Slot for Slot {
+    fn row(&self) -> i64 {
         match self {
-            Slot::Text(text) => {
-                delta.texts.insert(name, text.clone());
-                0
-            }
+            Slot::Text(_) => 0,
             Slot::Row(row, _) => *row,
         }
     }
 
-    /// Bytes that it takes in a delta.
-    pub(super) fn texts(&self) -> i64 {
+    fn text(&self) -> Option<&Arc<[u8]>> {
         match self {
-            Slot::Text(text) => text.len() as i64,
-            Slot::Row(..) => 0,
+            Slot::Text(text) => Some(text),
+            Slot::Row(..) => None,
         }
     }
 }

@@ -10,7 +10,8 @@ use superstep::{
 
 use super::columns::{IdColumn, id_column, time_text};
 use super::fault::Fault;
-use super::reader::{SOURCES, Space, View};
+use super::reader::{Space, View};
+use crate::codec::plan::SOURCES;
 use crate::salvage::passed_over;
 
 /// Every thread with a root checkpoint after a place, the one with the newest head first. What only some questions

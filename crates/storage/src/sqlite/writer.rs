@@ -21,31 +21,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use imbl::OrdMap;
 use rusqlite::hooks::Wal;
 use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, ToSql, params};
 use superstep::store::{Prepared, Renewed};
 use superstep::{
-    Checkpoint, CheckpointId, ClaimRow, ClaimUse, Commit, Integrity, Name, Object, Progress, Pruning, Put,
-    Removal, Scope, StorageError, StoreConfig, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
+    CheckpointId, ClaimRow, ClaimUse, Commit, Integrity, Metadata, Name, Progress, Pruning, Put, Removal,
+    Scope, StorageError, StoreConfig, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
 };
 use tokio::sync::oneshot;
 
-use crate::codec::bytes::rows_blob;
-use crate::codec::chain::{self, Chained, snapshot_due};
-use crate::codec::difference::differences;
+use crate::codec::chain::{self, Chained};
 use crate::codec::pack::{Packed, Unpackable, read_refs, refers, refs_blob, split};
+use crate::codec::plan::{self, Tables, plan};
 use crate::codec::record::{Delta, Rows, Tasks};
 use crate::codec::text::uuid_bytes;
-use crate::codec::value::{json, nested, short};
+use crate::codec::value::{nested, short};
 use crate::codec::warm::Warm;
 use crate::presence::Presence;
 
 use super::columns::{IdColumn, id_column, time_column};
 use super::fault::{Fault, is_corrupt};
 use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
-use super::reader::{Memo, Metas, Names, SOURCES, State, View, refs_of_writes};
+use super::reader::{Memo, Metas, Names, State, View, refs_of_writes};
 use super::schema::log_of;
 use super::slot::{Link, Shape, Slot};
 use super::steps::{self, Tail};
@@ -130,19 +128,7 @@ type Answer = oneshot::Sender<Outcome>;
 /// A job and where its outcome goes.
 pub(super) type Request = (Job, Answer);
 
-/// A stored checkpoint as the next commit needs it.
-#[derive(Debug)]
-struct Known {
-    seq: i64,
-    depth: i64,
-    weight: i64,
-    meta: i64,
-    parents: Object,
-    user: Object,
-    state: State,
-    /// Bytes of the values that stand in deltas.
-    texts: i64,
-}
+type Known = plan::Known<Slot>;
 
 /// What the open transaction stores, for readers to have at hand once it is committed.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! A thread as a file.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead, Write as Output};
+use std::io::{BufRead, Read as _, Write as Output};
 
 use serde::{Deserialize, Serialize};
 use superstep::{
@@ -14,6 +14,8 @@ use super::thread::{Parcel, Reader, Writer, put};
 
 /// What the head of a file says it is.
 const FORMAT: &str = "superstep-thread/1";
+/// The most bytes of a line; a checkpoint of the largest state that a run keeps by default fits.
+const LONGEST_LINE: u64 = 1 << 30;
 /// The first line of a file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
@@ -290,17 +292,24 @@ struct Lines<'a> {
     input: &'a mut (dyn BufRead + Send),
     text: String,
     number: u64,
+    /// The most bytes of a line.
+    longest: u64,
 }
 
 impl Lines<'_> {
     fn next(&mut self) -> Result<Option<&str>, TransferError> {
         self.text.clear();
         self.number += 1;
-        let read = self.input.read_line(&mut self.text);
+        let read = (&mut *self.input)
+            .take(self.longest + 1)
+            .read_line(&mut self.text);
         let read = read.map_err(|cause| match cause.kind() {
             std::io::ErrorKind::InvalidData => self.wrong("it is not text in UTF-8"),
             _ => TransferError::File { doing: "read", cause },
         })?;
+        if read as u64 > self.longest {
+            return Err(self.wrong(format!("it is longer than {} bytes", self.longest)));
+        }
         Ok((read > 0).then_some(self.text.as_str()))
     }
 
@@ -341,6 +350,7 @@ pub async fn import(
         input,
         text: String::new(),
         number: 0,
+        longest: LONGEST_LINE,
     };
     let head = lines.head()?;
     let thread = name.unwrap_or(&head.thread).clone();
@@ -396,4 +406,34 @@ pub async fn import(
         checkpoints,
         about: head.about,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_read_up_to_a_limit() {
+        for (text, whole) in [
+            ("1234567\n8\n", true),
+            ("12345678\n", false),
+            ("123456789", false),
+        ] {
+            let mut input = text.as_bytes();
+            let mut lines = Lines {
+                input: &mut input,
+                text: String::new(),
+                number: 0,
+                longest: 8,
+            };
+            let read = lines.next().map(|line| line.map(str::to_owned));
+            match read {
+                Ok(line) => assert_eq!((line.as_deref(), whole), (Some("1234567\n"), true), "{text}"),
+                Err(error) => {
+                    assert!(!whole, "{text}: {error}");
+                    assert!(error.to_string().contains("longer than 8 bytes"), "{error}");
+                }
+            }
+        }
+    }
 }

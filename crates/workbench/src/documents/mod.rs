@@ -4,19 +4,27 @@
 //! user saves, and never over something that this process has not seen unless the user says so; what is not saved is in
 //! the autosave folder within about a second.
 
+pub(crate) mod autosave;
+pub(crate) mod breakpoints;
+pub(crate) mod catalogue;
+pub(crate) mod graphs;
 mod opening;
 mod saving;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use superstep_document::{Document, Patch, PatchOp};
 use tokio::time::Instant;
 
 use crate::Workbench;
-use crate::autosave::{Slot, Unsaved};
-use crate::files::{self, Fingerprint};
+use crate::base::blocking;
+use crate::base::files::{self, Fingerprint};
+use crate::documents::autosave::{Slot, Unsaved};
+use crate::session::{Origin, name_of};
+use crate::wire::RunModels;
 use crate::wire::{
     AppEvent, Applied, ApplyPatch, Diagnostic, GraphView, Json, Leads, Problem, Record, Severity,
 };
@@ -84,19 +92,6 @@ impl Found {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Runs file work where it may block.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Problem> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
-        Problem::new("internal", format!("A background task failed: {error}.")).remedy("Try again.")
-    })
-}
-
 pub(crate) fn wire_diagnostic(diagnostic: &superstep_document::Diagnostic) -> Diagnostic {
     Diagnostic {
         code: diagnostic.code.to_owned(),
@@ -130,24 +125,6 @@ pub(crate) fn text_of<'a>(document: &'a Document, field: &str) -> Option<&'a str
         .filter(|text| !text.is_empty())
 }
 
-/// The document's name, or what its file is called.
-pub(crate) fn name_of(document: &Document, path: Option<&Path>) -> String {
-    let from_path = || {
-        let path = path?;
-        let stem = path.file_stem()?;
-        let stem = if stem == "graph" {
-            path.parent()?.file_name()?
-        } else {
-            stem
-        };
-        Some(stem.to_string_lossy().into_owned())
-    };
-    text_of(document, "name")
-        .map(str::to_owned)
-        .or_else(from_path)
-        .unwrap_or_else(|| "Untitled".into())
-}
-
 /// A document with where it is and what identifies this version of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
@@ -160,9 +137,20 @@ pub(crate) struct Source {
     pub(crate) version: String,
 }
 
+impl Source {
+    /// What a checkpoint that these models answered for says of it.
+    pub(crate) fn origin(&self, models: &RunModels) -> Origin {
+        Origin {
+            graph: self.name.clone(),
+            path: self.key.clone(),
+            models: models.clone(),
+        }
+    }
+}
+
 impl Open {
     fn view(&self) -> GraphView {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let found = state.shown();
         let readme = state.path.as_deref().and_then(Path::parent).and_then(|folder| {
             let file = folder.join("README.md").canonicalize().ok()?;
@@ -192,7 +180,7 @@ impl Open {
     }
 
     pub(crate) fn source(&self) -> Source {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         Source {
             document: state.document.clone(),
             path: state.path.clone(),
@@ -207,7 +195,7 @@ impl Open {
 
     /// What a thread's metadata says of this document.
     pub(crate) fn key(&self) -> String {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         state
             .path
             .as_ref()
@@ -296,34 +284,36 @@ impl State {
 
 impl Documents {
     pub(crate) fn all(&self) -> Vec<Arc<Open>> {
-        lock(&self.open).clone()
+        self.open.lock().clone()
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<Arc<Open>> {
-        lock(&self.open).iter().find(|open| open.id == id).cloned()
+        self.open.lock().iter().find(|open| open.id == id).cloned()
     }
 
     fn at_path(&self, path: &Path) -> Option<Arc<Open>> {
-        lock(&self.open)
+        self.open
+            .lock()
             .iter()
-            .find(|open| lock(&open.state).path.as_deref() == Some(path))
+            .find(|open| open.state.lock().path.as_deref() == Some(path))
             .cloned()
     }
 
     /// By what a thread's metadata says: a path or a draft's id.
     pub(crate) fn by_key(&self, key: &str) -> Option<Arc<Open>> {
-        lock(&self.open)
+        self.open
+            .lock()
             .iter()
             .find(|open| open.id == key || open.key() == key)
             .cloned()
     }
 
     fn add(&self, open: Arc<Open>) {
-        lock(&self.open).push(open);
+        self.open.lock().push(open);
     }
 
     fn remove(&self, id: &str) {
-        lock(&self.open).retain(|open| open.id != id);
+        self.open.lock().retain(|open| open.id != id);
     }
 }
 
@@ -375,7 +365,7 @@ impl Workbench {
         edit: impl FnOnce(&mut Document) -> Result<(), Problem>,
     ) -> Result<Applied, Problem> {
         {
-            let mut state = lock(&open.state);
+            let mut state = open.state.lock();
             if base_rev.is_some_and(|base| base != state.rev) {
                 return Err(Problem::new(
                     "conflict",
@@ -421,9 +411,9 @@ impl Workbench {
     }
 
     fn check_here(&self, open: &Open) -> (u32, Found) {
-        let subject = lock(&open.state).subject();
+        let subject = open.state.lock().subject();
         let found = subject.check(self);
-        let mut state = lock(&open.state);
+        let mut state = open.state.lock();
         // A later change has a check of its own.
         if state.rev != subject.rev || state.path != subject.path {
             return (subject.rev, found);
@@ -435,7 +425,7 @@ impl Workbench {
     /// Looks at every open document again, after something outside of it has changed that it may need. May take long.
     pub(crate) fn check_again(&self) {
         for open in self.documents.all() {
-            let before = lock(&open.state).shown();
+            let before = open.state.lock().shown();
             let (_, found) = self.check_here(&open);
             if found != before {
                 self.hub.publish(found.event(&open.id));

@@ -6,10 +6,12 @@ use std::{fs, io};
 
 use superstep_document::Document;
 
-use super::{Found, Open, Source, State, blocking, name_of, records};
+use super::{Found, Open, Source, State, records};
 use crate::Workbench;
-use crate::autosave::{Slot, Unsaved};
-use crate::files::{self, Fingerprint};
+use crate::base::blocking;
+use crate::base::files::{self, Fingerprint};
+use crate::documents::autosave::{Slot, Unsaved};
+use crate::session::name_of;
 use crate::wire::{GraphRef, GraphView, InsideView, NewGraph, NodeRef, OpenGraph, Problem, ReadInside};
 
 impl Workbench {

@@ -7,11 +7,13 @@ use std::time::Duration;
 use superstep_document::Document;
 use tokio::time::Instant;
 
+use super::Open;
 use super::opening::{graph_file, read_text};
-use super::{Open, blocking, lock, name_of};
 use crate::Workbench;
-use crate::autosave::Slot;
-use crate::files::{self, Fingerprint};
+use crate::base::blocking;
+use crate::base::files::{self, Fingerprint};
+use crate::documents::autosave::Slot;
+use crate::session::name_of;
 use crate::wire::{
     Autosaves, CloseGraph, Empty, GraphRef, GraphView, Problem, RestoreGraph, SaveGraph, Saved,
 };
@@ -21,7 +23,7 @@ impl Workbench {
     pub(super) async fn autosave(self: &Arc<Self>, open: &Arc<Open>) -> Result<(), Problem> {
         let _io = open.io.lock().await;
         let (unsaved, slot, rev, before) = {
-            let mut state = lock(&open.state);
+            let mut state = open.state.lock();
             state.timer = false;
             if state.closed || state.rev == state.saved_rev || state.rev == state.autosaved_rev {
                 return Ok(());
@@ -45,7 +47,7 @@ impl Workbench {
         })
         .await?;
         let changed = {
-            let mut state = lock(&open.state);
+            let mut state = open.state.lock();
             state.last_autosave = Some(Instant::now());
             if written.is_ok() {
                 state.autosaved_rev = rev;
@@ -75,7 +77,7 @@ impl Workbench {
         let open = self.document(&request.graph_id)?;
         let _io = open.io.lock().await;
         let (text, rev, old_path, disk, old_slot, before) = {
-            let state = lock(&open.state);
+            let state = open.state.lock();
             if state.document.source().is_some() {
                 return Err(Problem::new(
                     "unreadable-file",
@@ -163,7 +165,7 @@ impl Workbench {
         })
         .await??;
         let (name, clean) = {
-            let mut state = lock(&open.state);
+            let mut state = open.state.lock();
             state.path = Some(path.clone());
             state.slot = slot.clone();
             state.disk = Some(fingerprint);
@@ -197,7 +199,7 @@ impl Workbench {
         if request.discard {
             let _io = open.io.lock().await;
             let (slot, draft) = {
-                let mut state = lock(&open.state);
+                let mut state = open.state.lock();
                 state.closed = true;
                 (state.slot.clone(), state.path.is_none())
             };
@@ -218,7 +220,7 @@ impl Workbench {
     }
 
     pub(crate) async fn graph_autosaves(self: &Arc<Self>, request: GraphRef) -> Result<Autosaves, Problem> {
-        let slot = lock(&self.document(&request.graph_id)?.state).slot.clone();
+        let slot = self.document(&request.graph_id)?.state.lock().slot.clone();
         Ok(Autosaves {
             autosaves: blocking(move || slot.autosaves()).await?,
         })
@@ -227,7 +229,7 @@ impl Workbench {
     pub(crate) async fn graph_restore(self: &Arc<Self>, request: RestoreGraph) -> Result<GraphView, Problem> {
         let open = self.document(&request.graph_id)?;
         let (slot, current) = {
-            let state = lock(&open.state);
+            let state = open.state.lock();
             (state.slot.clone(), state.document.to_text())
         };
         let id = request.autosave_id.clone();

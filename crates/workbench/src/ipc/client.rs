@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -125,7 +126,7 @@ impl Peer {
                             problem,
                         } => (id, Err(problem)),
                         Answer::Reported { id, report } => {
-                            let mut runs = locked(&reporting);
+                            let mut runs = reporting.lock();
                             let over = matches!(report, Reported::Ended { .. });
                             if let Some(run) = runs.get(&id) {
                                 let _ = run.send(report);
@@ -142,7 +143,7 @@ impl Peer {
                         }
                         Answer::Hello(_) | Answer::Error { id: None, .. } => break,
                     };
-                    let call = locked(&answered).remove(&id);
+                    let call = answered.lock().remove(&id);
                     if let Some(call) = call {
                         let _ = call.send(result);
                     }
@@ -153,8 +154,8 @@ impl Peer {
                 () = read_all => end.cancel(),
             }
             // A call that waits for an answer learns that none comes.
-            locked(&answered).clear();
-            locked(&reporting).clear();
+            answered.lock().clear();
+            reporting.lock().clear();
         });
         let peer = Self {
             hello,
@@ -193,11 +194,11 @@ impl Peer {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         // The program that shows it may wait for the reader of its output; the program that runs it is not.
         let (reported, reports) = mpsc::unbounded_channel();
-        locked(&self.runs).insert(id, reported);
+        self.runs.lock().insert(id, reported);
         let run = Box::new(run);
         let started = self.ask(id, Request::Run { id, run }).await;
         if started.is_err() {
-            locked(&self.runs).remove(&id);
+            self.runs.lock().remove(&id);
         }
         let run = serde_json::from_value(started?)
             .map_err(|error| Problem::new("internal", format!("The answer is no run: {error}.")))?;
@@ -206,9 +207,9 @@ impl Peer {
 
     async fn ask(&self, id: u64, call: Request) -> Result<Json, Problem> {
         let (answer, answered) = oneshot::channel();
-        locked(&self.calls).insert(id, answer);
+        self.calls.lock().insert(id, answer);
         if let Err(problem) = self.send(&call).await {
-            locked(&self.calls).remove(&id);
+            self.calls.lock().remove(&id);
             return Err(problem);
         }
         tokio::select! {
@@ -247,8 +248,4 @@ impl Peer {
             false => (self.requests.send(message).await).map_err(|_| gone(&self.hello.program)),
         }
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

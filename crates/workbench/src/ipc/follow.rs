@@ -3,16 +3,17 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use super::client::{Happened, Peer};
 use super::message::storage_of;
 use crate::Workbench;
-use crate::documents::blocking;
-use crate::instance;
+use crate::base::blocking;
+use crate::ipc::instance;
 use crate::wire::{AppEvent, RunStatus};
 
 /// A program that could not be followed is tried again after this time.
@@ -36,7 +37,7 @@ enum State {
 
 impl Followed {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, State>> {
-        self.by_instance.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_instance.lock()
     }
 
     pub(crate) fn stop(&self) {

@@ -10,7 +10,8 @@ use superstep_document::Document;
 use tokio::sync::mpsc;
 
 use crate::Workbench;
-use crate::documents::{Source, blocking};
+use crate::base::blocking;
+use crate::documents::Source;
 use crate::wire::{EffectChoice, Problem, RunView, StartRun};
 
 /// Events of a run that may wait for the program that shows them.

@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 
 use super::{HandedRun, Hello, Host, Started, storage};
 use crate::Workbench;
-use crate::claim::PROGRAM;
-use crate::hub::Subscription;
+use crate::events::hub::Subscription;
+use crate::ipc::claim::PROGRAM;
 use crate::wire::{Json, Problem};
 
 #[derive(Debug)]

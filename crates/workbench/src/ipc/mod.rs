@@ -6,10 +6,13 @@
 //! to say hello or to take a message. On Windows nothing is served.
 #![cfg_attr(not(unix), allow(dead_code, reason = "nothing is served there"))]
 
+pub(crate) mod changes;
+pub(crate) mod claim;
 mod client;
 mod follow;
 mod handover;
 mod host;
+pub(crate) mod instance;
 mod message;
 mod place;
 #[cfg(unix)]
@@ -36,8 +39,8 @@ pub use message::{Hello, storage_of};
 pub(crate) use place::is_of as is_socket_of;
 pub use storage::Remote;
 
-use crate::hub::Subscription;
-use crate::instance::Instance;
+use crate::events::hub::Subscription;
+use crate::ipc::instance::Instance;
 use crate::wire::{Json, Problem, RunView};
 
 /// A run that was handed over, and what it reports.
@@ -114,7 +117,7 @@ impl Drop for Listener {
 /// A running program of a data folder, when its socket answers.
 pub async fn running(data_dir: &std::path::Path) -> Vec<Peer> {
     let mut found = Vec::new();
-    for (_, socket) in crate::instance::sockets(data_dir) {
+    for (_, socket) in crate::ipc::instance::sockets(data_dir) {
         if let Ok((peer, _)) = Peer::connect(&socket).await {
             found.push(peer);
         }

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::message::{Answer, MOST_BYTES, Request, VERSION, is_of_threads};
 use super::{Host, place};
-use crate::hub::Subscription;
-use crate::instance::Instance;
+use crate::events::hub::Subscription;
+use crate::ipc::instance::Instance;
 use crate::wire::Problem;
 
 /// Connections at once; one more is refused.

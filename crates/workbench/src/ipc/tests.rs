@@ -8,9 +8,10 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 
+use super::instance;
 use super::*;
 use crate::wire::{AppEvent, RunStatus};
-use crate::{Options, Workbench, instance};
+use crate::{Options, Workbench};
 
 const SOON: Duration = Duration::from_secs(10);
 

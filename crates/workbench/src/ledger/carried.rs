@@ -1,6 +1,6 @@
 //! What a file of a thread carries of its runs: how long tasks took and where they led, attempts that failed, what was
 //! published while they ran, and bookmarks. It travels in what a host says about the thread, so that a release that does not
-//! know it reads the file all the same. What was said to models stays in the data folder.
+//! know it reads the file all the same. What was sent to models stays in the data folder.
 
 use std::collections::BTreeMap;
 use std::path::Path;

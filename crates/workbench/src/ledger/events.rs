@@ -2,12 +2,13 @@
 //! events are kept, of all runs together the newest batches.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rusqlite::params;
 
 use super::{Keeper, Ledger};
-use crate::files;
+use crate::base::files;
 use crate::wire::{AppEvent, Json, Problem};
 
 /// Events that are kept of a run, and that are read of a thread.
@@ -65,10 +66,6 @@ pub(crate) struct Kept {
     pub(crate) last: i64,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl RunLog {
     pub(crate) fn new(keeper: Arc<Keeper>, thread_id: &str, run_id: &str) -> Arc<Self> {
         Arc::new(Self {
@@ -82,7 +79,7 @@ impl RunLog {
 
     /// Adds an event, and gives it to others before anybody can read the log again.
     pub(crate) fn emit(self: &Arc<Self>, event: AppEvent, others: impl FnOnce(AppEvent)) {
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         let begins = waiting.events.is_empty();
         waiting.push(event.clone());
         if waiting.events.len() >= BATCH || waiting.text >= BATCH_TEXT {
@@ -95,7 +92,7 @@ impl RunLog {
 
     /// Hands in what came so far, and does something before more can come.
     pub(crate) fn hand_in_and(self: &Arc<Self>, then: impl FnOnce()) {
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         self.hand_in(&mut waiting);
         then();
     }
@@ -116,7 +113,7 @@ impl RunLog {
     }
 
     fn keep(&self, ledger: &Ledger, events: &[AppEvent]) -> Result<(), Problem> {
-        let mut written = lock(&self.written);
+        let mut written = self.written.lock();
         let (mut kept, mut gone) = (Vec::new(), Vec::new());
         for batch in batches(events) {
             let first = written.total;
@@ -495,15 +492,15 @@ mod tests {
         let place = place();
         let log = RunLog::new(place.keeper.clone(), "t", "r");
         log.emit(token("x", text(BATCH_TEXT - 1)), drop);
-        assert_eq!(lock(&log.waiting).events.len(), 1);
+        assert_eq!(log.waiting.lock().events.len(), 1);
         log.emit(token("x", text(1)), drop);
-        assert_eq!(lock(&log.waiting).events.len(), 0, "text counts");
+        assert_eq!(log.waiting.lock().events.len(), 0, "text counts");
         for n in 0..BATCH - 1 {
             log.emit(custom(n, 1), drop);
         }
-        assert_eq!(lock(&log.waiting).events.len(), BATCH - 1);
+        assert_eq!(log.waiting.lock().events.len(), BATCH - 1);
         log.emit(custom(BATCH, 1), drop);
-        assert_eq!(lock(&log.waiting).events.len(), 0, "so does their number");
+        assert_eq!(log.waiting.lock().events.len(), 0, "so does their number");
         place.keeper.finish();
         assert_eq!(place.ledger.events("t", None).unwrap().events.len(), BATCH + 1);
     }

@@ -1,11 +1,12 @@
 //! Writes to the ledger that no run waits for: a thread of its own does them, in the order in which they were handed in.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::Ledger;
@@ -49,7 +50,7 @@ impl Keeper {
     }
 
     fn order(&self, order: Order) {
-        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let orders = self.orders.lock();
         // The thread is gone when the ledger could not be opened, which was logged.
         if let Some(orders) = &*orders {
             let _ = orders.send(order);
@@ -89,8 +90,8 @@ impl Keeper {
 
     /// Does what was handed in and ends; logs have to hand in what they have before.
     pub(crate) fn finish(&self) {
-        drop(self.orders.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(self.orders.lock().take());
+        let thread = self.thread.lock().take();
         if let Some(thread) = thread
             && thread.join().is_err()
         {

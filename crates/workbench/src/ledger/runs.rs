@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 use super::{Ledger, list};
-use crate::wire::{Json, Problem, RunStatus};
+use crate::wire::{Json, Problem, RunStatus, RunView};
 
 /// A run, as the log has it.
 #[derive(Clone, Debug)]
@@ -18,6 +18,20 @@ pub(crate) struct RunRow {
     pub(crate) started_at: String,
     pub(crate) ended_at: Option<String>,
     pub(crate) problem: Option<Problem>,
+}
+
+impl RunRow {
+    pub(crate) fn view(&self) -> RunView {
+        RunView {
+            run_id: self.run_id.clone(),
+            thread_id: self.thread_id.clone(),
+            status: self.status,
+            started_at: self.started_at.clone(),
+            ended_at: self.ended_at.clone(),
+            problem: self.problem.clone(),
+            program: None,
+        }
+    }
 }
 
 /// A task that ended.

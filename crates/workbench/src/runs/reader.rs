@@ -8,13 +8,13 @@ use superstep::{CheckpointEvent, Payload, Run, RunError, StreamEvent};
 use tokio::time::Instant;
 
 use super::recorder::Recorder;
-use super::{Slot, run_view, status_of};
+use super::{Slot, status_of};
 use crate::Workbench;
-use crate::files;
-use crate::graphs::Built;
+use crate::base::files;
+use crate::documents::graphs::Built;
 use crate::ipc::{Ending, Report};
 use crate::ledger::{RunLog, RunRow};
-use crate::records::within;
+use crate::runs::records::within;
 use crate::wire::AppEvent;
 
 /// A thread's entry in lists is sent at most so often while it runs.
@@ -172,7 +172,7 @@ impl Reader {
         if let Err(problem) = written {
             tracing::warn!(thread = thread_id, %problem, "what the run did was not recorded");
         }
-        let run = run_view(&self.run);
+        let run = self.run.view();
         // The thread is free before its end is published: a client that reacts at once must not find it busy.
         drop(self.slot);
         if let Some(head) = &head {

@@ -7,12 +7,12 @@ use superstep::{AttemptFailed, CheckpointEvent, Payload, StreamEvent, TaskEnd, T
 use superstep_document::Document;
 use tokio::time::Instant;
 
-use crate::attempts::attempt_view;
-use crate::files;
-use crate::inbox::interrupt_view;
+use crate::base::files;
+use crate::base::values::interrupt_view;
 use crate::ledger::{Keeper, Ledger, TaskRow};
-use crate::snapshot::not_retried;
-use crate::tokens;
+use crate::runs::attempts::attempt_view;
+use crate::runs::tokens;
+use crate::threads::snapshot::not_retried;
 use crate::wire::{AppEvent, AttemptView, Problem, TaskStatus};
 
 /// Ended tasks are handed in when this number waits, at a checkpoint, or when the run is quiet.

@@ -8,7 +8,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::busy;
 use crate::Workbench;
-use crate::threads::storage_problem;
 use crate::wire::{Empty, Problem, RunStatus, StopRun};
 
 /// How long `run.stop` waits for the run to end.
@@ -53,10 +52,7 @@ impl Workbench {
                 put: None,
                 claim: Some(claim.change()),
             };
-            saver
-                .commit(commit)
-                .await
-                .map_err(|error| storage_problem(&error))?;
+            saver.commit(commit).await?;
             return Ok(Empty {});
         }
         match self.runs_in(&request.thread_id)? {

@@ -1,4 +1,4 @@
-//! What the workbench tells every connected interface, in batches of one frame.
+//! Events that every connected interface receives, in batches of one frame.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

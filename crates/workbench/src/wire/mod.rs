@@ -5,6 +5,7 @@
 //! generated from here into `ui/src/ipc/bindings` by a test that fails when the committed files differ.
 
 mod breakpoints;
+pub mod commands;
 mod connections;
 mod events;
 mod exchange;

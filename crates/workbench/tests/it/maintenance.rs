@@ -234,6 +234,13 @@ async fn threads_are_copied_and_travel_as_files() {
         "{}",
         folder.message
     );
+    // A device without an end filled the memory of the machine.
+    let device = app.refused("thread.import", json!({"path": "/dev/zero"})).await;
+    assert!(
+        device.message.contains("it is no regular file"),
+        "{}",
+        device.message
+    );
     assert_eq!(
         app.refused("thread.import", json!({"path": dir.path().join("none")}))
             .await

@@ -118,6 +118,13 @@ async fn a_list_by_status_holds_the_threads_that_stand_so() {
         "a run that ends after its last checkpoint is the last thing that happened"
     );
     assert!(view["createdAt"].as_str() <= view["updatedAt"].as_str());
+    let edit = json!({"threadId": failed, "values": {"word": "right"}, "overwrite": [], "preview": false});
+    app.ok("thread.update", edit).await;
+    let edited = app.ok("thread.get", json!({"threadId": failed})).await;
+    assert_eq!(
+        edited["status"], "paused",
+        "what was stored after the failed run counts"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -92,6 +92,46 @@ fn crates_depend_in_one_direction() {
     assert_eq!(ours("."), ["superstep-workbench"], "a host knows the workbench");
 }
 
+/// What only the workbench does of a run or an edit: configuring it, reading its stream, changing a thread, and writing or
+/// reading the metadata of checkpoints. The command line goes through the same parts of the workbench.
+const OF_THE_WORKBENCH: [&str; 11] = [
+    "RunConfig",
+    "StateUpdate",
+    "waiting_questions",
+    "RunRecord",
+    ".stream(",
+    ".invoke(",
+    ".update_state(",
+    ".preview_update(",
+    "superstep::withdraw",
+    "ask::not_asked",
+    ".metadata.user",
+];
+
+#[test]
+fn the_command_line_runs_and_edits_through_the_workbench() {
+    let source = repository().join("crates/cli/src");
+    let mut folders = vec![source];
+    let mut seen = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            seen += 1;
+            let text = fs::read_to_string(&path).unwrap();
+            // A call may be broken over lines.
+            let text: String = text.split_whitespace().collect();
+            for name in OF_THE_WORKBENCH {
+                assert!(!text.contains(name), "{} has {name:?} of its own", path.display());
+            }
+        }
+    }
+    assert!(seen > 10, "the sources of the command line were not found");
+}
+
 #[test]
 fn only_the_window_names_tauri_and_only_hosts_serve() {
     let crates = fs::read_dir(repository().join("crates"))

@@ -16,11 +16,13 @@ struct Layout {
     source: &'static str,
     /// The lowest first.
     layers: &'static [&'static str],
+    /// Types that the root declares, for every layer to add methods to.
+    root: &'static [&'static str],
     /// The most files that may all lead to each other.
     circle: usize,
 }
 
-const LAYOUTS: &[Layout] = &[Layout {
+const ENGINE: Layout = Layout {
     source: "crates/engine/src",
     layers: &[
         "value",
@@ -39,8 +41,34 @@ const LAYOUTS: &[Layout] = &[Layout {
         "protocol",
         "conformance",
     ],
+    root: &[],
     circle: 12,
-}];
+};
+
+const WORKBENCH: Layout = Layout {
+    source: "crates/workbench/src",
+    layers: &[
+        "wire",
+        "base",
+        "session",
+        "events",
+        "ledger",
+        "storage",
+        "settings",
+        "models",
+        "memory",
+        "documents",
+        "trust",
+        "threads",
+        "inbox",
+        "ipc",
+        "runs",
+    ],
+    root: &["Workbench", "Options"],
+    circle: 4,
+};
+
+const LAYOUTS: &[Layout] = &[ENGINE, WORKBENCH];
 
 #[test]
 fn folders_name_only_folders_below() {
@@ -53,7 +81,7 @@ fn folders_name_only_folders_below() {
                 layout.source
             );
         }
-        let upward = source.upward(layout.layers);
+        let upward = source.upward(layout.layers, layout.root);
         for Arrow { file, line, route } in &upward {
             println!(
                 "{}/{file}:{line} names crate::{route}, which is in a layer above",
@@ -115,7 +143,7 @@ macro_rules! said { () => {}; }
         ("low/mod.rs", low),
         ("high/mod.rs", high),
     ]);
-    let found = source.upward(&["low", "high"]);
+    let found = source.upward(&["low", "high"], &[]);
     let found: Vec<(usize, &str)> = found.iter().map(|arrow| (arrow.line, &*arrow.route)).collect();
     let expected = [
         (2, "high::Thing"),
@@ -129,9 +157,14 @@ macro_rules! said { () => {}; }
         "and nothing of the tests, nor of macros' own names"
     );
     assert_eq!(
-        source.upward(&["high", "low"]).len(),
+        source.upward(&["high", "low"], &[]).len(),
         1,
         "the other way round there is one"
+    );
+    let found = source.upward(&["low", "high"], &["Handed"]);
+    assert!(
+        found.iter().all(|arrow| arrow.route != "Handed") && found.len() == expected.len() - 1,
+        "what the root declares for every layer is no arrow: {found:?}"
     );
 }
 

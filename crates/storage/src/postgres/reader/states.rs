@@ -2,22 +2,17 @@
 
 use std::collections::HashMap;
 
-use imbl::OrdMap;
-use superstep::{ChannelVersions, Name, Value, VersionsSeen};
+use superstep::Value;
 use tokio_postgres::Row;
 
+use crate::codec::plan;
 use crate::codec::record::Delta;
 use crate::postgres::fault::Fault;
 use crate::postgres::names::Names;
 use crate::postgres::parts::Library;
 
 /// Versions and the rows of the values of one checkpoint.
-#[derive(Clone, Debug, Default)]
-pub(in crate::postgres) struct State {
-    pub(in crate::postgres) versions: ChannelVersions,
-    pub(in crate::postgres) values: OrdMap<Name, i64>,
-    pub(in crate::postgres) seen: VersionsSeen,
-}
+type State = plan::State<i64>;
 
 /// Deltas by space and checkpoint, and the states they make.
 #[derive(Default)]
@@ -87,38 +82,13 @@ impl Deltas {
         }
         while let Some(at) = chain.pop() {
             if let Some(link) = self.rows.get(&at) {
-                apply(&mut state, link.delta.as_ref().map_err(String::clone)?, names)?;
+                let delta = link.delta.as_ref().map_err(String::clone)?;
+                state.apply(delta, |row| names.expect(row), |row, _| (row != 0).then_some(row))?;
             }
             self.states.insert(at, state.clone());
         }
         Ok(state)
     }
-}
-
-fn apply(state: &mut State, delta: &Delta, names: &Names) -> Result<(), String> {
-    for (channel, version, value) in &delta.channels {
-        let channel = names.expect(*channel)?;
-        match version {
-            Some(version) => state.versions.insert(channel.clone(), *version),
-            None => state.versions.remove(&channel),
-        };
-        match value {
-            0 => state.values.remove(&channel),
-            row => state.values.insert(channel, *row),
-        };
-    }
-    for (node, versions) in &delta.seen {
-        let node = names.expect(*node)?;
-        let Some(versions) = versions else {
-            state.seen.remove(&node);
-            continue;
-        };
-        let entry = versions
-            .iter()
-            .map(|(channel, version)| Ok((names.expect(*channel)?, *version)));
-        state.seen.insert(node, entry.collect::<Result<_, String>>()?);
-    }
-    Ok(())
 }
 
 /// Rows of values, and what they have been put together to.

@@ -33,11 +33,8 @@ impl View {
             let state = deltas.state(&known, found.space, found.head.id.as_str());
             let mut state = state.map_err(|cause| Fault::corrupt(found.place(), cause))?;
             if let Some(keys) = keys {
-                state.values = state
-                    .values
-                    .into_iter()
-                    .filter(|(key, _)| keys.contains(key))
-                    .collect();
+                let wanted = state.values.iter().filter(|(key, _)| keys.contains(key));
+                state.values = wanted.map(|(key, row)| (key.clone(), *row)).collect();
             }
             for row in state.values.values() {
                 if warm.contains_key(row) {

@@ -6,42 +6,25 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use imbl::OrdMap;
 use superstep::{
-    ChannelVersions, CheckpointId, Commit, Name, Object, Put, Removal, StorageError, TaskId, TaskStatus,
-    TaskWrites, ThreadId, Value, VersionsSeen, reserved,
+    CheckpointId, Commit, Metadata, Name, Put, Removal, StorageError, TaskId, TaskStatus, TaskWrites,
+    ThreadId, Value, reserved,
 };
 use tokio_postgres::types::ToSql;
 
 use super::values::{Slot, links};
 use super::{Job, Outcome, Space, Writer};
-use crate::codec::bytes::rows_blob;
-use crate::codec::chain::snapshot_due;
-use crate::codec::difference::differences;
-use crate::codec::record::Delta;
-use crate::codec::value::json;
+use crate::codec::plan::{self, State, Tables, plan, read_metadata};
 use crate::postgres::batch::{Batch, CheckpointRow, WriteRow};
 use crate::postgres::fault::Fault;
-use crate::postgres::reader::{CHAINS, Deltas, SOURCES, meta};
+use crate::postgres::reader::{CHAINS, Deltas};
 
 /// States of stored checkpoints kept at hand, and places of namespaces: one for each thread that moves.
 const KNOWN: usize = 4096;
 
 const SPACE: &str = "SELECT id, epoch FROM spaces WHERE thread = $1 AND ns = $2";
 
-/// A stored checkpoint as the next commit needs it.
-#[derive(Debug)]
-pub(super) struct Known {
-    seq: i64,
-    depth: i64,
-    weight: i64,
-    meta: i64,
-    parents: Object,
-    user: Object,
-    versions: ChannelVersions,
-    seen: VersionsSeen,
-    values: OrdMap<Name, Slot>,
-}
+pub(super) type Known = plan::Known<Slot>;
 
 impl Writer {
     /// Stores commits in one statement. A job that is refused is refused alone; any other error is for all, and
@@ -289,7 +272,7 @@ impl Writer {
         let damaged = |cause: String| Fault::corrupt(&place, cause);
         let json: Option<&str> = row.try_get(4)?;
         let json = json.ok_or_else(|| damaged("its metadata is missing".to_owned()))?;
-        let (parents, user) = meta(json).map_err(&damaged)?;
+        let (parents, user) = read_metadata(json).map_err(&damaged)?;
         let chain = session
             .query(CHAINS, &[&[space.id].as_slice(), &[id.as_str()].as_slice()])
             .await?;
@@ -299,25 +282,24 @@ impl Writer {
         let state = deltas.state(&names, space.id, id.as_str()).map_err(&damaged)?;
         let items: Vec<i64> = state.values.values().copied().collect();
         let links = links(session, space.id, &items).await?;
-        let values = state
-            .values
-            .into_iter()
-            .map(|(name, row)| {
-                let list = links.get(&row).cloned().flatten();
-                (name, Slot { row, list })
-            })
-            .collect();
-        let known = Arc::new(Known {
-            seq: row.try_get(0)?,
-            depth: row.try_get(1)?,
-            weight: row.try_get(2)?,
-            meta: row.try_get(3)?,
-            parents,
-            user,
+        let slot = |row: i64| Slot {
+            row,
+            list: links.get(&row).cloned().flatten(),
+        };
+        let state = State {
             versions: state.versions,
+            values: state
+                .values
+                .iter()
+                .map(|(name, row)| (name.clone(), slot(*row)))
+                .collect(),
             seen: state.seen,
-            values,
-        });
+        };
+        let known = Arc::new(Known::read(
+            (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?),
+            (row.try_get(3)?, parents, user),
+            state,
+        ));
         self.remember(space.id, id, known.clone());
         Ok(Some(known))
     }
@@ -338,86 +320,17 @@ impl Writer {
             Some(id) => self.known(space, thread, id).await?,
             None => None,
         };
-        let (changes, seen) = differences(
-            put,
-            parent.as_deref().map(|parent| (&parent.versions, &parent.seen)),
-        );
-        let mut values = parent
-            .as_ref()
-            .map(|parent| parent.values.clone())
-            .unwrap_or_default();
-        let mut delta = Delta::default();
-        for (channel, appended_from) in changes {
-            let version = checkpoint.channel_versions.get(&channel).copied();
-            // A value without a version cannot be addressed by anybody.
-            let value = version.and_then(|_| checkpoint.channel_values.get(&channel));
-            let row = match value {
-                Some(value) => {
-                    let before = values.get(&channel).cloned();
-                    let replaced = before.as_ref().map(|slot| slot.row);
-                    let appended = appended_from.zip(before);
-                    let slot = self
-                        .store(space, &channel, value, appended, thread, batch)
-                        .await?;
-                    let row = slot.row;
-                    let size = batch.size_of(row);
-                    self.fresh.push((row, replaced, value.clone(), size));
-                    values.insert(channel.clone(), slot);
-                    row
-                }
-                None => {
-                    values.remove(&channel);
-                    0
-                }
-            };
-            delta.channels.push((self.name(&channel)?, version, row));
-        }
-        for node in seen {
-            let entry = self.seen_entry(put, &node)?;
-            delta.seen.push((self.name(&node)?, entry));
-        }
-        let mut blob = delta.encode();
-        let (mut depth, mut weight) = (0, 0);
-        if let Some(parent) = &parent {
-            (depth, weight) = (parent.depth + 1, parent.weight + blob.len() as i64);
-            if snapshot_due(checkpoint, depth, weight, 0) {
-                blob = self.snapshot(put, &values)?.encode();
-                (depth, weight) = (0, 0);
-            }
-        }
         let metadata = &checkpoint.metadata;
-        let shared = parent
-            .as_ref()
-            .filter(|known| known.parents == metadata.parents && known.user == metadata.user);
-        let meta = match shared {
-            Some(known) => known.meta,
-            None => {
-                let pair: Value = vec![
-                    Value::Object(metadata.parents.clone()),
-                    Value::Object(metadata.user.clone()),
-                ]
-                .into();
-                let text = String::from_utf8(json(&pair, "the metadata", thread)?).unwrap_or_default();
-                let id = self.number().await?;
-                batch
-                    .metas
-                    .push((space.id, id, metadata.run_id().map(str::to_owned), text));
-                id
-            }
+        // A number for each value that may be new, the metadata and the checkpoint.
+        self.reserve(checkpoint.channel_versions.len() + 2).await?;
+        let mut tables = Planned {
+            writer: &mut *self,
+            batch: &mut *batch,
+            space,
+            thread,
         };
-        let list = |names: &[Name]| -> Result<Vec<u8>, Fault> {
-            let rows: Result<Vec<i64>, Fault> = names.iter().map(|name| self.name(name)).collect();
-            Ok(rows_blob(&rows?))
-        };
-        let next = (!checkpoint.next.is_empty())
-            .then(|| list(&checkpoint.next))
-            .transpose()?;
-        let updated = checkpoint.updated_channels.as_deref().map(list).transpose()?;
-        let source = SOURCES
-            .iter()
-            .position(|source| *source == metadata.source)
-            .unwrap_or(0) as i16;
-        let seq = self.number().await?;
+        let mut plan = plan(put, parent.as_deref(), thread, &mut tables)?;
+        let seq = self.next_number()?;
         batch.added(space.id, space.epoch, checkpoint.id.as_str());
         batch.checkpoints.push(CheckpointRow {
             space: space.id,
@@ -425,51 +338,18 @@ impl Writer {
             seq,
             parent: checkpoint.parent.as_ref().map(ToString::to_string),
             ts: checkpoint.ts.clone(),
-            source,
+            source: plan.source,
             step: metadata.step,
-            meta,
-            next,
-            updated,
-            depth,
-            weight,
-            delta: blob,
+            meta: plan.meta,
+            next: plan.next.take(),
+            updated: plan.updated.take(),
+            depth: plan.depth,
+            weight: plan.weight,
+            delta: std::mem::take(&mut plan.delta),
         });
-        let known = Known {
-            seq,
-            depth,
-            weight,
-            meta,
-            parents: metadata.parents.clone(),
-            user: metadata.user.clone(),
-            versions: checkpoint.channel_versions.clone(),
-            seen: checkpoint.versions_seen.clone(),
-            values,
-        };
+        let known = plan.stored(seq, metadata);
         self.remember(space.id, &checkpoint.id, Arc::new(known));
         Ok(seq)
-    }
-
-    fn seen_entry(&self, put: &Put, node: &Name) -> Result<Option<Vec<(i64, u64)>>, Fault> {
-        let Some(versions) = put.checkpoint.versions_seen.get(node) else {
-            return Ok(None);
-        };
-        let entry = versions
-            .iter()
-            .map(|(channel, version)| Ok((self.name(channel)?, *version)));
-        entry.collect::<Result<_, Fault>>().map(Some)
-    }
-
-    fn snapshot(&self, put: &Put, values: &OrdMap<Name, Slot>) -> Result<Delta, Fault> {
-        let mut delta = Delta::default();
-        for (channel, version) in &put.checkpoint.channel_versions {
-            let row = values.get(channel).map_or(0, |slot| slot.row);
-            delta.channels.push((self.name(channel)?, Some(*version), row));
-        }
-        for node in put.checkpoint.versions_seen.keys() {
-            let entry = self.seen_entry(put, node)?;
-            delta.seen.push((self.name(node)?, entry));
-        }
-        Ok(delta)
     }
 
     fn write(
@@ -501,6 +381,46 @@ impl Writer {
             batch.write(key, row, value);
         }
         Ok(())
+    }
+}
+
+/// The tables as a statement that is planned will leave them.
+struct Planned<'w> {
+    writer: &'w mut Writer,
+    batch: &'w mut Batch,
+    space: Space,
+    thread: &'w ThreadId,
+}
+
+impl Tables for Planned<'_> {
+    type Slot = Slot;
+    type Error = Fault;
+
+    fn name(&mut self, name: &Name) -> Result<i64, Fault> {
+        self.writer.name(name)
+    }
+
+    fn value(
+        &mut self,
+        channel: &Name,
+        value: &Value,
+        before: Option<&Slot>,
+        appended_from: Option<usize>,
+    ) -> Result<Slot, Fault> {
+        let appended = appended_from.zip(before);
+        let (slot, size) =
+            self.writer
+                .store(self.space, channel, value, appended, self.thread, self.batch)?;
+        let replaced = before.map(|slot| slot.row);
+        self.writer.fresh.push((slot.row, replaced, value.clone(), size));
+        Ok(slot)
+    }
+
+    fn metadata(&mut self, metadata: &Metadata, text: String) -> Result<i64, Fault> {
+        let id = self.writer.next_number()?;
+        let run = metadata.run_id().map(str::to_owned);
+        self.batch.metas.push((self.space.id, id, run, text));
+        Ok(id)
     }
 }
 

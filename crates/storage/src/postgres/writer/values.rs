@@ -7,6 +7,7 @@ use superstep::{Name, ThreadId, Value};
 
 use super::{Space, Writer};
 use crate::codec::chain::{self, Chained};
+use crate::codec::plan;
 use crate::postgres::batch::{Batch, ItemRow};
 use crate::postgres::fault::Fault;
 use crate::postgres::server::Session;
@@ -35,17 +36,18 @@ pub(super) struct Link {
 }
 
 impl Writer {
-    /// Stores a value: as the new items of a list whose beginning is already there, or whole.
-    pub(super) async fn store(
+    /// Stores a value, as the new items of a list whose beginning is already there, or whole; gives the length of its
+    /// JSON with the slot. A number must be reserved.
+    pub(super) fn store(
         &mut self,
         space: Space,
         channel: &Name,
         value: &Value,
-        appended: Option<(usize, Slot)>,
+        appended: Option<(usize, &Slot)>,
         thread: &ThreadId,
         batch: &mut Batch,
-    ) -> Result<Slot, Fault> {
-        let row = self.number().await?;
+    ) -> Result<(Slot, i64), Fault> {
+        let row = self.next_number()?;
         let what = format!("channel {channel}");
         let mut item = ItemRow {
             space: space.id,
@@ -63,7 +65,7 @@ impl Writer {
                 if link.len == from && list.len() >= from =>
             {
                 let (base, level, run) =
-                    chain::place(link, |last| Ok(last.before.clone().map(|before| (before, last.bytes))))?;
+                    chain::place(link.clone(), |last| Ok(last.before.clone().map(|before| (before, last.bytes))))?;
                 let data = self.shelves.items(list.iter().skip(base.len), &what, thread)?;
                 (item.base, item.level, item.run) = (Some(base.row), level, run);
                 // Two lists in a row are one with a comma and two brackets less.
@@ -101,11 +103,16 @@ impl Writer {
                 (data, link)
             }
         };
+        let size = item.whole;
         batch.item(item, data);
-        Ok(Slot {
-            row,
-            list: link.map(Arc::new),
-        })
+        let list = link.map(Arc::new);
+        Ok((Slot { row, list }, size))
+    }
+}
+
+impl plan::Slot for Slot {
+    fn row(&self) -> i64 {
+        self.row
     }
 }
 

@@ -8,7 +8,7 @@ use super::Whole;
 use crate::redis::measure::{bases, rows_of, with_bases};
 use crate::redis::reader::corrupt;
 use crate::redis::server::{REMOVE, Server, bytes as bytes_of, number, parts, place};
-use crate::redis::state::{State, index_key, index_parts, read_record};
+use crate::redis::state::{Resolved, index_key, index_parts, read_record};
 use crate::redis::writer::standing;
 
 /// Checkpoints, or values, that one script removes: the server does nothing else meanwhile.
@@ -141,9 +141,9 @@ impl Server {
                 bases_of.extend(base.map(|base| (key.clone(), base)));
             } else if base.is_some() {
                 let refuse = |cause| corrupt(thread, &id, cause);
-                let state = State::of(&ns, &id, &texts).map_err(refuse)?;
-                kept_rows.extend(state.rows.values().copied());
-                rewritten.push((key.clone(), standing(record, &state).map_err(refuse)?));
+                let state = Resolved::of(&ns, &id, &texts).map_err(refuse)?.state;
+                kept_rows.extend(state.values.values().copied());
+                rewritten.push((key.clone(), standing(record.head, &state).map_err(refuse)?));
             } else {
                 kept_rows.extend(rows_of(&record));
             }

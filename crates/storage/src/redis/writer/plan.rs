@@ -6,13 +6,14 @@ use std::sync::Arc;
 use imbl::OrdMap;
 use superstep::{CheckpointId, Commit, Name, Put, StorageError, ThreadId, Value};
 
-use super::{CHANGES, Known, NUMBERS, Writer};
+use super::{Known, NUMBERS, Writer};
 use crate::codec::long::pressed;
-use crate::codec::plain::{Record, Task, readable, seen_of};
+use crate::codec::plain::{Head, Record, Task, readable, seen_of};
+use crate::codec::plan::State;
 use crate::redis::claims;
 use crate::redis::reader::{corrupt, flags_of, state_at};
 use crate::redis::server::{number, place};
-use crate::redis::state::{Grown, Held, Start, State, continued, record_text, row};
+use crate::redis::state::{Grown, Held, Start, continued, record_text, row};
 
 impl Writer {
     /// What the script needs for a commit.
@@ -72,9 +73,9 @@ impl Writer {
         let grown = self.grown(thread, put, parent.as_deref()).await?;
         self.reserve(checkpoint.channel_versions.len() + 1).await?;
         let mut next = Known {
-            state: parent
+            at: parent
                 .as_ref()
-                .map(|parent| parent.state.clone())
+                .map(|parent| parent.at.clone())
                 .unwrap_or_default(),
             grown: parent
                 .as_ref()
@@ -84,7 +85,7 @@ impl Writer {
         let mut rows = Vec::new();
         let before = parent
             .as_ref()
-            .map(|parent| (&parent.state.versions, &parent.state.seen));
+            .map(|parent| (&parent.at.state.versions, &parent.at.state.seen));
         let numbers = &mut self.numbers;
         let record = Record::of(put, before, |channel, version, value, from| {
             let Some(value) = value else {
@@ -109,21 +110,16 @@ impl Writer {
             Ok::<_, StorageError>(Held::At(version, number))
         })?;
         record.head.readable(thread)?;
-        next.state.change(&record);
         let mut text = record_text(&record).map_err(|cause| unwritable(thread, cause))?;
         let mut continues = record.continues;
-        if continues {
-            next.state.changes += 1;
-            next.state.bytes += text.len();
-            let entries = next.state.versions.len() + next.state.seen.len();
-            // As many changes as a wide graph has, so that a record that stands by itself does not cost more than they.
-            if next.state.changes >= CHANGES.max(entries / 8) {
-                text = standing(record, &next.state).map_err(|cause| unwritable(thread, cause))?;
-                continues = false;
-            }
+        let head = next.at.change(record);
+        next.at.depth += 1;
+        if continues && next.at.state.snapshot_due(next.at.depth, 0, 0) {
+            text = standing(head, &next.at.state).map_err(|cause| unwritable(thread, cause))?;
+            continues = false;
         }
         if !continues {
-            (next.state.changes, next.state.bytes) = (0, 0);
+            next.at.depth = 0;
         }
         let base = continues.then_some(checkpoint.parent.as_ref()).flatten();
         let words = |word: &str| word.as_bytes().to_vec();
@@ -163,9 +159,9 @@ impl Writer {
         let Some(key) = read.there.first() else {
             return Ok(None);
         };
-        let (.., state) = state_at(thread, key, &read)?;
+        let (.., at) = state_at(thread, key, &read)?;
         let known = Arc::new(Known {
-            state,
+            at,
             grown: OrdMap::new(),
         });
         let epoch = self.threads.get(thread).map(|thread| &thread.epoch);
@@ -203,7 +199,7 @@ impl Writer {
         let (mut found, mut unknown) = (HashMap::new(), HashMap::new());
         let growing = put.changes.iter().filter(|change| change.appended_from.is_some());
         for channel in growing.map(|change| &change.channel) {
-            let Some(row) = parent.state.rows.get(channel) else {
+            let Some(row) = parent.at.state.values.get(channel) else {
                 continue;
             };
             match parent.grown.get(channel).filter(|(known, _)| known == row) {
@@ -242,9 +238,9 @@ impl Writer {
 }
 
 /// All that a state holds.
-fn everything(state: &State) -> BTreeMap<Name, Option<Held>> {
+fn everything(state: &State<u64>) -> BTreeMap<Name, Option<Held>> {
     let held = |(channel, version): (&Name, &u64)| {
-        let held = match state.rows.get(channel) {
+        let held = match state.values.get(channel) {
             Some(row) => Held::At(*version, *row),
             None => Held::Empty(*version),
         };
@@ -254,15 +250,16 @@ fn everything(state: &State) -> BTreeMap<Name, Option<Held>> {
 }
 
 /// The record of a checkpoint that stands by itself.
-pub(in crate::redis) fn standing(mut record: Record<Held>, state: &State) -> Result<Vec<u8>, String> {
-    record.continues = false;
-    record.channels = everything(state);
-    let seen = state
-        .seen
-        .iter()
-        .map(|(node, seen)| (node.clone(), Some(seen_of(seen))));
-    record.seen = seen.collect();
-    record_text(&record)
+pub(in crate::redis) fn standing(head: Head, state: &State<u64>) -> Result<Vec<u8>, String> {
+    let seen = state.seen.iter();
+    record_text(&Record {
+        head,
+        continues: false,
+        channels: everything(state),
+        seen: seen
+            .map(|(node, seen)| (node.clone(), Some(seen_of(seen))))
+            .collect(),
+    })
 }
 
 fn unwritable(thread: &ThreadId, cause: String) -> StorageError {

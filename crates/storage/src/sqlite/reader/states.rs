@@ -1,7 +1,6 @@
 //! States: which rows hold the values of a checkpoint.
 
 use rusqlite::OptionalExtension;
-use superstep::ChannelVersions;
 
 use super::{State, View};
 use crate::codec::record::Delta;
@@ -48,7 +47,12 @@ impl View<'_> {
             }
         }
         for (at, delta) in chain.into_iter().rev() {
-            self.apply(&mut state, delta)?;
+            let names = |row| self.names.name(self.conn, row);
+            state.apply(&delta, names, |row, text| match (row, text) {
+                (0, None) => None,
+                (0, Some(text)) => Some(Slot::Text(text.clone())),
+                (row, _) => Some(Slot::Row(row, Shape::Unread)),
+            })?;
             if self.memo.keep {
                 self.memo.states.insert(at, state.clone());
             } else if at == seq
@@ -58,33 +62,5 @@ impl View<'_> {
             }
         }
         Ok(state)
-    }
-
-    fn apply(&mut self, state: &mut State, delta: Delta) -> Result<(), Fault> {
-        for (row, version, value) in delta.channels {
-            let channel = self.names.name(self.conn, row)?;
-            match version {
-                Some(version) => state.versions.insert(channel.clone(), version),
-                None => state.versions.remove(&channel),
-            };
-            match (value, delta.texts.get(&row)) {
-                (0, None) => state.values.remove(&channel),
-                (0, Some(text)) => state.values.insert(channel, Slot::Text(text.clone())),
-                (item, _) => state.values.insert(channel, Slot::Row(item, Shape::Unread)),
-            };
-        }
-        for (node, versions) in delta.seen {
-            let node = self.names.name(self.conn, node)?;
-            let Some(versions) = versions else {
-                state.seen.remove(&node);
-                continue;
-            };
-            let mut entry = ChannelVersions::new();
-            for (channel, version) in versions {
-                entry.insert(self.names.name(self.conn, channel)?, version);
-            }
-            state.seen.insert(node, entry);
-        }
-        Ok(())
     }
 }

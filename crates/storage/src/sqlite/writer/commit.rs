@@ -197,17 +197,7 @@ impl Writer {
         let mut view = self.view();
         let (parents, user) = view.meta(meta, &place)?;
         let state = view.state(seq, &place)?;
-        let texts = state.values.values().map(Slot::texts).sum();
-        let known = Arc::new(Known {
-            seq,
-            depth,
-            weight,
-            meta,
-            parents,
-            user,
-            state,
-            texts,
-        });
+        let known = Arc::new(Known::read((seq, depth, weight), (meta, parents, user), state));
         self.remember(space, id, known.clone());
         Ok(Some(known))
     }
@@ -255,83 +245,18 @@ impl Writer {
             Some(id) => self.known(space, thread, id)?,
             None => None,
         };
-        let (changes, seen) = differences(
-            put,
-            parent
-                .as_ref()
-                .map(|parent| (&parent.state.versions, &parent.state.seen)),
-        );
-        let mut values = parent
-            .as_ref()
-            .map(|parent| parent.state.values.clone())
-            .unwrap_or_default();
-        let mut texts = parent.as_ref().map_or(0, |parent| parent.texts);
-        let mut delta = Delta::default();
-        for (channel, appended_from) in changes {
-            let name = self.name(&channel)?;
-            let version = checkpoint.channel_versions.get(&channel).copied();
-            // A value without a version cannot be addressed by anybody.
-            let value = version.and_then(|_| checkpoint.channel_values.get(&channel));
-            let (row, before) = match value {
-                Some(value) => {
-                    let base = appended_from.zip(values.get(&channel).cloned());
-                    let slot = self.store(&channel, value, base, thread)?;
-                    texts += slot.texts();
-                    let row = slot.note(name, &mut delta);
-                    (row, values.insert(channel, slot))
-                }
-                None => (0, values.remove(&channel)),
-            };
-            texts -= before.as_ref().map_or(0, Slot::texts);
-            delta.channels.push((name, version, row));
-        }
-        for node in seen {
-            let entry = self.seen_entry(checkpoint, &node)?;
-            delta.seen.push((self.name(&node)?, entry));
-        }
-        let mut blob = delta.encode();
-        let (mut depth, mut weight) = (0, 0);
-        if let Some(parent) = &parent {
-            (depth, weight) = (parent.depth + 1, parent.weight + blob.len() as i64);
-            if snapshot_due(checkpoint, depth, weight, texts) {
-                blob = self.snapshot(checkpoint, &values)?.encode();
-                (depth, weight) = (0, 0);
-            }
-        }
         let metadata = &checkpoint.metadata;
-        let shared = parent
-            .as_ref()
-            .filter(|known| known.parents == metadata.parents && known.user == metadata.user);
-        let meta = match shared {
-            Some(known) => known.meta,
-            None => {
-                let pair: Value = vec![
-                    Value::Object(metadata.parents.clone()),
-                    Value::Object(metadata.user.clone()),
-                ]
-                .into();
-                let json = String::from_utf8(json(&pair, "the metadata", thread)?).unwrap_or_default();
-                self.insert("INSERT INTO metas (json) VALUES (?1)", &[&json])?
-            }
+        let mut tables = Values {
+            writer: &mut *self,
+            thread,
         };
+        let plan = plan(put, parent.as_deref(), thread, &mut tables)?;
         let parent_column: ToSqlOutput<'_> = match (&parent, &checkpoint.parent) {
             (Some(known), _) => known.seq.into(),
             (None, Some(id)) => id_column(id.as_str()),
             (None, None) => Null.into(),
         };
-        let next = (!checkpoint.next.is_empty())
-            .then(|| self.name_list(&checkpoint.next))
-            .transpose()?;
-        let updated = checkpoint
-            .updated_channels
-            .as_deref()
-            .map(|names| self.name_list(names))
-            .transpose()?;
-        let source = SOURCES
-            .iter()
-            .position(|source| *source == metadata.source)
-            .unwrap_or(0) as i64;
-        let mut early = self.write_early(thread, blob.len(), tasks)?;
+        let mut early = self.write_early(thread, plan.delta.len(), tasks)?;
         let seq = self.insert(
             "INSERT INTO checkpoints
                 (space, id, parent, ts, source, step, meta, next, updated, depth, weight, delta, tasks)
@@ -341,34 +266,21 @@ impl Writer {
                 &id_column(checkpoint.id.as_str()),
                 &parent_column,
                 &time_column(&checkpoint.ts),
-                &source,
+                &plan.source,
                 &metadata.step,
-                &meta,
-                &next,
-                &updated,
-                &depth,
-                &weight,
-                &blob,
+                &plan.meta,
+                &plan.next,
+                &plan.updated,
+                &plan.depth,
+                &plan.weight,
+                &plan.delta,
                 &early.blob,
             ],
         )?;
         if let Some(long) = early.long {
             self.own_row(seq, &mut early.written, long)?;
         }
-        let known = Known {
-            seq,
-            depth,
-            weight,
-            meta,
-            parents: metadata.parents.clone(),
-            user: metadata.user.clone(),
-            state: State {
-                versions: checkpoint.channel_versions.clone(),
-                seen: checkpoint.versions_seen.clone(),
-                values,
-            },
-            texts,
-        };
+        let known = plan.stored(seq, metadata);
         // A reader has the last of a thread at hand, and not all that a transaction went through.
         if parent.is_some_and(|parent| {
             self.fresh
@@ -397,36 +309,35 @@ impl Writer {
         // Making a name is harmless on its own: nothing refers to it until the job's rows do.
         self.names.row(&self.conn, name)
     }
+}
 
-    fn name_list(&mut self, names: &[Name]) -> Result<Vec<u8>, Fault> {
-        let rows: Vec<i64> = names
-            .iter()
-            .map(|name| self.name(name))
-            .collect::<Result<_, _>>()?;
-        Ok(rows_blob(&rows))
+/// The tables of a writer, for the values of one thread.
+struct Values<'w> {
+    writer: &'w mut Writer,
+    thread: &'w ThreadId,
+}
+
+impl Tables for Values<'_> {
+    type Slot = Slot;
+    type Error = Fault;
+
+    fn name(&mut self, name: &Name) -> Result<i64, Fault> {
+        self.writer.name(name)
     }
 
-    fn seen_entry(&mut self, checkpoint: &Checkpoint, node: &Name) -> Result<Option<Vec<(i64, u64)>>, Fault> {
-        let Some(versions) = checkpoint.versions_seen.get(node) else {
-            return Ok(None);
-        };
-        let entry = versions
-            .iter()
-            .map(|(channel, version)| Ok((self.name(channel)?, *version)));
-        entry.collect::<Result<_, Fault>>().map(Some)
+    fn value(
+        &mut self,
+        channel: &Name,
+        value: &Value,
+        before: Option<&Slot>,
+        appended_from: Option<usize>,
+    ) -> Result<Slot, Fault> {
+        self.writer
+            .store(channel, value, appended_from.zip(before), self.thread)
     }
 
-    fn snapshot(&mut self, checkpoint: &Checkpoint, values: &OrdMap<Name, Slot>) -> Result<Delta, Fault> {
-        let mut delta = Delta::default();
-        for (channel, version) in &checkpoint.channel_versions {
-            let name = self.name(channel)?;
-            let row = values.get(channel).map_or(0, |slot| slot.note(name, &mut delta));
-            delta.channels.push((name, Some(*version), row));
-        }
-        for node in checkpoint.versions_seen.keys() {
-            let entry = self.seen_entry(checkpoint, node)?;
-            delta.seen.push((self.name(node)?, entry));
-        }
-        Ok(delta)
+    fn metadata(&mut self, _: &Metadata, text: String) -> Result<i64, Fault> {
+        self.writer
+            .insert("INSERT INTO metas (json) VALUES (?1)", &[&text])
     }
 }

@@ -208,25 +208,8 @@ impl Writer {
 
     /// The whole state of a checkpoint as one delta.
     pub(super) fn whole(&mut self, seq: i64, place: &str) -> Result<Delta, Fault> {
-        let mut view = self.view();
-        let state = view.state(seq, place)?;
-        let mut delta = Delta::default();
-        for (channel, version) in &state.versions {
-            let name = self.name(channel)?;
-            let row = state
-                .values
-                .get(channel)
-                .map_or(0, |slot| slot.note(name, &mut delta));
-            delta.channels.push((name, Some(*version), row));
-        }
-        for (node, versions) in &state.seen {
-            let entry = versions
-                .iter()
-                .map(|(channel, version)| Ok((self.name(channel)?, *version)));
-            let entry = entry.collect::<Result<_, Fault>>()?;
-            delta.seen.push((self.name(node)?, Some(entry)));
-        }
-        Ok(delta)
+        let state = self.view().state(seq, place)?;
+        state.snapshot(|name| self.name(name))
     }
 
     /// Adds the rows that these build on.

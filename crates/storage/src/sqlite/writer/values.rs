@@ -22,15 +22,15 @@ impl Writer {
         &mut self,
         channel: &Name,
         value: &Value,
-        appended: Option<(usize, Slot)>,
+        appended: Option<(usize, &Slot)>,
         thread: &ThreadId,
     ) -> Result<Slot, Fault> {
         let place = || format!("channel {channel}");
-        if let (Some((from, Slot::Row(base, shape))), Value::Array(list)) = (&appended, value)
+        if let (Some((from, Slot::Row(base, shape))), Value::Array(list)) = (appended, value)
             && let Some(link) = self.link(*base, *shape)?
             // What the engine says must fit what is stored, or the list would come back wrong.
-            && link.len == *from
-            && list.len() >= *from
+            && link.len == from
+            && list.len() >= from
         {
             let newest = *base;
             let (Row(base, before), level, run) =

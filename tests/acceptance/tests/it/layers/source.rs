@@ -134,8 +134,8 @@ impl Source {
             .any(|module| module.first().is_some_and(|first| first == folder))
     }
 
-    /// Arrows that lead up, and what could not be judged.
-    pub(crate) fn upward(&self, layers: &[&str]) -> Vec<Arrow> {
+    /// Arrows that lead up, and what could not be judged. Names in `root` are of the root itself, for every layer.
+    pub(crate) fn upward(&self, layers: &[&str], root: &[&str]) -> Vec<Arrow> {
         let layer = |folder: &str| layers.iter().position(|layer| *layer == folder);
         let mut found = Vec::new();
         for module in self.0.values().filter(|module| module.file != "lib.rs") {
@@ -143,7 +143,8 @@ impl Source {
             let Some(own) = own else {
                 panic!("{} is in no layer: put its folder into the list", module.file);
             };
-            for named in &module.named {
+            let of_root = |named: &&Named| named.route.first().is_some_and(|name| root.contains(&&**name));
+            for named in module.named.iter().filter(|named| !of_root(named)) {
                 let target = self.folder(&named.route).and_then(|folder| layer(&folder));
                 if target.is_none_or(|target| target > own) {
                     found.push(Arrow {

@@ -1,0 +1,127 @@
+//! The input of a run and the values of an edit, held against the graph before anything runs.
+
+use superstep::{ThreadId, Value};
+use superstep_nodes::schema::{StateSchema, UpdateError};
+
+use crate::fault::Fault;
+use crate::graph::GraphFile;
+use crate::out;
+use crate::place::quoted;
+
+/// The input that was given, here or by the name of an example.
+pub(crate) fn given(
+    file: &GraphFile,
+    input: Option<Value>,
+    named: Option<&str>,
+) -> Result<Option<Value>, Fault> {
+    let input = match (input, named) {
+        (Some(input), _) => input,
+        (None, Some(name)) => example(file, name)?,
+        (None, None) => return Ok(None),
+    };
+    check_input(file, &input)?;
+    Ok(Some(input))
+}
+
+fn example(file: &GraphFile, name: &str) -> Result<Value, Fault> {
+    let examples = file.document.examples();
+    let numbered = name
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| examples.get(number.checked_sub(1)?));
+    let found = examples.iter().find(|example| example.name == name).or(numbered);
+    found
+        .map(|example| Value::from(example.input.clone()))
+        .ok_or_else(|| {
+            Fault::usage(match listed(&examples) {
+                None => "The graph has no examples. Give it an input with --input.".to_owned(),
+                Some(listed) => format!("The graph has no example {name:?}. It has:\n{listed}"),
+            })
+        })
+}
+
+fn listed(examples: &[superstep_document::Example]) -> Option<String> {
+    let lines = examples.iter().enumerate().map(|(index, example)| {
+        format!(
+            "  {}  {}  {}",
+            index + 1,
+            quoted(&example.name),
+            out::short(&example.input, 80)
+        )
+    });
+    Some(lines.collect::<Vec<_>>().join("\n")).filter(|lines| !lines.is_empty())
+}
+
+/// What to say when there is nothing to run with.
+pub(crate) fn no_input(file: &GraphFile, thread: Option<&ThreadId>) -> Fault {
+    let start = match thread {
+        Some(thread) => format!("There is no thread {thread} yet, so a run needs an input."),
+        None => "A new thread needs an input.".to_owned(),
+    };
+    let keys: Vec<&str> = match file.document.input_keys() {
+        Some(keys) => keys,
+        None => file.document.state_keys().map(|(name, _)| name).collect(),
+    };
+    let examples = match listed(&file.document.examples()) {
+        Some(listed) => format!("\nOr take one of the graph's examples with --example:\n{listed}"),
+        None => String::new(),
+    };
+    let keys = if keys.is_empty() {
+        "none".to_owned()
+    } else {
+        keys.join(", ")
+    };
+    Fault::usage(format!(
+        "{start} Give it with --input JSON; its keys: {keys}.{examples}"
+    ))
+}
+
+/// Holds the input against the state, so that a typing mistake is found before anything runs.
+fn check_input(file: &GraphFile, input: &Value) -> Result<(), Fault> {
+    let Some(object) = input.as_object() else {
+        return Err(Fault::usage(format!(
+            "The input is {}, and a graph takes an object of state keys, e.g. '{{\"key\": \"value\"}}'.",
+            input.type_name()
+        )));
+    };
+    if let Some(allowed) = file.document.input_keys()
+        && let Some(key) = object.keys().find(|key| !allowed.contains(&&***key))
+    {
+        return Err(Fault::usage(format!(
+            "The input sets `{key}`, which the graph does not take. It takes: {}.",
+            allowed.join(", ")
+        )));
+    }
+    check_values(file, input, "The input")
+}
+
+/// Holds values against the state.
+pub(crate) fn check_values(file: &GraphFile, values: &Value, what: &str) -> Result<(), Fault> {
+    let (schema, _) = StateSchema::of(&file.document);
+    schema.check_update("", values).map_err(|error| {
+        Fault::usage(match error {
+            UpdateError::NotAnObject { found, .. } => {
+                format!("{what} is {found}, and must be an object of state keys.")
+            }
+            UpdateError::UnknownKey { key, hint, known, .. } => {
+                format!("{what} sets `{key}`, which is no state key.{hint} Keys: {known}.")
+            }
+            UpdateError::Mismatch {
+                key,
+                path,
+                expected,
+                found,
+                ..
+            } => {
+                let inside = if path.is_empty() {
+                    String::new()
+                } else {
+                    format!(" at {path}")
+                };
+                format!(
+                    "{what} does not fit the state key `{key}`: expected {expected}, found {found}{inside}."
+                )
+            }
+        })
+    })
+}

@@ -1,0 +1,184 @@
+//! `superstep resume`: a thread goes on, with an answer or without one.
+
+use superstep::{Graph, Object, StateRef, StateSnapshot, ThreadId, Value};
+use superstep_workbench::session::{self, Answers, Given, Start};
+
+use super::questions;
+use super::run::{drive, models, runnable};
+use crate::args::ResumeArgs;
+use crate::fault::{Fault, WAITING};
+use crate::graph::GraphFile;
+use crate::handover::Handover;
+use crate::place::{Store, graph_of, quoted};
+use crate::progress;
+
+/// The answers of a command line.
+pub(crate) enum Answered {
+    /// By the ids of their questions.
+    Each(Object),
+    /// One, with the id of its question where it is named.
+    One(Value, Option<String>),
+}
+
+impl Answered {
+    pub(crate) fn of(args: &ResumeArgs) -> Result<Option<Self>, Fault> {
+        let answer = args.answer.clone();
+        let answer = answer.or_else(|| args.text.as_deref().map(Value::from));
+        match (&args.answers, answer) {
+            (Some(Value::Object(answers)), _) => Ok(Some(Self::Each(answers.clone()))),
+            (Some(_), _) => Err(Fault::usage(
+                "--answers takes an object of question id to answer, e.g. '{\"ID\": true}'.",
+            )),
+            (None, Some(answer)) => Ok(Some(Self::One(answer, args.id.clone()))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// As a run takes them.
+    fn value(self) -> Value {
+        match self {
+            Self::Each(answers) => answers.into(),
+            Self::One(answer, Some(id)) => Value::Object([(id.as_str(), answer)].into_iter().collect()),
+            Self::One(answer, None) => answer,
+        }
+    }
+}
+
+pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
+    if let Some(there) = Handover::to(&args.running.db, args.running.no_handover).await? {
+        return there.resume(args).await;
+    }
+    let store = Store::existing_here(&args.running.db).await?;
+    let thread = ThreadId::from(args.thread.as_str());
+    let head = store.head(&thread).await?;
+    let before = match &args.checkpoint {
+        Some(checkpoint) => store.has(&thread, checkpoint).await?,
+        None => head.clone(),
+    };
+    let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
+    let file = file.with_models(models(&args.running, Some(&before)));
+    let graph = runnable(&file, args.running.trust)?;
+    let given = match Answered::of(&args)? {
+        Some(answered) => Given::Answers(answered.value()),
+        None => Given::Nothing,
+    };
+    let answers = match &given {
+        Given::Answers(answers) => Some(Answers::of(answers)),
+        _ => None,
+    };
+    let name = args
+        .name
+        .or_else(|| superstep_workbench::person(&crate::place::data_dir().ok()?));
+    let mut waiting = waiting(&graph, &store, &thread, args.checkpoint.as_deref()).await?;
+    if let Some(answers) = &answers
+        && let Some(message) = session::not_asked(&waiting.interrupts, answers, name.as_deref())
+    {
+        return Err(Fault::usage(format!(
+            "{message} Let one of them answer, or say who you are with --as NAME or in the app's settings."
+        )));
+    }
+    let asked = session::waiting_at(&*store.saver, &thread, &before.id).await?;
+    if args.checkpoint.is_none() {
+        // What was withdrawn takes no answer, and going on asks it again.
+        waiting
+            .interrupts
+            .retain(|interrupt| asked.iter().any(|asked| asked.id == interrupt.id));
+        match &answers {
+            Some(answers) => takes(&waiting, &store, &thread, answers).await?,
+            None => goes_on(&waiting, &store, &thread)?,
+        }
+    }
+    let start = Start {
+        given,
+        checkpoint: args.checkpoint.map(Into::into),
+        keep_finished: !asked.is_empty(),
+    };
+    drive(&file, graph, store, thread, start, &args.running).await
+}
+
+/// How a thread stands.
+async fn waiting(
+    graph: &Graph,
+    store: &Store,
+    thread: &ThreadId,
+    checkpoint: Option<&str>,
+) -> Result<StateSnapshot, Fault> {
+    let graph = graph
+        .clone()
+        .with_checkpointer(store.saver.clone())
+        .with_store(store.memory.clone());
+    let place = match checkpoint {
+        Some(checkpoint) => StateRef::at(thread.clone(), checkpoint),
+        None => StateRef::live(thread.clone()),
+    };
+    Ok(graph.get_state(&place).await?)
+}
+
+/// Refuses an answer that no question waits for.
+async fn takes(
+    state: &StateSnapshot,
+    store: &Store,
+    thread: &ThreadId,
+    answers: &Answers<'_>,
+) -> Result<(), Fault> {
+    let unknown = answers.unknown(&state.interrupts);
+    let missing = unknown.is_some() || state.interrupts.is_empty();
+    if missing && let Some(elsewhere) = on_another_branch(store, thread, answers).await? {
+        return Err(elsewhere);
+    }
+    if state.interrupts.is_empty() {
+        return Err(Fault::usage(format!(
+            "Thread {thread} asks no question, or somebody has answered it already. `superstep state {}{}` shows how it \
+             stands.",
+            quoted(thread.as_str()),
+            store.option
+        )));
+    }
+    let Some(name) = unknown else { return Ok(()) };
+    let ids: Vec<&str> = state
+        .interrupts
+        .iter()
+        .map(|interrupt| interrupt.id.as_str())
+        .collect();
+    Err(Fault::usage(format!(
+        "No question {name} waits on thread {thread}. These do: {}.",
+        ids.join(", ")
+    )))
+}
+
+/// The problem of an answer to a question that waits on another branch.
+async fn on_another_branch(
+    store: &Store,
+    thread: &ThreadId,
+    answers: &Answers<'_>,
+) -> Result<Option<Fault>, Fault> {
+    let elsewhere = questions::of_thread(store, thread).await?;
+    let asked = elsewhere
+        .iter()
+        .find(|asked| !asked.at.is_newest && answers.includes(&asked.question));
+    Ok(asked.map(|asked| {
+        Fault::usage(format!(
+            "Question {} waits on another branch of thread {thread}. Answer it there with --checkpoint {}.",
+            asked.question.id, asked.at.checkpoint
+        ))
+    }))
+}
+
+/// Refuses to go on without an answer when there is nothing to go on with, or when somebody has to answer first.
+fn goes_on(state: &StateSnapshot, store: &Store, thread: &ThreadId) -> Result<(), Fault> {
+    if state.next.is_empty() {
+        return Err(Fault::usage(format!(
+            "Thread {thread} is done; there is nothing to go on with. Give it a new input with `superstep run`, or edit it \
+             with `superstep update`."
+        )));
+    }
+    let asked = &state.interrupts;
+    // Those that wait for a time only are waited for here; a deadline that passed goes on without its answer.
+    if asked.is_empty() || session::only_waits(asked).is_some() || session::has_passed(asked) {
+        return Ok(());
+    }
+    for interrupt in asked {
+        progress::question(interrupt, asked.len() == 1, thread.as_str(), &store.option);
+    }
+    Err(Fault::quiet(WAITING))
+}

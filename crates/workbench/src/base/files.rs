@@ -1,0 +1,271 @@
+//! Files: atomic writes, fingerprints, and the listing behind the in-app file dialog.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::wire::{FileEntry, FileList, Problem};
+
+/// A file in the making: nobody sees it before it is finished, and it is gone when it is dropped before.
+#[derive(Debug)]
+pub struct Staged {
+    /// Where the content goes.
+    pub file: File,
+    temporary: PathBuf,
+    target: PathBuf,
+    finished: bool,
+}
+
+impl Staged {
+    /// Begins a file beside the one that it is to replace.
+    pub fn begin(path: &Path) -> io::Result<Self> {
+        // A link stays a link: what it points to is replaced.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let folder = folder_of(&target);
+        fs::create_dir_all(folder)?;
+        let name = target
+            .file_name()
+            .ok_or(io::ErrorKind::InvalidInput)?
+            .to_string_lossy();
+        let temporary = folder.join(format!(".{name}.{}.tmp", uuid::Uuid::new_v4().simple()));
+        Ok(Self {
+            file: File::create_new(&temporary)?,
+            temporary,
+            target,
+            finished: false,
+        })
+    }
+
+    /// Puts it in place of the old one; a crash leaves either the old file or the new one.
+    pub fn finish(mut self) -> io::Result<()> {
+        if let Ok(old) = fs::metadata(&self.target) {
+            self.file.set_permissions(old.permissions())?;
+        }
+        self.file.sync_all()?;
+        fs::rename(&self.temporary, &self.target)?;
+        self.finished = true;
+        // The rename itself survives a power cut only once the folder is flushed; not every platform can open a folder.
+        if let Ok(folder) = File::open(folder_of(&self.target)) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.finished {
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
+/// Writes so that a reader, or a crash, sees either the old file or the new one.
+pub(crate) fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut staged = Staged::begin(path)?;
+    staged.file.write_all(bytes)?;
+    staged.finish()
+}
+
+/// Makes a data folder that nobody else may enter. One that is there stays as it is: its owner may share it.
+pub fn make_data_dir(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
+}
+
+/// The same, for what only its owner may read.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut staged = Staged::begin(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        staged.file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    }
+    staged.file.write_all(bytes)?;
+    staged.finish()
+}
+
+/// What identifies a file's content, to notice changes made outside.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Fingerprint(String);
+
+impl Fingerprint {
+    pub(crate) fn of(text: &str) -> Self {
+        Fingerprint(format!(
+            "{:032x}-{}",
+            xxhash_rust::xxh3::xxh3_128(text.as_bytes()),
+            text.len()
+        ))
+    }
+}
+
+/// Milliseconds since the epoch.
+pub(crate) fn now_ms() -> u64 {
+    superstep::Clock::now_ms(&superstep::SystemClock)
+}
+
+/// Now, as text.
+pub(crate) fn now() -> String {
+    superstep::iso8601(now_ms())
+}
+
+fn modified(metadata: &fs::Metadata) -> String {
+    let ms = metadata
+        .modified()
+        .unwrap_or(SystemTime::UNIX_EPOCH)
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(0));
+    superstep::iso8601(ms)
+}
+
+/// Expands `~/` and makes the path absolute, without touching the disk beyond the current folder's name.
+pub(crate) fn absolute(path: &str) -> Result<PathBuf, Problem> {
+    let path = path.trim();
+    if path.is_empty() {
+        return Err(Problem::invalid("The path is empty.").remedy("Name a file."));
+    }
+    let home = || std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE"));
+    let expanded = match path.strip_prefix("~/") {
+        Some(rest) => home().map_or_else(|| PathBuf::from(path), |home| PathBuf::from(home).join(rest)),
+        None if path == "~" => home().map_or_else(|| PathBuf::from(path), PathBuf::from),
+        None => PathBuf::from(path),
+    };
+    std::path::absolute(&expanded).map_err(|e| Problem::file("find", &expanded, &e))
+}
+
+/// A JSON file whose beginning names our format. Reads at most 4 KiB.
+fn is_graph_file(path: &Path) -> bool {
+    superstep_nodes::files::read_beginning(path, 4096).is_ok_and(|head| head.contains("\"superstep/"))
+}
+
+/// Folders first, then JSON files, by name; hidden ones are left out.
+pub(crate) fn list(dir: &Path) -> Result<FileList, Problem> {
+    let read = fs::read_dir(dir).map_err(|e| Problem::file("list", dir, &e))?;
+    let mut entries: Vec<FileEntry> = read
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = entry.path();
+            // Follows links; a dangling one is left out.
+            let metadata = fs::metadata(&path).ok()?;
+            let is_dir = metadata.is_dir();
+            let json = path
+                .extension()
+                .is_some_and(|e| e.eq_ignore_ascii_case("json") || e.eq_ignore_ascii_case("jsonl"));
+            if name.starts_with('.') || !(is_dir || json) {
+                return None;
+            }
+            let is_graph = if is_dir {
+                is_graph_file(&path.join("graph.json"))
+            } else {
+                is_graph_file(&path)
+            };
+            let path = path.to_string_lossy().into_owned();
+            Some(FileEntry {
+                name,
+                path,
+                is_dir,
+                is_graph,
+                modified: modified(&metadata),
+            })
+        })
+        .collect();
+    entries.sort_by_cached_key(|e| (!e.is_dir, e.name.to_lowercase()));
+    Ok(FileList {
+        dir: dir.to_string_lossy().into_owned(),
+        parent: dir.parent().map(|p| p.to_string_lossy().into_owned()),
+        entries,
+    })
+}
+
+/// Copies a folder with what is in it; what is already there stays.
+pub(crate) fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else if !target.exists() {
+            // Written and not copied: a read-only installation must not give read-only files.
+            write_atomic(&target, &fs::read(entry.path())?)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_atomic_write_replaces_the_file_and_leaves_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/graph.json");
+        write_atomic(&path, b"one").unwrap();
+        write_atomic(&path, b"two").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        let names: Vec<_> = fs::read_dir(dir.path().join("deep"))
+            .unwrap()
+            .flatten()
+            .map(|e| e.file_name())
+            .collect();
+        assert_eq!(names, ["graph.json"], "a temporary file was left behind");
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("graph.json");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("inside"), "kept").unwrap();
+        assert!(
+            write_atomic(&folder, b"text").is_err(),
+            "a folder cannot be replaced by a file"
+        );
+        assert_eq!(fs::read_to_string(folder.join("inside")).unwrap(), "kept");
+        assert_eq!(
+            fs::read_dir(dir.path()).unwrap().count(),
+            1,
+            "a temporary file was left behind"
+        );
+    }
+
+    #[test]
+    fn the_listing_has_folders_first_and_knows_graphs() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("zoo")).unwrap();
+        fs::write(dir.path().join("zoo/graph.json"), r#"{"format":"superstep/1"}"#).unwrap();
+        fs::write(dir.path().join("a.json"), "{}").unwrap();
+        fs::write(dir.path().join("b.json"), r#"{ "format": "superstep/1" }"#).unwrap();
+        fs::write(dir.path().join("notes.txt"), "").unwrap();
+        fs::write(dir.path().join(".hidden.json"), "{}").unwrap();
+        let list = list(dir.path()).unwrap();
+        let seen: Vec<_> = list
+            .entries
+            .iter()
+            .map(|e| (e.name.as_str(), e.is_dir, e.is_graph))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("zoo", true, true),
+                ("a.json", false, false),
+                ("b.json", false, true)
+            ]
+        );
+        assert_eq!(
+            super::list(&dir.path().join("none")).unwrap_err().code,
+            "not-found"
+        );
+    }
+}

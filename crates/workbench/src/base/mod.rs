@@ -1,0 +1,18 @@
+//! What every part of the workbench uses: problems, files, and values as interfaces receive them.
+
+pub(crate) mod files;
+pub(crate) mod folders;
+pub(crate) mod logging;
+pub(crate) mod problem;
+pub(crate) mod values;
+
+use crate::wire::Problem;
+
+/// Runs file work where it may block.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Problem> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        Problem::new("internal", format!("A background task failed: {error}.")).remedy("Try again.")
+    })
+}

@@ -1,0 +1,311 @@
+//! Making [`Problem`]s: what happened and where, and what to do about it.
+
+use std::path::Path;
+
+use superstep::{RunError, StorageError, StoreError};
+
+use crate::wire::Problem;
+
+impl Problem {
+    /// A problem without a remedy.
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Problem {
+            code: code.into(),
+            message: message.into(),
+            remedy: None,
+            trust: None,
+        }
+    }
+
+    /// Adds what to do.
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// A request that cannot be understood.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Problem::new("invalid-request", message)
+    }
+
+    /// Something named in a request that is not there.
+    pub fn not_found(what: impl Into<String>) -> Self {
+        Problem::new("not-found", what)
+    }
+
+    /// A file or folder that could not be read or written.
+    pub fn file(doing: &str, path: &Path, error: &std::io::Error) -> Self {
+        use std::io::ErrorKind as Kind;
+        let remedy = match error.kind() {
+            Kind::NotFound => "Check the path; the file or folder may have been moved or deleted.",
+            Kind::PermissionDenied | Kind::ReadOnlyFilesystem => {
+                "Choose a place that you may write to, or change the permissions."
+            }
+            Kind::StorageFull | Kind::QuotaExceeded => {
+                "The disk is full: free some space and try again. Nothing is lost while this stays open."
+            }
+            Kind::IsADirectory => "Choose a file, not a folder.",
+            Kind::NotADirectory => "Choose a folder, not a file.",
+            Kind::InvalidInput => "Choose a file that holds text, not a device or a pipe.",
+            Kind::InvalidData => "The file is not text in UTF-8; it may not be a graph.",
+            _ => "Check that the disk is there and try again.",
+        };
+        let code = match error.kind() {
+            Kind::NotFound => "not-found",
+            Kind::StorageFull | Kind::QuotaExceeded => "disk-full",
+            _ => "file-error",
+        };
+        // What the standard library says of it is "entity not found".
+        let cause = match error.kind() {
+            Kind::NotFound => "there is no such file or folder".to_owned(),
+            _ => error.to_string(),
+        };
+        Problem::new(code, format!("Could not {doing} {}: {cause}.", path.display())).remedy(remedy)
+    }
+}
+
+impl From<RunError> for Problem {
+    fn from(error: RunError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&RunError> for Problem {
+    fn from(error: &RunError) -> Self {
+        let remedy = match error {
+            RunError::Recursion { .. } => "Continue the thread, or raise the recursion limit of the graph.",
+            RunError::Effect { node, same_input, .. } => {
+                let input = if *same_input { "" } else { ", with another input" };
+                let message = format!(
+                    "Stopped before `{node}`: it did its work already on another branch of this thread{input}."
+                );
+                return Problem::new(error.code(), message).remedy(
+                    "Continue, and say whether it is to do it again, use its result, or be left out.",
+                );
+            }
+            RunError::Bound { .. } => {
+                "Let the step make less, or raise the limit in `limits` of the graph, and continue."
+            }
+            RunError::LoopLimit { .. } => "Continue the thread, or raise `max_visits` of the node.",
+            RunError::Node { .. } => {
+                "Correct the node or the state, and continue: what finished is not run again."
+            }
+            RunError::InvalidUpdate { .. } => "Correct what is written, or the key's reducer or schema.",
+            RunError::EmptyInput { .. } => "Give the thread an input.",
+            RunError::AmbiguousResume { .. } | RunError::UnknownInterrupt { .. } => {
+                "Answer each waiting question by its id."
+            }
+            RunError::Storage(error) => return error.into(),
+            _ => {
+                return Problem::new(error.code(), error.to_string());
+            }
+        };
+        Problem::new(error.code(), error.to_string()).remedy(remedy)
+    }
+}
+
+impl From<StorageError> for Problem {
+    fn from(error: StorageError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&StorageError> for Problem {
+    fn from(error: &StorageError) -> Self {
+        match error {
+            StorageError::Backend { what, cause, remedy } => {
+                Problem::new("storage", format!("Storage failed while {what}: {cause}."))
+                    .remedy(format!("{}.", remedy.trim_end_matches('.')))
+            }
+            StorageError::NewerSchema { found, supported, .. } => Problem::new(
+                "newer-version",
+                format!("The database of threads has schema {found}; this release reads up to {supported}. It was not changed."),
+            )
+            .remedy("Install a newer release, or start with another data folder."),
+            StorageError::Corrupt { .. } => Problem::new("storage", error.to_string())
+                .remedy("Go on with another checkpoint or thread, or put back a copy of the database."),
+            StorageError::Busy { held, .. } => Problem::new(
+                "thread-busy",
+                format!("Another program is running this thread: {}.", held.holder.name),
+            )
+            .remedy(format!(
+                "Wait until its run has ended, or stop it there. When that program is gone, try again in {} s.",
+                held.remaining.as_secs() + 1
+            )),
+            StorageError::Superseded { by: Some(by), .. } => Problem::new(
+                "superseded",
+                format!("Another program took this thread over: {}.", by.name),
+            )
+            .remedy("What was finished is kept. Look at the thread as it is now."),
+            StorageError::Superseded { by: None, thread } => Problem::new(
+                "superseded",
+                format!("Thread {thread} was deleted or changed by another program meanwhile."),
+            )
+            .remedy("Look at the thread as it is now, and start again."),
+            StorageError::Stopped => Problem::new("stopped", "It was stopped. What was not done yet is as it was."),
+            StorageError::Unsupported(_) => Problem::new("storage", format!("{error}."))
+                .remedy("Use a database of another kind for this."),
+        }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&StoreError> for Problem {
+    fn from(error: &StoreError) -> Self {
+        match error {
+            StoreError::Storage(error) => error.into(),
+            StoreError::Embedding { name, cause, remedy } => {
+                Problem::new("embedding", format!("The embedding {name} failed: {cause}."))
+                    .remedy(format!("{remedy}."))
+            }
+            refused => {
+                let text = refused.to_string();
+                let mut letters = text.chars();
+                let first = letters.next().map(|c| c.to_uppercase().to_string());
+                Problem::invalid(first.unwrap_or_default() + letters.as_str())
+            }
+        }
+    }
+}
+
+/// An error of the workbench's own database.
+impl From<rusqlite::Error> for Problem {
+    fn from(error: rusqlite::Error) -> Self {
+        let full = matches!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DiskFull));
+        let (code, remedy) = if full {
+            ("disk-full", "The disk is full: free some space and try again.")
+        } else {
+            (
+                "storage",
+                "Check that the data folder is there and may be written to.",
+            )
+        };
+        Problem::new(code, format!("The workbench's own database failed: {error}.")).remedy(remedy)
+    }
+}
+
+pub(crate) fn no_thread(id: &str) -> Problem {
+    Problem::not_found(format!("There is no thread {id}."))
+        .remedy("It may have been deleted in another window.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_problem_says_what_can_be_done_about_its_cause() {
+        use std::io::ErrorKind as Kind;
+        let of = |kind: Kind| Problem::file("read", Path::new("/x"), &kind.into());
+        for (kind, code, remedy) in [
+            (Kind::NotFound, "not-found", "Check the path"),
+            (Kind::PermissionDenied, "file-error", "may write to"),
+            (Kind::ReadOnlyFilesystem, "file-error", "may write to"),
+            (Kind::StorageFull, "disk-full", "free some space"),
+            (Kind::QuotaExceeded, "disk-full", "free some space"),
+            (Kind::IsADirectory, "file-error", "not a folder"),
+            (Kind::NotADirectory, "file-error", "not a file"),
+            (Kind::InvalidData, "file-error", "UTF-8"),
+            (Kind::Other, "file-error", "disk is there"),
+        ] {
+            let problem = of(kind);
+            assert_eq!(problem.code, code, "{kind:?}");
+            assert!(
+                problem
+                    .remedy
+                    .as_deref()
+                    .is_some_and(|text| text.contains(remedy)),
+                "{problem:?}"
+            );
+            assert!(problem.message.starts_with("Could not read /x: "), "{problem:?}");
+        }
+        assert!(
+            of(Kind::NotFound)
+                .message
+                .ends_with("there is no such file or folder.")
+        );
+        assert!(!of(Kind::Other).message.contains("no such file"));
+    }
+
+    #[test]
+    fn storage_errors_keep_their_own_remedy() {
+        let full = StorageError::Backend {
+            what: "writing".into(),
+            cause: "disk full".into(),
+            remedy: "Free some space".into(),
+        };
+        let shown = Problem::from(full);
+        assert_eq!(
+            (shown.code.as_str(), shown.remedy.as_deref()),
+            ("storage", Some("Free some space."))
+        );
+        let newer = Problem::from(StorageError::NewerSchema {
+            place: "threads.db".to_owned(),
+            found: 9,
+            supported: 1,
+        });
+        assert_eq!(newer.code, "newer-version");
+        assert!(newer.message.contains('9') && newer.remedy.is_some());
+    }
+
+    #[test]
+    fn errors_of_runs_say_what_to_do() {
+        let message = || String::from("what happened");
+        for (error, remedy) in [
+            (RunError::Recursion { limit: 3 }, "recursion limit"),
+            (
+                RunError::LoopLimit {
+                    node: "a".into(),
+                    limit: 3,
+                },
+                "max_visits",
+            ),
+            (
+                RunError::InvalidUpdate { message: message() },
+                "reducer or schema",
+            ),
+            (RunError::EmptyInput { message: message() }, "an input"),
+        ] {
+            let shown = Problem::from(&error);
+            assert_eq!(
+                (shown.code.as_str(), &shown.message),
+                (error.code(), &error.to_string())
+            );
+            assert!(shown.remedy.is_some_and(|text| text.contains(remedy)), "{error}");
+        }
+        let stopped = Problem::from(&RunError::Cancelled);
+        assert_eq!(
+            (stopped.remedy, stopped.message),
+            (None, RunError::Cancelled.to_string())
+        );
+        let effect = |same_input| RunError::Effect {
+            node: "pay".into(),
+            task_id: "t".into(),
+            checkpoint: "c".into(),
+            state: superstep::EffectState::Done,
+            same_input,
+        };
+        let (same, other) = (Problem::from(&effect(true)), Problem::from(&effect(false)));
+        assert!(same.message.contains("`pay`") && !same.message.contains("another input"));
+        assert!(other.message.contains("another input"));
+    }
+
+    #[test]
+    fn another_program_is_named_where_it_is_in_the_way() {
+        let deleted = Problem::from(StorageError::Superseded {
+            by: None,
+            thread: "t".into(),
+        });
+        assert_eq!(deleted.code, "superseded");
+        assert!(deleted.message.contains("deleted or changed"));
+        let stopped = Problem::from(StorageError::Stopped);
+        assert_eq!((stopped.code.as_str(), stopped.remedy), ("stopped", None));
+        let cannot = Problem::from(StorageError::Unsupported("pruning"));
+        assert!(cannot.remedy.is_some_and(|text| text.contains("another kind")));
+    }
+}

@@ -1,0 +1,422 @@
+//! Unsaved changes and past versions of documents, in the data folder.
+//!
+//! Each document has a *slot*: for a saved graph the hash of its path, for a draft its id. A slot holds `unsaved.json`
+//! while there are changes that are not in the user's file, and `history/` with copies of earlier versions. Both are
+//! whole texts written atomically, so a crash at any moment leaves the version before or the version after.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use superstep_document::{Document, Section};
+
+use crate::base::files::{self, Fingerprint};
+use crate::wire::Autosave;
+
+/// Copies that are kept of one document.
+const MAX_COPIES: usize = 50;
+/// The newest copies are never thinned.
+const KEEP_NEWEST: usize = 12;
+/// A new copy is made at most this often while editing.
+const COPY_EVERY_MS: u64 = 60_000;
+
+/// Changes that are not in the user's file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Unsaved {
+    /// The open document's id; a draft is known by it after a restart.
+    pub(crate) graph_id: String,
+    /// The user's file; `None` for a draft.
+    pub(crate) path: Option<PathBuf>,
+    /// When the changes were made.
+    pub(crate) saved_at: String,
+    /// What the user's file held when the changes began.
+    pub(crate) base: Option<Fingerprint>,
+    /// The process that holds the document open.
+    pub(crate) instance: String,
+    /// The document.
+    pub(crate) text: String,
+}
+
+/// Where one document's copies are.
+#[derive(Debug, Clone)]
+pub(crate) struct Slot {
+    dir: PathBuf,
+}
+
+impl Slot {
+    pub(crate) fn of_draft(root: &Path, graph_id: &str) -> Self {
+        Slot {
+            dir: root.join(graph_id),
+        }
+    }
+
+    pub(crate) fn of_path(root: &Path, path: &Path) -> Self {
+        let hash = xxhash_rust::xxh3::xxh3_128(path.to_string_lossy().as_bytes());
+        Slot {
+            dir: root.join(format!("file-{hash:032x}")),
+        }
+    }
+
+    /// Every slot that exists.
+    pub(crate) fn all(root: &Path) -> Vec<Slot> {
+        fs::read_dir(root)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| Slot { dir: entry.path() })
+            .collect()
+    }
+
+    pub(crate) fn read_unsaved(&self) -> Option<Unsaved> {
+        let text = fs::read_to_string(self.dir.join("unsaved.json")).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    pub(crate) fn write_unsaved(&self, unsaved: &Unsaved) -> io::Result<()> {
+        files::write_atomic(&self.dir.join("unsaved.json"), &serde_json::to_vec(unsaved)?)
+    }
+
+    pub(crate) fn clear_unsaved(&self) -> io::Result<()> {
+        match fs::remove_file(self.dir.join("unsaved.json")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the slot with everything in it.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        match fs::remove_dir_all(&self.dir) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn history(&self) -> PathBuf {
+        self.dir.join("history")
+    }
+
+    /// Copies, newest first. A copy's facts are in its name, so that listing reads no file.
+    fn copies(&self) -> Vec<Copy> {
+        let mut copies: Vec<Copy> = fs::read_dir(self.history())
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| Copy::parse(&entry.file_name().to_string_lossy()))
+            .collect();
+        copies.sort_by_key(|copy| std::cmp::Reverse(copy.at));
+        copies
+    }
+
+    pub(crate) fn autosaves(&self) -> Vec<Autosave> {
+        self.copies().iter().map(Copy::view).collect()
+    }
+
+    /// The text of a copy; `None` when there is no such copy.
+    pub(crate) fn read_copy(&self, id: &str) -> Option<String> {
+        let copy = self.copies().into_iter().find(|copy| copy.id() == id)?;
+        fs::read_to_string(self.history().join(copy.file())).ok()
+    }
+
+    /// Keeps a copy of `text`, unless the newest copy is the same, or (without `force`) is only a moment old.
+    pub(crate) fn keep(&self, text: &str, force: bool) -> io::Result<()> {
+        let copies = self.copies();
+        let now = files::now_ms();
+        if let Some(newest) = copies.first() {
+            let recent = now.saturating_sub(newest.at) < COPY_EVERY_MS;
+            let same = || fs::read_to_string(self.history().join(newest.file())).is_ok_and(|old| old == text);
+            if (!force && recent) || same() {
+                return Ok(());
+            }
+        }
+        // Two copies of one millisecond keep their order.
+        let at = copies.first().map_or(now, |newest| now.max(newest.at + 1));
+        let (document, _) = Document::parse(text);
+        let count = |section| document.section(section).len();
+        let copy = Copy {
+            at,
+            nodes: count(Section::Nodes),
+            edges: count(Section::Edges),
+        };
+        files::write_atomic(&self.history().join(copy.file()), text.as_bytes())?;
+        let mut all = vec![copy];
+        all.extend(copies);
+        for surplus in thin(&mut all, now) {
+            let _ = fs::remove_file(self.history().join(surplus.file()));
+        }
+        Ok(())
+    }
+
+    /// Takes over the copies of another slot (a draft that was saved, a graph that was saved under another name).
+    pub(crate) fn adopt(&self, other: &Slot) {
+        let _ = fs::create_dir_all(self.history());
+        for copy in other.copies() {
+            let target = self.history().join(copy.file());
+            if !target.exists() {
+                let _ = fs::copy(other.history().join(copy.file()), target);
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Copy {
+    at: u64,
+    nodes: usize,
+    edges: usize,
+}
+
+impl Copy {
+    fn id(&self) -> String {
+        format!("{}-{}-{}", self.at, self.nodes, self.edges)
+    }
+    fn file(&self) -> String {
+        format!("{}.json", self.id())
+    }
+    fn parse(file: &str) -> Option<Copy> {
+        let mut parts = file.strip_suffix(".json")?.split('-');
+        let copy = Copy {
+            at: parts.next()?.parse().ok()?,
+            nodes: parts.next()?.parse().ok()?,
+            edges: parts.next()?.parse().ok()?,
+        };
+        parts.next().is_none().then_some(copy)
+    }
+    fn view(&self) -> Autosave {
+        let small = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Autosave {
+            id: self.id(),
+            saved_at: superstep::iso8601(self.at),
+            nodes: small(self.nodes),
+            edges: small(self.edges),
+        }
+    }
+}
+
+/// Takes out copies until few enough are left: each time the one whose neighbours are closest together for their age,
+/// so that the past gets coarser the further back it is and the oldest copy stays.
+fn thin(copies: &mut Vec<Copy>, now: u64) -> Vec<Copy> {
+    let mut surplus = Vec::new();
+    while copies.len() > MAX_COPIES {
+        let crowd = |i: &usize| {
+            let gap = copies[i - 1].at.saturating_sub(copies[i + 1].at);
+            let age = now.saturating_sub(copies[*i].at).max(1);
+            // Parts per million, so that no floating point is compared.
+            u128::from(gap) * 1_000_000 / u128::from(age)
+        };
+        let Some(index) = (KEEP_NEWEST..copies.len() - 1).min_by_key(crowd) else {
+            break;
+        };
+        surplus.push(copies.remove(index));
+    }
+    surplus
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_bounded_and_reach_far_back() {
+        let hour = 3_600_000;
+        let mut copies = Vec::new();
+        let mut now = 0;
+        for n in 0..2_000u64 {
+            now = n * hour;
+            copies.insert(
+                0,
+                Copy {
+                    at: now,
+                    nodes: 0,
+                    edges: 0,
+                },
+            );
+            thin(&mut copies, now);
+        }
+        assert_eq!(copies.len(), MAX_COPIES);
+        assert_eq!(copies.last().unwrap().at, 0, "the oldest copy stays");
+        let recent: Vec<u64> = copies
+            .iter()
+            .take(KEEP_NEWEST)
+            .map(|c| (now - c.at) / hour)
+            .collect();
+        assert_eq!(
+            recent,
+            (0..KEEP_NEWEST as u64).collect::<Vec<_>>(),
+            "the newest copies all stay"
+        );
+        let gaps: Vec<u64> = copies.windows(2).map(|w| (w[0].at - w[1].at) / hour).collect();
+        assert!(
+            gaps[30] > gaps[0] && gaps[30] < 500,
+            "the past gets coarser, without a hole: {gaps:?}"
+        );
+    }
+
+    #[test]
+    fn a_copy_is_kept_once_and_read_back() {
+        let root = tempfile::tempdir().unwrap();
+        let slot = Slot::of_draft(root.path(), "draft-1");
+        let one = r#"{"format":"superstep/1","nodes":{"a":{}},"edges":[]}"#;
+        slot.keep(one, true).unwrap();
+        slot.keep(one, true).unwrap();
+        slot.keep("{}", false).unwrap();
+        let copies = slot.autosaves();
+        assert_eq!(
+            copies.len(),
+            1,
+            "the same text, or one a moment later, is no new copy"
+        );
+        assert_eq!((copies[0].nodes, copies[0].edges), (1, 0));
+        slot.keep("{}", true).unwrap();
+        assert_eq!(slot.autosaves().len(), 2);
+        assert_eq!(slot.read_copy(&copies[0].id).as_deref(), Some(one));
+        assert_eq!(slot.read_copy("../../etc/passwd"), None);
+    }
+
+    #[test]
+    fn what_is_not_saved_is_written_read_and_forgotten() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(Slot::all(&root.path().join("none")).len(), 0);
+        let slot = Slot::of_path(root.path(), Path::new("/g/one.json"));
+        assert!(slot.read_unsaved().is_none());
+        slot.clear_unsaved().unwrap();
+        let unsaved = Unsaved {
+            graph_id: "graph-1".into(),
+            path: Some("/g/one.json".into()),
+            saved_at: "2026".into(),
+            base: Some(Fingerprint::of("{}")),
+            instance: "ab".into(),
+            text: "{}".into(),
+        };
+        slot.write_unsaved(&unsaved).unwrap();
+        let same = Slot::of_path(root.path(), Path::new("/g/one.json"));
+        let read = same.read_unsaved().unwrap();
+        assert_eq!(
+            (read.graph_id.as_str(), read.text.as_str(), read.base),
+            ("graph-1", "{}", unsaved.base)
+        );
+        assert!(
+            Slot::of_path(root.path(), Path::new("/g/two.json"))
+                .read_unsaved()
+                .is_none()
+        );
+        assert_eq!(Slot::all(root.path()).len(), 1);
+        slot.clear_unsaved().unwrap();
+        assert!(slot.read_unsaved().is_none());
+        slot.keep("{}", true).unwrap();
+        slot.remove().unwrap();
+        slot.remove().unwrap();
+        assert_eq!((slot.autosaves().len(), Slot::all(root.path()).len()), (0, 0));
+    }
+
+    #[test]
+    fn copies_go_over_to_another_name() {
+        let root = tempfile::tempdir().unwrap();
+        let (draft, file) = (
+            Slot::of_draft(root.path(), "draft-1"),
+            Slot::of_path(root.path(), Path::new("/g/one.json")),
+        );
+        draft.keep("{\"name\": \"a\"}", true).unwrap();
+        draft.keep("{\"name\": \"b\"}", true).unwrap();
+        file.adopt(&draft);
+        let ids = |slot: &Slot| {
+            slot.autosaves()
+                .into_iter()
+                .map(|copy| copy.id)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(ids(&file), ids(&draft));
+        assert_eq!(ids(&file).len(), 2);
+        assert_eq!(
+            file.read_copy(&ids(&file)[0]).as_deref(),
+            Some("{\"name\": \"b\"}"),
+            "the newest comes first"
+        );
+        file.adopt(&draft);
+        assert_eq!(ids(&file).len(), 2);
+    }
+
+    #[test]
+    fn only_files_of_ours_are_copies() {
+        let copy = Copy {
+            at: 12,
+            nodes: 3,
+            edges: 4,
+        };
+        assert_eq!(
+            (copy.id().as_str(), copy.file().as_str()),
+            ("12-3-4", "12-3-4.json")
+        );
+        assert_eq!(Copy::parse("12-3-4.json"), Some(copy));
+        for other in ["12-3-4", "12-3.json", "12-3-4-5.json", "a-3-4.json", ".json"] {
+            assert_eq!(Copy::parse(other), None, "{other}");
+        }
+        let view = Copy {
+            at: 1_000,
+            nodes: 3,
+            edges: 4,
+        }
+        .view();
+        assert_eq!((view.nodes, view.edges), (3, 4));
+        assert!(
+            view.saved_at.starts_with("1970-01-01T00:00:01"),
+            "{}",
+            view.saved_at
+        );
+    }
+
+    #[test]
+    fn few_enough_copies_all_stay() {
+        let mut copies: Vec<Copy> = (0..MAX_COPIES as u64)
+            .rev()
+            .map(|at| Copy {
+                at,
+                nodes: 0,
+                edges: 0,
+            })
+            .collect();
+        assert_eq!(thin(&mut copies, 100), []);
+        copies.insert(
+            0,
+            Copy {
+                at: 100,
+                nodes: 0,
+                edges: 0,
+            },
+        );
+        let gone = thin(&mut copies, 100);
+        assert_eq!((gone.len(), copies.len()), (1, MAX_COPIES));
+        assert!(
+            gone[0].at > 0 && gone[0].at < 39,
+            "neither the oldest nor one of the newest: {gone:?}"
+        );
+    }
+
+    #[test]
+    fn while_editing_a_copy_is_made_now_and_then() {
+        let root = tempfile::tempdir().unwrap();
+        let slot = Slot::of_draft(root.path(), "draft-1");
+        let old = Copy {
+            at: files::now_ms() - COPY_EVERY_MS - 1_000,
+            nodes: 0,
+            edges: 0,
+        };
+        files::write_atomic(&slot.history().join(old.file()), b"{}").unwrap();
+        slot.keep("{}", false).unwrap();
+        assert_eq!(slot.autosaves().len(), 1, "nothing changed");
+        slot.keep("{ }", false).unwrap();
+        assert_eq!(slot.autosaves().len(), 2, "the last copy is older than a minute");
+        slot.keep("{  }", false).unwrap();
+        assert_eq!(slot.autosaves().len(), 2);
+        // A clock that was set back does not change the order.
+        let future = Copy {
+            at: files::now_ms() + 3_600_000,
+            nodes: 0,
+            edges: 0,
+        };
+        files::write_atomic(&slot.history().join(future.file()), b"{   }").unwrap();
+        slot.keep("[]", true).unwrap();
+        assert_eq!(slot.read_copy(&slot.autosaves()[0].id).as_deref(), Some("[]"));
+    }
+}

@@ -1,0 +1,195 @@
+//! Engine graphs of documents. Building checks everything and compiles code, so the graph of a version of a document
+//! is kept; the last one that could be built also serves to read threads while the document has errors.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
+use superstep::{Graph, Value};
+use superstep_document::Diagnostic;
+use superstep_nodes::schema::StateSchema;
+use superstep_nodes::{Grants, ModelSettings, Stamp};
+
+use crate::Workbench;
+use crate::documents::Source;
+use crate::wire::{Problem, RunModels};
+
+/// Graphs that are kept.
+const MAX_GRAPHS: usize = 32;
+
+/// A document and the graph that it means.
+#[derive(Debug)]
+pub(crate) struct Built {
+    /// The connections to model servers that it was built with.
+    models: ModelSettings,
+    /// Who answers for its models.
+    answering: RunModels,
+    /// What it may touch.
+    grants: Grants,
+    pub(crate) source: Source,
+    pub(crate) graph: Graph,
+    /// Graph files that it runs, as they were when it was built.
+    files: Vec<(PathBuf, Stamp)>,
+    schema: StateSchema,
+}
+
+impl Built {
+    fn is_current(&self) -> bool {
+        self.files
+            .iter()
+            .all(|(file, stamp)| Stamp::of(file).as_ref() == Some(stamp))
+    }
+
+    /// Refuses an input or an edit that the state's schema does not allow. Nodes are held to it while they run; what a
+    /// person types passes no node.
+    pub(crate) fn check(&self, what: &str, update: &Value) -> Result<(), Problem> {
+        self.schema.check_update(what, update).map_err(|error| {
+            Problem::new("does-not-fit", error.to_string())
+                .remedy("Correct the value, or change the key's type in the state panel.")
+        })
+    }
+}
+
+/// Built graphs by the document's key and by who answers for their models.
+type BuiltGraphs = HashMap<(String, RunModels), Arc<Built>>;
+
+/// Graphs that were built.
+#[derive(Debug, Default)]
+pub(crate) struct Graphs {
+    built: Mutex<BuiltGraphs>,
+}
+
+impl Graphs {
+    fn lock(&self) -> MutexGuard<'_, BuiltGraphs> {
+        self.built.lock()
+    }
+
+    fn get(&self, key: &str, answering: &RunModels) -> Option<Arc<Built>> {
+        self.lock().get(&(key.to_owned(), answering.clone())).cloned()
+    }
+
+    /// Any graph of a document: they differ in who answers, and not in what is stored.
+    fn any(&self, key: &str) -> Option<Arc<Built>> {
+        let all = self.lock();
+        all.values().find(|built| built.source.key == key).cloned()
+    }
+
+    /// Forgets every graph.
+    pub(crate) fn clear(&self) {
+        self.lock().clear();
+    }
+
+    fn keep(&self, built: &Arc<Built>) {
+        let mut all = self.lock();
+        if all.len() >= MAX_GRAPHS {
+            all.clear();
+        }
+        all.insert((built.source.key.clone(), built.answering.clone()), built.clone());
+    }
+}
+
+fn cannot_run(source: &Source, errors: &[Diagnostic]) -> Problem {
+    let mut shown: Vec<String> = errors
+        .iter()
+        .take(3)
+        .map(|error| format!("{}: {}", error.record, error.message))
+        .collect();
+    if errors.len() > shown.len() {
+        shown.push(format!("and {} more", errors.len() - shown.len()));
+    }
+    let remedy = errors.first().map_or_else(
+        || "Look at the list of problems.".to_owned(),
+        |error| error.remedy.clone(),
+    );
+    Problem::new(
+        "graph-invalid",
+        format!("{} cannot run. {}", source.name, shown.join(" ")),
+    )
+    .remedy(remedy)
+}
+
+impl Workbench {
+    /// The graph of a document, with the models that its nodes name.
+    pub(crate) fn build(&self, source: Source) -> Result<Arc<Built>, Problem> {
+        self.build_with(source, RunModels::default())
+    }
+
+    /// The graph of a document, ready to run.
+    pub(crate) fn build_with(&self, source: Source, answering: RunModels) -> Result<Arc<Built>, Problem> {
+        let models = self.models();
+        let grants = self.trust.grants(&Self::project(&source));
+        if let Some(built) = self.graphs.get(&source.key, &answering).filter(|built| {
+            built.source.version == source.version
+                && built.models == models
+                && built.grants == grants
+                && built.is_current()
+        }) {
+            return Ok(built);
+        }
+        let folder = source
+            .path
+            .as_deref()
+            .and_then(Path::parent)
+            .map(Path::to_path_buf);
+        if source.document.source().is_some() {
+            return Err(Problem::new(
+                "graph-invalid",
+                format!("{} cannot be read as a graph.", source.name),
+            )
+            .remedy("Correct the file, or take back an earlier version of it."));
+        }
+        let environment = self.environment(folder).with_grants(grants.clone());
+        let made = self
+            .registry
+            .build(&source.document, &answering.within(environment))
+            .map_err(|errors| cannot_run(&source, &errors))?;
+        let graph = made
+            .graph
+            .with_checkpointer(self.saver())
+            .with_store(self.store());
+        let (schema, _) = StateSchema::of(&source.document);
+        let built = Arc::new(Built {
+            models,
+            answering,
+            grants,
+            source,
+            graph,
+            files: made.files,
+            schema,
+        });
+        self.graphs.keep(&built);
+        Ok(built)
+    }
+
+    /// A graph that runs one node of a document and nothing else.
+    pub(crate) fn build_node_test(
+        &self,
+        source: &Source,
+        node: &str,
+        answering: &RunModels,
+    ) -> Result<Graph, Problem> {
+        let folder = source.path.as_deref().and_then(Path::parent);
+        let environment = self
+            .environment(folder.map(Path::to_path_buf))
+            .with_grants(self.trust.grants(&Self::project(source)));
+        let made = self
+            .registry
+            .build_trial(&source.document, &answering.within(environment), node)
+            .map_err(|errors| cannot_run(source, &errors))?;
+        self.permit(source, Some(node), answering)?;
+        Ok(made.graph.with_store(self.store()))
+    }
+
+    /// The graph to read a thread with: the one of its document as it is, or else the last one that could be built.
+    pub(crate) fn build_to_read(&self, key: &str) -> Option<Arc<Built>> {
+        match self.source_by_key(key).and_then(|source| self.build(source)) {
+            Ok(built) => Some(built),
+            Err(problem) => {
+                tracing::debug!(key, %problem, "the thread is read without its graph as it is now");
+                let key = self.ledger.followed(key).unwrap_or_else(|_| key.to_owned());
+                self.graphs.any(&key)
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Which questions wait: lists and counts, from what storage says of the checkpoints that ask. What asks is in the
+//! writes of its task, so no state is read; a graph is needed only for the name of a node that was sent a packet.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::{StreamExt, stream};
+use superstep::{
+    CheckpointAddress, CheckpointHead, CheckpointId, Interrupt, PendingWrite, StateRef, ThreadId, Waiting,
+    WaitingQuery, waiting_questions,
+};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::Workbench;
+use crate::base::blocking;
+use crate::inbox::question::asked;
+use crate::ledger::ThreadRow;
+use crate::session::{self, Asking};
+use crate::threads::lineage::Lineage;
+use crate::threads::listing::page_size;
+use crate::wire::{AppEvent, Inbox, ListInbox, Problem, Question, QuestionBranch};
+
+/// Checkpoints of a page when nobody says how many.
+const PAGE: usize = 100;
+/// Checkpoints whose tasks are named at once.
+const AT_ONCE: usize = 16;
+/// The least time between two counts.
+const COUNT_EVERY: Duration = Duration::from_millis(50);
+
+/// Reports to who counts that other questions wait now.
+#[derive(Debug, Default)]
+pub(crate) struct InboxCount {
+    changed: Arc<Notify>,
+    stop: CancellationToken,
+}
+
+impl InboxCount {
+    pub(crate) fn stop(&self) {
+        self.stop.cancel();
+    }
+}
+
+/// Counts for as long as the workbench is there, once for however much changed meanwhile.
+pub(crate) fn count(workbench: &Arc<Workbench>) {
+    let weak = Arc::downgrade(workbench);
+    let (changed, stop) = (workbench.inbox.changed.clone(), workbench.inbox.stop.clone());
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = changed.notified() => {}
+            }
+            let Some(workbench) = weak.upgrade() else { return };
+            match workbench.count_waiting().await {
+                Ok(waiting) => workbench.hub.publish(AppEvent::Inbox { waiting }),
+                Err(problem) => tracing::warn!(%problem, "the waiting questions could not be counted"),
+            }
+            drop(workbench);
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(COUNT_EVERY) => {}
+            }
+        }
+    });
+}
+
+fn place(text: &str) -> Result<(CheckpointId, ThreadId), Problem> {
+    let (checkpoint, thread) = text.split_once('/').ok_or_else(|| {
+        Problem::invalid(format!("{text:?} is not a place in the list of questions."))
+            .remedy("Load the list from its beginning.")
+    })?;
+    Ok((checkpoint.into(), thread.into()))
+}
+
+fn address(thread_id: &str, checkpoint: &CheckpointId) -> CheckpointAddress {
+    CheckpointAddress::new(thread_id, "", checkpoint.clone())
+}
+
+impl Workbench {
+    pub(crate) async fn inbox_list(self: &Arc<Self>, request: ListInbox) -> Result<Inbox, Problem> {
+        let limit = page_size(request.limit, PAGE);
+        let query = WaitingQuery {
+            thread: request.thread_id.as_deref().map(Into::into),
+            after: request.after.as_deref().map(place).transpose()?,
+            limit: Some(limit.saturating_add(1)),
+        };
+        // A run may end while the page is read: what it answers by now waits no more in a moment.
+        let leaving: HashSet<String> = (self.runs.being_answered().into_iter())
+            .flat_map(|(_, _, answers)| answers)
+            .collect();
+        let mut page = self.saver().waiting(&query).await?;
+        let more = page.len() > limit;
+        page.truncate(limit);
+        let last = page.last().filter(|_| more);
+        let next = last.map(|last| format!("{}/{}", last.checkpoint, last.thread));
+        let ids: Vec<&str> = page.iter().map(|waiting| waiting.thread.as_str()).collect();
+        let (mut rows, runs) = (self.ledger.threads(&ids)?, self.ledger.last_runs(&ids)?);
+        for waiting in &page {
+            if !rows.contains_key(waiting.thread.as_str())
+                && let Some(summary) = self.saver().thread(&waiting.thread).await?
+            {
+                rows.insert(waiting.thread.to_string(), self.adopt(&summary).await?);
+            }
+        }
+        let rows = Arc::new(rows);
+        let places = page
+            .iter()
+            .map(|waiting| address(waiting.thread.as_str(), &waiting.checkpoint));
+        let writes = self.saver().writes(&places.collect::<Vec<_>>()).await;
+        let asked_by: Vec<Vec<(String, Interrupt)>> = stream::iter(page.clone().into_iter().zip(writes?))
+            .map(|(waiting, pending)| {
+                let (this, rows) = (self.clone(), rows.clone());
+                async move {
+                    let row = rows.get(waiting.thread.as_str());
+                    this.asked_in(&pending, &waiting, row).await
+                }
+            })
+            .buffered(AT_ONCE)
+            .collect()
+            .await;
+        let mut branches = self.branches(&page).await?;
+        let mut paths: HashMap<&str, Option<String>> = HashMap::new();
+        let mut questions = Vec::with_capacity(page.len());
+        for (waiting, asked_by) in page.iter().zip(asked_by) {
+            let id = waiting.thread.as_str();
+            // Deleted meanwhile.
+            let Some(row) = rows.get(id) else { continue };
+            let path = match paths.get(&*row.graph_key) {
+                Some(path) => path.clone(),
+                None => {
+                    let key = self.ledger.followed(&row.graph_key)?;
+                    let path = Some(key).filter(|key| !key.is_empty() && !key.starts_with("draft-"));
+                    paths.insert(&row.graph_key, path.clone());
+                    path
+                }
+            };
+            let answered = self.runs.answering(id);
+            let run = runs.get(id).filter(|_| waiting.is_newest);
+            let since = run
+                .and_then(|run| run.ended_at.clone())
+                .filter(|ended| *ended > waiting.ts)
+                .unwrap_or_else(|| waiting.ts.clone());
+            let branch = branches.remove(&(waiting.checkpoint.clone(), waiting.thread.clone()));
+            for (node, interrupt) in asked_by {
+                let id_of = interrupt.id.as_str();
+                if leaving.contains(id_of) || answered.iter().any(|id| id == id_of) {
+                    continue;
+                }
+                questions.push(Question {
+                    interrupt_id: interrupt.id.to_string(),
+                    thread_id: id.to_owned(),
+                    thread_title: row.title.clone(),
+                    graph_name: row.graph_name.clone(),
+                    graph_path: path.clone(),
+                    node,
+                    asked: asked(&interrupt.value),
+                    checkpoint_id: waiting.checkpoint.to_string(),
+                    branch: branch.clone(),
+                    since: since.clone(),
+                });
+            }
+        }
+        Ok(Inbox {
+            waiting: self.count_waiting().await?,
+            questions,
+            next,
+        })
+    }
+
+    /// The pending writes of a checkpoint.
+    pub(crate) async fn writes_at(
+        &self,
+        thread_id: &str,
+        checkpoint: &CheckpointId,
+    ) -> Result<Vec<PendingWrite>, Problem> {
+        let writes = self.saver().writes_of(address(thread_id, checkpoint)).await;
+        Ok(writes?)
+    }
+
+    /// The questions in the writes of a checkpoint, with the nodes that ask.
+    async fn asked_in(
+        self: &Arc<Self>,
+        pending: &[PendingWrite],
+        waiting: &Waiting,
+        row: Option<&ThreadRow>,
+    ) -> Vec<(String, Interrupt)> {
+        let asking = session::asking(pending);
+        let names = match asking.iter().all(|asking| asking.node.is_some()) {
+            true => HashMap::new(),
+            false => self.task_names(waiting, row).await,
+        };
+        let named = |Asking {
+                         task_id,
+                         node,
+                         question,
+                     }| {
+            let node = names.get(task_id.as_str()).cloned().or(node);
+            (node.unwrap_or_default(), question)
+        };
+        asking.into_iter().map(named).collect()
+    }
+
+    /// The names of a checkpoint's tasks, from the thread's graph. Without it questions are shown all the same: they must
+    /// not disappear because a file did.
+    async fn task_names(
+        self: &Arc<Self>,
+        waiting: &Waiting,
+        row: Option<&ThreadRow>,
+    ) -> HashMap<String, String> {
+        let Some(key) = row.map(|row| row.graph_key.clone()).filter(|key| !key.is_empty()) else {
+            return HashMap::new();
+        };
+        let this = self.clone();
+        let built = blocking(move || this.build_to_read(&key)).await.ok().flatten();
+        let Some(built) = built else {
+            return HashMap::new();
+        };
+        let at = StateRef::at(waiting.thread.as_str(), waiting.checkpoint.clone());
+        match built.graph.get_state(&at).await {
+            Ok(state) => (state.tasks.iter())
+                .map(|task| (task.id.to_string(), task.name.to_string()))
+                .collect(),
+            Err(error) => {
+                tracing::warn!(thread = %waiting.thread, %error, "its state could not be read");
+                HashMap::new()
+            }
+        }
+    }
+
+    /// Where the branches of a page are, of those that are not the newest of their threads.
+    async fn branches(
+        &self,
+        page: &[Waiting],
+    ) -> Result<HashMap<(CheckpointId, ThreadId), QuestionBranch>, Problem> {
+        let mut of_thread: HashMap<&ThreadId, Vec<&CheckpointId>> = HashMap::new();
+        for waiting in page.iter().filter(|waiting| !waiting.is_newest) {
+            of_thread
+                .entry(&waiting.thread)
+                .or_default()
+                .push(&waiting.checkpoint);
+        }
+        let mut found = HashMap::new();
+        for (thread, checkpoints) in of_thread {
+            let newest: Option<CheckpointHead> = self
+                .heads(thread.as_str(), None, Some(1))
+                .await?
+                .into_iter()
+                .next();
+            let Some(newest) = newest else { continue };
+            let mut lineage = Lineage::from(self, thread.as_str(), [newest.clone()]);
+            for checkpoint in checkpoints {
+                let Some(step) = lineage.get(checkpoint).await?.map(|head| head.metadata.step) else {
+                    continue;
+                };
+                let left = lineage.common_ancestor(checkpoint, &newest.id).await?;
+                let left_at = match &left {
+                    Some(left) => lineage.get(left).await?.map(|head| head.metadata.step),
+                    None => None,
+                };
+                let branch = QuestionBranch {
+                    step,
+                    left_at: left_at.unwrap_or(-1),
+                };
+                found.insert((checkpoint.clone(), thread.clone()), branch);
+            }
+        }
+        Ok(found)
+    }
+
+    /// How many tasks ask whom nobody is answering now.
+    async fn count_waiting(&self) -> Result<u32, Problem> {
+        let mut waiting = self.saver().count_waiting().await?;
+        for (thread_id, checkpoint, answers) in self.runs.being_answered() {
+            let pending = self.writes_at(&thread_id, &checkpoint.as_str().into()).await?;
+            let answered = waiting_questions(&pending)
+                .iter()
+                .filter(|(_, questions)| {
+                    let is_answered = |q: &Interrupt| answers.iter().any(|id| id == q.id.as_str());
+                    questions.iter().all(is_answered)
+                })
+                .count();
+            waiting = waiting.saturating_sub(answered as u64);
+        }
+        Ok(u32::try_from(waiting).unwrap_or(u32::MAX))
+    }
+
+    /// Says that other questions wait now: those of one thread, or of any.
+    pub(crate) fn publish_inbox(&self, thread_id: Option<&str>) {
+        self.inbox.changed.notify_one();
+        self.deadlines.changed(thread_id);
+    }
+}

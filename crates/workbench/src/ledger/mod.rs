@@ -1,0 +1,557 @@
+//! What the workbench knows beside the checkpoints: titles of threads, runs, how long tasks took and where they led,
+//! and which file a draft became. One small SQLite file of its own, so that a backend for checkpoints needs to know
+//! nothing of windows.
+
+mod breakpoints;
+mod carried;
+mod events;
+mod keeper;
+mod runs;
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use parking_lot::{Mutex, MutexGuard};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::wire::Problem;
+
+pub(crate) use carried::Carried;
+pub(crate) use carried::RUN_RECORDS;
+pub use carried::{run_records, take_run_records};
+pub(crate) use events::{Kept, RunLog};
+pub(crate) use keeper::Keeper;
+pub(crate) use runs::{RunRow, TaskRow};
+
+/// One entry per schema version; never change one that was released.
+const MIGRATIONS: &[&str] = &[
+    "
+CREATE TABLE threads (
+    thread_id  TEXT PRIMARY KEY,
+    title      TEXT NOT NULL,
+    graph_name TEXT NOT NULL,
+    graph_key  TEXT NOT NULL,
+    created_at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE runs (
+    run_id     TEXT PRIMARY KEY,
+    thread_id  TEXT NOT NULL,
+    instance   TEXT NOT NULL,
+    status     TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    ended_at   TEXT,
+    problem    TEXT
+) WITHOUT ROWID;
+CREATE INDEX runs_of_thread ON runs (thread_id, started_at);
+CREATE TABLE tasks (
+    thread_id     TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    task_id       TEXT NOT NULL,
+    node          TEXT NOT NULL,
+    millis        INTEGER NOT NULL,
+    finished      INTEGER NOT NULL,
+    targets       TEXT NOT NULL,
+    PRIMARY KEY (thread_id, checkpoint_id, task_id)
+) WITHOUT ROWID;
+CREATE TABLE moved (
+    draft TEXT PRIMARY KEY,
+    path  TEXT NOT NULL
+) WITHOUT ROWID;
+",
+    "
+CREATE TABLE bookmarks (
+    thread_id     TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    name          TEXT NOT NULL,
+    PRIMARY KEY (thread_id, checkpoint_id)
+) WITHOUT ROWID;
+CREATE INDEX moved_to ON moved (path);
+",
+    "
+CREATE TABLE exchanges (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    thread_id TEXT NOT NULL,
+    task_id   TEXT NOT NULL,
+    size      INTEGER NOT NULL,
+    body      TEXT NOT NULL
+);
+CREATE INDEX exchanges_of_task ON exchanges (thread_id, task_id);
+CREATE INDEX exchanges_by_size ON exchanges (size);
+",
+    "
+ALTER TABLE threads ADD COLUMN place TEXT NOT NULL DEFAULT '';
+CREATE INDEX threads_by_place ON threads (place);
+",
+    "
+CREATE TABLE attempts (
+    thread_id TEXT NOT NULL,
+    task_id   TEXT NOT NULL,
+    body      TEXT NOT NULL,
+    PRIMARY KEY (thread_id, task_id)
+) WITHOUT ROWID;
+",
+    "
+CREATE TABLE run_events (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    thread_id TEXT NOT NULL,
+    run_id    TEXT NOT NULL,
+    first     INTEGER NOT NULL,
+    events    INTEGER NOT NULL,
+    size      INTEGER NOT NULL,
+    until     INTEGER NOT NULL,
+    body      BLOB NOT NULL
+);
+CREATE INDEX run_events_of_thread ON run_events (thread_id);
+CREATE INDEX run_events_by_size ON run_events (size);
+",
+    "
+CREATE TABLE breakpoints (
+    graph TEXT PRIMARY KEY,
+    body  TEXT NOT NULL
+) WITHOUT ROWID;
+",
+    "
+ALTER TABLE threads ADD COLUMN context TEXT;
+",
+];
+
+/// The open ledger.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    connection: Mutex<Connection>,
+}
+
+/// What is known of a thread.
+#[derive(Clone, Debug)]
+pub(crate) struct ThreadRow {
+    pub(crate) thread_id: String,
+    pub(crate) title: String,
+    pub(crate) graph_name: String,
+    pub(crate) graph_key: String,
+    pub(crate) created_at: String,
+}
+
+/// Several ids as one parameter.
+fn list(ids: &[&str]) -> String {
+    serde_json::Value::from(ids).to_string()
+}
+
+/// Checkpoints that were bookmarked in the app of a data folder, by thread: for hosts that remove checkpoints without it.
+pub fn bookmarks(data_dir: &Path) -> Result<HashMap<String, HashSet<String>>, Problem> {
+    let path = data_dir.join("workbench.db");
+    if !path.exists() {
+        return Ok(HashMap::new());
+    }
+    let marked = Ledger::open(&path)?.bookmarks(None)?;
+    let checkpoints =
+        |(thread, marked): (String, HashMap<String, String>)| (thread, marked.into_keys().collect());
+    Ok(marked.into_iter().map(checkpoints).collect())
+}
+
+impl Ledger {
+    pub(crate) fn open(path: &Path) -> Result<Self, Problem> {
+        Self::prepare(path).map_err(|error| match error {
+            Opening::Newer(found) => Problem::new(
+                "newer-version",
+                format!(
+                    "{} has schema {found}; this release reads up to {}.",
+                    path.display(),
+                    MIGRATIONS.len()
+                ),
+            )
+            .remedy("Install a newer release, or start with another data folder."),
+            Opening::Sqlite(error) => error.into(),
+        })
+    }
+
+    fn prepare(path: &Path) -> Result<Self, Opening> {
+        let mut connection = Connection::open(path)?;
+        connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        // What was sent to models must not be read in the file after it was deleted.
+        connection.pragma_update(None, "secure_delete", "ON")?;
+        // Two processes that start at once must not both migrate.
+        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let known = usize::try_from(version)
+            .ok()
+            .filter(|known| *known <= MIGRATIONS.len());
+        let Some(known) = known else {
+            return Err(Opening::Newer(version));
+        };
+        for migration in &MIGRATIONS[known..] {
+            transaction.execute_batch(migration)?;
+        }
+        transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+        transaction.commit()?;
+        Ok(Ledger {
+            connection: Mutex::new(connection),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock()
+    }
+
+    pub(crate) fn with<T>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, Problem> {
+        work(&mut self.lock()).map_err(Problem::from)
+    }
+
+    /// A number that is another one after another process changed anything.
+    pub(crate) fn changes(&self) -> Result<i64, Problem> {
+        self.with(|c| {
+            c.prepare_cached("PRAGMA data_version")?
+                .query_row([], |row| row.get(0))
+        })
+    }
+
+    /// Remembers a thread of the database at `place`; one that is known keeps its title and its beginning.
+    pub(crate) fn thread_began(&self, row: &ThreadRow, place: &str) -> Result<(), Problem> {
+        self.with(|c| {
+            c.prepare_cached(
+                "INSERT INTO threads (thread_id, title, graph_name, graph_key, created_at, place)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (thread_id) DO UPDATE SET graph_name = ?3, graph_key = ?4, place = ?6",
+            )?
+            .execute(params![
+                row.thread_id,
+                row.title,
+                row.graph_name,
+                row.graph_key,
+                row.created_at,
+                place
+            ])?;
+            Ok(())
+        })
+    }
+
+    pub(crate) fn rename(&self, row: &ThreadRow, place: &str) -> Result<(), Problem> {
+        self.thread_began(row, place)?;
+        self.with(|c| {
+            c.execute(
+                "UPDATE threads SET title = ?2 WHERE thread_id = ?1",
+                params![row.thread_id, row.title],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// What is known of these threads.
+    pub(crate) fn threads(&self, thread_ids: &[&str]) -> Result<HashMap<String, ThreadRow>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT thread_id, title, graph_name, graph_key, created_at FROM threads
+                 WHERE thread_id IN (SELECT value FROM json_each(?1))",
+            )?;
+            let rows = statement.query_map([list(thread_ids)], |row| {
+                Ok(ThreadRow {
+                    thread_id: row.get(0)?,
+                    title: row.get(1)?,
+                    graph_name: row.get(2)?,
+                    graph_key: row.get(3)?,
+                    created_at: row.get(4)?,
+                })
+            })?;
+            rows.map(|row| row.map(|row| (row.thread_id.clone(), row)))
+                .collect()
+        })
+    }
+
+    pub(crate) fn thread(&self, thread_id: &str) -> Result<Option<ThreadRow>, Problem> {
+        self.with(|c| {
+            c.prepare_cached(
+                "SELECT title, graph_name, graph_key, created_at FROM threads WHERE thread_id = ?1",
+            )?
+            .query_row([thread_id], |row| {
+                Ok(ThreadRow {
+                    thread_id: thread_id.to_owned(),
+                    title: row.get(0)?,
+                    graph_name: row.get(1)?,
+                    graph_key: row.get(2)?,
+                    created_at: row.get(3)?,
+                })
+            })
+            .optional()
+        })
+    }
+
+    pub(crate) fn delete_thread(&self, thread_id: &str) -> Result<(), Problem> {
+        self.with(|c| {
+            let transaction = c.transaction()?;
+            for table in [
+                "threads",
+                "runs",
+                "tasks",
+                "bookmarks",
+                "exchanges",
+                "attempts",
+                "run_events",
+            ] {
+                transaction.execute(&format!("DELETE FROM {table} WHERE thread_id = ?1"), [thread_id])?;
+            }
+            transaction.commit()
+        })
+    }
+
+    /// The threads that were begun in the database at a place, or seen there.
+    pub(crate) fn threads_at(&self, place: &str) -> Result<Vec<String>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached("SELECT thread_id FROM threads WHERE place = ?1")?;
+            let rows = statement.query_map([place], |row| row.get(0))?;
+            rows.collect()
+        })
+    }
+
+    /// Those of these threads that were begun or seen in a database at another place.
+    pub(crate) fn threads_not_at(
+        &self,
+        place: &str,
+        thread_ids: &[&str],
+    ) -> Result<HashSet<String>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT thread_id FROM threads WHERE place NOT IN (?1, '')
+                 AND thread_id IN (SELECT value FROM json_each(?2))",
+            )?;
+            let rows = statement.query_map([place, &list(thread_ids)], |row| row.get(0))?;
+            rows.collect()
+        })
+    }
+
+    /// These threads are in the database at this place.
+    pub(crate) fn placed(&self, place: &str, thread_ids: &[&str]) -> Result<(), Problem> {
+        self.with(|c| {
+            c.execute(
+                "UPDATE threads SET place = ?1
+                 WHERE place <> ?1 AND thread_id IN (SELECT value FROM json_each(?2))",
+                [place, &list(thread_ids)],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Has the thread ever stored anything? One that failed before it could is still to be shown.
+    pub(crate) fn has_stored(&self, thread_id: &str) -> Result<bool, Problem> {
+        self.with(|c| {
+            c.prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM tasks WHERE thread_id = ?1)
+                 OR EXISTS (SELECT 1 FROM runs WHERE thread_id = ?1 AND status IN ('done', 'asking', 'paused'))",
+            )?
+            .query_row([thread_id], |row| row.get(0))
+        })
+    }
+
+    /// A draft became a file: threads that ran the draft belong to the file now, and so do its breakpoints.
+    pub(crate) fn moved(&self, draft: &str, path: &str) -> Result<(), Problem> {
+        self.with(|c| {
+            let transaction = c.transaction()?;
+            transaction.execute(
+                "INSERT OR REPLACE INTO moved (draft, path) VALUES (?1, ?2)",
+                [draft, path],
+            )?;
+            transaction.execute(
+                "UPDATE OR REPLACE breakpoints SET graph = ?2 WHERE graph = ?1",
+                [draft, path],
+            )?;
+            transaction.commit()
+        })
+    }
+
+    /// The drafts that became this file.
+    pub(crate) fn drafts_of(&self, path: &str) -> Result<Vec<String>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached("SELECT draft FROM moved WHERE path = ?1")?;
+            let rows = statement.query_map([path], |row| row.get(0))?;
+            rows.collect()
+        })
+    }
+
+    /// A copy of a thread: its own title; the times, bookmarks, exchanges, failed attempts and events of the other.
+    pub(crate) fn thread_copied(&self, from: &str, row: &ThreadRow, place: &str) -> Result<(), Problem> {
+        self.thread_began(row, place)?;
+        self.with(|c| {
+            let transaction = c.transaction()?;
+            transaction.execute(
+                "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets)
+                 SELECT ?2, checkpoint_id, task_id, node, millis, finished, targets FROM tasks WHERE thread_id = ?1",
+                [from, &row.thread_id],
+            )?;
+            transaction.execute(
+                "INSERT OR REPLACE INTO bookmarks (thread_id, checkpoint_id, name)
+                 SELECT ?2, checkpoint_id, name FROM bookmarks WHERE thread_id = ?1",
+                [from, &row.thread_id],
+            )?;
+            transaction.execute(
+                "INSERT INTO exchanges (thread_id, task_id, size, body)
+                 SELECT ?2, task_id, size, body FROM exchanges WHERE thread_id = ?1 ORDER BY id",
+                [from, &row.thread_id],
+            )?;
+            transaction.execute(
+                "INSERT OR REPLACE INTO attempts (thread_id, task_id, body)
+                 SELECT ?2, task_id, body FROM attempts WHERE thread_id = ?1",
+                [from, &row.thread_id],
+            )?;
+            transaction.execute(
+                "INSERT INTO run_events (thread_id, run_id, first, events, size, until, body)
+                 SELECT ?2, run_id, first, events, size, until, body FROM run_events WHERE thread_id = ?1 ORDER BY id",
+                [from, &row.thread_id],
+            )?;
+            transaction.commit()
+        })
+    }
+
+    /// Names a checkpoint, or takes its name away.
+    pub(crate) fn bookmark(
+        &self,
+        thread_id: &str,
+        checkpoint_id: &str,
+        name: Option<&str>,
+    ) -> Result<(), Problem> {
+        self.with(|c| {
+            match name {
+                Some(name) => c.execute(
+                    "INSERT OR REPLACE INTO bookmarks (thread_id, checkpoint_id, name) VALUES (?1, ?2, ?3)",
+                    [thread_id, checkpoint_id, name],
+                )?,
+                None => c.execute(
+                    "DELETE FROM bookmarks WHERE thread_id = ?1 AND checkpoint_id = ?2",
+                    [thread_id, checkpoint_id],
+                )?,
+            };
+            Ok(())
+        })
+    }
+
+    /// Bookmarks by thread and checkpoint; of one thread when given.
+    pub(crate) fn bookmarks(
+        &self,
+        thread_id: Option<&str>,
+    ) -> Result<HashMap<String, HashMap<String, String>>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT thread_id, checkpoint_id, name FROM bookmarks WHERE ?1 IS NULL OR thread_id = ?1",
+            )?;
+            let mut rows = statement.query([thread_id])?;
+            let mut found: HashMap<String, HashMap<String, String>> = HashMap::new();
+            while let Some(row) = rows.next()? {
+                let of_thread = found.entry(row.get(0)?).or_default();
+                of_thread.insert(row.get(1)?, row.get(2)?);
+            }
+            Ok(found)
+        })
+    }
+
+    /// Where the graph that a thread's metadata names is now.
+    pub(crate) fn followed(&self, key: &str) -> Result<String, Problem> {
+        if !key.starts_with("draft-") {
+            return Ok(key.to_owned());
+        }
+        let path = self.with(|c| {
+            c.prepare_cached("SELECT path FROM moved WHERE draft = ?1")?
+                .query_row([key], |row| row.get::<_, String>(0))
+                .optional()
+        })?;
+        Ok(path.unwrap_or_else(|| key.to_owned()))
+    }
+}
+
+#[derive(Debug)]
+enum Opening {
+    Sqlite(rusqlite::Error),
+    Newer(i64),
+}
+
+impl From<rusqlite::Error> for Opening {
+    fn from(error: rusqlite::Error) -> Self {
+        Opening::Sqlite(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::RunStatus;
+
+    #[test]
+    fn a_newer_ledger_is_refused_and_untouched() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("workbench.db");
+        drop(Ledger::open(&path).unwrap());
+        Connection::open(&path)
+            .unwrap()
+            .pragma_update(None, "user_version", 99)
+            .unwrap();
+        assert_eq!(Ledger::open(&path).unwrap_err().code, "newer-version");
+        let version: i64 = Connection::open(&path)
+            .unwrap()
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .unwrap();
+        assert_eq!(version, 99);
+    }
+
+    #[test]
+    fn the_last_run_and_the_last_attempt_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&dir.path().join("workbench.db")).unwrap();
+        let run = |id: &str, at: &str| RunRow {
+            run_id: id.into(),
+            thread_id: "t".into(),
+            instance: "i".into(),
+            status: RunStatus::Running,
+            started_at: at.into(),
+            ended_at: None,
+            problem: None,
+        };
+        ledger.run_began(&run("1", "2026-01-01")).unwrap();
+        ledger.run_began(&run("2", "2026-01-02")).unwrap();
+        let problem = Problem::new("task-failed", "no").remedy("yes");
+        ledger
+            .run_ended(&RunRow {
+                status: RunStatus::Failed,
+                problem: Some(problem),
+                ..run("2", "2026-01-02")
+            })
+            .unwrap();
+        let last = &ledger.last_runs(&["t", "u"]).unwrap()["t"];
+        assert_eq!((last.run_id.as_str(), last.status), ("2", RunStatus::Failed));
+        assert_eq!(last.problem.as_ref().unwrap().remedy.as_deref(), Some("yes"));
+        assert!(ledger.last_runs(&["other"]).unwrap().is_empty());
+
+        let task = |millis, targets: &[&str]| TaskRow {
+            checkpoint_id: "c".into(),
+            task_id: "x".into(),
+            node: "n".into(),
+            millis,
+            finished: true,
+            targets: targets.iter().map(|t| (*t).to_owned()).collect(),
+        };
+        ledger
+            .tasks_ended("t", &[task(5, &[]), task(7, &["a", "a"])])
+            .unwrap();
+        let tasks = ledger.tasks("t", "c", "c").unwrap();
+        assert_eq!(
+            (
+                tasks["c"].len(),
+                tasks["c"][0].millis,
+                tasks["c"][0].targets.len()
+            ),
+            (1, 7, 2)
+        );
+        ledger.delete_thread("t").unwrap();
+        assert!(ledger.tasks("t", "", "z").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_draft_is_followed_to_its_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&dir.path().join("workbench.db")).unwrap();
+        ledger.moved("draft-1", "/graphs/a.json").unwrap();
+        assert_eq!(ledger.followed("draft-1").unwrap(), "/graphs/a.json");
+        assert_eq!(ledger.followed("draft-2").unwrap(), "draft-2");
+    }
+}

@@ -1,0 +1,123 @@
+//! Items of long-term memory that a search by likeness passes over because vectors were made in another way when they were
+//! put: how many there are, and embedding them again, one such job at a time.
+
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
+use superstep::{Progress, StorageError, Store, StoreError};
+use tokio_util::sync::CancellationToken;
+
+use crate::Workbench;
+use crate::wire::{EmbedAnew, EmbeddedAnew, Empty, OutdatedItems, Problem};
+
+/// Items are counted up to here. A backend reads what it counts.
+const COUNTED: usize = 1_000;
+/// Items that are embedded at a time: their values are in memory meanwhile.
+const PAGE: usize = 250;
+
+/// The job that runs, if any.
+#[derive(Debug, Default)]
+pub(crate) struct Reembedding(Mutex<Option<Running>>);
+
+#[derive(Debug)]
+struct Running {
+    work: String,
+    stop: CancellationToken,
+}
+
+/// The mark of a job that runs; over when dropped.
+struct Begun<'a>(&'a Reembedding);
+
+impl Reembedding {
+    fn lock(&self) -> MutexGuard<'_, Option<Running>> {
+        self.0.lock()
+    }
+
+    fn work(&self) -> Option<String> {
+        self.lock().as_ref().map(|running| running.work.clone())
+    }
+
+    fn begin(&self, work: &str, stop: &CancellationToken) -> Result<Begun<'_>, Problem> {
+        let mut running = self.lock();
+        if running.is_some() {
+            return Err(Problem::new("busy", "Items are being embedded anew already.")
+                .remedy("Wait until that is done, or stop it first."));
+        }
+        *running = Some(Running {
+            work: work.to_owned(),
+            stop: stop.clone(),
+        });
+        Ok(Begun(self))
+    }
+
+    /// Its vectors are not wanted any more: another embedding was chosen, or another database.
+    pub(crate) fn stop(&self) {
+        if let Some(running) = &*self.lock() {
+            running.stop.cancel();
+        }
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        *self.0.lock() = None;
+    }
+}
+
+/// How many items are to be embedded again, and whether there are more than were counted.
+async fn outdated(store: &dyn Store) -> Result<(usize, bool), StoreError> {
+    let (mut after, mut count) = (None, 0);
+    while count <= COUNTED {
+        let page = store.outdated(after, PAGE).await?;
+        count += page.len();
+        match page.into_iter().nth(PAGE - 1) {
+            Some(last) => after = Some(last.place),
+            None => break,
+        }
+    }
+    Ok((count.min(COUNTED), count > COUNTED))
+}
+
+/// What was done before a failure is not lost, and what to do is in the problem itself.
+fn failed(error: &StoreError) -> Problem {
+    let mut problem = Problem::from(error);
+    if !matches!(error, StoreError::Storage(StorageError::Stopped)) {
+        problem.message.push_str(
+            " Items that were embedded anew before that stay so; begin again to go on with the others.",
+        );
+    }
+    problem
+}
+
+impl Workbench {
+    pub(crate) async fn store_outdated(self: &Arc<Self>, _: Empty) -> Result<OutdatedItems, Problem> {
+        let counted = outdated(&*self.store()).await;
+        let (items, more) = counted?;
+        Ok(OutdatedItems {
+            items: u32::try_from(items).unwrap_or(u32::MAX),
+            more,
+            work: self.reembedding.work(),
+        })
+    }
+
+    pub(crate) async fn store_embed(self: &Arc<Self>, request: EmbedAnew) -> Result<EmbeddedAnew, Problem> {
+        let job = self.job(Some(request.work.clone()));
+        let _begun = self.reembedding.begin(&request.work, job.stop())?;
+        let (store, progress) = (self.store(), Progress::default());
+        let embedding = async {
+            let (items, more) = outdated(&*store).await?;
+            // More than were counted is no total.
+            let total = if more { 0 } else { items as u64 };
+            let watch = |done: u64, _| job.at(done, total);
+            progress.follow(store.embed_anew(&progress), &watch).await
+        };
+        // A model that does not answer is not waited for. Each group of items has its new vectors or its old ones.
+        let embedded = tokio::select! {
+            biased;
+            () = job.stop().cancelled() => Err(StorageError::Stopped.into()),
+            embedded = embedding => embedded,
+        };
+        let items = embedded.map_err(|error| failed(&error))?;
+        Ok(EmbeddedAnew { items })
+    }
+}

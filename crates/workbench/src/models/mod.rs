@@ -1,0 +1,130 @@
+//! Who answers where the nodes of a run ask models. It is chosen for a run, not in the graph, and kept in the metadata of
+//! the thread's checkpoints: whatever goes on from one of them goes on with the same models, in every host.
+
+pub(crate) mod connections;
+pub(crate) mod secrets;
+
+use superstep::{CheckpointHead, Object, Value};
+use superstep_nodes::Environment;
+use superstep_nodes::provider::Recording;
+
+use crate::Workbench;
+use crate::wire::{ModelRecording, Problem, RunModels};
+
+/// Metadata of a run in which a model answers for the scripted ones.
+const SCRIPTED_MODELS: &str = "scripted_models";
+/// Metadata of a run whose models' answers are kept, or come from what was kept.
+const RECORDED_MODELS: &str = "recorded_models";
+
+/// The word of each.
+const RECORDINGS: [(ModelRecording, &str, Recording); 3] = [
+    (ModelRecording::Record, "record", Recording::Record),
+    (ModelRecording::Replay, "replay", Recording::Replay),
+    (ModelRecording::Off, "off", Recording::Off),
+];
+
+impl RunModels {
+    /// As the metadata of a checkpoint has it.
+    pub fn of(metadata: &Object) -> Self {
+        let text = |name: &str| metadata.get(name).and_then(Value::as_str);
+        Self {
+            scripted: text(SCRIPTED_MODELS).map(str::to_owned),
+            recording: text(RECORDED_MODELS)
+                .and_then(|word| RECORDINGS.into_iter().find(|(_, known, _)| *known == word))
+                .map(|(recording, ..)| recording),
+        }
+    }
+
+    /// Puts it into the metadata of checkpoints.
+    pub fn note(&self, metadata: &mut Object) {
+        if let Some(model) = &self.scripted {
+            metadata.insert(SCRIPTED_MODELS, model.as_str());
+        }
+        if let Some((_, word, _)) = self.entry() {
+            metadata.insert(RECORDED_MODELS, word);
+        }
+    }
+
+    fn entry(&self) -> Option<(ModelRecording, &'static str, Recording)> {
+        let recording = self.recording?;
+        RECORDINGS.into_iter().find(|(known, ..)| *known == recording)
+    }
+
+    /// These, and of what they leave open, what was chosen before.
+    pub fn or(self, before: Self) -> Self {
+        Self {
+            scripted: self.scripted.or(before.scripted),
+            recording: self.recording.or(before.recording),
+        }
+    }
+
+    /// Whether it is for the nodes to say.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Without a model that has no name.
+    pub fn cleaned(self) -> Self {
+        let named = self.scripted.map(|model| model.trim().to_owned());
+        Self {
+            scripted: named.filter(|model| !model.is_empty()),
+            ..self
+        }
+    }
+
+    /// What the nodes receive.
+    pub fn within(&self, environment: Environment) -> Environment {
+        Environment {
+            stand_in: self.scripted.clone(),
+            recording: self.entry().map(|(.., recording)| recording),
+            ..environment
+        }
+    }
+}
+
+/// As a checkpoint has it, for interfaces.
+pub(crate) fn chosen(head: &CheckpointHead) -> Option<RunModels> {
+    Some(RunModels::of(&head.metadata.user)).filter(|models| !models.is_empty())
+}
+
+impl Workbench {
+    /// Who answered on the way to a checkpoint, or to the newest.
+    pub(crate) async fn models_of(
+        &self,
+        thread_id: &str,
+        checkpoint_id: Option<&str>,
+    ) -> Result<RunModels, Problem> {
+        let heads = self.heads(thread_id, checkpoint_id, Some(1)).await?;
+        Ok(heads.first().and_then(chosen).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_tells_who_answered() {
+        for models in [
+            RunModels::default(),
+            RunModels {
+                scripted: Some("office::small".into()),
+                recording: Some(ModelRecording::Record),
+            },
+            RunModels {
+                scripted: None,
+                recording: Some(ModelRecording::Replay),
+            },
+        ] {
+            let mut metadata = Object::new();
+            models.note(&mut metadata);
+            assert_eq!(metadata.is_empty(), models.is_empty());
+            assert_eq!(RunModels::of(&metadata), models);
+        }
+        let blank = RunModels {
+            scripted: Some("  ".into()),
+            recording: None,
+        };
+        assert!(blank.cleaned().is_empty());
+    }
+}

@@ -1,0 +1,92 @@
+//! Whether a question still waits for the answer that a run is to begin with.
+
+use std::collections::BTreeMap;
+
+use superstep::CheckpointId;
+
+use crate::Workbench;
+use crate::inbox::question::already_answered;
+use crate::session::{self, Answers};
+use crate::wire::{Json, Problem, RunAction};
+
+fn by_id(answers: &BTreeMap<String, Json>) -> Answers<'_> {
+    Answers::ById(answers.keys().map(String::as_str).collect())
+}
+
+impl Workbench {
+    /// Refuses to go on without an answer where one was given meanwhile, or where there is time left.
+    pub(super) async fn still_passes(
+        &self,
+        thread_id: &str,
+        checkpoint: &CheckpointId,
+    ) -> Result<(), Problem> {
+        let waiting = session::waiting_at(&*self.saver(), &thread_id.into(), checkpoint).await?;
+        if session::has_passed(&waiting) {
+            return Ok(());
+        }
+        Err(already_answered(
+            "The question does not wait any more, or not yet for long enough.",
+        ))
+    }
+
+    /// The problem of an answer to a thread that is busy, when the question is what keeps it busy.
+    pub(super) async fn too_late(
+        &self,
+        thread_id: &str,
+        action: &RunAction,
+    ) -> Result<Option<Problem>, Problem> {
+        let RunAction::Resume {
+            answers,
+            checkpoint_id,
+        } = action
+        else {
+            return Ok(None);
+        };
+        let answering = self.runs.answering(thread_id);
+        let mut late = answers.keys().any(|id| answering.contains(id));
+        if let (false, Some(checkpoint)) = (late, checkpoint_id) {
+            let checkpoint = checkpoint.as_str().into();
+            let waiting = session::waiting_at(&*self.saver(), &thread_id.into(), &checkpoint).await?;
+            late = by_id(answers).unknown(&waiting).is_some();
+        }
+        Ok(late.then(|| already_answered("Somebody else has just answered this question.")))
+    }
+
+    /// Refuses answers to questions that do not wait, and of a person who was not asked.
+    pub(super) async fn waiting_for(
+        &self,
+        thread_id: &str,
+        checkpoint: Option<&CheckpointId>,
+        answers: &BTreeMap<String, Json>,
+    ) -> Result<(), Problem> {
+        if answers.is_empty() {
+            return Err(Problem::invalid("There is no answer in the request.")
+                .remedy("Answer at least one question."));
+        }
+        let gone = || {
+            already_answered(
+                "The question does not wait any more: it was answered or withdrawn, or the thread went on without it.",
+            )
+        };
+        let at = match checkpoint {
+            Some(checkpoint) => checkpoint.clone(),
+            None => {
+                let newest = self.heads(thread_id, None, Some(1)).await?.into_iter().next();
+                newest.ok_or_else(gone)?.id
+            }
+        };
+        let waiting = session::waiting_at(&*self.saver(), &thread_id.into(), &at).await?;
+        self.runs
+            .with(thread_id, |active| active.asked_at = Some(at.to_string()));
+        let answers = by_id(answers);
+        let me = self.preferences.settings().name;
+        if let Some(message) = session::not_asked(&waiting, &answers, me.as_deref()) {
+            return Err(Problem::new("not-asked", message)
+                .remedy("Let one of them answer, or say in the settings who you are."));
+        }
+        match answers.unknown(&waiting) {
+            None => Ok(()),
+            Some(_) => Err(gone()),
+        }
+    }
+}

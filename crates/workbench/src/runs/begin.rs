@@ -1,0 +1,284 @@
+//! The beginning of a run: its thread is taken and claimed, its graph is built, and what it begins with is checked before
+//! anything of it is noted.
+
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use superstep::{CheckpointId, ClaimRequest, Name, Object, RunConfig, StreamMode, Value};
+
+use super::Slot;
+use super::effects;
+use super::reader::Reader;
+use super::session::RunOf;
+use crate::Workbench;
+use crate::base::blocking;
+use crate::base::files;
+use crate::base::values::{TITLE, first_text};
+use crate::documents::Source;
+use crate::documents::graphs::Built;
+use crate::ipc::Handed;
+use crate::ledger::{RunRow, ThreadRow};
+use crate::session::Start;
+use crate::wire::{AppEvent, Json, Problem, RunAction, RunModels, RunStatus, RunView, StartRun};
+
+impl Workbench {
+    pub(crate) async fn run_start(self: &Arc<Self>, request: StartRun) -> Result<RunView, Problem> {
+        let answered = match &request.action {
+            RunAction::Resume { .. } => request.thread_id.clone(),
+            _ => None,
+        };
+        let started = self.run_begin(request, None, None).await;
+        if let (Err(_), Some(thread_id)) = (&started, answered) {
+            // It may have been counted as answered meanwhile.
+            self.publish_inbox(Some(&thread_id));
+        }
+        started
+    }
+
+    /// Starts a run. With `passed` it goes on at that checkpoint without an answer, because the time of a question there
+    /// is over. Another program may have handed it over.
+    pub(crate) async fn run_begin(
+        self: &Arc<Self>,
+        mut request: StartRun,
+        passed: Option<CheckpointId>,
+        mut handed: Option<Handed>,
+    ) -> Result<RunView, Problem> {
+        if request.thread_id.is_none() && !matches!(request.action, RunAction::Input { .. }) {
+            return Err(Problem::invalid("Only an input can begin a new thread.")
+                .remedy("Name the thread to go on with."));
+        }
+        let known = request.thread_id.clone();
+        let thread_id = known.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+        let (slot, claim) = self.take(&thread_id, &request).await?;
+        let source = match handed.as_mut().and_then(|handed| handed.source.take()) {
+            Some(source) => source,
+            None => self.source_of(&request).await?,
+        };
+        let models = self.models_for(&request, passed.as_ref()).await?;
+        let (this, answering) = (self.clone(), models.clone());
+        let built = blocking(move || {
+            // What cannot run at all is said first.
+            let built = this.build_with(source, answering.clone())?;
+            this.permit(&built.source, None, &answering)?;
+            Ok::<_, Problem>(built)
+        })
+        .await??;
+        let title = self.title_of(&thread_id, &request.action, &built)?;
+        // A question whose time is over goes on without a person, so the context is kept with the thread.
+        let context = match request.context.take() {
+            Some(context) => Some(context),
+            None => self.ledger.context(&thread_id)?,
+        };
+        let given = Value::from(context.clone().unwrap_or_default());
+        built
+            .graph
+            .context_of(given.clone())
+            .map_err(|error| Problem::invalid(error.to_string()))?;
+        let action = std::mem::replace(&mut request.action, RunAction::Continue);
+        let start = self.start_of(&thread_id, action, passed, &built).await?;
+        let run = RunRow {
+            run_id: uuid::Uuid::now_v7().to_string(),
+            thread_id: thread_id.clone(),
+            instance: self.instance.id().to_owned(),
+            status: RunStatus::Running,
+            started_at: files::now(),
+            ended_at: None,
+            problem: None,
+        };
+        let of = RunOf {
+            thread: &thread_id,
+            run_id: &run.run_id,
+            document: &built.source.document,
+            origin: &built.source.origin(&models),
+            claim,
+            cancel: slot.cancel.clone(),
+            recursion_limit: request.recursion_limit,
+        };
+        let mut config = of.config();
+        config.context = given;
+        choose(&mut config, &request, &built, handed.as_ref());
+        let input = start.apply(&mut config);
+        self.note_run(&run, title, &built, context.as_ref())?;
+        self.runs.with(&thread_id, |active| active.running = true);
+        let started = run.view();
+        let log = self.records.begin(&thread_id, &run.run_id);
+        log.emit(AppEvent::Run { run: started.clone() }, |event| {
+            self.hub.publish(event)
+        });
+        let stream = built.graph.stream(input, config);
+        let report = handed.map(|handed| handed.report);
+        tokio::spawn(Reader::new(self.clone(), slot, run, log, &built, report).read(stream));
+        self.publish_inbox(Some(&thread_id));
+        Ok(started)
+    }
+
+    /// Takes a thread for a run.
+    async fn take(
+        self: &Arc<Self>,
+        thread_id: &str,
+        request: &StartRun,
+    ) -> Result<(Slot, ClaimRequest), Problem> {
+        let slot = match self.reserve_claimed(thread_id) {
+            Ok(slot) => slot,
+            Err(busy) => return Err(self.too_late(thread_id, &request.action).await?.unwrap_or(busy)),
+        };
+        if let RunAction::Resume { answers, .. } = &request.action {
+            let answering = answers.keys().cloned().collect();
+            self.runs.with(thread_id, |active| active.answering = answering);
+        }
+        match self.claim_to_run(thread_id, request.take_over).await {
+            Ok(claim) => Ok((slot, claim)),
+            Err(busy) => {
+                // It is not answered here.
+                self.runs.with(thread_id, |active| active.answering.clear());
+                Err(self.too_late(thread_id, &request.action).await?.unwrap_or(busy))
+            }
+        }
+    }
+
+    /// The graph that is run: the one that is named, or the thread's.
+    async fn source_of(self: &Arc<Self>, request: &StartRun) -> Result<Source, Problem> {
+        match (&request.graph_id, &request.thread_id) {
+            (Some(graph_id), _) => Ok(self.document(graph_id)?.source()),
+            (None, Some(thread_id)) => {
+                let key = self.key_of_thread(thread_id).await?;
+                self.source_by_key(&key)
+            }
+            (None, None) => {
+                Err(Problem::invalid("A new thread needs a graph.").remedy("Name an open graph."))
+            }
+        }
+    }
+
+    /// Who answers for the models. A thread goes on as it began: from where it is continued, which may be a past checkpoint.
+    async fn models_for(
+        &self,
+        request: &StartRun,
+        passed: Option<&CheckpointId>,
+    ) -> Result<RunModels, Problem> {
+        match (&request.models, &request.thread_id) {
+            (Some(models), _) => Ok(models.clone().cleaned()),
+            (None, None) => Ok(RunModels::default()),
+            (None, Some(thread_id)) => {
+                let from = request.action.checkpoint();
+                let from = from.or_else(|| passed.map(CheckpointId::as_str));
+                self.models_of(thread_id, from).await
+            }
+        }
+    }
+
+    /// The title of the thread: of a new one, its first input.
+    fn title_of(&self, thread_id: &str, action: &RunAction, built: &Built) -> Result<String, Problem> {
+        if let Some(row) = self.ledger.thread(thread_id)? {
+            return Ok(row.title);
+        }
+        let title = match action {
+            RunAction::Input { input, .. } => first_text(&Value::from(input.clone()), TITLE),
+            _ => None,
+        };
+        Ok(title.unwrap_or_else(|| built.source.name.clone()))
+    }
+
+    /// With what the run begins, when it can.
+    async fn start_of(
+        &self,
+        thread_id: &str,
+        action: RunAction,
+        passed: Option<CheckpointId>,
+        built: &Built,
+    ) -> Result<Start, Problem> {
+        match (action, passed) {
+            (RunAction::Input { input, checkpoint_id }, _) => {
+                if !input.is_object() {
+                    return Err(Problem::invalid("The input must be an object of state keys.")
+                        .remedy("Give an object such as {\"key\": value}."));
+                }
+                let input = Value::from(input);
+                built.check("the input", &input)?;
+                Ok(Start::input(input, checkpoint_id.map(Into::into)))
+            }
+            (RunAction::Continue, Some(checkpoint)) => {
+                self.still_passes(thread_id, &checkpoint).await?;
+                Ok(Start::time_passed(checkpoint))
+            }
+            (RunAction::Continue, None) => Ok(Start::go_on(None)),
+            (RunAction::Replay { checkpoint_id }, _) => Ok(Start::go_on(Some(checkpoint_id.into()))),
+            (
+                RunAction::Resume {
+                    answers,
+                    checkpoint_id,
+                },
+                _,
+            ) => {
+                let at = checkpoint_id.map(CheckpointId::from);
+                self.waiting_for(thread_id, at.as_ref(), &answers).await?;
+                let answers: Object = answers
+                    .into_iter()
+                    .map(|(id, answer)| (id, Value::from(answer)))
+                    .collect();
+                Ok(Start::answers(answers.into(), at))
+            }
+        }
+    }
+
+    /// Notes in the ledger that a run begins.
+    fn note_run(
+        &self,
+        run: &RunRow,
+        title: String,
+        built: &Built,
+        context: Option<&Json>,
+    ) -> Result<(), Problem> {
+        let row = ThreadRow {
+            thread_id: run.thread_id.clone(),
+            title,
+            graph_name: built.source.name.clone(),
+            graph_key: built.source.key.clone(),
+            created_at: run.started_at.clone(),
+        };
+        self.ledger.thread_began(&row, &self.database.place())?;
+        self.ledger.keep_context(&run.thread_id, context)?;
+        self.ledger.run_began(run)
+    }
+}
+
+/// Sets what a request chooses for its run: effects, breakpoints, and what another program asks for that handed it over.
+fn choose(config: &mut RunConfig, request: &StartRun, built: &Built, handed: Option<&Handed>) {
+    effects::choose(request, config);
+    // Breakpoints outlive the nodes they were set on.
+    let known: HashSet<&str> = built.graph.node_names().map(|name| &**name).collect();
+    let breaks = |names: &[String]| -> Vec<Name> {
+        names
+            .iter()
+            .filter(|name| *name == "*" || known.contains(name.as_str()))
+            .map(|name| name.as_str().into())
+            .collect()
+    };
+    config.interrupt_before = breaks(&request.break_before);
+    config.interrupt_after = if request.single_step {
+        vec!["*".into()]
+    } else {
+        breaks(&request.break_after)
+    };
+    config.interrupt_nested = request.single_step && request.step_into;
+    config.modes = vec![
+        StreamMode::Tasks,
+        StreamMode::Checkpoints,
+        StreamMode::Messages,
+        StreamMode::Custom,
+        StreamMode::Attempts,
+    ];
+    // Nested graphs are looked into while they run.
+    config.subgraphs = true;
+    if let Some(handed) = handed {
+        config.max_concurrency = handed.max_concurrency.map(NonZeroUsize::get);
+        config.effects = handed.effects.map_or(config.effects, Into::into);
+        let modes = handed.report.modes.iter();
+        let more: Vec<StreamMode> = modes
+            .filter(|mode| !config.modes.contains(mode))
+            .copied()
+            .collect();
+        config.modes.extend(more);
+    }
+}

@@ -1,0 +1,92 @@
+//! What a run would do again to the world outside of its graph.
+
+use std::sync::Arc;
+
+use superstep::{
+    CheckpointId, Effect, EffectDone, EffectPolicy, EffectState as Came, RunConfig, ThreadId, WaitingQuery,
+};
+
+use crate::Workbench;
+use crate::base::blocking;
+use crate::base::values;
+use crate::documents::graphs::Built;
+use crate::wire::{EffectChoice, EffectList, EffectState, EffectView, FindEffects, Problem, StartRun};
+
+impl From<EffectChoice> for EffectPolicy {
+    fn from(choice: EffectChoice) -> Self {
+        match choice {
+            EffectChoice::Reuse => EffectPolicy::Reuse,
+            EffectChoice::Again => EffectPolicy::Again,
+            EffectChoice::Stop => EffectPolicy::Stop,
+            EffectChoice::Ask => EffectPolicy::Ask,
+        }
+    }
+}
+
+/// What the request says of effects that were done already; where it says nothing, a person is asked.
+pub(crate) fn choose(request: &StartRun, config: &mut RunConfig) {
+    config.effects = EffectPolicy::Ask;
+    let chosen = request.effects.iter();
+    config.effects_of = chosen
+        .map(|(node, choice)| (node.as_str().into(), (*choice).into()))
+        .collect();
+}
+
+impl Workbench {
+    pub(crate) async fn run_effects(self: &Arc<Self>, request: FindEffects) -> Result<EffectList, Problem> {
+        let source = match &request.graph_id {
+            Some(graph_id) => self.document(graph_id)?.source(),
+            None => {
+                let key = self.key_of_thread(&request.thread_id).await?;
+                self.source_by_key(&key)?
+            }
+        };
+        let this = self.clone();
+        let built = blocking(move || this.build(source)).await??;
+        let thread = ThreadId::from(request.thread_id.as_str());
+        let checkpoint = request.checkpoint_id.as_deref().map(CheckpointId::from);
+        let done = built.graph.effects_after(&thread, checkpoint.as_ref()).await;
+        let done = done?;
+        let query = WaitingQuery {
+            thread: Some(thread),
+            ..WaitingQuery::default()
+        };
+        let waiting = self.saver().waiting(&query).await;
+        let waiting = waiting?;
+        let elsewhere = waiting
+            .iter()
+            .filter(|waiting| checkpoint.as_ref() != Some(&waiting.checkpoint));
+        Ok(EffectList {
+            effects: done.into_iter().map(|done| view(&built, done)).collect(),
+            questions_left: elsewhere.map(|waiting| waiting.tasks).sum(),
+        })
+    }
+}
+
+fn view(built: &Built, done: EffectDone) -> EffectView {
+    // What stands in a nested graph is not in this document.
+    let spec = built
+        .source
+        .document
+        .nodes()
+        .find(|(id, _)| done.path.is_empty() && *id == &*done.node);
+    EffectView {
+        kind: spec.map(|(_, spec)| spec.kind).unwrap_or_default(),
+        node: done.node.to_string(),
+        path: done.path.iter().map(ToString::to_string).collect(),
+        effect: match done.effect {
+            Effect::Once | Effect::Idempotent => Some(done.effect.as_str().to_owned()),
+            _ => None,
+        },
+        times: done.times,
+        last_at: done.at,
+        state: match done.state {
+            Came::Done => EffectState::Done,
+            Came::Failed => EffectState::Failed,
+            Came::Begun => EffectState::Begun,
+        },
+        checkpoint_id: done.checkpoint.to_string(),
+        reusable: done.result.is_some(),
+        result: done.result.as_ref().map(values::view),
+    }
+}

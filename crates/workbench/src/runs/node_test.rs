@@ -1,0 +1,197 @@
+//! One node by itself: with the state of a checkpoint or one that a person wrote, without a thread.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use superstep::{
+    Input, Interrupt, MemorySaver, Name, Object, Payload, Run, RunConfig, RunError, StreamEvent, StreamMode,
+    TaskEnd, Value, overwrite,
+};
+use superstep_document::{ChannelKind, Document, Reducer};
+use superstep_nodes::schema::StateSchema;
+
+use crate::Workbench;
+use crate::base::blocking;
+use crate::base::values;
+use crate::base::values::interrupt_view;
+use crate::inbox::question::asked;
+use crate::runs::attempts::attempt_view;
+use crate::runs::tokens;
+use crate::threads::snapshot::not_retried;
+use crate::wire::{
+    AttemptView, Json, NodeTested, Problem, RunModels, TaskStatus, TaskView, TestNode, TokenPiece,
+};
+
+/// Name of the thread, which lives in memory for as long as the test.
+const THREAD: &str = "trial";
+/// Emitted values that are given back.
+const MAX_EMITTED: usize = 500;
+/// Characters of what models answered that are given back.
+const MAX_TEXT: usize = 256 * 1024;
+
+/// What a person would read of it.
+#[derive(Default)]
+struct Collected {
+    ended: Option<TaskEnd>,
+    text: String,
+    emitted: Vec<Json>,
+    more: u32,
+    /// Attempts at the node that failed.
+    attempts: Vec<AttemptView>,
+    /// Every task, those of nested graphs too.
+    tasks: Vec<String>,
+}
+
+impl Collected {
+    fn event(&mut self, event: StreamEvent, node: &str) {
+        if let Payload::TaskStart(task) = &event.payload {
+            self.tasks.push(task.id.to_string());
+        }
+        match event.payload {
+            Payload::TaskEnd(task) if event.ns.is_empty() && &*task.name == node => self.ended = Some(task),
+            Payload::AttemptFailed(failed) if event.ns.is_empty() && &*failed.name == node => {
+                self.attempts.push(attempt_view(&failed));
+            }
+            Payload::Message(message, _) => {
+                for piece in tokens::pieces(&message) {
+                    if let TokenPiece::Text { text } = piece
+                        && self.text.len() < MAX_TEXT
+                    {
+                        self.text.push_str(&text);
+                    }
+                }
+            }
+            Payload::Custom(value) if self.emitted.len() < MAX_EMITTED => self.emitted.push(value.into()),
+            Payload::Custom(_) => self.more += 1,
+            _ => {}
+        }
+    }
+
+    /// Reads one run of the node to its end.
+    async fn read(&mut self, mut run: Run, node: &str) -> Result<Vec<Interrupt>, RunError> {
+        while let Some(event) = run.next().await {
+            self.event(event, node);
+        }
+        Ok(run.finish().await?.interrupts)
+    }
+}
+
+/// An input that makes the state exactly these values: the reducers of the keys must not join them with anything.
+fn input(document: &Document, values: &Object) -> Value {
+    let joins = |name: &str| {
+        document.state_keys().any(|(key, spec)| {
+            key == name && spec.channel == ChannelKind::Kept && spec.reducer != Reducer::Overwrite
+        })
+    };
+    let values = values.iter().map(|(name, value)| {
+        let value = if joins(name) {
+            overwrite(value.clone())
+        } else {
+            value.clone()
+        };
+        (name.clone(), value)
+    });
+    Value::Object(values.collect())
+}
+
+impl Workbench {
+    pub(crate) async fn node_test(self: &Arc<Self>, request: TestNode) -> Result<NodeTested, Problem> {
+        let source = self.document(&request.graph_id)?.source();
+        let mut state = match &request.at {
+            Some(at) => self.state_at(at).await?,
+            None => Object::new(),
+        };
+        for (name, value) in request.state {
+            state.insert(name, Value::from(value));
+        }
+        let input = input(&source.document, &state);
+        let (schema, _) = StateSchema::of(&source.document);
+        schema.check_update("the test", &input).map_err(|error| {
+            Problem::new("does-not-fit", error.to_string())
+                .remedy("Correct the value, or change the key's type in the state panel.")
+        })?;
+        let answering = match (request.models, &request.at) {
+            (Some(models), _) => models.cleaned(),
+            (None, Some(at)) => self.models_of(&at.thread_id, at.checkpoint_id.as_deref()).await?,
+            (None, None) => RunModels::default(),
+        };
+        let (this, node) = (self.clone(), request.node.clone());
+        let document = source.document.clone();
+        let bounds = superstep_nodes::bounds(&source.document);
+        let graph = blocking(move || this.build_node_test(&source, &node, &answering)).await??;
+        let work = self.job(request.work);
+        let config = RunConfig::on(THREAD)
+            .modes([
+                StreamMode::Tasks,
+                StreamMode::Attempts,
+                StreamMode::Messages,
+                StreamMode::Custom,
+            ])
+            .interrupt_after([Name::from(request.node.as_str())])
+            .bounds(bounds)
+            .cancel(work.stop().clone())
+            // Models inside of a nested graph are collected, too.
+            .subgraphs(true);
+        let graph = graph.with_checkpointer(Arc::new(MemorySaver::new()));
+        let began = Instant::now();
+        let mut collected = Collected::default();
+        let mut answers = request.answers.into_iter();
+        let mut next = Input::Value(input);
+        let ended = loop {
+            match collected
+                .read(graph.stream(next, config.clone()), &request.node)
+                .await
+            {
+                // One answer at a time, as a person gives them.
+                Ok(questions) => match (questions.first(), answers.next()) {
+                    (Some(question), Some(answer)) => {
+                        let answer: Object = [(question.id.to_string(), Value::from(answer))]
+                            .into_iter()
+                            .collect();
+                        next = Input::answer(answer);
+                    }
+                    _ => break Ok(()),
+                },
+                Err(error) => break Err(error),
+            }
+        };
+        let tasks = std::mem::take(&mut collected.tasks);
+        let exchanges = tasks.iter().flat_map(|task| self.taken_exchanges(task)).collect();
+        let millis = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
+        let Some(task) = collected.ended else {
+            return Err(match ended {
+                Err(error) => error.into(),
+                Ok(()) => Problem::new("internal", format!("Node {} did not run.", request.node)),
+            });
+        };
+        if let Err(RunError::Cancelled) = &ended {
+            return Err(RunError::Cancelled.into());
+        }
+        let status = match (&task.error, task.interrupts.is_empty()) {
+            (Some(_), _) => TaskStatus::Failed,
+            (None, false) => TaskStatus::Asking,
+            (None, true) => TaskStatus::Done,
+        };
+        Ok(NodeTested {
+            asked: task.interrupts.first().map(|asks| asked(&asks.value)),
+            task: TaskView {
+                not_retried: (task.error.as_deref())
+                    .and_then(|error| not_retried(&document, &request.node, error)),
+                id: task.id.to_string(),
+                node: request.node,
+                status,
+                error: task.error,
+                interrupts: task.interrupts.iter().map(interrupt_view).collect(),
+                result: (status == TaskStatus::Done).then(|| values::view(&task.result)),
+                targets: task.targets.iter().map(ToString::to_string).collect(),
+                millis: Some(millis),
+                attempts: collected.attempts,
+                within: None,
+            },
+            text: collected.text,
+            emitted: collected.emitted,
+            more: collected.more,
+            exchanges,
+        })
+    }
+}

@@ -1,0 +1,421 @@
+//! What runs did, for who looks at it later: read by interfaces, written by the runs of this process, and by hosts that run a
+//! graph without a workbench.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+use superstep::{CheckpointEvent, Payload, RunError, RunResult, StreamEvent, StreamMode};
+use superstep_document::Document;
+use tokio_util::sync::CancellationToken;
+
+use crate::Workbench;
+use crate::base::files;
+use crate::events::hub::{Hub, Subscription};
+use crate::ipc::instance::Instance;
+use crate::ipc::{HandedRun, Hello, Host, Listener, Started};
+use crate::ledger::{Keeper, Kept, Ledger, RunLog, RunRow};
+use crate::runs::{Recorder, status_of, stopped};
+use crate::wire::commands;
+use crate::wire::{AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents};
+
+/// The modes of the engine's stream that a record is made from.
+const MODES: [StreamMode; 5] = [
+    StreamMode::Tasks,
+    StreamMode::Checkpoints,
+    StreamMode::Messages,
+    StreamMode::Custom,
+    StreamMode::Attempts,
+];
+
+/// How long another program may take to say what it has of a thread.
+const READ_WITHIN: Duration = Duration::from_secs(3);
+/// How long other programs may take to take the end of a run.
+const TAKEN_WITHIN: Duration = Duration::from_millis(500);
+
+/// The records of the runs of a workbench.
+#[derive(Debug)]
+pub(crate) struct Records {
+    keeper: Arc<Keeper>,
+    /// Runs of which something may not be written yet, by thread.
+    open: Mutex<HashMap<String, Arc<RunLog>>>,
+}
+
+impl Records {
+    pub(crate) fn new(ledger: &Arc<Ledger>) -> Result<Self, Problem> {
+        let ledger = ledger.clone();
+        let keeper = Keeper::start(move || Ok(ledger));
+        let keeper = keeper.map_err(|error| {
+            Problem::new("internal", format!("A thread could not be started: {error}."))
+                .remedy("Close other programs and try again.")
+        })?;
+        Ok(Self {
+            keeper: Arc::new(keeper),
+            open: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn keeper(&self) -> Arc<Keeper> {
+        self.keeper.clone()
+    }
+
+    fn open(&self) -> parking_lot::MutexGuard<'_, HashMap<String, Arc<RunLog>>> {
+        self.open.lock()
+    }
+
+    /// The log of a run that begins.
+    pub(crate) fn begin(&self, thread_id: &str, run_id: &str) -> Arc<RunLog> {
+        let log = RunLog::new(self.keeper.clone(), thread_id, run_id);
+        self.open().insert(thread_id.to_owned(), log.clone());
+        log
+    }
+
+    /// Nothing more comes to the log.
+    pub(crate) fn ended(&self, log: &Arc<RunLog>) {
+        log.hand_in_and(|| {
+            self.open().retain(|_, open| !Arc::ptr_eq(open, log));
+        });
+        self.keeper.then(|ledger| {
+            if let Err(problem) = ledger.trim_events() {
+                tracing::warn!(%problem, "records of old runs were not removed");
+            }
+        });
+    }
+}
+
+impl Workbench {
+    /// Publishes something that happened to a thread outside of a run, and keeps it.
+    pub(crate) fn emit(&self, thread_id: &str, event: AppEvent) {
+        let log = self.records.begin(thread_id, &uuid::Uuid::now_v7().to_string());
+        log.emit(event, |event| self.hub.publish(event));
+        self.records.ended(&log);
+    }
+
+    pub(crate) async fn thread_events(
+        self: &Arc<Self>,
+        request: ReadEvents,
+    ) -> Result<ThreadEvents, Problem> {
+        // The program that runs the thread knows what it has not written yet.
+        if let Some(program) = self.hub.elsewhere(&request.thread_id)
+            && let Some(program) = self.followed.peer(&program)
+            && let Ok(asked) = serde_json::to_value(&request)
+            && let Ok(answer) = program.call_within("thread.events", asked, READ_WITHIN).await
+            && let Ok(events) = serde_json::from_value(answer)
+        {
+            return Ok(events);
+        }
+        let log = self.records.open().get(&request.thread_id).cloned();
+        events_of(request, log, &self.records.keeper, &self.hub).await
+    }
+}
+
+/// What was kept of a thread at a moment, which is marked among the events.
+async fn events_of(
+    request: ReadEvents,
+    log: Option<Arc<RunLog>>,
+    keeper: &Keeper,
+    hub: &Hub,
+) -> Result<ThreadEvents, Problem> {
+    let ReadEvents {
+        thread_id,
+        after,
+        mark,
+    } = request;
+    let after = after.and_then(|after| i64::try_from(after).ok());
+    let mut reading = None;
+    let begin = || {
+        let read = move |ledger: &Ledger| ledger.events(&thread_id, after);
+        reading = Some(keeper.ask(read));
+        if let Some(mark) = mark {
+            hub.publish(AppEvent::Mark { mark });
+        }
+    };
+    match log {
+        Some(log) => log.hand_in_and(begin),
+        None => begin(),
+    }
+    let kept = match reading {
+        Some(reading) => reading.await?,
+        None => Kept::default(),
+    };
+    Ok(ThreadEvents {
+        events: kept.events,
+        left_out: kept.left_out,
+        last: kept.last.unsigned_abs(),
+    })
+}
+
+/// A run as other programs of the data folder see it.
+#[derive(Clone, Debug)]
+pub struct Recorded<'a> {
+    /// The data folder.
+    pub data_dir: &'a Path,
+    /// Thread.
+    pub thread_id: &'a str,
+    /// Run.
+    pub run_id: &'a str,
+    /// Its graph.
+    pub document: &'a Document,
+    /// The name of the database that the thread is in.
+    pub storage: &'a str,
+    /// The program that runs it, as a person calls it.
+    pub program: &'a str,
+    /// Stops it.
+    pub cancel: CancellationToken,
+}
+
+/// Records one run in the ledger of a data folder, as a workbench would that had started it, and lets other programs follow and
+/// stop it. Nothing that goes wrong with that is the run's concern: it is logged.
+pub struct RunRecord {
+    keeper: Arc<Keeper>,
+    recorder: Recorder,
+    log: Arc<RunLog>,
+    run: RunRow,
+    /// The last checkpoint has something left to run.
+    is_open: bool,
+    hub: Arc<Hub>,
+    /// The run is over, and noted.
+    ended: CancellationToken,
+    listener: Option<Listener>,
+    /// Shows other processes that this one is alive.
+    _instance: Instance,
+}
+
+/// What other programs may ask of a program that runs one graph.
+#[derive(Clone)]
+struct RunHost {
+    hello: Hello,
+    thread_id: String,
+    keeper: Arc<Keeper>,
+    log: Arc<RunLog>,
+    hub: Arc<Hub>,
+    cancel: CancellationToken,
+    ended: CancellationToken,
+}
+
+impl std::fmt::Debug for RunHost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("RunHost").field(&self.hello).finish()
+    }
+}
+
+impl RunHost {
+    async fn answer(self, command: String, request: Json) -> Result<Json, Problem> {
+        let of_this = |thread_id: &str| match thread_id == self.thread_id {
+            true => Ok(()),
+            false => Err(
+                Problem::not_found(format!("{} does not run this thread.", self.hello.program))
+                    .remedy("It may have ended: look at the thread again."),
+            ),
+        };
+        match command.as_str() {
+            "run.stop" => {
+                let request: StopRun = commands::parse(&command, request)?;
+                of_this(&request.thread_id)?;
+                self.cancel.cancel();
+                let done = stopped(&self.ended).await?;
+                commands::answer(&command, &done)
+            }
+            "thread.events" => {
+                let request: ReadEvents = commands::parse(&command, request)?;
+                of_this(&request.thread_id)?;
+                let events = events_of(request, Some(self.log), &self.keeper, &self.hub).await?;
+                commands::answer(&command, &events)
+            }
+            _ => Err(self.busy()),
+        }
+    }
+
+    fn busy(&self) -> Problem {
+        Problem::new(
+            "not-served",
+            format!(
+                "{} runs one graph, and does nothing else for others.",
+                self.hello.program
+            ),
+        )
+        .remedy("Ask again when it has ended.")
+    }
+}
+
+impl Host for RunHost {
+    fn hello(&self) -> Hello {
+        self.hello.clone()
+    }
+
+    fn call(&self, command: String, request: Json) -> BoxFuture<'static, Result<Json, Problem>> {
+        Box::pin(self.clone().answer(command, request))
+    }
+
+    fn run(&self, _: HandedRun) -> BoxFuture<'static, Result<Started, Problem>> {
+        let busy = self.busy();
+        Box::pin(async { Err(busy) })
+    }
+
+    fn subscribe(&self) -> Option<Subscription> {
+        Some(self.hub.subscribe_own())
+    }
+}
+
+impl std::fmt::Debug for RunRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunRecord")
+            .field("run", &self.run)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RunRecord {
+    /// Begins a record of a run of a graph; none where the data folder may not be written to.
+    pub fn begin(run: Recorded<'_>) -> Option<Self> {
+        let dir = run.data_dir;
+        Self::try_begin(run)
+            .inspect_err(|error| tracing::warn!(dir = %dir.display(), %error, "the run is not recorded"))
+            .ok()
+    }
+
+    fn try_begin(recorded: Recorded<'_>) -> std::io::Result<Self> {
+        let Recorded {
+            data_dir,
+            thread_id,
+            run_id,
+            document,
+            storage,
+            program,
+            cancel,
+        } = recorded;
+        std::fs::create_dir_all(data_dir)?;
+        let instance = Instance::enter(data_dir)?;
+        let path = data_dir.join("workbench.db");
+        let keeper = Arc::new(Keeper::start(move || Ledger::open(&path).map(Arc::new))?);
+        let run = RunRow {
+            run_id: run_id.to_owned(),
+            thread_id: thread_id.to_owned(),
+            instance: instance.id().to_owned(),
+            status: RunStatus::Running,
+            started_at: files::now(),
+            ended_at: None,
+            problem: None,
+        };
+        let log = RunLog::new(keeper.clone(), thread_id, run_id);
+        let began = run.clone();
+        keeper.then(move |ledger| {
+            if let Err(problem) = ledger.run_began(&began) {
+                tracing::warn!(%problem, "the beginning of the run was not noted");
+            }
+        });
+        let (hub, ended) = (Arc::<Hub>::default(), CancellationToken::new());
+        log.emit(AppEvent::Run { run: run.view() }, |event| hub.publish(event));
+        let host = RunHost {
+            hello: Hello::of(&instance.holder(program).name, storage, false),
+            thread_id: thread_id.to_owned(),
+            keeper: keeper.clone(),
+            log: log.clone(),
+            hub: hub.clone(),
+            cancel,
+            ended: ended.clone(),
+        };
+        Ok(Self {
+            recorder: Recorder::new(keeper.clone(), thread_id, Arc::new(document.clone())),
+            keeper,
+            log,
+            run,
+            is_open: false,
+            hub,
+            ended,
+            listener: Listener::start(&instance, Arc::new(host)),
+            _instance: instance,
+        })
+    }
+
+    /// These modes of a stream, and those that a record is made from.
+    pub fn with_modes(asked: &[StreamMode]) -> Vec<StreamMode> {
+        let more = MODES.into_iter().filter(|mode| !asked.contains(mode));
+        asked.iter().copied().chain(more).collect()
+    }
+
+    /// Notes an event of the run.
+    pub fn note(&mut self, event: &StreamEvent) {
+        if let (Payload::Checkpoint(checkpoint), true) = (&event.payload, event.ns.is_empty()) {
+            self.recorder.checkpoint(checkpoint);
+            self.is_open = !checkpoint.next.is_empty();
+            let event = AppEvent::Checkpoint {
+                thread_id: self.run.thread_id.clone(),
+                checkpoint: checkpoint_view(checkpoint),
+            };
+            return self.log.emit(event, |event| self.hub.publish(event));
+        }
+        if let Payload::Checkpoint(checkpoint) = &event.payload {
+            return self.hub.publish(within(&self.run.thread_id, event, checkpoint));
+        }
+        for event in self.recorder.note(event.clone(), None) {
+            self.log.emit(event, |event| self.hub.publish(event));
+        }
+    }
+
+    /// Notes how the run ended, and waits until everything is written.
+    pub async fn end(mut self, result: &Result<RunResult, RunError>) {
+        self.recorder.end();
+        (self.run.status, self.run.problem) = status_of(result, self.is_open);
+        self.run.ended_at = Some(files::now());
+        let event = AppEvent::Run { run: self.run.view() };
+        self.log.emit(event, |event| self.hub.publish(event));
+        let ended = self.run.clone();
+        self.log.hand_in_and(|| {});
+        self.keeper.then(move |ledger| {
+            if let Err(problem) = ledger.run_ended(&ended).and_then(|()| ledger.trim_events()) {
+                tracing::warn!(%problem, "the end of the run was not noted");
+            }
+        });
+        self.keeper.finish();
+        self.ended.cancel();
+        self.hub.close();
+        if let Some(listener) = self.listener {
+            listener.close(TAKEN_WITHIN).await;
+        }
+    }
+}
+
+/// A graph within another went one step further.
+pub(crate) fn within(thread_id: &str, event: &StreamEvent, made: &CheckpointEvent) -> AppEvent {
+    AppEvent::Within {
+        thread_id: thread_id.to_owned(),
+        ns: event.ns.join("|"),
+        next: made.next.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// A checkpoint when it was made.
+fn checkpoint_view(made: &CheckpointEvent) -> CheckpointView {
+    CheckpointView {
+        id: made.id.to_string(),
+        parent: made.parent.as_ref().map(ToString::to_string),
+        at: files::now(),
+        source: made.metadata.source.as_str().to_owned(),
+        step: i32::try_from(made.metadata.step).unwrap_or(i32::MAX),
+        next: made.next.iter().map(ToString::to_string).collect(),
+        updated: Vec::new(),
+        questions: 0,
+        failed: 0,
+        bookmark: None,
+        as_node: None,
+    }
+}
+
+/// Forgets what the ledger of a data folder has of threads that were deleted from the database at a place.
+pub fn forget_threads(data_dir: &Path, place: &str, thread_ids: &[&str]) -> Result<(), Problem> {
+    let path = data_dir.join("workbench.db");
+    if !path.exists() {
+        return Ok(());
+    }
+    let ledger = Ledger::open(&path)?;
+    // A thread of the same id in another database is another one.
+    let elsewhere = ledger.threads_not_at(place, thread_ids)?;
+    for thread_id in thread_ids.iter().filter(|id| !elsewhere.contains(**id)) {
+        ledger.delete_thread(thread_id)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Metadata that hosts put on every checkpoint, so that a thread can be understood and continued without the ledger.
+
+use std::path::Path;
+
+use superstep::{CheckpointHead, Object, Value};
+use superstep_document::Document;
+
+use crate::wire::RunModels;
+
+/// The name of the graph.
+const GRAPH: &str = "graph";
+/// The path of the graph's file, or the id of its draft.
+const GRAPH_PATH: &str = "graph_path";
+/// The run that made a checkpoint, under the name that LangGraph has for it.
+const RUN_ID: &str = "run_id";
+/// The keys that an edit wrote, one a line.
+const EDITED: &str = "edited";
+
+/// The graph of a run or an edit, as its checkpoints say it.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The name of the graph.
+    pub graph: String,
+    /// The path of its file, or the id of its draft.
+    pub path: String,
+    /// Who answers for its models.
+    pub models: RunModels,
+}
+
+impl Origin {
+    /// Metadata of the checkpoints of a run.
+    pub fn of_run(&self, run_id: &str) -> Object {
+        let mut metadata = self.of_graph();
+        self.models.note(&mut metadata);
+        metadata.insert(RUN_ID, run_id);
+        metadata
+    }
+
+    /// Metadata of an edit that writes these keys.
+    pub fn of_edit<'a>(&self, keys: impl IntoIterator<Item = &'a str>) -> Object {
+        let keys: Vec<&str> = keys.into_iter().collect();
+        let mut metadata = self.of_graph();
+        metadata.insert(EDITED, keys.join("\n"));
+        metadata
+    }
+
+    fn of_graph(&self) -> Object {
+        [(GRAPH, self.graph.as_str()), (GRAPH_PATH, self.path.as_str())]
+            .into_iter()
+            .collect()
+    }
+}
+
+fn text<'a>(head: &'a CheckpointHead, name: &str) -> Option<&'a str> {
+    head.metadata.user.get(name).and_then(Value::as_str)
+}
+
+/// The name of the graph that made a checkpoint.
+pub fn graph_name(head: &CheckpointHead) -> Option<&str> {
+    text(head, GRAPH)
+}
+
+/// The path of the graph that made a checkpoint, or the id of its draft.
+pub fn graph_path(head: &CheckpointHead) -> Option<&str> {
+    text(head, GRAPH_PATH)
+}
+
+/// The run that made a checkpoint.
+pub(crate) fn run_id(head: &CheckpointHead) -> Option<&str> {
+    text(head, RUN_ID)
+}
+
+/// The keys that an edit wrote.
+pub(crate) fn edited_keys(head: &CheckpointHead) -> Option<impl Iterator<Item = &str>> {
+    text(head, EDITED).map(str::lines)
+}
+
+/// Who answered for the models on the way to a checkpoint.
+pub fn models_of(head: &CheckpointHead) -> RunModels {
+    RunModels::of(&head.metadata.user)
+}
+
+/// A filter of checkpoints, held to those of the graph at a path, or of a draft.
+pub fn of_graph(mut filter: Object, path: &str) -> Object {
+    filter.insert(GRAPH_PATH, path);
+    filter
+}
+
+/// A document's name, or what its file is called.
+pub fn name_of(document: &Document, path: Option<&Path>) -> String {
+    let from_path = || {
+        let path = path?;
+        let stem = path.file_stem()?;
+        // A `graph.json` is known by its folder.
+        let folder = || path.parent().and_then(Path::file_name);
+        let known = (stem == "graph").then(folder).flatten();
+        Some(known.unwrap_or(stem).to_string_lossy().into_owned())
+    };
+    let named = Some(document.name().trim()).filter(|name| !name.is_empty());
+    named
+        .map(str::to_owned)
+        .or_else(from_path)
+        .unwrap_or_else(|| "Untitled".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_graph_is_named_by_its_text_its_file_or_its_folder() {
+        let document = |text: &str| Document::parse(text).0;
+        let named = document(r#"{"format": "superstep/1", "name": " Triage "}"#);
+        assert_eq!(name_of(&named, Some(Path::new("/a/b.json"))), "Triage");
+        let bare = document(r#"{"format": "superstep/1"}"#);
+        for (path, name) in [
+            ("/a/mail.json", "mail"),
+            ("/a/graph.json", "a"),
+            ("/graph.json", "graph"),
+        ] {
+            assert_eq!(name_of(&bare, Some(Path::new(path))), name, "{path}");
+        }
+        assert_eq!(name_of(&bare, None), "Untitled");
+    }
+
+    #[test]
+    fn a_run_and_an_edit_name_their_graph() {
+        let origin = Origin {
+            graph: "Triage".into(),
+            path: "/a/graph.json".into(),
+            models: RunModels {
+                scripted: Some("office::small".into()),
+                recording: None,
+            },
+        };
+        let run = origin.of_run("r1");
+        for (name, value) in [
+            ("graph", "Triage"),
+            ("graph_path", "/a/graph.json"),
+            ("run_id", "r1"),
+        ] {
+            assert_eq!(run.get(name).and_then(Value::as_str), Some(value), "{name}");
+        }
+        assert_eq!(RunModels::of(&run), origin.models);
+        let edit = origin.of_edit(["a", "b"]);
+        assert_eq!(edit.get("edited").and_then(Value::as_str), Some("a\nb"));
+        assert!(RunModels::of(&edit).is_empty(), "no model answered for an edit");
+    }
+}

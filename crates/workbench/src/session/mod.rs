@@ -1,0 +1,61 @@
+//! Rules of runs and edits that hold in every host, with a workbench or without one: what is written into the metadata of
+//! checkpoints, which questions wait and who may answer them, and with what a run goes on.
+
+mod edit;
+mod metadata;
+mod questions;
+mod start;
+
+pub use edit::Edit;
+pub use metadata::{Origin, graph_name, graph_path, models_of, name_of, of_graph};
+pub(crate) use metadata::{edited_keys, run_id};
+pub use questions::{Answers, Asking, asking, node_of, not_asked, waiting, waiting_at, withdraw};
+pub use start::{Given, Start};
+
+use superstep::Interrupt;
+use superstep_nodes::kinds::ask;
+
+use crate::base::files::now_ms;
+
+/// When the first of the waits ends, when nothing else is waited for.
+pub fn only_waits(interrupts: &[Interrupt]) -> Option<u64> {
+    let waits =
+        |interrupt: &Interrupt| ask::is_wait(&interrupt.value).then(|| ask::deadline(&interrupt.value))?;
+    let ends: Option<Vec<u64>> = interrupts.iter().map(waits).collect();
+    ends?.into_iter().min()
+}
+
+/// Has the deadline of one of these questions passed? Then its thread goes on without an answer.
+pub fn has_passed(interrupts: &[Interrupt]) -> bool {
+    let now = now_ms();
+    let mut deadlines = interrupts
+        .iter()
+        .filter_map(|interrupt| ask::deadline(&interrupt.value));
+    deadlines.any(|until| until <= now)
+}
+
+#[cfg(test)]
+mod tests {
+    use superstep::{Value, json};
+
+    use super::*;
+
+    fn asks(value: Value) -> Interrupt {
+        Interrupt::from_json(&json!({"value": value, "id": "0123456789abcdef0123456789abcdef"})).unwrap()
+    }
+
+    #[test]
+    fn a_thread_that_only_waits_goes_on_at_the_first_of_its_times() {
+        let wait = |until: u64| asks(json!({"waits": true, "deadline": until}));
+        assert_eq!(only_waits(&[wait(90), wait(20)]), Some(20));
+        assert_eq!(only_waits(&[]), None);
+        let question = asks(json!({"question": "Pay?", "deadline": 5}));
+        assert_eq!(
+            only_waits(&[wait(90), question.clone()]),
+            None,
+            "a person can answer before that"
+        );
+        assert!(has_passed(&[asks(json!("really?")), question]));
+        assert!(!has_passed(&[asks(json!("really?")), wait(u64::MAX / 4)]));
+    }
+}

@@ -1,0 +1,77 @@
+//! With what a run begins or goes on, and where.
+
+use superstep::{CheckpointId, Input, Object, RunConfig, Value};
+
+/// What a run begins with.
+#[derive(Clone, Debug)]
+pub enum Given {
+    /// An input.
+    Input(Value),
+    /// Answers: one, or an object of them by the ids of their questions.
+    Answers(Value),
+    /// Nothing: the thread goes on.
+    Nothing,
+}
+
+impl Given {
+    pub(crate) fn input(self) -> Input {
+        match self {
+            Self::Input(input) => Input::Value(input),
+            Self::Answers(answers) => Input::answer(answers),
+            Self::Nothing => Input::Continue,
+        }
+    }
+}
+
+/// The beginning of a run, or how a thread goes on.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// What it begins with.
+    pub given: Given,
+    /// The checkpoint where it begins; where the thread stands when absent.
+    pub checkpoint: Option<CheckpointId>,
+    /// Tasks of the open step that have finished stay as they are. So a question is answered where it waits; another answer
+    /// to one that was answered already is a new branch, on which everything of its step runs again.
+    pub keep_finished: bool,
+}
+
+impl Start {
+    /// Begins with an input, on a new branch where a checkpoint is named.
+    pub fn input(input: Value, checkpoint: Option<CheckpointId>) -> Self {
+        Self {
+            given: Given::Input(input),
+            checkpoint,
+            keep_finished: false,
+        }
+    }
+
+    /// Goes on where the thread stands, or again from a checkpoint.
+    pub fn go_on(checkpoint: Option<CheckpointId>) -> Self {
+        Self {
+            given: Given::Nothing,
+            checkpoint,
+            keep_finished: false,
+        }
+    }
+
+    /// Goes on with answers to questions that wait.
+    pub fn answers(answers: Value, checkpoint: Option<CheckpointId>) -> Self {
+        Self {
+            given: Given::Answers(answers),
+            checkpoint,
+            keep_finished: true,
+        }
+    }
+
+    /// Goes on without an answer, because the time of a question at this checkpoint is over.
+    pub fn time_passed(checkpoint: CheckpointId) -> Self {
+        Self::answers(Object::new().into(), Some(checkpoint))
+    }
+
+    /// Sets where the run begins, and gives its input.
+    pub(crate) fn apply(self, config: &mut RunConfig) -> Input {
+        config.checkpoint_id = self.checkpoint;
+        config.keep_finished = self.keep_finished;
+        self.given.input()
+    }
+}

@@ -1,0 +1,429 @@
+//! Which database threads are kept in: the one a host was started with, the one that was chosen in the settings, or a
+//! file in the data folder. It can be changed while the app runs; a chosen one that cannot be opened leaves the app
+//! usable, so that another can be chosen.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use parking_lot::RwLock;
+use serde::{Deserialize, Serialize};
+use superstep::{
+    CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, Store, StoreAnswer, StoreConfig,
+    StoreError, StoreOp, Sweeper, ThreadId, ThreadQuery,
+};
+use superstep_storage::{Storage, path_of, shown};
+
+use crate::Workbench;
+use crate::base::blocking;
+use crate::base::files;
+use crate::wire::{
+    AppEvent, ChosenBy, Empty, Problem, StorageInfo, StorageKind, StorageTested, TestStorage, UseStorage,
+};
+
+/// The file of the choice. It is not part of the settings, which interfaces read: an address may hold a password.
+const FILE: &str = "database.json";
+
+/// A choice as it is kept.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Choice {
+    #[serde(default)]
+    url: Option<String>,
+}
+
+/// The database in use.
+#[derive(Debug)]
+pub(crate) struct Database {
+    data_dir: PathBuf,
+    current: RwLock<Current>,
+    /// Held while another database is chosen, or how its store works.
+    changing: tokio::sync::Mutex<()>,
+}
+
+#[derive(Clone, Debug)]
+struct Current {
+    saver: Arc<dyn Checkpointer>,
+    store: Arc<dyn Store>,
+    url: String,
+    chosen_by: ChosenBy,
+    open: Result<Open, StorageError>,
+    /// How its store works, or will when it can be opened.
+    config: StoreConfig,
+}
+
+/// A database that could be opened.
+#[derive(Clone, Debug)]
+struct Open {
+    storage: Storage,
+    /// Removes items of the store that have expired, for as long as this database is the one in use.
+    _sweeper: Arc<Sweeper>,
+}
+
+/// The database in use, with a store that works in another way.
+#[derive(Debug)]
+pub(crate) struct Reopened {
+    storage: Option<Storage>,
+    config: StoreConfig,
+}
+
+/// How often expired items are removed. Nobody sees them in between: they only take space.
+const SWEEP_EVERY: Duration = Duration::from_secs(300);
+
+impl Current {
+    fn of(storage: Storage, url: String, chosen_by: ChosenBy, config: StoreConfig) -> Self {
+        let sweeper = Sweeper::start(storage.store.clone(), SWEEP_EVERY);
+        Self {
+            saver: storage.checkpointer.clone(),
+            store: storage.store.clone(),
+            url,
+            chosen_by,
+            open: Ok(Open {
+                storage,
+                _sweeper: Arc::new(sweeper),
+            }),
+            config,
+        }
+    }
+}
+
+/// Stands for a database that could not be opened: says why at every request.
+#[derive(Debug)]
+struct Down(StorageError);
+
+#[async_trait]
+impl Checkpointer for Down {
+    async fn commit(&self, _: Commit) -> Result<(), StorageError> {
+        Err(self.0.clone())
+    }
+    async fn list(&self, _: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError> {
+        Err(self.0.clone())
+    }
+    async fn delete_thread(&self, _: &ThreadId) -> Result<(), StorageError> {
+        Err(self.0.clone())
+    }
+}
+
+#[async_trait]
+impl Store for Down {
+    async fn batch(&self, _: Vec<StoreOp>) -> Result<Vec<StoreAnswer>, StoreError> {
+        Err(self.0.clone().into())
+    }
+    async fn sweep(&self) -> Result<u64, StoreError> {
+        Err(self.0.clone().into())
+    }
+}
+
+/// What an address is of, by its beginning.
+pub(crate) fn kind_of(url: &str) -> StorageKind {
+    match url.split_once(':').map(|(scheme, _)| scheme) {
+        Some("memory") => StorageKind::Memory,
+        Some("file") => StorageKind::File,
+        Some("postgres" | "postgresql") => StorageKind::Postgres,
+        Some("redis" | "rediss") => StorageKind::Redis,
+        _ => StorageKind::Sqlite,
+    }
+}
+
+/// An address that means the same wherever the program is started: its path is of the data folder, or absolute.
+fn absolute(url: &str, data_dir: &Path) -> Result<String, Problem> {
+    let url = url.trim();
+    let Some(path) = path_of(url)? else {
+        return Ok(url.to_owned());
+    };
+    let scheme = if kind_of(url) == StorageKind::File {
+        "file"
+    } else {
+        "sqlite"
+    };
+    let path = match path.to_str() {
+        Some(text) if text.starts_with('~') => files::absolute(text)?,
+        _ => data_dir.join(path),
+    };
+    // How commits are acknowledged.
+    let query = url.split_once('?').map(|(_, query)| format!("?{query}"));
+    Ok(format!(
+        "{scheme}:{}{}",
+        path.display(),
+        query.unwrap_or_default()
+    ))
+}
+
+impl Database {
+    /// Opens what the host asks for, or else what was chosen, or else the file in the data folder.
+    pub(crate) async fn open(
+        data_dir: &Path,
+        by_host: Option<String>,
+        config: StoreConfig,
+    ) -> Result<Self, Problem> {
+        let chosen = match by_host {
+            Some(url) => Some((url, ChosenBy::Program)),
+            None => choice(data_dir)?.map(|url| (url, ChosenBy::Settings)),
+        };
+        let (url, chosen_by) = chosen.unwrap_or_else(|| (default_url(data_dir), ChosenBy::Default));
+        let current = match superstep_storage::open_with(&url, config.clone()).await {
+            Ok(storage) => Current::of(storage, url, chosen_by, config),
+            // A person who chose it in the app must be able to choose another one there.
+            Err(error) if chosen_by == ChosenBy::Settings => Current {
+                saver: Arc::new(Down(error.clone())),
+                store: Arc::new(Down(error.clone())),
+                url,
+                chosen_by,
+                open: Err(error),
+                config,
+            },
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self {
+            data_dir: data_dir.to_owned(),
+            current: RwLock::new(current),
+            changing: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// Until it is dropped, nobody else chooses a database or how its store works.
+    pub(crate) async fn changing(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.changing.lock().await
+    }
+
+    /// The database in use with a store that works in another way, for [`take`](Self::take).
+    pub(crate) async fn reopened(&self, config: StoreConfig) -> Result<Reopened, Problem> {
+        let storage = match self.current().open {
+            Ok(open) => {
+                let storage = open.storage.with_store_config(config.clone()).await;
+                Some(storage?)
+            }
+            Err(_) => None,
+        };
+        Ok(Reopened { storage, config })
+    }
+
+    /// From now on the store works in another way. What runs goes on with the one it began with.
+    pub(crate) fn take(&self, reopened: Reopened) {
+        let Reopened { storage, config } = reopened;
+        let mut current = self.current.write();
+        *current = match storage {
+            Some(storage) => Current::of(storage, current.url.clone(), current.chosen_by, config),
+            None => Current {
+                config,
+                ..current.clone()
+            },
+        };
+    }
+
+    /// The name under which the ledger knows the database in use.
+    pub(crate) fn place(&self) -> String {
+        shown(&self.current().url)
+    }
+
+    fn current(&self) -> Current {
+        self.current.read().clone()
+    }
+}
+
+fn default_url(data_dir: &Path) -> String {
+    format!("sqlite:{}", data_dir.join("threads.db").display())
+}
+
+/// The address of the database that a data folder's threads are in: the chosen one, or the file in the folder.
+pub fn database_url(data_dir: &Path) -> Result<String, Problem> {
+    Ok(choice(data_dir)?.unwrap_or_else(|| default_url(data_dir)))
+}
+
+fn choice(data_dir: &Path) -> Result<Option<String>, Problem> {
+    let path = data_dir.join(FILE);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Problem::file("read", &path, &error)),
+    };
+    // Starting with another database than the chosen one would look as if threads were lost.
+    let choice: Choice = serde_json::from_str(&text).map_err(|error| {
+        Problem::new("broken-file", format!("{} is broken: {error}.", path.display()))
+            .remedy("Correct it, or delete it to use the file in the data folder.")
+    })?;
+    Ok(choice.url)
+}
+
+fn keep_choice(data_dir: &Path, url: Option<String>) -> Result<(), Problem> {
+    let path = data_dir.join(FILE);
+    if url.is_none() {
+        return match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Problem::file("delete", &path, &error))
+            }
+            _ => Ok(()),
+        };
+    }
+    let text = serde_json::to_vec_pretty(&Choice { url });
+    let text = text.map_err(|error| Problem::new("internal", error.to_string()))?;
+    files::write_private(&path, &text).map_err(|error| Problem::file("write", &path, &error))
+}
+
+impl Workbench {
+    /// Where threads are kept.
+    pub(crate) fn saver(&self) -> Arc<dyn Checkpointer> {
+        self.database.current().saver
+    }
+
+    /// Where long-term memory is kept.
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        self.database.current().store
+    }
+
+    pub(crate) async fn storage_info(self: &Arc<Self>, _: Empty) -> Result<StorageInfo, Problem> {
+        let current = self.database.current();
+        let (threads, problem) = match current.saver.count_threads(&ThreadQuery::default()).await {
+            Ok(threads) => (Some(threads), None),
+            Err(error) => (None, Some(current.open.as_ref().err().unwrap_or(&error).into())),
+        };
+        Ok(StorageInfo {
+            kind: kind_of(&current.url),
+            url: shown(&current.url),
+            chosen_by: current.chosen_by,
+            default_url: default_url(&self.database.data_dir),
+            threads,
+            problem,
+        })
+    }
+
+    pub(crate) async fn storage_test(
+        self: &Arc<Self>,
+        request: TestStorage,
+    ) -> Result<StorageTested, Problem> {
+        let url = absolute(&request.url, &self.database.data_dir)?;
+        let (kind, begun) = (kind_of(&url), Instant::now());
+        let millis = || u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX);
+        // Asking whether a file can be used must not make it.
+        if let Some(path) = path_of(&url)? {
+            let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+            blocking(move || match path.exists() || folder.is_dir() {
+                true => Ok(()),
+                false => Err(
+                    Problem::not_found(format!("There is no folder {}.", folder.display()))
+                        .remedy("Make the folder, or choose another place."),
+                ),
+            })
+            .await??;
+        }
+        // Nor does it make tables on a server.
+        let storage = superstep_storage::open_existing(&url).await?;
+        let threads = match &storage {
+            Some(storage) => storage.checkpointer.count_threads(&ThreadQuery::default()).await,
+            None => Ok(0),
+        };
+        Ok(StorageTested {
+            kind,
+            url: shown(&url),
+            threads: threads?,
+            is_new: storage.is_none(),
+            millis: millis(),
+        })
+    }
+
+    pub(crate) async fn storage_use(self: &Arc<Self>, request: UseStorage) -> Result<StorageInfo, Problem> {
+        if self.database.current().chosen_by == ChosenBy::Program {
+            return Err(Problem::new(
+                "chosen-by-program",
+                "The database was chosen when the program was started, with --db.",
+            )
+            .remedy("Start it without --db to choose one here."));
+        }
+        let url = match &request.url {
+            Some(url) => Some(absolute(url, &self.database.data_dir)?),
+            None => None,
+        };
+        let target = url
+            .clone()
+            .unwrap_or_else(|| default_url(&self.database.data_dir));
+        let chosen_by = if url.is_some() {
+            ChosenBy::Settings
+        } else {
+            ChosenBy::Default
+        };
+        let _changing = self.database.changing().await;
+        let config = self.database.current().config;
+        let storage = superstep_storage::open_with(&target, config.clone()).await?;
+        let current = Current::of(storage, target, chosen_by, config);
+        {
+            // Nothing begins between the look at the runs and the change.
+            let idle = self.runs.idle().ok_or_else(|| {
+                Problem::new(
+                    "busy",
+                    "A thread is running, and goes on writing to the database it began with.",
+                )
+                .remedy("Wait until it stops, or stop it first.")
+            })?;
+            keep_choice(&self.database.data_dir, url)?;
+            *self.database.current.write() = current;
+            self.reembedding.stop();
+            // Graphs know the database that they were built for.
+            self.graphs.clear();
+            drop(idle);
+        }
+        self.hub.publish(AppEvent::Storage);
+        self.publish_inbox(None);
+        self.storage_info(Empty {}).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_relative_path_is_of_the_data_folder() {
+        let at = |url| absolute(url, Path::new("/data")).unwrap();
+        assert_eq!(at("threads.db"), "sqlite:/data/threads.db");
+        assert_eq!(at("sqlite:/x/y.db"), "sqlite:/x/y.db");
+        assert_eq!(at("file:threads"), "file:/data/threads");
+        assert_eq!(
+            at("file:threads?synchronous=normal"),
+            "file:/data/threads?synchronous=normal"
+        );
+        assert_eq!(at(" memory: "), "memory:");
+        assert_eq!(at("postgres://h/d"), "postgres://h/d");
+        assert!(absolute("sqlite:", Path::new("/data")).is_err());
+    }
+
+    #[test]
+    fn the_kind_of_a_database_is_that_of_its_scheme() {
+        for (url, kind) in [
+            ("memory:", StorageKind::Memory),
+            ("file:x", StorageKind::File),
+            ("postgres://h/d", StorageKind::Postgres),
+            ("postgresql://h/d", StorageKind::Postgres),
+            ("redis://h", StorageKind::Redis),
+            ("rediss://h", StorageKind::Redis),
+            ("sqlite:x.db", StorageKind::Sqlite),
+            ("x.db", StorageKind::Sqlite),
+        ] {
+            assert_eq!(kind_of(url), kind, "{url}");
+        }
+    }
+
+    #[test]
+    fn the_choice_is_kept_until_it_is_taken_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let usual = default_url(dir.path());
+        assert_eq!(database_url(dir.path()).unwrap(), usual);
+        keep_choice(dir.path(), None).unwrap();
+        keep_choice(dir.path(), Some("redis://h".into())).unwrap();
+        assert_eq!(database_url(dir.path()).unwrap(), "redis://h");
+        keep_choice(dir.path(), None).unwrap();
+        assert_eq!(database_url(dir.path()).unwrap(), usual);
+        fs::write(dir.path().join(FILE), "{").unwrap();
+        assert_eq!(database_url(dir.path()).unwrap_err().code, "broken-file");
+        fs::remove_file(dir.path().join(FILE)).unwrap();
+        // What cannot be deleted is said.
+        fs::create_dir(dir.path().join(FILE)).unwrap();
+        assert!(
+            keep_choice(dir.path(), None)
+                .unwrap_err()
+                .message
+                .contains("delete")
+        );
+        assert!(database_url(dir.path()).unwrap_err().message.contains("read"));
+    }
+}

@@ -1,0 +1,103 @@
+//! The line of checkpoints that led to one, read in pages from the newest to the oldest, so that what is near costs
+//! little in a thread of any length.
+
+use std::collections::HashMap;
+
+use superstep::{CheckpointHead, CheckpointId, ListQuery};
+
+use crate::Workbench;
+use crate::wire::Problem;
+
+/// Checkpoints of the first page; each later one is twice as large as the one before, up to [`LARGEST`].
+const FIRST: usize = 64;
+const LARGEST: usize = 1024;
+
+/// The checkpoints of a thread from one moment back, as far as they were asked for.
+pub(crate) struct Lineage<'a> {
+    workbench: &'a Workbench,
+    thread_id: &'a str,
+    read: HashMap<CheckpointId, CheckpointHead>,
+    /// Everything between the beginning and this one has been read.
+    oldest: CheckpointId,
+    page: usize,
+    ended: bool,
+}
+
+impl<'a> Lineage<'a> {
+    /// Begins with checkpoints that are known already; what is older than the newest of them can be asked for.
+    pub(crate) fn from(
+        workbench: &'a Workbench,
+        thread_id: &'a str,
+        known: impl IntoIterator<Item = CheckpointHead>,
+    ) -> Self {
+        let read: HashMap<_, _> = known.into_iter().map(|head| (head.id.clone(), head)).collect();
+        Self {
+            workbench,
+            thread_id,
+            oldest: read.keys().max().cloned().unwrap_or_else(|| "".into()),
+            read,
+            page: FIRST,
+            ended: false,
+        }
+    }
+
+    /// A checkpoint that is older than those the lineage began with; `None` when it is not there any more.
+    pub(crate) async fn get(&mut self, id: &CheckpointId) -> Result<Option<&CheckpointHead>, Problem> {
+        while !self.read.contains_key(id) && *id < self.oldest && !self.ended {
+            let query = ListQuery {
+                thread: Some(self.thread_id.into()),
+                ns: Some("".into()),
+                before: Some(self.oldest.clone()),
+                limit: Some(self.page),
+                ..ListQuery::default()
+            };
+            let heads = self.workbench.saver().heads(&query).await;
+            let heads = heads?;
+            self.ended = heads.len() < self.page;
+            self.page = (self.page * 2).min(LARGEST);
+            if let Some(last) = heads.last() {
+                self.oldest = last.id.clone();
+            }
+            self.read
+                .extend(heads.into_iter().map(|head| (head.id.clone(), head)));
+        }
+        Ok(self.read.get(id))
+    }
+
+    /// The checkpoints that a checkpoint continues, the nearest first, at most `limit`; with whether there are more.
+    pub(crate) async fn line(
+        &mut self,
+        from: &CheckpointHead,
+        limit: usize,
+    ) -> Result<(Vec<CheckpointHead>, bool), Problem> {
+        let mut line = Vec::new();
+        let mut at = from.parent.clone();
+        while let Some(id) = at {
+            if line.len() == limit {
+                return Ok((line, true));
+            }
+            let Some(head) = self.get(&id).await? else { break };
+            at = head.parent.clone();
+            line.push(head.clone());
+        }
+        Ok((line, false))
+    }
+
+    /// The newest checkpoint that both continue; one of the two when the other continues it. A parent is always older,
+    /// so the younger of the two steps back until they meet.
+    pub(crate) async fn common_ancestor(
+        &mut self,
+        left: &CheckpointId,
+        right: &CheckpointId,
+    ) -> Result<Option<CheckpointId>, Problem> {
+        let (mut left, mut right) = (left.clone(), right.clone());
+        while left != right {
+            let younger = if left > right { &mut left } else { &mut right };
+            match self.get(younger).await?.and_then(|head| head.parent.clone()) {
+                Some(parent) => *younger = parent,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(left))
+    }
+}

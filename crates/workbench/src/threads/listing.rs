@@ -1,0 +1,250 @@
+//! The list of threads, page by page. Storage gives threads in their order and filters what it can; titles and how
+//! runs ended are the ledger's, so what asks for those is sifted here, without values and without titles being made.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use superstep::{Object, ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
+
+use crate::Workbench;
+use crate::ledger::ThreadRow;
+use crate::session;
+use crate::threads::status::RunsOf;
+use crate::wire::{ListThreads, Problem, RunStatus, ThreadList, ThreadView};
+
+/// Threads of a page when nobody says how many.
+const PAGE: usize = 200;
+/// Largest page: one more is asked for with its `next`. Nothing is reserved by a number that came from outside.
+const LARGEST_PAGE: u32 = 5000;
+
+/// The entries of a page, of which a caller asked for some number or did not say.
+pub(crate) fn page_size(asked: Option<u32>, usual: usize) -> usize {
+    asked.map_or(usual, |asked| asked.clamp(1, LARGEST_PAGE) as usize)
+}
+
+/// Threads that are sifted at once.
+const SIFTED: usize = 500;
+
+/// What a list is of.
+struct Wanted {
+    /// One per key that a graph is known by in threads; one without an entry for every graph.
+    filters: Vec<Object>,
+    /// What storage can tell.
+    stored: Option<ThreadStatus>,
+    status: Option<RunStatus>,
+    needle: String,
+}
+
+impl Wanted {
+    /// True when storage alone cannot tell which threads belong in the list.
+    fn sifts(&self) -> bool {
+        !self.needle.is_empty() || (self.status.is_some() && self.stored.is_none())
+    }
+
+    fn matches(&self, view: &ThreadView) -> bool {
+        let contains = |text: &str| text.to_lowercase().contains(&self.needle);
+        (self.needle.is_empty() || contains(&view.title) || contains(&view.thread_id))
+            && self.status.is_none_or(|status| status == view.status)
+    }
+}
+
+/// What the ledger knows of the threads of a page.
+struct Known {
+    rows: HashMap<String, ThreadRow>,
+    runs: RunsOf,
+}
+
+fn place(text: &str) -> Result<ThreadPlace, Problem> {
+    let (head, thread) = text.split_once('/').ok_or_else(|| {
+        Problem::invalid(format!("{text:?} is not a place in the list of threads."))
+            .remedy("Load the list from its beginning.")
+    })?;
+    Ok(ThreadPlace {
+        head: head.into(),
+        thread: thread.into(),
+    })
+}
+
+impl Workbench {
+    fn wanted(&self, request: &ListThreads) -> Result<Wanted, Problem> {
+        let filters = match &request.graph_id {
+            None => vec![Object::new()],
+            Some(graph_id) => {
+                let key = self.document(graph_id)?.key();
+                let mut keys = self.ledger.drafts_of(&key)?;
+                // A draft that was saved keeps the id that its first threads know it by.
+                keys.push(graph_id.clone());
+                keys.push(key);
+                keys.sort();
+                keys.dedup();
+                keys.iter()
+                    .map(|key| session::of_graph(Object::new(), key))
+                    .collect()
+            }
+        };
+        let stored = match request.status {
+            Some(RunStatus::Done) => Some(ThreadStatus::Idle),
+            Some(RunStatus::Asking) => Some(ThreadStatus::Interrupted),
+            _ => None,
+        };
+        let needle = request
+            .search
+            .as_deref()
+            .unwrap_or_default()
+            .trim()
+            .to_lowercase();
+        Ok(Wanted {
+            filters,
+            stored,
+            status: request.status,
+            needle,
+        })
+    }
+
+    /// The next threads in the order of storage, whichever filter they fit.
+    async fn summaries(
+        &self,
+        wanted: &Wanted,
+        after: Option<&ThreadPlace>,
+        limit: usize,
+    ) -> Result<Vec<ThreadSummary>, Problem> {
+        let mut found = Vec::new();
+        for filter in &wanted.filters {
+            let query = ThreadQuery {
+                status: wanted.stored,
+                filter: filter.clone(),
+                after: after.cloned(),
+                limit: Some(limit),
+                ..ThreadQuery::default()
+            };
+            let page = self.saver().threads(&query).await;
+            found.extend(page?);
+        }
+        if wanted.filters.len() > 1 {
+            found.sort_by(|a, b| b.head.id.cmp(&a.head.id).then_with(|| a.thread.cmp(&b.thread)));
+            found.truncate(limit);
+        }
+        Ok(found)
+    }
+
+    async fn count(&self, wanted: &Wanted) -> Result<u64, Problem> {
+        let mut count = 0;
+        for filter in &wanted.filters {
+            let query = ThreadQuery {
+                status: wanted.stored,
+                filter: filter.clone(),
+                ..ThreadQuery::default()
+            };
+            let found = self.saver().count_threads(&query).await;
+            count += found?;
+        }
+        Ok(count)
+    }
+
+    async fn known(&self, summaries: &[ThreadSummary]) -> Result<Known, Problem> {
+        let ids: Vec<&str> = summaries.iter().map(|summary| summary.thread.as_str()).collect();
+        Ok(Known {
+            rows: self.ledger.threads(&ids)?,
+            runs: self.runs_of(&ids).await?,
+        })
+    }
+
+    pub(crate) async fn thread_list(self: &Arc<Self>, request: ListThreads) -> Result<ThreadList, Problem> {
+        let wanted = self.wanted(&request)?;
+        let limit = page_size((request.limit > 0).then_some(request.limit), PAGE);
+        let first = request.after.is_none();
+        let mut after = request.after.as_deref().map(place).transpose()?;
+        let mut threads = Vec::new();
+        let mut next = None;
+        let mut total = 0;
+        if first {
+            let young = self.young_threads(&wanted).await?;
+            total += young.len() as u64;
+            threads.extend(young);
+        }
+        loop {
+            let size = if wanted.sifts() {
+                SIFTED
+            } else {
+                limit.saturating_add(1)
+            };
+            let page = self.summaries(&wanted, after.as_ref(), size).await?;
+            let known = self.known(&page).await?;
+            for summary in &page {
+                let id = summary.thread.as_str();
+                let view = self.thread_view(summary, known.rows.get(id), &known.runs.of(id))?;
+                if !wanted.matches(&view) {
+                    continue;
+                }
+                total += u64::from(wanted.sifts());
+                if threads.len() < limit {
+                    let mut view = match known.rows.get(id) {
+                        Some(_) => view,
+                        // Only what is shown is given a title.
+                        None => {
+                            self.thread_view(summary, Some(&self.adopt(summary).await?), &known.runs.of(id))?
+                        }
+                    };
+                    self.name_asking(&mut view).await?;
+                    threads.push(view);
+                    next = Some(summary.place());
+                } else if !wanted.sifts() || !first {
+                    // One more than the page holds: there is a next one.
+                    return self.page(&wanted, first, total, threads, next).await;
+                }
+            }
+            after = page.last().map(ThreadSummary::place);
+            if page.len() < size {
+                break;
+            }
+        }
+        let more = wanted.sifts() && first && total > threads.len() as u64;
+        self.page(&wanted, first, total, threads, next.filter(|_| more))
+            .await
+    }
+
+    async fn page(
+        &self,
+        wanted: &Wanted,
+        first: bool,
+        counted: u64,
+        threads: Vec<ThreadView>,
+        next: Option<ThreadPlace>,
+    ) -> Result<ThreadList, Problem> {
+        let total = match first {
+            true if wanted.sifts() => Some(counted),
+            true => Some(counted + self.count(wanted).await?),
+            false => None,
+        };
+        Ok(ThreadList {
+            threads,
+            total: total.map(|total| u32::try_from(total).unwrap_or(u32::MAX)),
+            next: next.map(|place| format!("{}/{}", place.head, place.thread)),
+        })
+    }
+
+    /// Threads that run and have stored nothing yet.
+    async fn young_threads(&self, wanted: &Wanted) -> Result<Vec<ThreadView>, Problem> {
+        let running = self.runs.running();
+        let ids: Vec<&str> = running.iter().map(String::as_str).collect();
+        let (rows, runs) = (self.ledger.threads(&ids)?, self.runs_of(&ids).await?);
+        let mut young = Vec::new();
+        for row in rows.values() {
+            let own = session::of_graph(Object::new(), &row.graph_key);
+            let of_graph = wanted
+                .filters
+                .iter()
+                .any(|filter| filter.is_empty() || *filter == own);
+            let stored = self.saver().thread(&row.thread_id.as_str().into()).await;
+            if !of_graph || stored?.is_some() {
+                continue;
+            }
+            let view = self.young_thread(row, &runs.of(&row.thread_id))?;
+            if wanted.matches(&view) {
+                young.push(view);
+            }
+        }
+        young.sort_by(|a, b| (&b.updated_at, &b.thread_id).cmp(&(&a.updated_at, &a.thread_id)));
+        Ok(young)
+    }
+}

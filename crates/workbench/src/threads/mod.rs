@@ -1,0 +1,238 @@
+//! Threads: titles, checkpoints, edits. A thread is what storage says it is; the ledger adds its title.
+
+pub(crate) mod compare;
+mod edit;
+pub(crate) mod lineage;
+pub(crate) mod listing;
+pub(crate) mod nested;
+pub(crate) mod snapshot;
+pub(crate) mod status;
+
+use std::sync::Arc;
+
+use superstep::{CheckpointHead, CheckpointId, ListQuery, Source as MadeBy, ThreadId, Value};
+
+use crate::Workbench;
+use crate::base::problem::no_thread;
+use crate::ledger::ThreadRow;
+use crate::session;
+use crate::threads::listing::page_size;
+use crate::wire::{
+    AppEvent, CheckpointList, CheckpointView, DeleteThread, Empty, ListCheckpoints, Problem, RenameThread,
+    ThreadRef, ThreadView,
+};
+
+/// A node's name, or a state key: what is not is a channel of the engine.
+pub(crate) fn is_state_key(name: &str) -> bool {
+    !name.starts_with("__") && !name.starts_with("branch:") && !name.starts_with("join:")
+}
+
+pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
+    // Later checkpoints of an edit inherit its metadata; only the edit itself was made as a node.
+    let edit = head.metadata.source == MadeBy::Update;
+    let as_node = head
+        .metadata
+        .user
+        .get("as_node")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    CheckpointView {
+        id: head.id.to_string(),
+        parent: head.parent.as_ref().map(ToString::to_string),
+        at: head.ts.clone(),
+        source: head.metadata.source.as_str().to_owned(),
+        step: i32::try_from(head.metadata.step).unwrap_or(i32::MAX),
+        next: head.next.iter().map(ToString::to_string).collect(),
+        updated: match session::edited_keys(head) {
+            // The engine does not say which channels an edit changed, so that every node is considered next.
+            Some(keys) if edit => keys.map(str::to_owned).collect(),
+            _ => {
+                let updated = head.updated_channels.iter().flatten();
+                updated
+                    .filter(|name| is_state_key(name))
+                    .map(ToString::to_string)
+                    .collect()
+            }
+        },
+        questions: head.interrupted,
+        failed: head.failed,
+        bookmark: None,
+        as_node: as_node.filter(|_| edit),
+    }
+}
+
+impl Workbench {
+    /// Newest first, without values.
+    pub(crate) async fn heads(
+        &self,
+        thread_id: &str,
+        id: Option<&str>,
+        limit: Option<usize>,
+    ) -> Result<Vec<CheckpointHead>, Problem> {
+        let query = ListQuery {
+            thread: Some(thread_id.into()),
+            ns: Some("".into()),
+            id: id.map(CheckpointId::from),
+            limit,
+            ..ListQuery::default()
+        };
+        self.saver().heads(&query).await.map_err(Problem::from)
+    }
+
+    /// A checkpoint as it is shown, with its bookmark.
+    pub(crate) fn marked(&self, thread_id: &str, head: &CheckpointHead) -> Result<CheckpointView, Problem> {
+        let mut marked = self.ledger.bookmarks(Some(thread_id))?;
+        let of_thread = marked.get_mut(thread_id);
+        Ok(CheckpointView {
+            bookmark: of_thread.and_then(|marked| marked.remove(head.id.as_str())),
+            ..checkpoint_view(head)
+        })
+    }
+
+    /// What the thread says about its graph: a path or a draft's id.
+    pub(crate) fn graph_key(&self, head: &CheckpointHead, row: Option<&ThreadRow>) -> Option<String> {
+        let noted = row.map(|row| row.graph_key.clone()).filter(|key| !key.is_empty());
+        noted.or_else(|| session::graph_path(head).map(str::to_owned))
+    }
+
+    /// The key of the thread's graph.
+    pub(crate) async fn key_of_thread(&self, thread_id: &str) -> Result<String, Problem> {
+        let row = self.ledger.thread(thread_id)?;
+        let head = self.heads(thread_id, None, Some(1)).await?.into_iter().next();
+        let key = match (&head, row) {
+            (Some(head), row) => self.graph_key(head, row.as_ref()),
+            (None, Some(row)) => Some(row.graph_key),
+            (None, None) => return Err(no_thread(thread_id)),
+        };
+        key.ok_or_else(|| {
+            Problem::new("graph-needed", "It is not known which graph this thread ran.")
+                .remedy("Open the graph and run the thread with it.")
+        })
+    }
+
+    pub(crate) async fn thread_get(self: &Arc<Self>, request: ThreadRef) -> Result<ThreadView, Problem> {
+        self.thread(&request.thread_id).await
+    }
+
+    pub(crate) async fn thread_rename(
+        self: &Arc<Self>,
+        request: RenameThread,
+    ) -> Result<ThreadView, Problem> {
+        let title = request.title.split_whitespace().collect::<Vec<_>>().join(" ");
+        if title.is_empty() {
+            return Err(Problem::invalid("The title is empty.").remedy("Type a title."));
+        }
+        let view = self.thread(&request.thread_id).await?;
+        let row = match self.ledger.thread(&request.thread_id)? {
+            Some(row) => ThreadRow { title, ..row },
+            None => ThreadRow {
+                thread_id: view.thread_id.clone(),
+                title,
+                graph_name: view.graph_name.clone(),
+                graph_key: self.key_of_thread(&request.thread_id).await.unwrap_or_default(),
+                created_at: view.created_at.clone(),
+            },
+        };
+        self.ledger.rename(&row, &self.database.place())?;
+        self.publish_thread(&request.thread_id).await;
+        self.thread(&request.thread_id).await
+    }
+
+    pub(crate) async fn thread_delete(self: &Arc<Self>, request: DeleteThread) -> Result<Empty, Problem> {
+        let _slot = self.reserve_claimed(&request.thread_id)?;
+        // Says so when there is no such thread.
+        self.thread(&request.thread_id).await?;
+        let by = self.claim(&request.thread_id, request.take_over).await;
+        superstep::delete_thread(&*self.saver(), &ThreadId::from(request.thread_id.as_str()), &by).await?;
+        self.ledger.delete_thread(&request.thread_id)?;
+        self.publish_inbox(Some(&request.thread_id));
+        self.hub.publish(AppEvent::ThreadDeleted {
+            thread_id: request.thread_id,
+        });
+        Ok(Empty {})
+    }
+
+    pub(crate) async fn thread_checkpoints(
+        self: &Arc<Self>,
+        request: ListCheckpoints,
+    ) -> Result<CheckpointList, Problem> {
+        let limit = page_size((request.limit > 0).then_some(request.limit), 500);
+        let query = ListQuery {
+            thread: Some(request.thread_id.as_str().into()),
+            ns: Some("".into()),
+            before: request.before.as_deref().map(CheckpointId::from),
+            limit: Some(limit + 1),
+            ..ListQuery::default()
+        };
+        let heads = self.saver().heads(&query).await?;
+        if heads.is_empty() && request.before.is_none() && self.ledger.thread(&request.thread_id)?.is_none() {
+            return Err(no_thread(&request.thread_id));
+        }
+        let more = heads.len() > limit;
+        let marked = self.ledger.bookmarks(Some(&request.thread_id))?;
+        let marked = marked.get(&request.thread_id);
+        let view = |head: &CheckpointHead| CheckpointView {
+            bookmark: marked.and_then(|marked| marked.get(head.id.as_str())).cloned(),
+            ..checkpoint_view(head)
+        };
+        Ok(CheckpointList {
+            checkpoints: heads.iter().take(limit).map(view).collect(),
+            more,
+        })
+    }
+
+    /// Publishes how a thread stands.
+    pub(crate) async fn publish_thread(&self, thread_id: &str) {
+        match self.thread(thread_id).await {
+            Ok(thread) => self.hub.publish(AppEvent::Thread {
+                thread: Box::new(thread),
+            }),
+            Err(problem) => tracing::debug!(thread_id, %problem, "the thread could not be read"),
+        }
+    }
+
+    /// Publishes a checkpoint.
+    pub(crate) async fn publish_checkpoint(&self, thread_id: &str, id: &str) {
+        if let Some(event) = self.checkpoint_event(thread_id, id).await {
+            self.hub.publish(event);
+        }
+    }
+
+    /// What interfaces receive of a checkpoint that is stored.
+    pub(crate) async fn checkpoint_event(&self, thread_id: &str, id: &str) -> Option<AppEvent> {
+        match self.heads(thread_id, Some(id), Some(1)).await {
+            Ok(heads) => {
+                let head = heads.into_iter().next()?;
+                let checkpoint = self
+                    .marked(thread_id, &head)
+                    .unwrap_or_else(|_| checkpoint_view(&head));
+                Some(AppEvent::Checkpoint {
+                    thread_id: thread_id.to_owned(),
+                    checkpoint,
+                })
+            }
+            Err(problem) => {
+                tracing::warn!(thread_id, id, %problem, "the checkpoint could not be read");
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_engine_are_no_state_keys() {
+        for (name, is) in [
+            ("log", true),
+            ("_x", true),
+            ("__start__", false),
+            ("branch:to:a", false),
+            ("join:a", false),
+        ] {
+            assert_eq!(is_state_key(name), is, "{name}");
+        }
+    }
+}

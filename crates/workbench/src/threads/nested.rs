@@ -1,0 +1,80 @@
+//! What goes on inside a task that runs another graph: the steps of that graph, from its own checkpoints.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use superstep::{CheckpointId, ListQuery, StateSnapshot};
+
+use crate::Workbench;
+use crate::base::values;
+use crate::threads::checkpoint_view;
+use crate::threads::snapshot::{TasksOf, task_view};
+use crate::wire::{AttemptView, Problem, ReadWithin, WithinStep, WithinView};
+
+/// Steps that are read at once.
+const STEPS: u32 = 50;
+
+fn step(
+    state: &StateSnapshot,
+    attempts: &HashMap<String, Vec<AttemptView>>,
+    closed: bool,
+) -> Option<WithinStep> {
+    let values = state
+        .values
+        .as_object()
+        .into_iter()
+        .flat_map(|values| values.iter());
+    let known = TasksOf {
+        timings: &[],
+        running: &HashSet::new(),
+        attempts,
+        waiting: None,
+        closed,
+        document: None,
+    };
+    Some(WithinStep {
+        checkpoint: checkpoint_view(state.checkpoint.as_ref()?),
+        tasks: state.tasks.iter().map(|task| task_view(task, &known)).collect(),
+        state: values
+            .map(|(key, value)| (key.to_string(), values::view(value)))
+            .collect(),
+    })
+}
+
+impl Workbench {
+    pub(crate) async fn thread_within(self: &Arc<Self>, request: ReadWithin) -> Result<WithinView, Problem> {
+        let Some(built) = self.reading_graph(&request.thread_id).await? else {
+            return Err(Problem::not_found(
+                "The graph of the thread is gone, so its nested graphs cannot be read.",
+            )
+            .remedy("Open the graph that the thread ran with, or put its file back."));
+        };
+        let limit = match request.limit {
+            0 => STEPS,
+            limit => limit,
+        } as usize;
+        let query = ListQuery {
+            ns: Some(request.ns.as_str().into()),
+            before: request.before.as_deref().map(CheckpointId::from),
+            limit: Some(limit + 1),
+            ..ListQuery::default()
+        };
+        let history = built
+            .graph
+            .get_state_history(&request.thread_id.as_str().into(), &query)
+            .await?;
+        let tasks = history.iter().take(limit).flat_map(|state| &state.tasks);
+        let ids: Vec<&str> = tasks.map(|task| task.id.as_str()).collect();
+        let attempts = self.ledger.attempts(&request.thread_id, &ids)?;
+        Ok(WithinView {
+            more: history.len() > limit,
+            steps: history
+                .iter()
+                .take(limit)
+                .enumerate()
+                // The step of the newest checkpoint alone may be open.
+                .filter_map(|(place, state)| step(state, &attempts, place > 0 || request.before.is_some()))
+                .collect(),
+        })
+    }
+}

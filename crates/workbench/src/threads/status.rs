@@ -1,0 +1,231 @@
+//! How threads stand: what storage has of one, what the ledger adds, and who runs it.
+
+use std::collections::HashMap;
+
+use superstep::{CheckpointHead, ListQuery, Object, START, ThreadSummary, Value, waiting_questions};
+
+use crate::Workbench;
+use crate::base::problem::no_thread;
+use crate::base::values::{TITLE, first_text};
+use crate::ledger::{RunRow, ThreadRow};
+use crate::models::chosen;
+use crate::session::{self, node_of};
+use crate::wire::{Problem, RunStatus, ThreadView};
+
+/// The runs of some threads.
+#[derive(Debug, Default)]
+pub(crate) struct RunsOf {
+    last: HashMap<String, RunRow>,
+    /// The other programs that run them, as a person calls them.
+    programs: HashMap<String, String>,
+}
+
+impl RunsOf {
+    pub(crate) fn of(&self, thread_id: &str) -> RunsOfThread<'_> {
+        RunsOfThread {
+            last: self.last.get(thread_id),
+            program: self.programs.get(thread_id).map(String::as_str),
+        }
+    }
+}
+
+/// The runs of a thread.
+#[derive(Debug)]
+pub(crate) struct RunsOfThread<'a> {
+    /// The last that the data folder knows of.
+    last: Option<&'a RunRow>,
+    /// The other program that runs it, by its claim.
+    program: Option<&'a str>,
+}
+
+fn small(n: impl TryInto<u32>) -> u32 {
+    n.try_into().unwrap_or(u32::MAX)
+}
+
+impl Workbench {
+    /// What is known of the runs of these threads.
+    pub(crate) async fn runs_of(&self, thread_ids: &[&str]) -> Result<RunsOf, Problem> {
+        Ok(RunsOf {
+            last: self.ledger.last_runs(thread_ids)?,
+            programs: self.programs_of(thread_ids).await?,
+        })
+    }
+
+    fn status(&self, known: &RunsOfThread<'_>, thread_id: &str, head: Option<&CheckpointHead>) -> RunStatus {
+        if self.runs.is_running(thread_id) || known.program.is_some() {
+            return RunStatus::Running;
+        }
+        let last = known.last;
+        if let Some(last) = last.filter(|last| last.status == RunStatus::Running)
+            && self.instance.is_other_alive(&last.instance)
+        {
+            return RunStatus::Running;
+        }
+        let Some(head) = head else {
+            return RunStatus::Stopped;
+        };
+        if head.interrupted > 0 {
+            return RunStatus::Asking;
+        }
+        if head.failed > 0 {
+            return RunStatus::Failed;
+        }
+        // How a run ended says nothing about what was stored after it: an edit, or a run that the ledger of another data
+        // folder holds.
+        let newest = last.filter(|last| last.ended_at.as_ref().is_none_or(|ended| *ended > head.ts));
+        match newest.map(|last| last.status) {
+            _ if head.next.is_empty() => RunStatus::Done,
+            Some(RunStatus::Failed) => RunStatus::Failed,
+            // A run that never ended belongs to a process that is gone.
+            Some(RunStatus::Stopped | RunStatus::Running) => RunStatus::Stopped,
+            _ => RunStatus::Paused,
+        }
+    }
+
+    pub(crate) fn thread_view(
+        &self,
+        summary: &ThreadSummary,
+        row: Option<&ThreadRow>,
+        known: &RunsOfThread<'_>,
+    ) -> Result<ThreadView, Problem> {
+        let (head, id) = (&summary.head, summary.thread.as_str());
+        let key = match self.graph_key(head, row) {
+            Some(key) => Some(self.ledger.followed(&key)?),
+            None => None,
+        };
+        let graph_name = row
+            .map(|row| row.graph_name.clone())
+            .or_else(|| session::graph_name(head).map(str::to_owned))
+            .unwrap_or_default();
+        let ended = known
+            .last
+            .and_then(|last| last.ended_at.as_ref())
+            .filter(|ended| **ended > head.ts);
+        Ok(ThreadView {
+            thread_id: id.to_owned(),
+            title: row.map_or_else(|| id.to_owned(), |row| row.title.clone()),
+            graph_name,
+            graph_path: key.filter(|key| !key.starts_with("draft-")),
+            status: self.status(known, id, Some(head)),
+            next: head.next.iter().map(ToString::to_string).collect(),
+            questions: head.interrupted,
+            checkpoints: small(summary.checkpoints),
+            step: i32::try_from(head.metadata.step).unwrap_or(i32::MAX),
+            head: Some(head.id.to_string()),
+            models: chosen(head),
+            run: known.last.map(RunRow::view),
+            program: known.program.map(str::to_owned),
+            created_at: summary.created.clone(),
+            updated_at: ended.unwrap_or(&head.ts).clone(),
+        })
+    }
+
+    /// Of a thread that asks, `next` names the nodes that do; what has finished beside them does not run again.
+    pub(crate) async fn name_asking(&self, view: &mut ThreadView) -> Result<(), Problem> {
+        let Some(head) = view
+            .head
+            .as_deref()
+            .filter(|_| view.status == RunStatus::Asking && view.questions as usize != view.next.len())
+        else {
+            return Ok(());
+        };
+        let pending = self.writes_at(&view.thread_id, &head.into()).await?;
+        let nodes: Option<Vec<String>> = waiting_questions(&pending)
+            .iter()
+            .map(|(write, _)| node_of(&write.task_path).map(str::to_owned))
+            .collect();
+        if let Some(nodes) = nodes.filter(|nodes| !nodes.is_empty()) {
+            view.next = nodes;
+        }
+        Ok(())
+    }
+
+    /// A thread whose run has not stored anything yet.
+    pub(crate) fn young_thread(
+        &self,
+        row: &ThreadRow,
+        known: &RunsOfThread<'_>,
+    ) -> Result<ThreadView, Problem> {
+        let key = self.ledger.followed(&row.graph_key)?;
+        Ok(ThreadView {
+            thread_id: row.thread_id.clone(),
+            title: row.title.clone(),
+            graph_name: row.graph_name.clone(),
+            graph_path: Some(key).filter(|key| !key.starts_with("draft-")),
+            status: self.status(known, &row.thread_id, None),
+            next: Vec::new(),
+            questions: 0,
+            checkpoints: 0,
+            step: -1,
+            head: None,
+            models: None,
+            run: known.last.map(RunRow::view),
+            program: known.program.map(str::to_owned),
+            created_at: row.created_at.clone(),
+            updated_at: known
+                .last
+                .and_then(|last| last.ended_at.clone())
+                .unwrap_or_else(|| row.created_at.clone()),
+        })
+    }
+
+    /// A title for a thread that another program began: like one of ours, from its first input.
+    pub(crate) async fn adopt(&self, summary: &ThreadSummary) -> Result<ThreadRow, Problem> {
+        let id = summary.thread.as_str();
+        let name = session::graph_name(&summary.head);
+        // The input that began the thread is the one before its first super-step.
+        let began: Object = [("source", Value::from("input")), ("step", Value::from(-1))]
+            .into_iter()
+            .collect();
+        let query = ListQuery {
+            thread: Some(summary.thread.clone()),
+            ns: Some("".into()),
+            filter: began,
+            limit: Some(1),
+            ..ListQuery::default()
+        };
+        let first = self.saver().heads(&query).await?;
+        let mut title = None;
+        if let Some(first) = first.first() {
+            let keys = [START.into()];
+            let input = self
+                .saver()
+                .values(&summary.thread, "", Some(&first.id), &keys)
+                .await;
+            title = input?.and_then(|values| values.get(START).and_then(|input| first_text(input, TITLE)));
+        }
+        let row = ThreadRow {
+            thread_id: id.to_owned(),
+            title: title.unwrap_or_else(|| name.unwrap_or(id).to_owned()),
+            graph_name: name.unwrap_or_default().to_owned(),
+            graph_key: session::graph_path(&summary.head).unwrap_or_default().to_owned(),
+            created_at: summary.created.clone(),
+        };
+        self.ledger.thread_began(&row, &self.database.place())?;
+        Ok(row)
+    }
+
+    /// A thread as it is now.
+    pub(crate) async fn thread(&self, thread_id: &str) -> Result<ThreadView, Problem> {
+        let row = self.ledger.thread(thread_id)?;
+        let runs = self.runs_of(&[thread_id]).await?;
+        let known = runs.of(thread_id);
+        let stored = self.saver().thread(&thread_id.into()).await;
+        match stored? {
+            Some(summary) => {
+                let row = match row {
+                    Some(row) => row,
+                    None => self.adopt(&summary).await?,
+                };
+                let mut view = self.thread_view(&summary, Some(&row), &known)?;
+                self.name_asking(&mut view).await?;
+                Ok(view)
+            }
+            // What was stored once and is not there any more was deleted by another program.
+            None if !self.runs.is_running(thread_id) && self.ledger.has_stored(thread_id)? => {
+                Err(no_thread(thread_id))
+            }
+            None => self.young_thread(&row.ok_or_else(|| no_thread(thread_id))?, &known),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The one list of commands. A host takes its routes from here; a command that is in the list and has no body, or a
+//! body that is not in the list, does not compile.
+
+use super::{Json, Problem};
+
+/// Calls the given macro with every command: `"area.verb" => method(Request) -> Response`.
+#[macro_export]
+macro_rules! for_each_command {
+    ($callback:ident) => {
+        $callback! {
+            "app.info" => app_info(Empty) -> AppInfo,
+            "settings.set" => settings_set(Settings) -> Settings,
+            "files.list" => files_list(ListFiles) -> FileList,
+            "graph.new" => graph_new(NewGraph) -> GraphView,
+            "graph.open" => graph_open(OpenGraph) -> GraphView,
+            "graph.openExample" => graph_open_example(OpenExample) -> GraphView,
+            "graph.get" => graph_get(GraphRef) -> GraphView,
+            "graph.apply" => graph_apply(ApplyPatch) -> Applied,
+            "graph.save" => graph_save(SaveGraph) -> Saved,
+            "graph.close" => graph_close(CloseGraph) -> Empty,
+            "graph.autosaves" => graph_autosaves(GraphRef) -> Autosaves,
+            "graph.restore" => graph_restore(RestoreGraph) -> GraphView,
+            "graph.export" => graph_export(GraphRef) -> Exported,
+            "graph.inside" => graph_inside(ReadInside) -> InsideView,
+            "graph.types" => graph_types(ReadTypes) -> StateTypes,
+            "node.test" => node_test(TestNode) -> NodeTested,
+            "breakpoints.get" => breakpoints_get(ReadBreakpoints) -> Breakpoints,
+            "breakpoints.set" => breakpoints_set(Breakpoints) -> Breakpoints,
+            "run.start" => run_start(StartRun) -> RunView,
+            "run.stop" => run_stop(StopRun) -> Empty,
+            "run.effects" => run_effects(FindEffects) -> EffectList,
+            "thread.list" => thread_list(ListThreads) -> ThreadList,
+            "thread.get" => thread_get(ThreadRef) -> ThreadView,
+            "thread.rename" => thread_rename(RenameThread) -> ThreadView,
+            "thread.delete" => thread_delete(DeleteThread) -> Empty,
+            "thread.checkpoints" => thread_checkpoints(ListCheckpoints) -> CheckpointList,
+            "thread.snapshot" => thread_snapshot(CheckpointRef) -> SnapshotView,
+            "thread.within" => thread_within(ReadWithin) -> WithinView,
+            "thread.events" => thread_events(ReadEvents) -> ThreadEvents,
+            "thread.exchanges" => thread_exchanges(ReadExchanges) -> ExchangeList,
+            "thread.value" => thread_value(ReadValue) -> ValueView,
+            "thread.compare" => thread_compare(Compare) -> Comparison,
+            "thread.update" => thread_update(UpdateState) -> Updated,
+            "thread.bookmark" => thread_bookmark(BookmarkCheckpoint) -> CheckpointView,
+            "thread.copy" => thread_copy(CopyThread) -> ThreadView,
+            "thread.export" => thread_export(ExportThread) -> ThreadExported,
+            "thread.import" => thread_import(ImportThread) -> ThreadView,
+            "thread.prune" => thread_prune(PruneThreads) -> RemovalView,
+            "storage.info" => storage_info(Empty) -> StorageInfo,
+            "storage.test" => storage_test(TestStorage) -> StorageTested,
+            "storage.use" => storage_use(UseStorage) -> StorageInfo,
+            "storage.usage" => storage_usage(ReadUsage) -> UsageView,
+            "storage.lens" => storage_lens(ThreadRef) -> LensView,
+            "storage.verify" => storage_verify(VerifyStorage) -> IntegrityView,
+            "storage.retain" => storage_retain(ApplyRetention) -> RemovalView,
+            "store.namespaces" => store_namespaces(ListNamespaces) -> NamespaceList,
+            "store.items" => store_items(ListItems) -> ItemList,
+            "store.get" => store_get(ItemRef) -> ItemView,
+            "store.put" => store_put(PutItem) -> ItemView,
+            "store.delete" => store_delete(ItemRef) -> Empty,
+            "store.outdated" => store_outdated(Empty) -> OutdatedItems,
+            "store.embed" => store_embed(EmbedAnew) -> EmbeddedAnew,
+            "trust.show" => trust_show(GraphRef) -> TrustView,
+            "trust.list" => trust_list(Empty) -> TrustList,
+            "trust.grant" => trust_grant(GrantTrust) -> TrustProject,
+            "trust.revoke" => trust_revoke(RevokeTrust) -> TrustProject,
+            "connections.list" => connections_list(Empty) -> ConnectionList,
+            "connections.save" => connections_save(SaveConnection) -> ConnectionList,
+            "connections.remove" => connections_remove(RemoveConnection) -> ConnectionList,
+            "connections.test" => connections_test(SaveConnection) -> ConnectionTested,
+            "python.find" => python_find(ReadPython) -> PythonView,
+            "work.cancel" => work_cancel(CancelWork) -> Empty,
+            "inbox.list" => inbox_list(ListInbox) -> Inbox,
+            "question.withdraw" => question_withdraw(WithdrawQuestion) -> Empty,
+            "inbox.changes" => inbox_changes(ReadChanges) -> Changes,
+        }
+    };
+}
+
+macro_rules! names {
+    ($($name:literal => $method:ident($request:ident) -> $response:ident,)*) => {
+        /// The name of every command.
+        pub const COMMANDS: &[&str] = &[$($name),*];
+    };
+}
+for_each_command!(names);
+
+/// Reads a request; the problem names the field.
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(command: &str, request: Json) -> Result<T, Problem> {
+    let request = if request.is_null() {
+        Json::Object(serde_json::Map::new())
+    } else {
+        request
+    };
+    serde_path_to_error::deserialize(request).map_err(|error| {
+        let path = error.path().to_string();
+        let place = if path == "." {
+            String::new()
+        } else {
+            format!(" at {path}")
+        };
+        Problem::invalid(format!(
+            "The request of {command} is malformed{place}: {}.",
+            error.inner()
+        ))
+        .remedy("This is a fault of the program that sent it; its messages must follow the wire types.")
+    })
+}
+
+pub(crate) fn answer<T: serde::Serialize>(command: &str, response: &T) -> Result<Json, Problem> {
+    serde_json::to_value(response).map_err(|error| {
+        Problem::new(
+            "internal",
+            format!("The answer of {command} could not be written: {error}."),
+        )
+    })
+}
+
+#[cfg(test)]
+mod bindings {
+    //! TypeScript for the interface: one file per wire type, and the map from command to request and response.
+
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::fmt::Write;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use ts_rs::{Config, TS};
+
+    use crate::wire::*;
+
+    macro_rules! export {
+        ($($name:literal => $method:ident($request:ident) -> $response:ident,)*) => {
+            fn export_types(config: &Config) {
+                $(
+                    $request::export_all(config).expect("write the type");
+                    $response::export_all(config).expect("write the type");
+                )*
+                EventBatch::export_all(config).expect("write the type");
+                Problem::export_all(config).expect("write the type");
+            }
+            const SIGNATURES: &[(&str, &str, &str)] = &[$(($name, stringify!($request), stringify!($response))),*];
+        };
+    }
+    for_each_command!(export);
+
+    fn commands_ts() -> String {
+        let types: BTreeSet<&str> = SIGNATURES
+            .iter()
+            .flat_map(|(_, request, response)| [*request, *response])
+            .collect();
+        let mut text =
+            String::from("// Generated from crates/workbench/src/wire/commands.rs. Do not edit.\n");
+        for name in types {
+            let _ = writeln!(text, "import type {{ {name} }} from \"./bindings/{name}\";");
+        }
+        text.push_str("\n/** Every command: its request and its response. */\nexport interface Commands {\n");
+        for (name, request, response) in SIGNATURES {
+            let _ = writeln!(text, "  \"{name}\": [{request}, {response}];");
+        }
+        text.push_str("}\n\nexport type Command = keyof Commands;\nexport type Request<C extends Command> = Commands[C][0];\nexport type Response<C extends Command> = Commands[C][1];\n");
+        text
+    }
+
+    fn generate(dir: &Path) {
+        export_types(
+            &Config::new()
+                .with_out_dir(dir.join("bindings"))
+                .with_large_int("number"),
+        );
+        fs::write(dir.join("commands.ts"), commands_ts()).expect("write commands.ts");
+    }
+
+    fn files(dir: &Path) -> BTreeMap<String, String> {
+        let mut found = BTreeMap::new();
+        for (folder, prefix) in [(dir.join("bindings"), "bindings/"), (dir.to_path_buf(), "")] {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if (prefix.is_empty() && name != "commands.ts") || !name.ends_with(".ts") {
+                    continue;
+                }
+                found.insert(
+                    format!("{prefix}{name}"),
+                    fs::read_to_string(entry.path()).expect("read a binding"),
+                );
+            }
+        }
+        found
+    }
+
+    /// With `SUPERSTEP_WRITE_BINDINGS=1` this writes the files; otherwise it fails when the committed ones differ.
+    #[test]
+    fn committed_typescript_is_what_the_wire_types_say() {
+        let ipc = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../ui/src/ipc");
+        if std::env::var_os("SUPERSTEP_WRITE_BINDINGS").is_some() {
+            let _ = fs::remove_dir_all(ipc.join("bindings"));
+            generate(&ipc);
+            return;
+        }
+        let fresh = tempfile::tempdir().expect("a temporary folder");
+        generate(fresh.path());
+        let (want, have) = (files(fresh.path()), files(&ipc));
+        let differing: Vec<&String> = want
+            .keys()
+            .chain(have.keys())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .filter(|name| want.get(*name) != have.get(*name))
+            .collect();
+        assert!(
+            differing.is_empty(),
+            "ui/src/ipc differs from the wire types in {differing:?}; regenerate with: \
+             SUPERSTEP_WRITE_BINDINGS=1 cargo test -p superstep-workbench --lib typescript"
+        );
+    }
+
+    #[test]
+    fn command_names_are_area_dot_verb_and_unique() {
+        let unique: BTreeSet<_> = super::COMMANDS.iter().collect();
+        assert_eq!(unique.len(), super::COMMANDS.len(), "a name is listed twice");
+        for name in super::COMMANDS {
+            let (area, verb) = name.split_once('.').expect("area.verb");
+            assert!(
+                !area.is_empty() && verb.chars().all(|c| c.is_ascii_alphabetic()),
+                "{name} is not area.verb"
+            );
+        }
+    }
+}
