@@ -14,11 +14,7 @@ const key = (id: string) => KEYMAP[id]?.keys[0] ?? "";
 export function CanvasTools({ hub }: { hub: ViewHub }) {
   const minimap = useSession((state) => state.minimap);
   return (
-    <div
-      className="absolute left-2 bottom-2 z-10 flex items-center gap-0.5 p-0.5 border border-line rounded-lg bg-surface-1"
-      role="toolbar"
-      aria-label={t("canvas.tools")}
-    >
+    <div className="canvas-tools" role="toolbar" aria-label={t("canvas.tools")}>
       <IconButton
         size="small"
         side="top"
@@ -31,7 +27,7 @@ export function CanvasTools({ hub }: { hub: ViewHub }) {
       </IconButton>
       <button
         type="button"
-        className="min-w-11.5 h-5.5 rounded-sm text-text-2 text-xs/inherit text-center hover:bg-surface-3 hover:text-text"
+        className="zoom-value"
         title={t("canvas.actualSize")}
         onClick={() => runCommand("view.actualSize")}
         data-testid={shellIds.zoomValue}
@@ -48,7 +44,7 @@ export function CanvasTools({ hub }: { hub: ViewHub }) {
       >
         <Plus size={14} aria-hidden />
       </IconButton>
-      <span className="w-px h-3.5 mx-0.75 bg-line" />
+      <span className="tools-gap" />
       <IconButton
         size="small"
         side="top"

@@ -3,7 +3,6 @@ import { Button as BaseButton } from "@base-ui/react/button";
 import type { ComponentProps, ReactNode } from "react";
 import { Tooltip } from "./Tooltip";
 import { cx } from "./cx";
-import { iconButton } from "./recipes";
 
 export interface IconButtonProps extends Omit<ComponentProps<typeof BaseButton>, "className" | "children"> {
   label: string;
@@ -35,7 +34,9 @@ export function IconButton({
         {...rest}
         aria-label={label}
         aria-pressed={pressed}
-        className={cx(iconButton(size, variant), className)}
+        className={cx("ss-icon-button", className)}
+        data-size={size}
+        data-variant={variant}
       >
         {children}
       </BaseButton>

@@ -6,7 +6,6 @@
 import type { ComponentProps } from "react";
 import ReactMarkdown, { type Components, type Options } from "react-markdown";
 import remarkGfm from "remark-gfm";
-import { linkClass } from "./recipes";
 
 /** Characters that are read as Markdown; reading takes more than its share of time behind that. */
 const LONGEST = 32_000;
@@ -49,7 +48,7 @@ const COMPONENTS: Components = {
     return (
       <>
         <a
-          className={linkClass}
+          className="ss-link"
           href={address.href}
           title={address.href}
           target="_blank"
@@ -57,12 +56,12 @@ const COMPONENTS: Components = {
         >
           {children}
         </a>
-        {!shown && <span className="text-text-3"> ({address.host})</span>}
+        {!shown && <span className="ss-link-host"> ({address.host})</span>}
       </>
     );
   },
   table: ({ children }) => (
-    <div className="markdown-table">
+    <div className="ss-markdown-table">
       <table>{children}</table>
     </div>
   ),
@@ -96,7 +95,7 @@ const INLINE_COMPONENTS: Components = { ...COMPONENTS, p: ({ children }) => <>{c
 /** Emphasis, code and links, without blocks: what is a list stays lines of text. */
 export function InlineMarkdown({ text }: { text: string }) {
   return (
-    <span className="markdown-line">
+    <span className="ss-inline-markdown">
       {isReadable(text) ? (
         <ReactMarkdown remarkPlugins={INLINE} components={INLINE_COMPONENTS}>
           {text}
@@ -116,7 +115,7 @@ interface Props {
 
 export function Markdown({ text, lines = false }: Props) {
   return (
-    <div className="markdown select-text" data-lines={lines || undefined}>
+    <div className="ss-markdown selectable" data-lines={lines || undefined}>
       {isReadable(text) ? (
         <ReactMarkdown remarkPlugins={BLOCKS} components={COMPONENTS}>
           {text}

@@ -6,7 +6,6 @@ import { Field, type FieldProblem } from "../Field";
 import { useForm, beginning, type FieldProps } from "./form";
 import { absentText } from "./absent";
 import { initialValue, type Json, type Schema } from "./schema";
-import { itemClass } from "../recipes";
 
 export function NullableField({
   inner,
@@ -39,8 +38,8 @@ export function NullableField({
       }
     >
       {empty ? (
-        <div className={itemClass}>
-          <span className="flex-1 min-w-0 text-xs/inherit text-text-3">
+        <div className="ss-item">
+          <span className="ss-none ss-item-body">
             {value === null ? t("forms.type.null") : absentText(schema, inner)}
           </span>
           {!readOnly && (

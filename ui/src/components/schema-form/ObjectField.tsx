@@ -10,7 +10,6 @@ import { TextField } from "../TextField";
 import { useForm, beginning, type FieldProps } from "./form";
 import { absentText } from "./absent";
 import { shownProperties, controlFor, escapeToken, labelOf, type Json, type Schema } from "./schema";
-import { cardBodyClass, fieldCardClass, cardHeadClass, groupClass, itemsClass } from "../recipes";
 
 export function ObjectField({
   schema,
@@ -91,14 +90,14 @@ export function ObjectField({
   const body = (
     <>
       {properties.length === 0 && others.length === 0 && extra === null && (
-        <p className="text-xs/inherit text-text-3">{t("forms.schema.noFields")}</p>
+        <p className="ss-none">{t("forms.schema.noFields")}</p>
       )}
       {shownProperties(properties, object)
         .filter((shown) => !rivals.some(([name]) => name === shown[0]))
         .map((shown) => field(shown))}
       {rivals.length > 0 && (
         <Field label={t("forms.schema.oneOf")}>
-          <div className={itemsClass}>
+          <div className="ss-items">
             <Select
               value={chosen[0] ?? ""}
               disabled={readOnly}
@@ -141,7 +140,7 @@ export function ObjectField({
 
   if (bare) {
     return (
-      <div className="flex flex-col gap-3 min-w-0" data-pointer={form.pointerPrefix + pointer}>
+      <div className="ss-form" data-pointer={form.pointerPrefix + pointer}>
         {body}
         {problems.length > 0 && <Field error={problems}>{null}</Field>}
       </div>
@@ -167,7 +166,7 @@ export function ObjectField({
           )
         }
       >
-        <span className="text-xs/inherit text-text-3">{absentText(schema)}</span>
+        <span className="ss-none">{absentText(schema)}</span>
       </Field>
     );
   }
@@ -190,7 +189,7 @@ export function ObjectField({
         ) : undefined
       }
     >
-      <div className={groupClass} role="group" aria-label={shownLabel}>
+      <div className="ss-group" role="group" aria-label={shownLabel}>
         {body}
       </div>
     </Field>
@@ -226,8 +225,8 @@ function EntryField({
     setDraft(null);
   };
   return (
-    <div className={fieldCardClass}>
-      <div className={cardHeadClass}>
+    <div className="ss-card ss-entry">
+      <div className="ss-card-head">
         <TextField
           mono
           aria-label={t("forms.schema.entryName")}
@@ -244,7 +243,7 @@ function EntryField({
           </IconButton>
         )}
       </div>
-      <div className={cardBodyClass}>
+      <div className="ss-card-body">
         <form.Nested
           schema={schema}
           value={value}

@@ -13,7 +13,6 @@ import { Select } from "../Select";
 import { Tabs } from "../Tabs";
 import { TextField } from "../TextField";
 import type { Json, Schema } from "./schema";
-import { groupClass, itemClass, itemsClass } from "../recipes";
 
 export type SchemaType = "any" | "string" | "enum" | "number" | "integer" | "boolean" | "array" | "object";
 
@@ -110,12 +109,9 @@ export function EnumValues({
     setDraft("");
   };
   return (
-    <div className="flex flex-wrap gap-1 min-h-7 py-0.75 px-1 border border-line-field rounded-md bg-surface-2 min-w-0 focus-within:border-focus focus-within:outline-1 focus-within:outline-focus">
+    <div className="ss-chips">
       {values.map((value) => (
-        <span
-          key={value}
-          className="inline-flex items-center gap-0.5 h-5 pr-1 pl-1.5 rounded-sm bg-surface-4 font-mono text-xs/inherit max-w-full truncate [&>button]:inline-flex [&>button]:p-0.5 [&>button]:rounded-[3px] [&>button]:text-text-3 [&>button]:shrink-0 [&>button:hover]:text-text [&>button:hover]:bg-surface-3"
-        >
+        <span key={value} className="ss-chip">
           {value}
           {!readOnly && (
             <button
@@ -130,7 +126,7 @@ export function EnumValues({
       ))}
       {!readOnly && (
         <input
-          className="outline-none flex-1 min-w-20 h-5 px-1 bg-transparent text-xs/inherit"
+          className="ss-chip-input"
           aria-label={t("forms.builder.addValue")}
           placeholder={t("forms.builder.addValue")}
           value={draft}
@@ -161,8 +157,8 @@ export function SchemaBuilder({ value, onChange, readOnly = false, emptyText }: 
   const [view, setView] = useState<"form" | "json">("form");
   if (value === undefined || value === null) {
     return (
-      <div className={itemClass}>
-        <span className="flex-1 min-w-0 text-xs/inherit text-text-3">{emptyText ?? t("forms.notSet")}</span>
+      <div className="ss-item">
+        <span className="ss-none ss-item-body">{emptyText ?? t("forms.notSet")}</span>
         {!readOnly && (
           <Button
             size="small"
@@ -177,9 +173,9 @@ export function SchemaBuilder({ value, onChange, readOnly = false, emptyText }: 
   }
   const type = builderType(value);
   return (
-    <div className={itemsClass}>
-      <div className="flex gap-1 min-w-0 items-center">
-        <div className="flex-1 min-w-0">
+    <div className="ss-items">
+      <div className="ss-item ss-builder-bar">
+        <div className="ss-item-body">
           <TypeSelect
             schema={value}
             onChange={onChange}
@@ -240,10 +236,10 @@ export function TypeDetails({
   if (type === "array") {
     const items = typeof schema.items === "object" ? schema.items : {};
     return (
-      <div className={groupClass}>
-        <div className={itemClass}>
-          <span className="text-xs/7 text-text-3">{t("forms.builder.of")}</span>
-          <div className="flex-1 min-w-0">
+      <div className="ss-group">
+        <div className="ss-item">
+          <span className="ss-builder-of">{t("forms.builder.of")}</span>
+          <div className="ss-item-body">
             <TypeSelect
               schema={items}
               label={t("forms.builder.itemType")}
@@ -298,13 +294,13 @@ function ObjectFields({
     });
   };
   return (
-    <div className={groupClass}>
+    <div className="ss-group">
       {names.map((name, index) => {
         const property = typeof properties[name] === "object" ? properties[name] : {};
         return (
-          <div key={index} id={`${id}${index}`} className={itemsClass}>
-            <div className={itemClass}>
-              <div className="flex-1 min-w-0">
+          <div key={index} id={`${id}${index}`} className="ss-items">
+            <div className="ss-item">
+              <div className="ss-item-body">
                 <NameField
                   name={name}
                   taken={(other) => other !== name && other in properties}
@@ -319,7 +315,7 @@ function ObjectFields({
                   }
                 />
               </div>
-              <div className="flex-1 min-w-0">
+              <div className="ss-item-body">
                 <TypeSelect
                   schema={property}
                   label={t("forms.builder.typeOf", { name })}
@@ -328,7 +324,7 @@ function ObjectFields({
                 />
               </div>
               {!readOnly && (
-                <div className="flex shrink-0 pt-0.75">
+                <div className="ss-item-tools">
                   <IconButton
                     size="small"
                     label={t("forms.schema.removeEntry", { name })}

@@ -30,8 +30,6 @@ import {
   type Json,
   type Schema,
 } from "./schema";
-import { cx } from "../cx";
-import { formsIds } from "../../lib/testIds";
 
 export function SchemaField(props: FieldProps) {
   const { value, onChange, pointer, name, required, bare = false } = props;
@@ -60,13 +58,12 @@ export function SchemaField(props: FieldProps) {
       error={problems}
       pointer={form.pointerPrefix + pointer}
       aside={options.aside}
-      {...(options.switchLike === true && { layout: "switch" as const })}
+      {...(options.switchLike === true && { className: "ss-field-switch" })}
     >
       <div
-        className={cx(options.switchLike === true && "flex")}
-        data-control
+        className="ss-field-inside"
         onBlur={onBlur}
-        data-testid={pointer === "" ? undefined : formsIds.field(`${form.pointerPrefix}${pointer}`)}
+        data-testid={pointer === "" ? undefined : `field-${form.pointerPrefix}${pointer}`}
       >
         {inside}
       </div>
@@ -175,9 +172,7 @@ export function SchemaField(props: FieldProps) {
             {brief(control.value)}
           </Button>
         ) : (
-          <span className="text-xs/inherit text-text-3">
-            {t("forms.schema.fixed", { value: brief(control.value) })}
-          </span>
+          <span className="ss-none">{t("forms.schema.fixed", { value: brief(control.value) })}</span>
         ),
       );
     case "enum":
@@ -195,7 +190,7 @@ export function SchemaField(props: FieldProps) {
       );
     case "flags":
       return wrap(
-        <div className="flex flex-col" role="group" {...spokenProp}>
+        <div className="ss-flags" role="group" {...spokenProp}>
           {control.options.map((option) => {
             const chosen: Json[] = Array.isArray(value) ? value : [];
             const on = chosen.some((item) => sameJson(item, option));

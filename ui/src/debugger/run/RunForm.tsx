@@ -109,7 +109,7 @@ export function RunForm() {
     const control =
       form.querySelector<HTMLElement>(
         "textarea, input:not([type=hidden], [aria-hidden=true]), .cm-content",
-      ) ?? form.querySelector<HTMLElement>("[data-control] button");
+      ) ?? form.querySelector<HTMLElement>(".ss-field-inside button");
     control?.focus();
   }, [asked]);
   const start = async (step?: Step) => {

@@ -16,6 +16,7 @@ import { registerCommand, useCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
 import { actionsOf, firstChosen, rankEntries, type Ranked } from "./ranking";
+import "./command-palette.css";
 
 interface Entry extends Ranked {
   readonly shortcut?: string | undefined;
@@ -62,9 +63,9 @@ export function CommandPalette() {
   return (
     <Dialog.Root open={open} onOpenChange={setOpen}>
       <Dialog.Portal>
-        <Dialog.Backdrop className="fixed inset-0 z-50 bg-shade" />
+        <Dialog.Backdrop className="ss-backdrop" />
         <Dialog.Popup
-          className="outline-none bg-surface-2 text-text border border-line shadow-popup text-sm/4.5 select-none fixed z-52 top-[12vh] left-1/2 -translate-x-1/2 w-[min(600px,calc(100vw-32px))] max-h-[min(480px,76vh)] flex flex-col rounded-[10px]"
+          className="ss-popup command"
           aria-label={t("forms.command.label")}
           data-testid={formsIds.commandPalette}
         >
@@ -112,7 +113,7 @@ function CommandList({ close }: { close(): void }) {
   return (
     <>
       <input
-        className="outline-none h-11 shrink-0 px-4 bg-transparent border-b border-line text-base/inherit"
+        className="command-input"
         autoFocus
         role="combobox"
         aria-expanded
@@ -128,17 +129,8 @@ function CommandList({ close }: { close(): void }) {
           setActive(null);
         }}
       />
-      <div
-        className="flex-1 min-h-0 overflow-y-auto p-1.5 scroll-p-1.5"
-        role="listbox"
-        id={listId}
-        aria-label={t("forms.command.label")}
-      >
-        {found.length === 0 && (
-          <p className="not-empty:py-2 not-empty:px-3 not-empty:text-xs/inherit not-empty:text-text-2">
-            {t("forms.command.none")}
-          </p>
-        )}
+      <div className="command-list" role="listbox" id={listId} aria-label={t("forms.command.label")}>
+        {found.length === 0 && <p className="ss-list-empty">{t("forms.command.none")}</p>}
         {found.map((entry, index) => (
           <div
             key={entry.id}
@@ -146,7 +138,7 @@ function CommandList({ close }: { close(): void }) {
             role="option"
             aria-selected={index === chosen}
             data-active={index === chosen || undefined}
-            className="flex items-center gap-2.5 min-h-8 px-2.5 rounded-md data-active:bg-accent-soft"
+            className="command-row"
             data-testid={formsIds.commandEntry(entry.id)}
             onPointerMove={(event) => {
               // A list that comes up under a resting pointer is not pointed at.
@@ -154,12 +146,12 @@ function CommandList({ close }: { close(): void }) {
             }}
             onClick={() => run(entry)}
           >
-            <span className="flex text-text-3 shrink-0">{entry.icon}</span>
-            <span className="shrink-0 max-w-[60%] truncate">{entry.title}</span>
+            <span className="command-icon">{entry.icon}</span>
+            <span className="command-title">{entry.title}</span>
             {entry.text !== undefined && entry.text !== "" && (
-              <span className="min-w-0 text-xs/inherit text-text-3 truncate">{entry.text}</span>
+              <span className="command-text">{entry.text}</span>
             )}
-            <span className="ml-auto text-2xs/inherit text-text-3 shrink-0">{entry.group}</span>
+            <span className="command-group">{entry.group}</span>
             {entry.shortcut !== undefined && <Kbd keys={entry.shortcut} />}
           </div>
         ))}

@@ -17,6 +17,7 @@ import { t } from "../../lib/texts";
 import { useFileQuestion, type FileEnding, type FileQuestion } from "../../state/file-dialogs";
 import { followUnsaved } from "./unsaved";
 import { crumbsOf, hasEnding, isAbsolute, joinPath, splitPath, withEnding } from "../../lib/path";
+import "./files.css";
 
 export function FileDialogs() {
   const question = useFileQuestion((state) => state.question);
@@ -155,14 +156,14 @@ function FileDialog({
         actions={
           <>
             <Button onClick={() => onDone(null)}>{t("forms.cancel")}</Button>
-            <Button variant="primary" onClick={confirm} data-testid={formsIds.fileConfirm}>
+            <Button variant="primary" onClick={confirm} data-testid="file-confirm">
               {saving ? t("forms.files.save") : t("forms.files.open")}
             </Button>
           </>
         }
       >
-        <div className="flex flex-col gap-2 min-h-0 h-[min(440px,60vh)]">
-          <nav className="flex items-center gap-1.5 shrink-0" aria-label={t("forms.files.breadcrumbs")}>
+        <div className="files">
+          <nav className="files-bar" aria-label={t("forms.files.breadcrumbs")}>
             <IconButton
               size="small"
               label={t("forms.files.up")}
@@ -171,14 +172,9 @@ function FileDialog({
             >
               <ArrowUp size={14} />
             </IconButton>
-            <div className="flex flex-1 min-w-0 overflow-x-auto scrollbar-none">
+            <div className="files-crumbs">
               {crumbsOf(listing?.dir ?? "").map((crumb) => (
-                <button
-                  key={crumb.path}
-                  type="button"
-                  className="rounded-sm px-1.5 py-0.5 text-xs/inherit whitespace-nowrap text-text-2 last:font-medium last:text-text hover:bg-surface-3 hover:text-text not-first:before:mr-2 not-first:before:-ml-1 not-first:before:text-text-3 not-first:before:content-['›']"
-                  onClick={() => go(crumb.path)}
-                >
+                <button key={crumb.path} type="button" className="files-crumb" onClick={() => go(crumb.path)}>
                   {crumb.name}
                 </button>
               ))}
@@ -188,7 +184,7 @@ function FileDialog({
             </Button>
           </nav>
           <div
-            className="flex-1 min-h-0 overflow-y-auto p-1 border border-line rounded-md bg-surface-2"
+            className="files-list"
             ref={list}
             role="listbox"
             tabIndex={0}
@@ -202,7 +198,7 @@ function FileDialog({
                 {problem.remedy}
               </EmptyState>
             ) : listing === null ? (
-              <div className="flex justify-center p-8">
+              <div className="files-wait">
                 <Spinner label={t("forms.files.loading")} />
               </div>
             ) : entries.length === 0 ? (
@@ -217,7 +213,7 @@ function FileDialog({
                   role="option"
                   aria-selected={entry.path === active}
                   data-path={entry.path}
-                  className="flex items-center gap-2 h-7 px-2 rounded-sm [&>svg]:text-text-3 [&>svg]:shrink-0 hover:bg-surface-3 aria-selected:bg-accent-soft"
+                  className="files-row"
                   data-testid={formsIds.fileEntry(entry.name)}
                   onClick={() => {
                     setActive(entry.path);
@@ -234,11 +230,9 @@ function FileDialog({
                   ) : (
                     <File size={15} aria-hidden />
                   )}
-                  <span className="flex-1 min-w-0 truncate">{entry.name}</span>
+                  <span className="files-name">{entry.name}</span>
                   {entry.isGraph && <Badge tone="accent">{t("forms.files.graph")}</Badge>}
-                  <span className="w-22 text-right text-xs/inherit text-text-3 tabular-nums shrink-0">
-                    {new Date(entry.modified).toLocaleDateString()}
-                  </span>
+                  <span className="files-when">{new Date(entry.modified).toLocaleDateString()}</span>
                 </div>
               ))
             )}

@@ -8,10 +8,8 @@ import { Menu } from "../../components/Menu";
 import { withdraw } from "../../debugger/run/actions";
 import { headline } from "../../debugger/answers/asked-effect";
 import type { Question } from "../../ipc/bindings/Question";
-import { debugIds, formsIds } from "../../lib/testIds";
+import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { inputClass } from "../../components/recipes";
-import { cx } from "../../components/cx";
 
 export function QuestionMenu({ question }: { question: Question }) {
   const [asking, setAsking] = useState(false);
@@ -55,7 +53,7 @@ function WithdrawDialog({ question, onClose }: { question: Question; onClose(): 
       actions={
         <>
           <Button onClick={onClose}>{t("debug.cancel")}</Button>
-          <Button variant="danger" onClick={confirm} data-testid={formsIds.confirm}>
+          <Button variant="danger" onClick={confirm} data-testid="confirm">
             {t("debug.withdraw.confirm")}
           </Button>
         </>
@@ -65,7 +63,7 @@ function WithdrawDialog({ question, onClose }: { question: Question; onClose(): 
         {t("debug.withdraw.why")}
         <input
           ref={field}
-          className={cx(inputClass, "px-2 text-sm")}
+          className="ss-input text-sm text-text"
           value={why}
           onChange={(event) => setWhy(event.target.value)}
           onKeyDown={(event) => {

@@ -26,14 +26,6 @@ import { useSession } from "../../state/session";
 import { edgeSentence, nodeText } from "./describe";
 import { useKeyInfos } from "./keys";
 import { problemsOf } from "./problems";
-import {
-  inspectorEdgeNameClass,
-  inspectorHeadClass,
-  inspectorSentenceClass,
-  itemClass,
-  itemsClass,
-  sectionClass,
-} from "../../components/recipes";
 
 const FORMS: EdgeForm[] = ["plain", "when", "route", "each", "join"];
 
@@ -68,9 +60,9 @@ export function EdgeInspector({ id }: { id: string }) {
 
   return (
     <div onBlur={sealHistory}>
-      <section className={sectionClass}>
-        <header className={inspectorHeadClass}>
-          <h2 className={inspectorEdgeNameClass}>
+      <section className="ss-section">
+        <header className="inspector-head">
+          <h2 className="inspector-edge-name">
             {edge.sources.map(nodeText).join(" + ") || "…"}{" "}
             <ArrowRight size={14} aria-label={t("forms.edge.to")} />{" "}
             {edge.form === "route"
@@ -93,7 +85,7 @@ export function EdgeInspector({ id }: { id: string }) {
             <Trash2 size={14} />
           </IconButton>
         </header>
-        <p className={inspectorSentenceClass} data-testid={formsIds.edgeSentence}>
+        <p className="inspector-sentence" data-testid="edge-sentence">
           <InlineCode text={edgeSentence(record)} />
         </p>
         {rest.length > 0 && (
@@ -117,13 +109,13 @@ export function EdgeInspector({ id }: { id: string }) {
         </Field>
       </section>
 
-      <section className={sectionClass}>
+      <section className="ss-section">
         {edge.form === "join" ? (
           <Field label={t("forms.edge.sources")} error={at("/from")} pointer="/from">
-            <div className={itemsClass}>
+            <div className="ss-items">
               {edge.sources.map((source, index) => (
-                <div key={source} className={itemClass}>
-                  <div className="flex-1 min-w-0">
+                <div key={source} className="ss-item">
+                  <div className="ss-item-body">
                     <Select
                       aria-label={t("forms.edge.source", { n: index + 1 })}
                       value={source}
@@ -194,7 +186,7 @@ export function EdgeInspector({ id }: { id: string }) {
               keys={keys}
               error={at(`/${edge.form}`)[0]?.message}
               placeholder={t(`forms.edge.expression.${edge.form}.example`)}
-              data-testid={formsIds.edgeExpression}
+              data-testid="edge-expression"
             />
           </Field>
         )}
@@ -280,15 +272,15 @@ function RoutePaths({
         error={diagnosticsAt("/paths")}
         pointer="/paths"
       >
-        <div className={itemsClass}>
+        <div className="ss-items">
           {Object.entries(paths).map(([label, target], index) => (
             <Field
               key={index}
               error={diagnosticsAt(`/paths/${escape(label)}`)}
               pointer={`/paths/${escape(label)}`}
             >
-              <div className={itemClass}>
-                <div className="flex-1 min-w-0">
+              <div className="ss-item">
+                <div className="ss-item-body">
                   <NameField
                     label={t("forms.edge.label", { n: index + 1 })}
                     name={label}
@@ -298,8 +290,8 @@ function RoutePaths({
                     }
                   />
                 </div>
-                <ArrowRight size={13} className="shrink-0 mt-2 text-text-3" aria-hidden />
-                <div className="flex-1 min-w-0">
+                <ArrowRight size={13} className="inspector-arrow" aria-hidden />
+                <div className="ss-item-body">
                   <Select
                     aria-label={t("forms.edge.targetOf", { label })}
                     value={typeof target === "string" ? target : undefined}
@@ -307,7 +299,7 @@ function RoutePaths({
                     onChange={(next) => field(`/paths/${escape(label)}`, next)}
                   />
                 </div>
-                <div className="flex shrink-0 pt-0.75">
+                <div className="ss-item-tools">
                   <IconButton
                     size="small"
                     label={t("forms.schema.removeEntry", { name: label })}
@@ -369,11 +361,11 @@ function WithFields({
   const what = t("forms.edge.with");
   return (
     <Field label={what} description={t("forms.edge.withHelp")} pointer="/with">
-      <div className={itemsClass}>
+      <div className="ss-items">
         {Object.entries(extra).map(([name, expression], index) => (
           <Field key={index} error={problemsAt(`/with/${escape(name)}`)} pointer={`/with/${escape(name)}`}>
-            <div className={itemClass}>
-              <div className="w-[34%] shrink-0">
+            <div className="ss-item">
+              <div className="inspector-with-name">
                 <NameField
                   label={t("forms.edge.withName", { n: index + 1 })}
                   name={name}
@@ -389,7 +381,7 @@ function WithFields({
                   }
                 />
               </div>
-              <div className="flex-1 min-w-0">
+              <div className="ss-item-body">
                 <ExpressionField
                   aria-label={t("forms.editor.valueOf", { name })}
                   value={typeof expression === "string" ? expression : JSON.stringify(expression)}
@@ -397,7 +389,7 @@ function WithFields({
                   keys={keys}
                 />
               </div>
-              <div className="flex shrink-0 pt-0.75">
+              <div className="ss-item-tools">
                 <IconButton
                   size="small"
                   label={t("forms.schema.removeEntry", { name })}

@@ -20,9 +20,7 @@ import { TrustSettings } from "../trust";
 import { MemorySettings } from "../memory";
 import { Notices } from "./Notices";
 import { PythonSettings } from "./PythonSettings";
-import { hintClass, settingsPartClass } from "../../components/recipes";
-
-const settingsRowClass = "flex items-center justify-between gap-3 min-h-7 [&>span]:shrink-0";
+import "./settings.css";
 
 const TABS: readonly SettingsTab[] = ["general", "connections", "storage", "trust"];
 const THEMES: Theme[] = ["system", "light", "dark"];
@@ -86,7 +84,7 @@ export function SettingsDialog() {
         onChange={(next) => showSettings(next as SettingsTab)}
         tabs={TABS.map((id) => ({ id, label: t(`settings.tab.${id}`) }))}
       />
-      <div className="h-[min(600px,calc(100vh-180px))] -mx-5 pt-2.5 px-5 overflow-y-auto">
+      <div className="settings-body">
         {tab === "general" && <General />}
         {tab === "connections" && <ConnectionSettings />}
         {tab === "storage" && <Storage close={close} />}
@@ -103,9 +101,9 @@ function General() {
   const setSettings = useSession((state) => state.setSettings);
   return (
     <>
-      <section className={settingsPartClass}>
+      <section className="settings-part">
         <h3>{t("forms.settings.appearance")}</h3>
-        <div className={settingsRowClass}>
+        <div className="settings-row">
           <span>{t("forms.settings.theme")}</span>
           <Tabs
             look="segmented"
@@ -121,7 +119,7 @@ function General() {
         <Field
           label={t("forms.settings.follow")}
           description={t("forms.settings.followHelp")}
-          layout="switch"
+          className="ss-field-switch"
         >
           <Switch checked={follow} onChange={(next) => setSettings({ follow: next })} />
         </Field>
@@ -129,7 +127,7 @@ function General() {
       </section>
       <PythonSettings />
       {appInfo !== null && (
-        <section className={settingsPartClass}>
+        <section className="settings-part">
           <h3>{t("forms.settings.places")}</h3>
           <Place
             title={t("forms.settings.data")}
@@ -143,11 +141,11 @@ function General() {
           />
         </section>
       )}
-      <section className={settingsPartClass}>
+      <section className="settings-part">
         <h3>{t("forms.settings.about")}</h3>
-        <p className="select-text">{t("forms.settings.version", { version: appInfo?.version ?? "" })}</p>
-        <p className={hintClass}>{t("forms.settings.licence")}</p>
-        <p className={hintClass}>{t("forms.settings.fonts")}</p>
+        <p className="selectable">{t("forms.settings.version", { version: appInfo?.version ?? "" })}</p>
+        <p className="settings-help">{t("forms.settings.licence")}</p>
+        <p className="settings-help">{t("forms.settings.fonts")}</p>
         <Notices />
       </section>
     </>
@@ -157,10 +155,10 @@ function General() {
 function Storage({ close }: { close(): void }) {
   return (
     <>
-      <section className={settingsPartClass}>
+      <section className="settings-part">
         <h3>{t("storage.title")}</h3>
-        <div className={settingsRowClass}>
-          <p className={hintClass}>{t("storage.settings")}</p>
+        <div className="settings-row">
+          <p className="settings-help">{t("storage.settings")}</p>
           <Button
             size="small"
             onClick={() => {
@@ -202,9 +200,9 @@ function Place({ title, path, help }: { title: string; path: string; help: strin
   const [copied, setCopied] = useState(false);
   return (
     <div>
-      <div className={settingsRowClass}>
+      <div className="settings-row">
         <span>{title}</span>
-        <code className="flex-1 min-w-0 text-right wrap-anywhere text-text-2 select-text">{path}</code>
+        <code className="settings-path selectable">{path}</code>
         <IconButton
           size="small"
           label={copied ? t("forms.settings.copied") : t("forms.settings.copy")}
@@ -223,7 +221,7 @@ function Place({ title, path, help }: { title: string; path: string; help: strin
           {copied ? <Check size={13} /> : <Copy size={13} />}
         </IconButton>
       </div>
-      <p className={hintClass}>{help}</p>
+      <p className="settings-help">{help}</p>
     </div>
   );
 }

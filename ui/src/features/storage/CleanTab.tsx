@@ -9,13 +9,12 @@ import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
 import type { RemovalView } from "../../ipc/bindings/RemovalView";
 import type { RetentionRule } from "../../ipc/bindings/RetentionRule";
 import { rpc } from "../../ipc/client";
-import { storageIds, formsIds } from "../../lib/testIds";
+import { storageIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { withJob } from "../../state/jobs";
 import { KeepField, Plan, removed } from "./Prune";
 import { Working } from "./Working";
-import { storageActionsClass, storageFormClass } from "../../components/recipes";
 
 const USUAL: RetentionRule = { idleDays: 30, keep: { type: "latest" } };
 
@@ -47,9 +46,9 @@ export function CleanTab() {
     }
   };
   return (
-    <div className={storageFormClass}>
+    <div className="storage-form">
       <Field label={t("storage.clean.rule")} description={t("storage.clean.waiting")}>
-        <span className="flex items-center gap-2 max-w-45">
+        <span className="storage-days">
           <NumberField
             integer
             min={1}
@@ -61,7 +60,11 @@ export function CleanTab() {
         </span>
       </Field>
       <KeepField value={rule.keep} onChange={(keep) => change({ ...rule, keep })} />
-      <Field label={t("storage.clean.daily")} description={t("storage.clean.dailyHelp")} layout="switch">
+      <Field
+        label={t("storage.clean.daily")}
+        description={t("storage.clean.dailyHelp")}
+        className="ss-field-switch"
+      >
         <Switch
           checked={kept !== undefined}
           // A rule that is left out of the settings is no rule.
@@ -75,9 +78,9 @@ export function CleanTab() {
       {work !== null ? (
         <Working work={work} label={t("storage.prune.looking")} />
       ) : (
-        <div className={storageActionsClass}>
+        <div className="storage-actions">
           {plan && plan.checkpoints > 0 ? (
-            <Button variant="danger" onClick={() => void apply(false)} data-testid={formsIds.confirm}>
+            <Button variant="danger" onClick={() => void apply(false)} data-testid="confirm">
               {t("storage.prune.confirm")}
             </Button>
           ) : (

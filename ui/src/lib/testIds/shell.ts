@@ -1,7 +1,6 @@
 /** Test ids of the window's frame and the canvas. */
 export const shellIds = {
   shell: "shell",
-  toast: "toast",
   titleBar: "title-bar",
   home: "home",
   menu: "app-menu",
@@ -43,6 +42,5 @@ export const shellIds = {
   port: (node: string, side: "in" | "out") => `port-${side}-${node}`,
   edge: (id: string, part: string) => `edge-${id}${part === "" ? "" : `|${part}`}`,
   edgeLabel: (id: string, part: string) => `edge-label-${id}${part === "" ? "" : `|${part}`}`,
-  edgeCaption: (id: string, part: string) => `edge-label-${id}${part === "" ? "" : `|${part}`}-caption`,
   edgeLabelInput: "edge-label-input",
 } as const;
