@@ -423,7 +423,7 @@ def main():
     commands, types = read_types()
     folder = tempfile.mkdtemp(prefix="attack-")
     corpus.write(folder, {"graphs/a/graph.json": corpus.graph(), "graphs/b.json": corpus.graph()})
-    os.symlink("/dev/zero", os.path.join(folder, "zero"))
+    os.symlink("zero", os.path.join(folder, "zero"))
     os.symlink("link", os.path.join(folder, "link"))
     os.mkfifo(os.path.join(folder, "pipe"))
     server = Server(os.path.abspath(given.program), folder)

@@ -23,7 +23,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     let file = options.open(path)?;
     match file.metadata()?.file_type() {
         kind if kind.is_file() => Ok(file),
-        kind if kind.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        kind if kind.is_dir() => Err(io::Error::new(ErrorKind::IsADirectory, "it is no regular file")),
         _ => Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file")),
     }
 }

@@ -125,7 +125,7 @@ mod tests {
             ("link.png", "outside"),
             ("key.png", "no PNG"),
             ("none.png", "cannot be read"),
-            (".", "is a directory"),
+            (".", "it is no regular file"),
             ("..\\b.gif", "outside"),
         ] {
             let text = read(name).unwrap_err().to_string();

@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn a_thread_that_only_waits_goes_on_at_the_first_of_its_times() {
         let wait = |until: u64| asks(json!({"waits": true, "deadline": until}));
-        assert_eq!(only_waits(&[wait(90), wait(20)]), Some(20));
+        assert_eq!(only_waits(&[wait(90), wait(20)]), Some(20_000), "in milliseconds");
         assert_eq!(only_waits(&[]), None);
         let question = asks(json!({"question": "Pay?", "deadline": 5}));
         assert_eq!(
