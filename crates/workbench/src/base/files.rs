@@ -22,6 +22,13 @@ impl Staged {
     pub fn begin(path: &Path) -> io::Result<Self> {
         // A link stays a link: what it points to is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        if fs::metadata(&target).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+            // A device or a pipe in its place would be gone for every program of the machine.
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is no regular file",
+            ));
+        }
         let folder = folder_of(&target);
         fs::create_dir_all(folder)?;
         let name = target
@@ -206,6 +213,21 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        let refused = Staged::begin(&link).unwrap_err();
+        assert_eq!(refused.to_string(), "it is no regular file");
+        assert_eq!(
+            fs::read_dir(dir.path()).unwrap().count(),
+            1,
+            "nothing is left beside it"
+        );
+    }
 
     #[test]
     fn an_atomic_write_replaces_the_file_and_leaves_nothing_behind() {
