@@ -99,6 +99,10 @@ impl Graph {
         self
     }
 
+    /// The clock that its runs read.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
     /// The graph with a cache for results of nodes that have a [`CachePolicy`](crate::CachePolicy).
     pub fn with_cache(mut self, cache: Arc<dyn NodeCache>) -> Self {
         self.cache = Some(cache);
