@@ -17,6 +17,7 @@ use crate::value::Value;
 
 /// A compiled graph. Cheap to clone; one graph runs any number of threads at once.
 #[derive(Clone)]
+#[doc(alias = "CompiledStateGraph")]
 pub struct Graph {
     pub(crate) plan: Arc<Plan>,
     pub(crate) saver: Option<Arc<dyn Checkpointer>>,

@@ -15,6 +15,7 @@ use super::renew::{Outdated, Renewed};
 
 /// Keeps items in memory.
 #[derive(Default)]
+#[doc(alias = "InMemoryStore")]
 pub struct MemoryStore {
     config: StoreConfig,
     items: Arc<RwLock<Items>>,

@@ -27,6 +27,7 @@ use crate::value::{Object, Value};
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[doc(alias = "RunnableConfig")]
 pub struct RunConfig {
     /// The thread to continue or begin; needs a checkpointer.
     pub thread: Option<ThreadId>,

@@ -8,11 +8,11 @@ impl Loop {
     /// With `strict_resume`, refuses answers that no waiting question takes, before anything is written.
     pub(super) fn check_answers(&self, answer: &Value) -> Result<(), RunError> {
         // Where a checkpoint was left behind, finished tasks run and ask again: their questions are not known yet.
-        if !self.shared.config.strict_resume || !self.keep_finished {
+        if !self.setup.shared.config.strict_resume || !self.resumed.keep_finished {
             return Ok(());
         }
         let open = task::prepare(&self.live, &self.stage(), None);
-        let mut pending = snapshot::pending_questions(&self.plan, &open, &self.pending);
+        let mut pending = snapshot::pending_questions(&self.setup.plan, &open, &self.resumed.pending);
         pending.sort();
         let refuse = |reason, interrupts| {
             Err(RunError::UnknownInterrupt {

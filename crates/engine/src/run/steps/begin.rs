@@ -3,99 +3,77 @@
 use super::answers::is_interrupt_id;
 use super::*;
 use crate::base::command::Target;
+use crate::checkpoint::run_claim::RunClaim;
 use crate::graph::past::Began;
 use crate::state::entries::{Writer, add_command_writes};
+
+/// The checkpoint that a run goes on from, among those of its thread.
+#[derive(Default)]
+struct Loaded {
+    /// The thread has moved past it.
+    superseded: bool,
+    newest: Option<CheckpointId>,
+    /// A nested checkpoint that belongs to another namespace: it is continued under this one.
+    elsewhere: bool,
+}
 
 impl Loop {
     /// Loads the thread and turns the input into the state that the first step starts from.
     pub(super) async fn begin(&mut self, input: Input) -> Result<(), RunError> {
         let is_input = matches!(&input, Input::Value(value) if !value.is_null());
-        let claim = self.shared.claim.clone().filter(|_| !self.shared.is_nested());
-        // An input makes a checkpoint, which says enough to whoever comes second.
-        let mut takes_over = false;
-        if let (Some(claim), false) = (&claim, is_input) {
-            takes_over = claim.look().await?;
-        }
-        let mut entry = self.enter().await?;
-        if takes_over
-            && entry.tuple.is_some()
-            && let Some(persister) = &mut self.persister
-        {
-            // The other run may store something until the thread is taken over: it is read once more after that.
-            persister.secure().await?;
-            entry = self.enter().await?;
-        }
-        let mut superseded = false;
-        let mut newest = None;
+        let claim = self.setup.shared.claim.clone();
+        let claim = claim.filter(|_| !self.setup.shared.is_nested());
+        let mut entry = self.claim_and_enter(claim.as_deref(), is_input).await?;
         // A checkpoint in which nothing was ever written is nothing to go on from.
         let written = |tuple: &CheckpointTuple| !tuple.checkpoint.channel_versions.is_empty();
         let has_checkpoint = entry.tuple.as_ref().is_some_and(written);
-        // A nested checkpoint that belongs to another namespace is continued under this one.
-        let mut elsewhere = false;
-        if let Some(tuple) = entry.tuple {
-            if entry.addressed
-                && let (Some(saver), Some(thread)) = (&self.saver, &self.shared.config.thread)
-            {
-                let query = ListQuery {
-                    thread: Some(thread.clone()),
-                    ns: Some(tuple.ns.clone()),
-                    limit: Some(1),
-                    ..ListQuery::default()
-                };
-                let head = saver.heads(&query).await?.into_iter().next();
-                if let Some(head) = &head {
-                    // A branch off the past becomes the head, also when the clock was set back meanwhile.
-                    self.shared.ids.follow(&head.id);
-                }
-                superseded = head.as_ref().is_none_or(|head| head.id != tuple.checkpoint.id);
-                newest = head.map(|head| head.id);
-            }
-            elsewhere = tuple.ns != self.shared.ns;
-            self.load(tuple);
-            if elsewhere {
-                self.live.detach();
-            }
+        let mut loaded = Loaded::default();
+        if let Some(tuple) = entry.tuple.take() {
+            loaded = self.load_entry(tuple, entry.addressed).await?;
         }
+        let Loaded {
+            superseded,
+            newest,
+            elsewhere,
+        } = loaded;
         let answers = matches!(&input, Input::Command(command) if command.resume.is_some());
         if entry.forget_resuming {
-            self.resuming = None;
+            self.resumed.resuming = None;
         }
-        let told = self.resuming;
+        let asked = self.resumed.resuming;
         let goes_on = matches!(&input, Input::Continue | Input::Command(_))
             || matches!(&input, Input::Value(value) if value.is_null());
-        let resuming = has_checkpoint && told.unwrap_or(goes_on);
-        let travels = entry.addressed && (entry.exact || !(answers || told == Some(true)));
-        let keeps = self.shared.config.keep_finished && (answers || told == Some(true));
-        self.keep_finished = !travels && (!superseded || keeps) && !elsewhere;
-        self.owns_start = !superseded && !elsewhere;
+        let resuming = has_checkpoint && asked.unwrap_or(goes_on);
+        let travels = entry.addressed && (entry.exact || !(answers || asked == Some(true)));
+        let keeps = self.setup.shared.config.keep_finished && (answers || asked == Some(true));
+        self.resumed.keep_finished = !travels && (!superseded || keeps) && !elsewhere;
+        self.resumed.owns_start = !superseded && !elsewhere;
         if travels {
             // Going back asks again: what was answered then does not count now, and a task that asks again says so.
-            self.pending
+            self.resumed
+                .pending
                 .retain(|write| &*write.write.channel != reserved::RESUME);
-            self.given.values_mut().for_each(Vec::clear);
+            self.resumed.given.values_mut().for_each(Vec::clear);
         }
-        let edited = matches!(self.metadata.source, Source::Update | Source::Fork);
+        let edited = matches!(self.progress.metadata.source, Source::Update | Source::Fork);
         let forks = has_checkpoint && ((travels && (!edited || superseded)) || elsewhere);
-        if !self.shared.is_nested() {
-            let start = self.origin.as_ref().map(|(_, id)| id.clone());
+        if !self.setup.shared.is_nested() {
+            let start = self.progress.origin.as_ref().map(|(_, id)| id.clone());
             if let (Some(claim), false) = (&claim, forks) {
                 claim.goes_on(newest.clone().or_else(|| start.clone()));
             }
-            self.shared.past.begin(Began {
+            self.setup.shared.past.begin(Began {
                 newest: newest.or_else(|| start.clone()),
                 start,
                 leaves: forks || is_input,
                 input: is_input,
             });
-            self.resuming = Some(resuming);
+            self.resumed.resuming = Some(resuming);
             if superseded && keeps {
-                let _ = self.shared.kept_at.set(self.current.clone());
+                let _ = self.setup.shared.kept_at.set(self.progress.current.clone());
             }
             if travels && has_checkpoint {
-                let base = self.live.base.as_ref();
-                let parent = base.and_then(|base| base.parent.clone()).filter(|_| edited);
-                let before = parent.unwrap_or_else(|| self.current.clone());
-                let _ = self.shared.replay.set(Arc::new(Replay::new(before)));
+                self.replay_nested(edited);
             }
         }
         self.note_questions(forks);
@@ -113,16 +91,82 @@ impl Loop {
         }
     }
 
+    /// Loads the checkpoint that the run goes on from, again after the thread was taken over from another run.
+    async fn claim_and_enter(
+        &mut self,
+        claim: Option<&RunClaim>,
+        is_input: bool,
+    ) -> Result<subgraph::Entry, RunError> {
+        // An input makes a checkpoint, by which the second of two runs is refused.
+        let takes_over = match claim.filter(|_| !is_input) {
+            Some(claim) => claim.look().await?,
+            None => false,
+        };
+        let entry = self.enter().await?;
+        if takes_over
+            && entry.tuple.is_some()
+            && let Some(persister) = &mut self.persister
+        {
+            // The other run may store something until the thread is taken over: it is read once more after that.
+            persister.secure().await?;
+            return self.enter().await;
+        }
+        Ok(entry)
+    }
+
+    /// Makes a stored checkpoint the one that the run goes on from.
+    async fn load_entry(&mut self, tuple: CheckpointTuple, addressed: bool) -> Result<Loaded, RunError> {
+        let mut loaded = Loaded::default();
+        if addressed
+            && let (Some(saver), Some(thread)) = (&self.setup.saver, &self.setup.shared.config.thread)
+        {
+            let query = ListQuery {
+                thread: Some(thread.clone()),
+                ns: Some(tuple.ns.clone()),
+                limit: Some(1),
+                ..ListQuery::default()
+            };
+            let head = saver.heads(&query).await?.into_iter().next();
+            if let Some(head) = &head {
+                // A branch off the past becomes the head, also when the clock was set back meanwhile.
+                self.setup.shared.ids.follow(&head.id);
+            }
+            loaded.superseded = head.as_ref().is_none_or(|head| head.id != tuple.checkpoint.id);
+            loaded.newest = head.map(|head| head.id);
+        }
+        loaded.elsewhere = tuple.ns != self.setup.shared.ns;
+        self.load(tuple);
+        if loaded.elsewhere {
+            self.live.detach();
+        }
+        Ok(loaded)
+    }
+
+    /// Makes nested graphs go back to where they were before the loaded checkpoint.
+    fn replay_nested(&self, edited: bool) {
+        let base = self.live.base.as_ref();
+        let parent = base.and_then(|base| base.parent.clone()).filter(|_| edited);
+        let before = parent.unwrap_or_else(|| self.progress.current.clone());
+        let _ = self.setup.shared.replay.set(Arc::new(Replay::new(before)));
+    }
+
     /// Loads the checkpoint that the run goes on from.
     async fn enter(&self) -> Result<subgraph::Entry, RunError> {
         let mut entry = subgraph::Entry::default();
-        let (Some(saver), Some(thread)) = (&self.saver, &self.shared.config.thread) else {
+        let (Some(saver), Some(thread)) = (&self.setup.saver, &self.setup.shared.config.thread) else {
             return Ok(entry);
         };
-        if self.shared.is_nested() {
-            return Ok(subgraph::enter(&self.shared, &self.plan, &**saver, thread, self.resuming).await?);
+        if self.setup.shared.is_nested() {
+            return Ok(subgraph::enter(
+                &self.setup.shared,
+                &self.setup.plan,
+                &**saver,
+                thread,
+                self.resumed.resuming,
+            )
+            .await?);
         }
-        let config = &self.shared.config;
+        let config = &self.setup.shared.config;
         let mut wanted = config.checkpoint_id.clone();
         if !config.ns.is_empty() {
             let Some(id) = &wanted else {
@@ -134,10 +178,11 @@ impl Loop {
             let tuple = tuple.ok_or_else(|| missing(thread, id))?;
             let address = Address::of(&tuple);
             wanted = address.root();
-            let _ = self.shared.address.set(Arc::new(address));
+            let _ = self.setup.shared.address.set(Arc::new(address));
         }
         entry.addressed = wanted.is_some();
-        entry.tuple = crate::state::delta::get(&self.plan, &**saver, thread, "", wanted.as_ref()).await?;
+        entry.tuple =
+            crate::state::delta::get(&self.setup.plan, &**saver, thread, "", wanted.as_ref()).await?;
         match (&entry.tuple, wanted) {
             (None, Some(id)) => Err(missing(thread, &id)),
             _ => Ok(entry),
@@ -151,17 +196,17 @@ impl Loop {
         carried: &[PendingWrite],
         forks: bool,
     ) -> Result<(), RunError> {
-        let writes: Vec<PendingWrite> = self.pending.iter().chain(carried).cloned().collect();
-        let updated = self.live.apply_null_writes(&writes, true)?;
-        if let Some(known) = &mut self.updated {
+        let writes: Vec<PendingWrite> = self.resumed.pending.iter().chain(carried).cloned().collect();
+        let updated = self.live.apply_null_writes(&writes)?;
+        if let Some(known) = &mut self.progress.updated {
             known.extend(updated);
         }
         self.live.pass_breakpoints();
-        if let Some(lifecycle) = &self.shared.config.lifecycle {
+        if let Some(lifecycle) = &self.setup.shared.config.lifecycle {
             lifecycle.on_resume(&self.lifecycle_event(LifecycleStatus::Pending));
         }
         if forks {
-            let addressed = self.shared.address.get().is_some();
+            let addressed = self.setup.shared.address.get().is_some();
             let before = if addressed {
                 self.original_tasks()
             } else {
@@ -169,16 +214,16 @@ impl Loop {
             };
             // The new checkpoint gives its tasks other ids, so nothing stored for the old ones is theirs.
             self.live.leave_behind(&writes);
-            self.pending.clear();
-            let updated = self.updated.clone();
-            if self.shared.config.durability != Durability::Exit {
+            self.resumed.pending.clear();
+            let updated = self.progress.updated.clone();
+            if self.setup.shared.config.durability != Durability::Exit {
                 // What led to a fork is not known to whoever loads it; one that is stored at the end knows.
-                self.updated = None;
+                self.progress.updated = None;
             }
             self.put(Source::Fork).await?;
-            self.updated = updated;
+            self.progress.updated = updated;
             if addressed {
-                subgraph::note_moves(&self.shared, &before, &self.prepare());
+                subgraph::note_moves(&self.setup.shared, &before, &self.prepare());
             }
         }
         self.emit_values(Vec::new()).await;
@@ -186,47 +231,49 @@ impl Loop {
     }
 
     pub(super) fn load(&mut self, tuple: CheckpointTuple) {
-        self.live = load(&self.plan, Some(&tuple));
+        self.live = load(&self.setup.plan, Some(&tuple));
         self.live.tracked = true;
-        self.current = tuple.checkpoint.id.clone();
-        self.origin = Some((tuple.ns.clone(), tuple.checkpoint.id.clone()));
-        self.step = tuple.checkpoint.metadata.step + 1;
-        self.stop = self.step + i64::from(self.shared.config.recursion_limit) + 1;
+        self.progress.current = tuple.checkpoint.id.clone();
+        self.progress.origin = Some((tuple.ns.clone(), tuple.checkpoint.id.clone()));
+        self.progress.step = tuple.checkpoint.metadata.step + 1;
+        self.progress.stop = self.progress.step + i64::from(self.setup.shared.config.recursion_limit) + 1;
         // A step that updated nothing tells as little as one that is not known.
         let updated = tuple.checkpoint.updated_channels.as_ref();
-        self.updated = updated
+        self.progress.updated = updated
             .filter(|names| !names.is_empty())
             .map(|names| self.live.indexes(names));
-        self.metadata = tuple.checkpoint.metadata;
-        self.loaded = true;
+        self.progress.metadata = tuple.checkpoint.metadata;
+        self.progress.loaded = true;
         let answers = |write: &PendingWrite| {
             let list = write.write.value.as_array()?.iter().cloned().collect();
             (&*write.write.channel == reserved::RESUME).then(|| (write.task_id.clone(), list))
         };
-        self.given = tuple.pending_writes.iter().filter_map(answers).collect();
-        self.pending = tuple.pending_writes;
+        self.resumed.given = tuple.pending_writes.iter().filter_map(answers).collect();
+        self.resumed.pending = tuple.pending_writes;
     }
 
     pub(super) async fn begin_input(&mut self, value: Value) -> Result<(), RunError> {
-        let pending = std::mem::take(&mut self.pending);
-        let updated = self.live.apply_null_writes(&pending, true)?;
-        if let Some(known) = &mut self.updated {
+        let pending = std::mem::take(&mut self.resumed.pending);
+        let updated = self.live.apply_null_writes(&pending)?;
+        if let Some(known) = &mut self.progress.updated {
             known.extend(updated);
         }
         self.live.leave_behind(&pending);
         // Whatever waited is abandoned: its triggers are consumed, its stored writes are not used.
         let open = self.prepare();
-        let start = [(Channel::Known(self.plan.start_channel), value)];
+        let start = [(Channel::Known(self.setup.plan.start_channel), value)];
         let mut applied: Vec<Applied<'_>> = open.iter().map(|task| applied_of(task, &[])).collect();
         applied.push(Applied {
             name: reserved::INPUT,
             node: None,
-            place: Place::Text(""),
+            place: TaskOrder::Text(""),
             pulled: false,
             writes: &start,
         });
-        let is_step = !open.is_empty();
-        self.updated = Some(self.live.apply(&mut applied, is_step, true)?);
+        self.progress.updated = Some(match open.is_empty() {
+            true => self.live.apply_input(&mut applied)?,
+            false => self.live.apply_step(&mut applied)?,
+        });
         self.withdraw_waiting("input");
         self.put(Source::Input).await
     }
@@ -237,6 +284,45 @@ impl Loop {
         has_checkpoint: bool,
         forks: bool,
     ) -> Result<(), RunError> {
+        self.check_command(&command)?;
+        let twice = self.setup.shared.config.testing.double_command && !has_checkpoint;
+        let again = twice.then(|| task::input_of(&command));
+        let resume = command.resume.clone();
+        let mut writes = self.command_writes(command)?;
+        let by_id = self.take_answers(resume, &mut writes)?;
+        if let Some(command) = again {
+            self.resumed.pending = self.null_writes(0, &writes);
+            *self.setup.shared.answers.scalar.lock() = None;
+            return self.begin_input(command).await;
+        }
+        if !has_checkpoint {
+            if self.setup.shared.answers.scalar.lock().is_some() || by_id {
+                return Err(RunError::EmptyInput {
+                    message: "There is nothing to resume: the thread has no checkpoint.".into(),
+                });
+            }
+            let mut task = [Applied {
+                name: reserved::INPUT,
+                node: None,
+                place: TaskOrder::Text(""),
+                pulled: false,
+                writes: &writes,
+            }];
+            self.progress.updated = Some(self.live.apply_input(&mut task)?);
+            return self.put(Source::Input).await;
+        }
+        if forks {
+            let carried = self.null_writes(0, &writes);
+            return self.begin_resumed(&carried, true).await;
+        }
+        if !writes.is_empty() {
+            self.store_command(&writes).await?;
+        }
+        self.begin_resumed(&[], false).await
+    }
+
+    /// Refuses a command that the run cannot begin with.
+    fn check_command(&self, command: &Command) -> Result<(), RunError> {
         if command.graph == CommandGraph::Parent {
             return Err(RunError::invalid_update(
                 "There is no parent graph\nAn input command is for the graph that is run.",
@@ -255,11 +341,15 @@ impl Loop {
                 message: "Cannot use Command(resume=...) without checkpointer".into(),
             });
         }
-        if let Some(answer) = &command.resume {
-            self.check_answers(answer)?;
+        match &command.resume {
+            Some(answer) => self.check_answers(answer),
+            None => Ok(()),
         }
-        let again =
-            (self.shared.config.testing.double_command && !has_checkpoint).then(|| task::input_of(&command));
+    }
+
+    /// The writes of a command's targets and its update.
+    fn command_writes(&self, command: Command) -> Result<Writes, RunError> {
+        let plan = &self.setup.plan;
         let mut writes: Writes = Vec::new();
         for target in command.goto {
             // LangGraph marks such triggers with the name of START.
@@ -268,84 +358,68 @@ impl Loop {
                 // A target like any other here: it leads nowhere, and the command is not empty.
                 writes.push((Channel::Named("branch:to:__end__".into()), Value::Null));
             }
-            task::goto(&self.plan, target, &mut writes);
+            task::goto(plan, target, &mut writes);
             for (channel, value) in &mut writes[from..] {
-                if *channel != Channel::Known(self.plan.tasks_channel) {
+                if *channel != Channel::Known(plan.tasks_channel) {
                     *value = reserved::START.into();
                 }
             }
         }
         if let Some(update) = &command.update {
-            add_command_writes(&self.plan, Writer::Command, update, &mut writes)
+            add_command_writes(plan, Writer::Command, update, &mut writes)
                 .map_err(RunError::invalid_update)?;
         }
-        let mut by_id = false;
-        match command.resume {
+        Ok(writes)
+    }
+
+    /// Keeps a command's answers for the tasks that asked. True when they are by id.
+    fn take_answers(&self, resume: Option<Value>, writes: &mut Writes) -> Result<bool, RunError> {
+        let answers = &self.setup.shared.answers;
+        match resume {
             Some(Value::Object(map)) if map.keys().all(|key| is_interrupt_id(key)) => {
-                by_id = true;
-                let answers = map.iter().map(|(id, answer)| (id.to_string(), answer.clone()));
-                let _ = self.shared.answers.by_id.set(answers.collect());
+                let by_id = map.iter().map(|(id, answer)| (id.to_string(), answer.clone()));
+                let _ = answers.by_id.set(by_id.collect());
+                return Ok(true);
             }
             Some(answer) if !answer.is_null() => {
                 let open = task::prepare(&self.live, &self.stage(), None);
-                let pending = snapshot::pending_questions(&self.plan, &open, &self.pending).len();
+                let pending =
+                    snapshot::pending_questions(&self.setup.plan, &open, &self.resumed.pending).len();
                 if pending > 1 {
                     return Err(RunError::AmbiguousResume { pending });
                 }
                 writes.push((Channel::Named(reserved::RESUME.into()), answer.clone()));
-                *self.shared.answers.scalar.lock() = Some(answer);
+                *answers.scalar.lock() = Some(answer);
             }
             _ => {}
         }
-        if let Some(command) = again {
-            self.pending = self.null_writes(0, &writes);
-            *self.shared.answers.scalar.lock() = None;
-            return self.begin_input(command).await;
+        Ok(false)
+    }
+
+    /// Stores a command's writes on the checkpoint that the run goes on from.
+    async fn store_command(&mut self, writes: &Writes) -> Result<(), RunError> {
+        // Writes of earlier commands on this checkpoint stay: these are numbered after them.
+        let earlier = |w: &&PendingWrite| w.task_id.is_null() && w.write.idx >= 0;
+        let taken = self.resumed.pending.iter().filter(earlier).count();
+        self.resumed
+            .pending
+            .retain(|w| !(w.task_id.is_null() && w.write.idx < 0));
+        let new = self.null_writes(taken, writes);
+        self.resumed.pending.extend(new);
+        let record = TaskWrites {
+            checkpoint_id: self.progress.current.clone(),
+            task_id: TaskId::null(),
+            task_path: "".into(),
+            writes: stored_writes(&self.setup.plan, taken, writes),
+        };
+        if self.setup.shared.config.durability == Durability::Exit {
+            // The command's writes are stored only if the run stops before its first step ends.
+            self.live.leave_behind(&self.resumed.pending);
         }
-        if !has_checkpoint {
-            if self.shared.answers.scalar.lock().is_some() || by_id {
-                return Err(RunError::EmptyInput {
-                    message: "There is nothing to resume: the thread has no checkpoint.".into(),
-                });
-            }
-            let mut task = [Applied {
-                name: reserved::INPUT,
-                node: None,
-                place: Place::Text(""),
-                pulled: false,
-                writes: &writes,
-            }];
-            self.updated = Some(self.live.apply(&mut task, false, true)?);
-            return self.put(Source::Input).await;
+        if let Some(persister) = &mut self.persister {
+            persister.task(record, true).await?;
         }
-        if forks {
-            let carried = self.null_writes(0, &writes);
-            return self.begin_resumed(&carried, true).await;
-        }
-        if !writes.is_empty() {
-            // Writes of earlier commands on this checkpoint stay: these are numbered after them.
-            let taken = self
-                .pending
-                .iter()
-                .filter(|w| w.task_id.is_null() && w.write.idx >= 0)
-                .count();
-            self.pending.retain(|w| !(w.task_id.is_null() && w.write.idx < 0));
-            self.pending.extend(self.null_writes(taken, &writes));
-            let record = TaskWrites {
-                checkpoint_id: self.current.clone(),
-                task_id: TaskId::null(),
-                task_path: "".into(),
-                writes: stored_writes(&self.plan, taken, &writes),
-            };
-            if self.shared.config.durability == Durability::Exit {
-                // The command's writes are stored only if the run stops before its first step ends.
-                self.live.leave_behind(&self.pending);
-            }
-            if let Some(persister) = &mut self.persister {
-                persister.task(record, true).await?;
-            }
-        }
-        self.begin_resumed(&[], false).await
+        Ok(())
     }
 
     /// Writes that belong to no task, numbered from `from`. This run sees what is untracked, too.
@@ -355,7 +429,7 @@ impl Loop {
             task_path: "".into(),
             write,
         };
-        named_writes(&self.plan, from, writes)
+        named_writes(&self.setup.plan, from, writes)
             .into_iter()
             .map(pending)
             .collect()
@@ -363,10 +437,10 @@ impl Loop {
 
     /// The tasks of the loaded checkpoint under the ids they have there.
     fn original_tasks(&self) -> Vec<(String, String)> {
-        let Some(base) = &self.origin else {
+        let Some(base) = &self.progress.origin else {
             return Vec::new();
         };
-        let stage = Stage::new(&self.plan, &base.0, &base.1, self.step);
+        let stage = StepContext::new(&self.setup.plan, &base.0, &base.1, self.progress.step);
         let tasks = task::prepare(&self.live, &stage, None);
         tasks
             .iter()

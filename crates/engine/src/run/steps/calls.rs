@@ -60,55 +60,55 @@ impl Calls {
 impl Loop {
     /// Takes up a call: Some(place) when its work is to be done.
     pub(super) async fn accept(&mut self, call: Call) -> Result<Option<usize>, RunError> {
-        let caller = &self.tasks[call.caller];
+        let caller = &self.open.tasks[call.caller];
         let task = task::called(caller, &call);
-        let known = self.calls.places.get(task.id()).copied();
+        let known = self.open.calls.places.get(task.id()).copied();
         if let Some(place) = known
-            && let Some(replies) = self.calls.waiting.get_mut(&place)
+            && let Some(replies) = self.open.calls.waiting.get_mut(&place)
         {
             // The caller was tried again while its call goes on.
             replies.push(call.reply);
             return Ok(None);
         }
-        if self.calls.stored.is_none() {
+        if self.open.calls.stored.is_none() {
             let mut stored: HashMap<TaskId, Writes> = HashMap::new();
-            let kept = self.pending.iter().filter(|_| self.keep_finished);
+            let kept = self.resumed.pending.iter().filter(|_| self.resumed.keep_finished);
             for pending in kept.filter(|w| snapshot::is_output(&w.write.channel)) {
-                let channel = resolve(&self.plan, &pending.write.channel);
+                let channel = resolve(&self.setup.plan, &pending.write.channel);
                 let writes = stored.entry(pending.task_id.clone()).or_default();
                 writes.push((channel, pending.write.value.clone()));
             }
-            self.calls.stored = Some(stored);
+            self.open.calls.stored = Some(stored);
         }
         let finished = match known {
-            Some(place) => self.tasks[place].writes.clone(),
+            Some(place) => self.open.tasks[place].writes.clone(),
             None => {
-                let stored = self.calls.stored.as_mut();
+                let stored = self.open.calls.stored.as_mut();
                 stored
                     .and_then(|stored| stored.remove(task.id()))
                     .unwrap_or_default()
             }
         };
-        let place = known.unwrap_or(self.tasks.len());
-        self.calls.places.insert(task.id().clone(), place);
+        let place = known.unwrap_or(self.open.tasks.len());
+        self.open.calls.places.insert(task.id().clone(), place);
         self.emit_start(&task).await;
         if known.is_none() {
-            self.tasks.push(task);
+            self.open.tasks.push(task);
         }
         if !finished.is_empty() {
             let _ = call
                 .reply
                 .send(Ok(task::return_of(&finished).cloned().unwrap_or_default()));
-            self.tasks[place].writes = finished;
+            self.open.tasks[place].writes = finished;
             return Ok(None);
         }
-        self.calls.work.insert(place, call.task);
+        self.open.calls.work.insert(place, call.task);
         if self.take_cached(place).await? {
-            let value = task::return_of(&self.tasks[place].writes).cloned();
+            let value = task::return_of(&self.open.tasks[place].writes).cloned();
             let _ = call.reply.send(Ok(value.unwrap_or_default()));
             return Ok(None);
         }
-        self.calls.waiting.insert(place, vec![call.reply]);
+        self.open.calls.waiting.insert(place, vec![call.reply]);
         Ok(Some(place))
     }
 }

@@ -9,10 +9,10 @@ fn beyond(Beyond(bound, limit): Beyond) -> RunError {
 
 impl Loop {
     pub(super) fn count(&mut self, steps: u64, tasks: u64, writes: u64) {
-        self.counts.steps += steps;
-        self.counts.tasks += tasks;
-        self.counts.writes += writes;
-        if let Some(meter) = &self.shared.config.metrics {
+        self.report.counts.steps += steps;
+        self.report.counts.tasks += tasks;
+        self.report.counts.writes += writes;
+        if let Some(meter) = &self.setup.shared.config.metrics {
             meter.count(|metrics| {
                 metrics.steps += steps;
                 metrics.tasks += tasks;
@@ -26,7 +26,7 @@ impl Loop {
         &mut self,
         changed: impl IntoIterator<Item = ChannelIx>,
     ) -> Result<(), RunError> {
-        let config = &self.shared.config;
+        let config = &self.setup.shared.config;
         if config.metrics.is_none() && config.bounds.state_bytes.is_none() {
             return Ok(());
         }
@@ -35,14 +35,16 @@ impl Loop {
         for channel in changed {
             let mut kept = grown.iter().filter(|(grown, _)| *grown == channel);
             let kept = kept.next().map(|(_, kept)| *kept);
-            self.size.set(channel as usize, self.live.value(channel), kept);
+            self.report
+                .size
+                .set(channel as usize, self.live.value(channel), kept);
         }
-        let total = self.size.total();
-        if let Some(meter) = &self.shared.config.metrics {
+        let total = self.report.size.total();
+        if let Some(meter) = &self.setup.shared.config.metrics {
             let total = total as u64;
             meter.count(|metrics| metrics.peak_state_bytes = metrics.peak_state_bytes.max(total));
         }
-        match self.shared.config.bounds.state_bytes {
+        match self.setup.shared.config.bounds.state_bytes {
             Some(limit) if total > limit => Err(beyond(Beyond(Bound::StateBytes, limit))),
             _ => Ok(()),
         }
@@ -50,17 +52,24 @@ impl Loop {
 
     /// Counts the packets of a task that has ended.
     pub(super) fn count_packets(&mut self, writes: &Writes) -> Result<(), RunError> {
-        let bounds = &self.shared.config.bounds;
-        let found = self.packets.add(bounds, self.plan.tasks_channel, writes);
+        let bounds = &self.setup.shared.config.bounds;
+        let found = self
+            .open
+            .packets
+            .add(bounds, self.setup.plan.tasks_channel, writes);
         found.map_or(Ok(()), |found| Err(beyond(found)))
     }
 
     /// Begins to count the packets of a step, with those of tasks that ended in an earlier run.
     pub(super) fn count_packets_again(&mut self) -> Result<(), RunError> {
-        self.packets = Packets::default();
-        let bounds = &self.shared.config.bounds;
-        for task in &self.tasks {
-            if let Some(found) = self.packets.add(bounds, self.plan.tasks_channel, &task.writes) {
+        self.open.packets = Packets::default();
+        let bounds = &self.setup.shared.config.bounds;
+        for task in &self.open.tasks {
+            if let Some(found) = self
+                .open
+                .packets
+                .add(bounds, self.setup.plan.tasks_channel, &task.writes)
+            {
                 return Err(beyond(found));
             }
         }
@@ -69,15 +78,15 @@ impl Loop {
 
     /// Counts the steps in which a bounded node has work, however many tasks it has there.
     pub(super) fn count_visits(&mut self) -> Result<(), RunError> {
-        for node in &self.plan.bounded {
-            let spec = self.plan.node(*node);
+        for node in &self.setup.plan.bounded {
+            let spec = self.setup.plan.node(*node);
             let (true, Some(limit)) = (
-                self.tasks.iter().any(|task| task.node == Some(*node)),
+                self.open.tasks.iter().any(|task| task.node == Some(*node)),
                 spec.more().max_visits,
             ) else {
                 continue;
             };
-            let visits = self.visits.entry(*node).or_default();
+            let visits = self.progress.visits.entry(*node).or_default();
             *visits += 1;
             if *visits > limit {
                 return Err(RunError::LoopLimit {

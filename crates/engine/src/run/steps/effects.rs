@@ -178,29 +178,29 @@ impl Loop {
     /// Decides for each task of the step whose effect may have been done already how it begins. Nothing has begun yet; an
     /// error stops the run here.
     pub(super) async fn decide_effects(&mut self) -> Result<(), RunError> {
-        self.decided.clear();
-        if !self.plan.acts || self.persister.is_none() {
+        self.open.decided.clear();
+        if !self.setup.plan.acts || self.persister.is_none() {
             return Ok(());
         }
-        for place in 0..self.tasks.len() {
-            let task = &self.tasks[place];
-            let outside = task.node.and_then(|node| self.plan.node(node).outside());
+        for place in 0..self.open.tasks.len() {
+            let task = &self.open.tasks[place];
+            let outside = task.node.and_then(|node| self.setup.plan.node(node).outside());
             let Some(effect) = outside.filter(|_| task.writes.is_empty() && task.failed().is_none()) else {
                 continue;
             };
             if let Some(decided) = self.decide(place, effect).await? {
-                self.decided.insert(place, decided);
+                self.open.decided.insert(place, decided);
             }
         }
         Ok(())
     }
 
     async fn decide(&self, place: usize, effect: Effect) -> Result<Option<Decided>, RunError> {
-        let task = &self.tasks[place];
+        let task = &self.open.tasks[place];
         let mut own = Vec::new();
-        if !self.pending.is_empty() {
+        if !self.resumed.pending.is_empty() {
             let id = task.id();
-            own.extend(self.pending.iter().filter(|write| write.task_id == *id));
+            own.extend(self.resumed.pending.iter().filter(|write| write.task_id == *id));
         }
         let note = own.iter().find(|write| &*write.write.channel == reserved::EFFECT);
         let field = |name: &str| note.and_then(|note| note.write.value.get(name));
@@ -217,11 +217,11 @@ impl Loop {
                 same_input: true,
                 own: false,
                 at: String::new(),
-                root: self.current.clone(),
+                root: self.progress.current.clone(),
                 failure: None,
                 uses: Some(
                     outputs
-                        .map(|w| (resolve(&self.plan, &w.write.channel), w.write.value.clone()))
+                        .map(|w| (resolve(&self.setup.plan, &w.write.channel), w.write.value.clone()))
                         .collect(),
                 ),
                 key,
@@ -235,7 +235,7 @@ impl Loop {
                 same_input: true,
                 own: true,
                 at: String::new(),
-                root: self.current.clone(),
+                root: self.progress.current.clone(),
                 failure: failure.map(|shown| failure_of(shown).to_string()),
                 uses: None,
                 key,
@@ -243,22 +243,22 @@ impl Loop {
             };
             Some(doubt)
         } else {
-            let (Some(saver), Some(thread)) = (&self.saver, &self.shared.config.thread) else {
+            let (Some(saver), Some(thread)) = (&self.setup.saver, &self.setup.shared.config.thread) else {
                 return Ok(None);
             };
             let scene = Scene {
-                plan: &self.plan,
+                plan: &self.setup.plan,
                 saver: &**saver,
                 thread,
-                ns: &self.shared.ns,
+                ns: &self.setup.shared.ns,
             };
-            match self.shared.past.take(&scene, task, effect).await? {
+            match self.setup.shared.past.take(&scene, task, effect).await? {
                 Visits::None => None,
                 Visits::Same(visit) => Some(Doubt::of(&visit, true)),
                 Visits::Other(visit) => Some(Doubt::of(&visit, false)),
             }
         };
-        let stored = self.given.get(task.id()).map_or(0, Vec::len);
+        let stored = self.resumed.given.get(task.id()).map_or(0, Vec::len);
         let asked = field("asked")
             .and_then(Value::as_i64)
             .map_or(0, |n| usize::try_from(n).unwrap_or(0));
@@ -282,14 +282,14 @@ impl Loop {
                 Verdict::Ask => loop {
                     let answer = match given.get(used) {
                         Some(answer) => answer.clone(),
-                        None => match self.shared.answers.scalar.lock().take() {
+                        None => match self.setup.shared.answers.scalar.lock().take() {
                             Some(answer) => {
                                 given.push(answer.clone());
                                 answer
                             }
                             None => {
                                 let refused = used > asked.min(stored);
-                                let question = doubt.question(&self.plan, &task.name, effect, refused);
+                                let question = doubt.question(&self.setup.plan, &task.name, effect, refused);
                                 decided.instead = Some(Instead::Ask(question, used));
                                 break;
                             }
@@ -338,7 +338,7 @@ impl Loop {
                 .and_then(Value::as_object)
                 .cloned()
                 .unwrap_or_default();
-            fields.insert("run", self.shared.run_id.as_str());
+            fields.insert("run", self.setup.shared.run_id.as_str());
             decided.note = Some(Value::Object(fields));
         }
         let plain = decided.note.is_none()
@@ -351,18 +351,19 @@ impl Loop {
 
     /// Did releases that kept no notes of effects store that the task began? They stored it as what the task called.
     fn began_before(&self, task: &Task) -> bool {
-        if self.pending.is_empty() {
+        if self.resumed.pending.is_empty() {
             return false;
         }
         let called = format!("~__pregel_push, {},", task.path_text());
-        self.pending
+        self.resumed
+            .pending
             .iter()
             .any(|write| &*write.write.channel == reserved::RETURN && write.task_path.starts_with(&called))
     }
 
     /// What the run's policy says.
     fn verdict(&self, task: &Task, effect: Effect, doubt: &Doubt) -> Result<Verdict, RunError> {
-        let config = &self.shared.config;
+        let config = &self.setup.shared.config;
         let of_node = config.effects_of.get(&task.name).copied();
         let policy = of_node.unwrap_or(config.effects);
         if doubt.state != EffectState::Done && effect != Effect::Once {
@@ -395,28 +396,28 @@ impl Loop {
     /// Does what was decided before the tasks begin: results are used, and that work begins which must not be done twice
     /// is stored.
     pub(super) async fn begin_effects(&mut self) -> Result<(), RunError> {
-        if self.decided.is_empty() {
+        if self.open.decided.is_empty() {
             return Ok(());
         }
-        let mut places: Vec<usize> = self.decided.keys().copied().collect();
+        let mut places: Vec<usize> = self.open.decided.keys().copied().collect();
         places.sort_unstable();
         let mut sealed = false;
         for place in places {
-            let Some(decided) = self.decided.get_mut(&place) else {
+            let Some(decided) = self.open.decided.get_mut(&place) else {
                 continue;
             };
             let (note, seals) = (decided.note.clone(), decided.seals);
             let noted = note.map(|note| (Channel::Named(reserved::EFFECT.into()), note));
-            let head = self.tasks[place].head.clone();
+            let head = self.open.tasks[place].head.clone();
             if let Some(writes) = decided.uses.take() {
                 let stored: Writes = noted.into_iter().chain(writes.iter().cloned()).collect();
                 let record = self.record(&head, &stored, true);
-                let others = self.tasks.len() > 1;
+                let others = self.open.tasks.len() > 1;
                 if let Some(persister) = &mut self.persister {
                     persister.task(record, others).await?;
                 }
                 self.emit_outcome(place, &writes, &[], None).await;
-                self.tasks[place].writes = writes;
+                self.open.tasks[place].writes = writes;
             } else if let Some(noted) = noted.filter(|_| seals) {
                 let record = self.record(&head, &vec![noted], true);
                 if let Some(persister) = &mut self.persister {
@@ -433,7 +434,8 @@ impl Loop {
 
     /// What is noted beside the writes of a task that has ended, unless it was when the task began.
     pub(super) fn effect_note(&self, place: usize) -> Option<Value> {
-        self.decided
+        self.open
+            .decided
             .get(&place)
             .filter(|decided| !decided.seals)?
             .note

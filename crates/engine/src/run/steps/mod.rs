@@ -24,7 +24,7 @@ use crate::graph::context::{NodeContext, TaskInfo, interrupt_id, message_metadat
 use crate::graph::node::{Interrupted, NodeError};
 use crate::graph::plan::{ChannelIx, NodeIx, Plan, Shown};
 use crate::graph::scope::{Address, Persistence, Replay, Shared};
-use crate::graph::task::{Ground, Head, Place, Stage};
+use crate::graph::task::{GraphScope, StepContext, TaskHeader, TaskOrder};
 use crate::graph::writes::{Channel, Writes, named_writes, resolve, stored_writes};
 use crate::inspect::snapshot;
 use crate::policy::cache::NodeCache;
@@ -48,15 +48,16 @@ mod begin;
 mod cached;
 mod calls;
 mod counts;
-mod crew;
 mod deadline;
 mod effects;
+mod executor;
 mod handlers;
 mod keep;
 mod packets;
 pub(crate) mod persist;
 mod questions;
 mod report;
+mod states;
 mod subgraph;
 mod tasks;
 mod work;
@@ -66,6 +67,7 @@ use deadline::Deadline;
 use effects::Decided;
 use packets::Packets;
 use questions::Questions;
+use states::{OpenStep, Progress, Report, Resumed, Setup};
 
 /// Why the loop stopped without an error.
 enum Stop {
@@ -74,70 +76,15 @@ enum Stop {
     Breakpoint(LifecycleStatus),
 }
 
-/// What a run did so far, without the work of taking the input.
-#[derive(Default)]
-struct Counts {
-    steps: u64,
-    tasks: u64,
-    writes: u64,
-}
-
+/// A run: the loop over its super-steps.
 pub(crate) struct Loop {
-    plan: Arc<Plan>,
-    ground: Arc<Ground>,
-    shared: Arc<Shared>,
-    /// Not set for a graph that keeps nothing.
-    saver: Option<Arc<dyn Checkpointer>>,
+    setup: Setup,
     persister: Option<Persister>,
-    limits: Limits,
-    cache: Option<Arc<dyn NodeCache>>,
-    shown: Shown,
-    breaks_before: Vec<Name>,
-    breaks_after: Vec<Name>,
     live: Live,
-    /// The current checkpoint was read and not made by this run.
-    loaded: bool,
-    /// The checkpoint that the current step starts from.
-    current: CheckpointId,
-    /// The checkpoint that was loaded: its namespace and id.
-    origin: Option<(Name, CheckpointId)>,
-    metadata: Metadata,
-    step: i64,
-    stop: i64,
-    updated: Option<Vec<ChannelIx>>,
-    pending: Vec<PendingWrite>,
-    questions: Questions,
-    /// Give finished tasks of an open step their stored writes back instead of running them again.
-    keep_finished: bool,
-    /// Tasks of the open step that were given their stored writes back.
-    given_back: HashSet<TaskId>,
-    /// Will writes stored on the checkpoint that the run starts from be read by its branch alone?
-    owns_start: bool,
-    /// The first step that this run finished.
-    first_step: Option<i64>,
-    /// Does this step go on where an earlier run left it? Nested graphs ask; None after the first step.
-    resuming: Option<bool>,
-    /// Answers that tasks of the open step were given before, by task; none when the run goes back behind them.
-    given: HashMap<TaskId, Vec<Value>>,
-    deadline: Deadline,
-    tasks: Vec<Task>,
-    /// How tasks of the open step with an effect begin, by their place, where there is anything to say.
-    decided: HashMap<usize, Decided>,
-    calls: Calls,
-    /// Steps that were done without waiting for anything.
-    on_the_spot: usize,
-    /// When the newest checkpoint was due, if it is made only once the run ends.
-    unmade: Option<String>,
-    interrupts: Vec<Interrupt>,
-    any_values: bool,
-    /// What the run has come to, if a step that wrote none of it has cleared a part meanwhile.
-    kept: Option<Value>,
-    counts: Counts,
-    size: StateSize,
-    /// What the tasks of the open step have made.
-    packets: Packets,
-    /// In how many steps of this run a bounded node had work.
-    visits: HashMap<NodeIx, u32>,
+    progress: Progress,
+    open: OpenStep,
+    resumed: Resumed,
+    report: Report,
 }
 
 impl Loop {
@@ -236,79 +183,58 @@ impl Loop {
         };
         let mut live = Live::fresh(graph.plan.clone());
         live.tracked = persister.is_some();
-        let ground = Ground {
+        let scope = GraphScope {
             plan: graph.plan.clone(),
             ns: shared.ns.clone(),
         };
+        let (breaks_before, breaks_after) = (
+            choose(&config.interrupt_before, &graph.interrupt_before),
+            choose(&config.interrupt_after, &graph.interrupt_after),
+        );
         Self {
-            plan: graph.plan.clone(),
-            ground: Arc::new(ground),
-            saver,
             persister,
-            limits: graph.limits.clone(),
-            cache: graph.cache.clone(),
-            shown,
-            breaks_before: choose(&config.interrupt_before, &graph.interrupt_before),
-            breaks_after: choose(&config.interrupt_after, &graph.interrupt_after),
-            current: CheckpointId::new(shared.run_id.as_str()),
-            origin: None,
-            metadata: Metadata {
-                source: Source::Input,
-                step: -2,
-                parents: Object::new(),
-                user: (*shared.stored).clone(),
-            },
             live,
-            loaded: false,
-            step: -1,
-            stop: i64::from(config.recursion_limit),
-            updated: None,
-            pending: Vec::new(),
-            questions: Questions::default(),
-            keep_finished: true,
-            given_back: HashSet::new(),
-            owns_start: true,
-            first_step: None,
-            resuming,
-            given: HashMap::new(),
-            deadline: Deadline::default(),
-            tasks: Vec::new(),
-            decided: HashMap::new(),
-            calls: Calls::of(&shared),
-            on_the_spot: 0,
-            unmade: None,
-            interrupts: Vec::new(),
-            any_values: false,
-            kept: None,
-            counts: Counts::default(),
-            size: StateSize::default(),
-            packets: Packets::default(),
-            visits: HashMap::new(),
-            shared: Arc::new(shared),
+            progress: Progress::new(&shared),
+            open: OpenStep::new(&shared),
+            resumed: Resumed::new(resuming),
+            report: Report::default(),
+            setup: Setup {
+                plan: graph.plan.clone(),
+                scope: Arc::new(scope),
+                saver,
+                limits: graph.limits.clone(),
+                cache: graph.cache.clone(),
+                shown,
+                breaks_before,
+                breaks_after,
+                shared: Arc::new(shared),
+            },
         }
     }
 
     pub(crate) async fn run(mut self, input: Input) -> Result<RunResult, RunError> {
-        let shared = self.shared.clone();
+        let shared = self.setup.shared.clone();
         let span = spans::run(&shared.config, &shared.run_id, &input);
         let meter = shared.config.metrics.clone().filter(|_| !shared.is_nested());
         let mut ending = Ending::of_run(&span, meter.clone());
         let content_limit = shared.config.content_limit;
-        self.deadline = Deadline::after(shared.config.run_timeout);
+        self.progress.deadline = Deadline::after(shared.config.run_timeout);
         async move {
             let going = meter.as_ref().map(|meter| meter.enter(Activity::Run));
             let stopped = self.drive(input).await;
             // A nested graph that came to its end leaves nothing to go on from, unless it keeps its state.
             let over = matches!(stopped, Ok(Stop::Done) | Err(RunError::Recursion { .. }));
-            let worth_storing = !self.shared.is_nested() || !over || !self.shared.ns.contains(':');
+            let worth_storing =
+                !self.setup.shared.is_nested() || !over || !self.setup.shared.ns.contains(':');
             self.make_last();
-            if self.shared.answers.scalar.lock().is_none()
+            if self.setup.shared.answers.scalar.lock().is_none()
                 && let Some(persister) = &mut self.persister
             {
                 persister.forget_answer();
             }
             // What lost its thread stores nothing more.
             let is_lost = self
+                .setup
                 .shared
                 .claim
                 .as_ref()
@@ -317,7 +243,7 @@ impl Loop {
                 Some(persister) if !is_lost => persister.finish(worth_storing).await,
                 _ => Ok(()),
             };
-            let lost = self.shared.claim.as_ref().and_then(|claim| claim.lost());
+            let lost = self.setup.shared.claim.as_ref().and_then(|claim| claim.lost());
             let status = lost
                 .map_or(stopped, |lost| Err(lost.clone().into()))
                 .and_then(|stop| stored.map(|()| stop))
@@ -326,20 +252,24 @@ impl Loop {
                     Stop::Asked => RunStatus::Interrupted,
                     Stop::Breakpoint(_) => RunStatus::Breakpoint,
                 });
-            ending.counts(self.counts.steps, self.counts.tasks, self.counts.writes);
+            ending.counts(
+                self.report.counts.steps,
+                self.report.counts.tasks,
+                self.report.counts.writes,
+            );
             ending.run(status.as_ref().copied());
             drop(going);
             let status = status?;
-            let value = match self.any_values {
-                true => self.kept.take().unwrap_or_else(|| self.result()),
+            let value = match self.report.any_values {
+                true => self.report.kept.take().unwrap_or_else(|| self.result()),
                 false => Value::Null,
             };
             ending.output(|| value.clone(), content_limit);
-            let checkpoint_id = self.persister.is_some().then_some(self.current);
+            let checkpoint_id = self.persister.is_some().then_some(self.progress.current);
             Ok(RunResult {
                 value,
                 status,
-                interrupts: self.interrupts,
+                interrupts: self.report.interrupts,
                 checkpoint_id,
                 metrics: meter.as_ref().and_then(Meter::given).map(Meter::read),
             })
@@ -351,7 +281,7 @@ impl Loop {
     async fn drive(&mut self, input: Input) -> Result<Stop, RunError> {
         let stop = match self.begin(input).await {
             Ok(()) => {
-                self.measure_state(0..self.plan.channels.len() as ChannelIx)?;
+                self.measure_state(0..self.setup.plan.channels.len() as ChannelIx)?;
                 self.steps().await?
             }
             Err(error) => return Err(error),
@@ -361,13 +291,14 @@ impl Loop {
             _ => LifecycleStatus::Pending,
         };
         // A graph that stops inside another shows nothing more: the outermost one does.
-        if !matches!(stop, Stop::Done) && !self.shared.is_nested() {
-            if let Some(lifecycle) = &self.shared.config.lifecycle {
+        if !matches!(stop, Stop::Done) && !self.setup.shared.is_nested() {
+            if let Some(lifecycle) = &self.setup.shared.config.lifecycle {
                 lifecycle.on_interrupt(&self.lifecycle_event(status));
             }
             self.show_open_step().await?;
             if let Stop::Breakpoint(_) = stop {
-                self.shared
+                self.setup
+                    .shared
                     .emitter
                     .send_if(StreamMode::Updates, || Payload::Interrupts(Vec::new()))
                     .await;
@@ -378,55 +309,16 @@ impl Loop {
 
     async fn steps(&mut self) -> Result<Stop, RunError> {
         loop {
-            self.live.set_managed(self.stop - self.step);
-            if self.step > self.stop {
-                let next = self.prepare();
-                self.emit_checkpoint(&next).await;
-                return Err(RunError::Recursion {
-                    limit: self.shared.config.recursion_limit,
-                });
+            if let Some(stop) = self.open_step().await? {
+                return Ok(stop);
             }
-            let stage = self.stage();
-            task::prepare_into(&mut self.tasks, &self.live, &stage, self.updated.as_deref());
-            if self.wants_checkpoints() {
-                let tasks = std::mem::take(&mut self.tasks);
-                self.emit_checkpoint(&tasks).await;
-                self.tasks = tasks;
-            }
-            if self.tasks.is_empty() {
-                return Ok(Stop::Done);
-            }
-            if !self.pending.is_empty() {
-                if self.keep_finished {
-                    self.resume_handlers();
-                    self.give_back();
-                }
-                self.leave_behind();
-            }
-            if self.breaks(&self.breaks_before) {
-                return Ok(Stop::Breakpoint(LifecycleStatus::InterruptBefore));
-            }
-            self.count_visits()?;
-            if let Some(reason) = self.shared.config.drain.requested() {
-                return Err(RunError::Drained { reason });
-            }
-            if self.shared.config.cancel.is_cancelled() {
-                return Err(RunError::Cancelled);
-            }
-            self.deadline.check()?;
-            let hidden = self.tasks.iter().all(|task| self.is_hidden(task));
-            if let (false, Some(persister)) = (hidden, &mut self.persister) {
-                persister.secure().await?;
-            }
-            self.decide_effects().await?;
-            self.emit_starts().await;
-            self.take_all_cached().await?;
-            self.begin_effects().await?;
+            let hidden = self.open.tasks.iter().all(|task| self.is_hidden(task));
+            self.begin_step(hidden).await?;
             let span = match hidden {
                 true => Span::none(),
-                false => spans::step(self.step, self.tasks.len()),
+                false => spans::step(self.progress.step, self.open.tasks.len()),
             };
-            let works = self.tasks.iter().any(|task| !task.is_start());
+            let works = self.open.tasks.iter().any(|task| !task.is_start());
             if let (true, Some(persister)) = (works, &mut self.persister) {
                 persister.catch_up().await?;
             }
@@ -443,80 +335,143 @@ impl Loop {
                     return Err(error);
                 }
             }
-            self.note_given();
-            let before = self
-                .plan
-                .fades
-                .then(|| self.kept.take().unwrap_or_else(|| self.result()));
-            let updated = match &self.tasks[..] {
-                [only] => self.live.apply(&mut [applied_of(only, &only.writes)], true, true),
-                all => {
-                    let mut all: Vec<Applied<'_>> =
-                        all.iter().map(|task| applied_of(task, &task.writes)).collect();
-                    self.live.apply(&mut all, true, true)
-                }
-            }?;
-            self.measure_state(updated.iter().copied())?;
-            if updated.iter().any(|channel| self.shown.has(&self.plan, *channel)) {
-                self.emit_values(Vec::new()).await;
-            }
-            self.kept = before.filter(|_| !updated.iter().any(|channel| self.is_result(*channel)));
-            self.keep_deltas();
-            if let Some(before) = self.updated.replace(updated) {
-                self.live.recycle(before);
-            }
-            self.close_questions();
-            self.pending.clear();
-            self.keep_finished = true;
-            self.resuming = None;
-            if !self.shared.is_nested() {
-                // A single answer is for the step that asked; nobody later takes it by accident.
-                *self.shared.answers.scalar.lock() = None;
-            }
-            self.put(Source::Loop).await?;
+            self.close_step().await?;
             ending.step();
-            if self.breaks(&self.breaks_after) {
+            if self.breaks(&self.setup.breaks_after) {
                 if self.wants_checkpoints() {
                     let next = self.prepare();
                     self.emit_checkpoint(&next).await;
                 }
-                self.tasks.clear();
+                self.open.tasks.clear();
                 return Ok(Stop::Breakpoint(LifecycleStatus::InterruptAfter));
             }
         }
     }
 
+    /// Finds the tasks of the next step. Some(stop) when there are none, or a breakpoint is before one of them.
+    async fn open_step(&mut self) -> Result<Option<Stop>, RunError> {
+        self.live.set_managed(self.progress.stop - self.progress.step);
+        if self.progress.step > self.progress.stop {
+            let next = self.prepare();
+            self.emit_checkpoint(&next).await;
+            return Err(RunError::Recursion {
+                limit: self.setup.shared.config.recursion_limit,
+            });
+        }
+        let stage = self.stage();
+        let updated = self.progress.updated.as_deref();
+        task::prepare_into(&mut self.open.tasks, &self.live, &stage, updated);
+        if self.wants_checkpoints() {
+            let tasks = std::mem::take(&mut self.open.tasks);
+            self.emit_checkpoint(&tasks).await;
+            self.open.tasks = tasks;
+        }
+        if self.open.tasks.is_empty() {
+            return Ok(Some(Stop::Done));
+        }
+        if !self.resumed.pending.is_empty() {
+            if self.resumed.keep_finished {
+                self.resume_handlers();
+                self.give_back();
+            }
+            self.leave_behind();
+        }
+        if self.breaks(&self.setup.breaks_before) {
+            return Ok(Some(Stop::Breakpoint(LifecycleStatus::InterruptBefore)));
+        }
+        self.count_visits()?;
+        if let Some(reason) = self.setup.shared.config.drain.requested() {
+            return Err(RunError::Drained { reason });
+        }
+        if self.setup.shared.config.cancel.is_cancelled() {
+            return Err(RunError::Cancelled);
+        }
+        self.progress.deadline.check()?;
+        Ok(None)
+    }
+
+    /// Stores what the step goes on from, announces its tasks, and gives those their results that need no work.
+    async fn begin_step(&mut self, hidden: bool) -> Result<(), RunError> {
+        if let (false, Some(persister)) = (hidden, &mut self.persister) {
+            persister.secure().await?;
+        }
+        self.decide_effects().await?;
+        self.emit_starts().await;
+        self.take_all_cached().await?;
+        self.begin_effects().await
+    }
+
+    /// Applies the writes of the step's tasks as one, and makes the checkpoint after it.
+    async fn close_step(&mut self) -> Result<(), RunError> {
+        self.note_given();
+        let before = self
+            .setup
+            .plan
+            .fades
+            .then(|| self.report.kept.take().unwrap_or_else(|| self.result()));
+        let updated = match &self.open.tasks[..] {
+            [only] => self.live.apply_step(&mut [applied_of(only, &only.writes)]),
+            all => {
+                let mut all: Vec<Applied<'_>> =
+                    all.iter().map(|task| applied_of(task, &task.writes)).collect();
+                self.live.apply_step(&mut all)
+            }
+        }?;
+        self.measure_state(updated.iter().copied())?;
+        let shown = &self.setup.shown;
+        if updated
+            .iter()
+            .any(|channel| shown.has(&self.setup.plan, *channel))
+        {
+            self.emit_values(Vec::new()).await;
+        }
+        self.report.kept = before.filter(|_| !updated.iter().any(|channel| self.is_result(*channel)));
+        self.keep_deltas();
+        if let Some(before) = self.progress.updated.replace(updated) {
+            self.live.recycle(before);
+        }
+        self.close_questions();
+        self.resumed.pending.clear();
+        self.resumed.keep_finished = true;
+        self.resumed.resuming = None;
+        if !self.setup.shared.is_nested() {
+            // A single answer is for the step that asked; nobody later takes it by accident.
+            *self.setup.shared.answers.scalar.lock() = None;
+        }
+        self.put(Source::Loop).await
+    }
+
     /// What the run comes to, as the state is now.
     fn result(&self) -> Value {
-        match &self.shown {
+        match &self.setup.shown {
             Shown::All => self.live.output(),
             shown => self.live.shown(shown),
         }
     }
 
     fn is_result(&self, channel: ChannelIx) -> bool {
-        match (&self.shown, &self.plan.output_keys) {
+        match (&self.setup.shown, &self.setup.plan.output_keys) {
             (Shown::All, Some(keys)) => keys.contains(&channel),
-            (shown, _) => shown.has(&self.plan, channel),
+            (shown, _) => shown.has(&self.setup.plan, channel),
         }
     }
 
     fn lifecycle_event(&self, status: LifecycleStatus) -> LifecycleEvent {
         LifecycleEvent {
             status,
-            checkpoint_id: self.current.clone(),
-            ns: self.shared.emitter.ns(),
-            interrupts: self.interrupts.clone(),
+            checkpoint_id: self.progress.current.clone(),
+            ns: self.setup.shared.emitter.ns(),
+            interrupts: self.report.interrupts.clone(),
         }
     }
 
     fn prepare(&self) -> Vec<Task> {
-        task::prepare(&self.live, &self.stage(), self.updated.as_deref())
+        task::prepare(&self.live, &self.stage(), self.progress.updated.as_deref())
     }
 
     /// What the ids of the open step's tasks are made from.
-    fn stage(&self) -> Stage {
-        Stage::on(&self.ground, &self.current, self.step)
+    fn stage(&self) -> StepContext {
+        StepContext::on(&self.setup.scope, &self.progress.current, self.progress.step)
     }
 
     /// Taking the input is not worth a span, unless routers of the user's run with it.
@@ -524,13 +479,14 @@ impl Loop {
         task.is_start()
             && task
                 .node
-                .is_some_and(|node| self.plan.node(node).branches.is_empty())
+                .is_some_and(|node| self.setup.plan.node(node).branches.is_empty())
     }
 
     fn breaks(&self, nodes: &[Name]) -> bool {
         !nodes.is_empty()
             && self.live.changed_since_interrupt
             && self
+                .open
                 .tasks
                 .iter()
                 .filter(|task| !task.is_start() && !task.is_call())

@@ -35,7 +35,7 @@ fn packet(task: &Task) -> Option<Value> {
 
 impl Questions {
     /// A task has finished: what it had asked waits no more.
-    pub(super) fn finished(&mut self, task: &Head) {
+    pub(super) fn finished(&mut self, task: &TaskHeader) {
         if !self.waiting.is_empty() {
             self.waiting.retain(|asked| asked.task_id != *task.id());
         }
@@ -45,15 +45,15 @@ impl Questions {
 impl Loop {
     /// Notes what waits at the loaded checkpoint.
     pub(super) fn note_questions(&mut self, forks: bool) {
-        if self.persister.is_none() || self.shared.is_nested() || !self.loaded {
+        if self.persister.is_none() || self.setup.shared.is_nested() || !self.progress.loaded {
             return;
         }
         let withdrawn = |write: &&PendingWrite| &*write.write.channel == reserved::WITHDRAWN;
-        self.questions.withdrawn = (self.pending.iter().filter(withdrawn))
+        self.resumed.questions.withdrawn = (self.resumed.pending.iter().filter(withdrawn))
             .map(|write| write.task_id.clone())
             .collect();
         if !forks {
-            self.questions.waiting = waiting_tasks(&self.pending)
+            self.resumed.questions.waiting = waiting_tasks(&self.resumed.pending)
                 .map(|writes| writes[0].clone())
                 .collect();
         }
@@ -62,17 +62,24 @@ impl Loop {
     /// Notes what the run may ask again in the place of a checkpoint that it goes back to, or that an edit or a replay
     /// before it went back to.
     pub(super) async fn note_left(&mut self, forks: bool) -> Result<(), RunError> {
-        let (Some(saver), Some(thread)) = (&self.saver, &self.shared.config.thread) else {
+        let (Some(saver), Some(thread)) = (&self.setup.saver, &self.setup.shared.config.thread) else {
             return Ok(());
         };
-        if self.shared.is_nested() || !self.loaded {
+        if self.setup.shared.is_nested() || !self.progress.loaded {
             return Ok(());
         }
         let mut left = Vec::new();
         if forks {
-            let waiting: Vec<&PendingWrite> = waiting_tasks(&self.pending).map(|writes| &writes[0]).collect();
+            let waiting: Vec<&PendingWrite> = waiting_tasks(&self.resumed.pending)
+                .map(|writes| &writes[0])
+                .collect();
             if !waiting.is_empty() {
-                let stage = Stage::new(&self.plan, &self.shared.ns, &self.current, self.step);
+                let stage = StepContext::new(
+                    &self.setup.plan,
+                    &self.setup.shared.ns,
+                    &self.progress.current,
+                    self.progress.step,
+                );
                 left.extend(questions_left(&self.live, &stage, waiting.into_iter()));
             }
         }
@@ -83,7 +90,7 @@ impl Loop {
             ..WaitingQuery::default()
         };
         let mut asking = saver.waiting(&query).await?;
-        asking.retain(|waiting| waiting.checkpoint < self.current);
+        asking.retain(|waiting| waiting.checkpoint < self.progress.current);
         let oldest = asking.iter().map(|waiting| waiting.checkpoint.clone()).min();
         let parent = self.live.base.as_ref().and_then(|base| base.parent.clone());
         if let (Some(oldest), Some(parent)) = (oldest, parent) {
@@ -92,32 +99,32 @@ impl Loop {
             for waiting in asking {
                 let id = &waiting.checkpoint;
                 let Some(tuple) =
-                    crate::state::delta::get(&self.plan, &**saver, thread, "", Some(id)).await?
+                    crate::state::delta::get(&self.setup.plan, &**saver, thread, "", Some(id)).await?
                 else {
                     continue;
                 };
                 let asked: Vec<&PendingWrite> = waiting_tasks(&tuple.pending_writes).map(|w| &w[0]).collect();
-                let live = load(&self.plan, Some(&tuple));
+                let live = load(&self.setup.plan, Some(&tuple));
                 let step = tuple.checkpoint.metadata.step + 1;
-                let stage = Stage::new(&self.plan, &self.shared.ns, id, step);
+                let stage = StepContext::new(&self.setup.plan, &self.setup.shared.ns, id, step);
                 left.extend(questions_left(&live, &stage, asked.into_iter()));
             }
         }
-        self.questions.left = left;
+        self.resumed.questions.left = left;
         Ok(())
     }
 
     /// A task asks. What it took the place of is withdrawn in the same commit; gives what is stored beside its question
     /// when it had been withdrawn.
     pub(super) fn note_asked(&mut self, place: usize) -> Option<(Channel, Value)> {
-        let task = &self.tasks[place];
-        if self.shared.is_nested() || task.is_call() {
+        let task = &self.open.tasks[place];
+        if self.setup.shared.is_nested() || task.is_call() {
             return None;
         }
-        if !self.questions.left.is_empty() {
+        if !self.resumed.questions.left.is_empty() {
             let (name, given) = (task.name.clone(), packet(task));
             let mut note = self.note("asked-again");
-            let left = &mut self.questions.left;
+            let left = &mut self.resumed.questions.left;
             // Of several packets for a node the same one; when it was edited, any.
             let same = left
                 .iter()
@@ -128,12 +135,12 @@ impl Loop {
                 });
             if let (Some(same), Some(persister)) = (same, &mut self.persister) {
                 let left = left.swap_remove(same);
-                note.insert("checkpoint", self.current.as_str());
+                note.insert("checkpoint", self.progress.current.as_str());
                 persister.withdraw(withdrawal(&left.checkpoint, &left.asked, note.into()));
             }
         }
-        let id = self.tasks[place].id().clone();
-        let again = self.questions.withdrawn.remove(&id);
+        let id = self.open.tasks[place].id().clone();
+        let again = self.resumed.questions.withdrawn.remove(&id);
         again.then(|| {
             let note = self.note("asked-again");
             (Channel::Named(reserved::ASKED_AGAIN.into()), note.into())
@@ -142,14 +149,14 @@ impl Loop {
 
     /// Withdraws what waits at the current checkpoint, together with what is stored next: nobody comes back to it.
     pub(super) fn withdraw_waiting(&mut self, why: &str) {
-        if self.questions.waiting.is_empty() {
+        if self.resumed.questions.waiting.is_empty() {
             return;
         }
         let note = self.note(why);
-        let waiting = std::mem::take(&mut self.questions.waiting);
+        let waiting = std::mem::take(&mut self.resumed.questions.waiting);
         if let Some(persister) = &mut self.persister {
             for asked in &waiting {
-                persister.withdraw(withdrawal(&self.current, asked, note.clone().into()));
+                persister.withdraw(withdrawal(&self.progress.current, asked, note.clone().into()));
             }
         }
     }
@@ -158,14 +165,14 @@ impl Loop {
     /// last checkpoint of a run is; or it failed and another took over.
     pub(super) fn close_questions(&mut self) {
         self.withdraw_waiting("answered");
-        self.questions.withdrawn.clear();
+        self.resumed.questions.withdrawn.clear();
     }
 
     fn note(&self, why: &str) -> Object {
         [
             ("why", Value::from(why)),
-            ("run", self.shared.run_id.as_str().into()),
-            ("at", iso8601(self.shared.clock.now_ms()).into()),
+            ("run", self.setup.shared.run_id.as_str().into()),
+            ("at", iso8601(self.setup.shared.clock.now_ms()).into()),
         ]
         .into_iter()
         .collect()
@@ -204,7 +211,7 @@ async fn line(
 /// Which nodes ask these questions of a step.
 fn questions_left<'a>(
     live: &Live,
-    stage: &Stage,
+    stage: &StepContext,
     asked: impl Iterator<Item = &'a PendingWrite>,
 ) -> Vec<Left> {
     let tasks = task::prepare(live, stage, None);

@@ -24,14 +24,14 @@ fn told_metadata(config: &RunConfig, own: &Object) -> Object {
 
 impl Loop {
     pub(super) async fn emit_starts(&self) {
-        self.shared.seen();
-        if !self.shared.emitter.wants(StreamMode::Tasks)
-            && !self.shared.emitter.wants(StreamMode::Updates)
-            && !self.shared.emitter.wants(StreamMode::Debug)
+        self.setup.shared.seen();
+        if !self.setup.shared.emitter.wants(StreamMode::Tasks)
+            && !self.setup.shared.emitter.wants(StreamMode::Updates)
+            && !self.setup.shared.emitter.wants(StreamMode::Debug)
         {
             return;
         }
-        for task in self.tasks.iter().filter(|task| !task.is_start()) {
+        for task in self.open.tasks.iter().filter(|task| !task.is_start()) {
             self.emit_start(task).await;
         }
         // What failed and was taken over has nothing to show, unless its node had written before.
@@ -40,13 +40,20 @@ impl Loop {
             [(Channel::Named(name), _)] => &**name != reserved::ERROR,
             _ => true,
         };
-        for task in self.tasks.iter().filter(|task| !task.is_start() && shows(task)) {
+        for task in self
+            .open
+            .tasks
+            .iter()
+            .filter(|task| !task.is_start() && shows(task))
+        {
             self.emit_update(task, &task.writes, true).await;
         }
     }
 
     pub(super) async fn emit_start(&self, task: &Task) {
-        if !self.shared.emitter.wants(StreamMode::Tasks) && !self.shared.emitter.wants(StreamMode::Debug) {
+        if !self.setup.shared.emitter.wants(StreamMode::Tasks)
+            && !self.setup.shared.emitter.wants(StreamMode::Debug)
+        {
             return;
         }
         let start = TaskStart {
@@ -58,17 +65,18 @@ impl Loop {
                 task.input.clone()
             },
             triggers: task.triggers(),
-            metadata: told_metadata(&self.shared.config, task.metadata()),
-            step: self.step,
+            metadata: told_metadata(&self.setup.shared.config, task.metadata()),
+            step: self.progress.step,
         };
         self.emit_task("task", Payload::TaskStart(start)).await;
     }
 
     pub(super) async fn emit_update(&self, task: &Task, writes: &Writes, cached: bool) {
-        self.shared
+        self.setup
+            .shared
             .emitter
             .send_if(StreamMode::Updates, || {
-                let value = task::update_view(&self.plan, writes, &self.shown);
+                let value = task::update_view(&self.setup.plan, writes, &self.setup.shown);
                 Payload::Update(Update {
                     node: task.name.clone(),
                     value,
@@ -79,18 +87,22 @@ impl Loop {
     }
 
     pub(super) async fn emit_task(&self, kind: &str, payload: Payload) {
-        let debug = (self.shared.emitter.wants(StreamMode::Debug))
-            .then(|| self.debug(kind, self.step, payload.to_json()));
-        self.shared.emitter.send_if(StreamMode::Tasks, || payload).await;
+        let debug = (self.setup.shared.emitter.wants(StreamMode::Debug))
+            .then(|| self.debug(kind, self.progress.step, payload.to_json()));
+        self.setup
+            .shared
+            .emitter
+            .send_if(StreamMode::Tasks, || payload)
+            .await;
         if let Some(debug) = debug {
-            self.shared.emitter.send(debug).await;
+            self.setup.shared.emitter.send(debug).await;
         }
     }
 
     pub(super) fn debug(&self, kind: &str, step: i64, payload: Value) -> Payload {
         let wrapped: Object = [
             ("step", Value::from(step)),
-            ("timestamp", iso8601(self.shared.clock.now_ms()).into()),
+            ("timestamp", iso8601(self.setup.shared.clock.now_ms()).into()),
             ("type", kind.into()),
             ("payload", payload),
         ]
@@ -100,58 +112,68 @@ impl Loop {
     }
 
     pub(super) async fn emit_values(&mut self, interrupts: Vec<Interrupt>) {
-        self.any_values = true;
-        self.kept = None;
-        self.shared
+        self.report.any_values = true;
+        self.report.kept = None;
+        self.setup
+            .shared
             .emitter
             .send_if(StreamMode::Values, || {
-                Payload::Values(self.live.shown(&self.shown), interrupts)
+                Payload::Values(self.live.shown(&self.setup.shown), interrupts)
             })
             .await;
     }
 
     pub(super) fn wants_checkpoints(&self) -> bool {
         self.persister.is_some()
-            && (self.shared.emitter.wants(StreamMode::Checkpoints)
-                || self.shared.emitter.wants(StreamMode::Debug))
+            && (self.setup.shared.emitter.wants(StreamMode::Checkpoints)
+                || self.setup.shared.emitter.wants(StreamMode::Debug))
     }
 
     pub(super) async fn emit_checkpoint(&self, tasks: &[Task]) {
-        let (true, Some(thread)) = (self.wants_checkpoints(), &self.shared.config.thread) else {
+        let (true, Some(thread)) = (self.wants_checkpoints(), &self.setup.shared.config.thread) else {
             return;
         };
         // With durability exit this is the checkpoint that was loaded, whose parent all events of the run show.
         let stored_parent = (self.live.base.as_ref()).and_then(|base| base.parent.clone());
         let event = CheckpointEvent {
             thread: thread.clone(),
-            ns: self.shared.ns.clone(),
-            id: self.current.clone(),
+            ns: self.setup.shared.ns.clone(),
+            id: self.progress.current.clone(),
             parent: stored_parent,
             values: self.live.values(),
             metadata: Metadata {
-                user: match self.loaded {
-                    true => self.metadata.user.clone(),
-                    false => crate::state::delta::counters_of(&self.metadata.user),
+                user: match self.progress.loaded {
+                    true => self.progress.metadata.user.clone(),
+                    false => crate::state::delta::counters_of(&self.progress.metadata.user),
                 },
-                ..self.metadata.clone()
+                ..self.progress.metadata.clone()
             },
             next: tasks.iter().map(|task| task.name.clone()).collect(),
             tasks: tasks
                 .iter()
-                .map(|task| snapshot::task_json(&self.plan, thread, task, &self.pending, &self.shown))
+                .map(|task| {
+                    snapshot::task_json(
+                        &self.setup.plan,
+                        thread,
+                        task,
+                        &self.resumed.pending,
+                        &self.setup.shown,
+                    )
+                })
                 .collect::<List>(),
-            configurable: self.shared.config.configurable.clone(),
-            parent_read: self.loaded || self.shared.config.durability == Durability::Exit,
+            configurable: self.setup.shared.config.configurable.clone(),
+            parent_read: self.progress.loaded || self.setup.shared.config.durability == Durability::Exit,
         };
         let payload = Payload::Checkpoint(Box::new(event));
-        let debug = (self.shared.emitter.wants(StreamMode::Debug))
-            .then(|| self.debug("checkpoint", self.metadata.step, payload.to_json()));
-        self.shared
+        let debug = (self.setup.shared.emitter.wants(StreamMode::Debug))
+            .then(|| self.debug("checkpoint", self.progress.metadata.step, payload.to_json()));
+        self.setup
+            .shared
             .emitter
             .send_if(StreamMode::Checkpoints, || payload)
             .await;
         if let Some(debug) = debug {
-            self.shared.emitter.send(debug).await;
+            self.setup.shared.emitter.send(debug).await;
         }
     }
 
@@ -162,17 +184,18 @@ impl Loop {
         interrupts: &[Interrupt],
         error: Option<String>,
     ) {
-        self.shared.seen();
-        self.any_values |= !interrupts.is_empty();
-        if !self.shared.emitter.is_read() {
+        self.setup.shared.seen();
+        self.report.any_values |= !interrupts.is_empty();
+        if !self.setup.shared.emitter.is_read() {
             return;
         }
         let task = &Task {
             writes: Writes::new(),
-            ..self.tasks[place].clone()
+            ..self.open.tasks[place].clone()
         };
         if !interrupts.is_empty() {
-            self.shared
+            self.setup
+                .shared
                 .emitter
                 .send_if(StreamMode::Updates, || Payload::Interrupts(interrupts.to_vec()))
                 .await;
@@ -184,7 +207,9 @@ impl Loop {
             }
             self.emit_update(task, writes, false).await;
         }
-        if self.shared.emitter.wants(StreamMode::Tasks) || self.shared.emitter.wants(StreamMode::Debug) {
+        if self.setup.shared.emitter.wants(StreamMode::Tasks)
+            || self.setup.shared.emitter.wants(StreamMode::Debug)
+        {
             // A task whose router failed has written, and failed all the same.
             let finished = interrupts.is_empty();
             let end = TaskEnd {
@@ -192,14 +217,14 @@ impl Loop {
                 name: task.name.clone(),
                 error,
                 result: if finished {
-                    task::result_view(&self.plan, writes)
+                    task::result_view(&self.setup.plan, writes)
                 } else {
                     Value::Object(Object::new())
                 },
                 interrupts: interrupts.to_vec(),
-                step: self.step,
+                step: self.progress.step,
                 targets: if finished {
-                    task::targets(&self.plan, writes)
+                    task::targets(&self.setup.plan, writes)
                 } else {
                     Vec::new()
                 },
@@ -210,21 +235,21 @@ impl Loop {
 
     /// What the tasks of a step were given is no news after it. Within it, who is first would decide.
     pub(super) fn note_given(&self) {
-        for task in self.tasks.iter().filter(|task| !task.is_start()) {
-            self.shared.emitter.given(&task.input);
+        for task in self.open.tasks.iter().filter(|task| !task.is_start()) {
+            self.setup.shared.emitter.given(&task.input);
         }
     }
 
     /// Whole messages that a node returned, unless it was given them, or a task of an earlier step was.
     pub(super) async fn emit_messages(&self, task: &Task, writes: &Writes) {
-        if !self.shared.emitter.wants(StreamMode::Messages) {
+        if !self.setup.shared.emitter.wants(StreamMode::Messages) {
             return;
         }
         let mut news = Vec::new();
         let given = LazyCell::new(|| ids_in(&task.input).collect::<HashSet<_>>());
         for (channel, value) in writes {
             let Channel::Known(index) = channel else { continue };
-            if self.plan.channel(*index).spec.reducer_name() != "add_messages" {
+            if self.setup.plan.channel(*index).spec.reducer_name() != "add_messages" {
                 continue;
             }
             let messages: List = match value {
@@ -234,11 +259,12 @@ impl Loop {
             for message in messages.iter() {
                 let id = message.get("id").and_then(Value::as_str);
                 if message.get("type").and_then(Value::as_str) == Some("tool")
-                    && !self.shared.emitter.tells_tools()
+                    && !self.setup.shared.emitter.tells_tools()
                 {
                     continue;
                 }
-                let is_new = |id: &str| !given.contains(id) && self.shared.emitter.first_time(id.to_owned());
+                let is_new =
+                    |id: &str| !given.contains(id) && self.setup.shared.emitter.first_time(id.to_owned());
                 if message.get("type").is_some() && message.get("content").is_some() && id.is_none_or(is_new)
                 {
                     news.push(message.clone());
@@ -247,8 +273,9 @@ impl Loop {
         }
         drop(given);
         for message in news {
-            let metadata = message_metadata(&self.info(task), &self.shared, task.metadata());
-            self.shared
+            let metadata = message_metadata(&self.info(task), &self.setup.shared, task.metadata());
+            self.setup
+                .shared
                 .emitter
                 .send(Payload::Message(message, metadata))
                 .await;
@@ -258,18 +285,22 @@ impl Loop {
     /// One more `values` event when a run stops inside a step: the state with the finished tasks applied.
     pub(super) async fn show_open_step(&mut self) -> Result<(), RunError> {
         let done: Vec<Task> = self
+            .open
             .tasks
             .iter()
             .filter(|task| !task.writes.is_empty())
             .cloned()
             .collect();
-        if done.is_empty() || (self.persister.is_some() && self.pending.is_empty()) {
+        if done.is_empty() || (self.persister.is_some() && self.resumed.pending.is_empty()) {
             return Ok(());
         }
         self.make_last();
         let mut applied: Vec<Applied<'_>> = done.iter().map(|task| applied_of(task, &task.writes)).collect();
-        let updated = self.live.apply(&mut applied, true, true)?;
-        if updated.iter().any(|channel| self.shown.has(&self.plan, *channel)) {
+        let updated = self.live.apply_step(&mut applied)?;
+        if updated
+            .iter()
+            .any(|channel| self.setup.shown.has(&self.setup.plan, *channel))
+        {
             self.emit_values(Vec::new()).await;
         }
         Ok(())

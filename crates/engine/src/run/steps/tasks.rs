@@ -6,8 +6,9 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
-use super::crew::{Crew, Here};
+use super::executor::{Executor, InlineTask};
 use super::*;
+use crate::base::failure::Failure;
 
 /// After so many tasks done on the spot the runtime may do something else, and a cancelled run stops.
 pub(super) const BREATHER: usize = 128;
@@ -33,19 +34,52 @@ impl Ended {
     }
 }
 
+/// How the end of one task counts.
+struct Verdict {
+    /// Writes to reserved channels, stored beside the task's own.
+    notes: Writes,
+    /// The task used answers that are stored with it.
+    answered: bool,
+    /// The task's own writes count.
+    done: bool,
+    interrupts: Vec<Interrupt>,
+    /// The failure as it is shown.
+    error: Option<String>,
+    /// The error handler that takes over, and from which failure.
+    handled: Option<(NodeIx, Failure)>,
+    /// The error that callers receive in place of a result.
+    answer: Result<(), NodeError>,
+}
+
+impl Verdict {
+    fn new(answers: Option<Vec<Value>>) -> Self {
+        let answered = answers.is_some();
+        let resume = answers.map(|answers| (Channel::Named(reserved::RESUME.into()), Value::from(answers)));
+        Self {
+            notes: resume.into_iter().collect(),
+            answered,
+            done: false,
+            interrupts: Vec::new(),
+            error: None,
+            handled: None,
+            answer: Ok(()),
+        }
+    }
+}
+
 impl Loop {
     /// Gives tasks that finished in an earlier attempt at this step their writes back.
     pub(super) fn give_back(&mut self) {
         let mut places: HashMap<TaskId, usize> = HashMap::new();
-        for (place, task) in self.tasks.iter().enumerate() {
+        for (place, task) in self.open.tasks.iter().enumerate() {
             places.insert(task.id().clone(), place);
         }
-        for pending in &self.pending {
+        for pending in &self.resumed.pending {
             if snapshot::is_output(&pending.write.channel)
                 && let Some(place) = places.get(&pending.task_id)
             {
-                let channel = resolve(&self.plan, &pending.write.channel);
-                self.tasks[*place]
+                let channel = resolve(&self.setup.plan, &pending.write.channel);
+                self.open.tasks[*place]
                     .writes
                     .push((channel, pending.write.value.clone()));
             }
@@ -54,45 +88,51 @@ impl Loop {
 
     /// Stored writes that no task was given back are not part of what this step leads to.
     pub(super) fn leave_behind(&mut self) {
-        if self.plan.deltas.is_empty() {
+        if self.setup.plan.deltas.is_empty() {
             return;
         }
-        let done = self.tasks.iter().filter(|task| !task.writes.is_empty());
-        self.given_back = done.map(|task| task.id().clone()).collect();
-        let unused =
-            |write: &&PendingWrite| !write.task_id.is_null() && !self.given_back.contains(&write.task_id);
-        self.live.leave_behind(self.pending.iter().filter(unused));
+        let done = self.open.tasks.iter().filter(|task| !task.writes.is_empty());
+        self.resumed.given_back = done.map(|task| task.id().clone()).collect();
+        let unused = |write: &&PendingWrite| {
+            !write.task_id.is_null() && !self.resumed.given_back.contains(&write.task_id)
+        };
+        self.live.leave_behind(self.resumed.pending.iter().filter(unused));
     }
 
     /// When nothing is stored before the run ends, its writes to delta keys are kept, because the last checkpoint is
     /// rebuilt from them. Their order is that of the steps.
     pub(super) fn keep_deltas(&mut self) {
-        let given_back = std::mem::take(&mut self.given_back);
-        let first_step = *self.first_step.get_or_insert(self.step);
+        let given_back = std::mem::take(&mut self.resumed.given_back);
+        let first_step = *self.progress.first_step.get_or_insert(self.progress.step);
         let Some(persister) = &mut self.persister else {
             return;
         };
-        if self.plan.deltas.is_empty() || persister.durability != Durability::Exit {
+        if self.setup.plan.deltas.is_empty() || persister.durability != Durability::Exit {
             return;
         }
-        if !self.owns_start {
+        if !self.resumed.owns_start {
             self.live.deltas.force_written();
             return;
         }
-        for task in self.tasks.iter().filter(|task| !given_back.contains(task.id())) {
-            let is_delta = |(channel, _): &&(Channel, Value)| matches!(channel, Channel::Known(c) if self.plan.deltas.contains(c));
+        for task in self
+            .open
+            .tasks
+            .iter()
+            .filter(|task| !given_back.contains(task.id()))
+        {
+            let is_delta = |(channel, _): &&(Channel, Value)| matches!(channel, Channel::Known(c) if self.setup.plan.deltas.contains(c));
             let writes: Writes = task.writes.iter().filter(is_delta).cloned().collect();
             if !writes.is_empty() {
                 persister.keep_delta(TaskWrites {
-                    checkpoint_id: self.current.clone(),
-                    task_id: crate::state::delta::late_task(task.id(), self.step),
+                    checkpoint_id: self.progress.current.clone(),
+                    task_id: crate::state::delta::late_task(task.id(), self.progress.step),
                     // The first step of the run takes its place among what is stored of that step already.
-                    task_path: if self.step == first_step {
+                    task_path: if self.progress.step == first_step {
                         task.path_text().clone()
                     } else {
-                        format!("~~{:010}{}", self.step.max(0), task.path_text()).into()
+                        format!("~~{:010}{}", self.progress.step.max(0), task.path_text()).into()
                     },
-                    writes: stored_writes(&self.plan, 0, &writes),
+                    writes: stored_writes(&self.setup.plan, 0, &writes),
                 });
             }
         }
@@ -102,28 +142,28 @@ impl Loop {
     pub(super) async fn run_tasks(&mut self) -> Result<Option<Stop>, RunError> {
         let mut ended = Ended::default();
         self.count_packets_again()?;
-        let expiry = self.deadline.next(self.shared.config.step_timeout);
-        let mut queue = (0..self.tasks.len()).filter(|place| self.tasks[*place].writes.is_empty());
+        let expiry = self.progress.deadline.next(self.setup.shared.config.step_timeout);
+        let mut queue = (0..self.open.tasks.len()).filter(|place| self.open.tasks[*place].writes.is_empty());
         let (Some(place), None) = (queue.next(), queue.next()) else {
-            let queue = (0..self.tasks.len()).filter(|place| self.tasks[*place].writes.is_empty());
-            let crew = Crew::new(self, queue.collect(), ended);
-            return Box::pin(crew.run(None, expiry)).await;
+            let queue = (0..self.open.tasks.len()).filter(|place| self.open.tasks[*place].writes.is_empty());
+            let executor = Executor::new(self, queue.collect(), ended);
+            return Box::pin(executor.run(None, expiry)).await;
         };
         // A step of one task needs no task of the runtime: it runs here, and most often is done at once.
         let mut work = pin!(self.execute(place));
         let mut done: Pin<Box<Ready<Outcome>>>;
         let just_begun = AtomicBool::new(false);
         let work: Pin<&mut (dyn Future<Output = Outcome> + Send)> = match futures::poll!(work.as_mut()) {
-            Poll::Ready(outcome) if self.calls.is_empty() => {
-                self.on_the_spot += 1;
-                if self.on_the_spot.is_multiple_of(BREATHER) {
+            Poll::Ready(outcome) if self.open.calls.is_empty() => {
+                self.progress.on_the_spot += 1;
+                if self.progress.on_the_spot.is_multiple_of(BREATHER) {
                     tokio::task::yield_now().await;
                 }
                 match self.finished(place, outcome, 0, &mut ended).await? {
                     None => return self.closed(ended, None),
                     Some(handler) => {
-                        let crew = Crew::new(self, [handler].into(), ended);
-                        return Box::pin(crew.run(None, expiry)).await;
+                        let executor = Executor::new(self, [handler].into(), ended);
+                        return Box::pin(executor.run(None, expiry)).await;
                     }
                 }
             }
@@ -136,12 +176,12 @@ impl Loop {
                 work
             }
         };
-        let here = Here {
+        let here = InlineTask {
             place,
             work,
             just_begun: &just_begun,
         };
-        let mut rest = Box::pin(Crew::new(self, VecDeque::new(), ended).run(Some(here), expiry));
+        let mut rest = Box::pin(Executor::new(self, VecDeque::new(), ended).run(Some(here), expiry));
         poll_fn(|cx| {
             let polled = rest.as_mut().poll(cx);
             just_begun.store(false, Ordering::Relaxed);
@@ -156,14 +196,14 @@ impl Loop {
         ended: Ended,
         expired: Option<RunError>,
     ) -> Result<Option<Stop>, RunError> {
-        self.calls.clear();
+        self.open.calls.clear();
         if ended.has_failed() {
             self.fall_silent();
         }
         // What ended before the time was up is not hidden by it.
         match (ended.failure.or(expired.filter(|_| !ended.asked)), ended.asked) {
             (Some(error), _) => Err(error),
-            (None, true) if self.interrupts.is_empty() && !ended.asked_in_call => {
+            (None, true) if self.report.interrupts.is_empty() && !ended.asked_in_call => {
                 Ok(Some(Stop::Breakpoint(LifecycleStatus::Pending)))
             }
             (None, true) => Ok(Some(Stop::Asked)),
@@ -173,12 +213,12 @@ impl Loop {
 
     /// After a failure the run is over for its readers. A graph around a nested one may still go on.
     pub(super) fn fall_silent(&self) {
-        if !self.shared.is_nested() {
-            self.shared.emitter.close();
+        if !self.setup.shared.is_nested() {
+            self.setup.shared.emitter.close();
         }
     }
 
-    /// Records how a task ended, and tells readers. Gives the place of the task that takes over, if it failed.
+    /// Records how a task ended, and emits it. Gives the place of the task that takes over, if it failed.
     pub(super) async fn finished(
         &mut self,
         place: usize,
@@ -186,8 +226,7 @@ impl Loop {
         others: usize,
         ended: &mut Ended,
     ) -> Result<Option<usize>, RunError> {
-        let head = self.tasks[place].head.clone();
-        let keeps = self.persister.is_some();
+        let head = self.open.tasks[place].head.clone();
         let Outcome {
             mut writes,
             end,
@@ -201,159 +240,204 @@ impl Loop {
             ended.failure.get_or_insert(error);
             return Ok(None);
         }
-        let answered = answers.is_some();
-        let resume = answers.map(|answers| (Channel::Named(reserved::RESUME.into()), Value::from(answers)));
-        let mut said: Writes = resume.into_iter().collect();
-        let mut done = false;
-        let mut interrupts = Vec::new();
-        let mut error = None;
-        let mut handled = None;
         if !head.is_start() {
-            let written = task::count_state_writes(&self.plan, &writes);
+            let written = task::count_state_writes(&self.setup.plan, &writes);
             self.count(0, 1, written);
         }
-        let answer = match end {
-            End::Done => {
-                if writes.is_empty() {
-                    writes.push((Channel::Named(reserved::NO_WRITES.into()), Value::Null));
-                }
-                if self.cache.is_some() {
-                    self.keep_result(place, &writes).await;
-                }
-                done = true;
-                if self.shared.config.durability != Durability::Exit {
-                    self.questions.finished(&head);
-                }
-                Ok(())
-            }
-            End::Interrupted(asked) => {
-                interrupts = match asked {
-                    Interrupted::Question { question, index } => vec![Interrupt {
-                        id: interrupt_id(&head.ns(), index),
-                        value: question,
-                    }],
-                    Interrupted::Nested(interrupts) => interrupts,
-                };
-                if !interrupts.is_empty() {
-                    let list: List = interrupts.iter().map(Interrupt::to_json).collect();
-                    said.push((Channel::Named(reserved::INTERRUPT.into()), Value::Array(list)));
-                    said.extend(self.note_asked(place));
-                }
-                ended.asked = true;
-                Err(NodeError::Interrupt(Interrupted::Nested(interrupts.clone())))
-            }
-            End::Failed(reason) => {
-                let shown = repr(&reason);
-                said.push((Channel::Named(reserved::ERROR.into()), shown.as_str().into()));
-                // A router that fails comes after its node's own writes, which are kept.
-                said.extend(writes.iter().cloned());
-                error = Some(shown);
-                let answer = Err(NodeError::Failed(reason.clone()));
-                if let Some(handler) = self.handler_of(&head) {
-                    let name = Value::String(head.name.clone());
-                    said.push((Channel::Named(reserved::ERROR_SOURCE.into()), name));
-                    // Nothing new begins in a step that has failed: the handler runs when the step is resumed.
-                    handled = Some((handler, reason)).filter(|_| !ended.has_failed());
-                } else if !head.is_call() {
-                    // Who called decides what the failure of a call means.
-                    ended.failure.get_or_insert(match &*reason.class {
-                        "InvalidUpdateError" => RunError::InvalidUpdate {
-                            message: format!("{}\nReturned by node {:?}.", reason.message, &*head.name),
-                        },
-                        _ => RunError::Node {
-                            node: head.name.clone(),
-                            task_id: head.id().clone(),
-                            failure: reason,
-                        },
-                    });
-                }
-                answer
-            }
-            End::Parent(command) => {
-                ended.failure.get_or_insert(RunError::ParentCommand { command });
+        let mut verdict = Verdict::new(answers);
+        match end {
+            End::Done => self.done(place, &mut writes, &mut verdict).await,
+            End::Interrupted(asked) => self.asked(place, asked, &mut verdict, ended),
+            End::Failed(reason) => self.failed(&head, &writes, reason, &mut verdict, ended),
+            stopped => {
+                ended.failure.get_or_insert(match stopped {
+                    End::Parent(command) => RunError::ParentCommand { command },
+                    End::Drained(reason) => RunError::Drained { reason },
+                    _ => RunError::Cancelled,
+                });
                 return Ok(None);
             }
-            End::Drained(reason) => {
-                ended.failure.get_or_insert(RunError::Drained { reason });
-                return Ok(None);
-            }
-            End::Cancelled => {
-                ended.failure.get_or_insert(RunError::Cancelled);
-                return Ok(None);
-            }
-        };
-        if keeps && let Some(note) = self.effect_note(place) {
-            said.push((Channel::Named(reserved::EFFECT.into()), note));
         }
-        let leaves_something = done || !said.is_empty();
-        if !done && leaves_something && !answered && self.given.contains_key(head.id()) {
-            // It asks, or fails, before the stored answers that this run went back behind: they are used up.
-            said.push((Channel::Named(reserved::RESUME.into()), Value::Array(List::new())));
-        }
-        if keeps && leaves_something {
-            let stored = match said.is_empty() {
-                true => Cow::Borrowed(&writes),
-                false => {
-                    said.extend(writes.iter().filter(|_| done).cloned());
-                    Cow::Owned(said)
-                }
-            };
-            // When the last task of a step is done the step closes, and nobody asks for its pending writes.
-            let open = others > 0 || ended.asked || ended.failure.is_some() || handled.is_some();
-            let record = self.record(&head, &stored, open);
-            if let Some(persister) = &mut self.persister
-                && !record.writes.is_empty()
-            {
-                let sealed = head.is_call() && self.calls.work.get(&place).is_some_and(|work| work.sealed);
-                let at_once = sealed || others > 0 && !ended.on_the_spot || handled.is_some();
-                persister.task(record, at_once).await?;
-                if sealed {
-                    persister.settle().await?;
-                }
-            }
+        let leaves_something = self.note_rest(place, &mut verdict);
+        if leaves_something && self.persister.is_some() {
+            self.store_outcome(place, &writes, &mut verdict, others, ended)
+                .await?;
         }
         // A question asked in a call is shown as its caller's.
-        let shown_by_caller = head.is_call() && !interrupts.is_empty();
+        let shown_by_caller = head.is_call() && !verdict.interrupts.is_empty();
         ended.asked_in_call |= shown_by_caller;
-        // A nested graph that stopped at a breakpoint leaves nothing to tell.
+        // A nested graph that stopped at a breakpoint leaves nothing to emit.
         if !head.is_start() && !shown_by_caller && leaves_something {
-            self.emit_outcome(place, &writes, &interrupts, error).await;
+            self.emit_outcome(place, &writes, &verdict.interrupts, verdict.error)
+                .await;
         }
         if head.is_call() {
-            for reply in self.calls.waiting.remove(&place).into_iter().flatten() {
+            for reply in self.open.calls.waiting.remove(&place).into_iter().flatten() {
                 let value = || task::return_of(&writes).cloned().unwrap_or_default();
-                let _ = reply.send(answer.clone().map(|()| value()));
+                let _ = reply.send(verdict.answer.clone().map(|()| value()));
             }
         } else {
-            self.interrupts.extend(interrupts);
+            self.report.interrupts.extend(verdict.interrupts);
         }
-        self.tasks[place].writes = writes;
+        self.open.tasks[place].writes = writes;
+        let handled = verdict.handled;
         Ok(handled.map(|(handler, reason)| self.take_over(place, handler, reason)))
+    }
+
+    /// A task is done: its writes count.
+    async fn done(&mut self, place: usize, writes: &mut Writes, verdict: &mut Verdict) {
+        if writes.is_empty() {
+            writes.push((Channel::Named(reserved::NO_WRITES.into()), Value::Null));
+        }
+        if self.setup.cache.is_some() {
+            self.keep_result(place, writes).await;
+        }
+        verdict.done = true;
+        if self.setup.shared.config.durability != Durability::Exit {
+            self.resumed.questions.finished(&self.open.tasks[place].head);
+        }
+    }
+
+    /// A task asks, or a graph in it does.
+    fn asked(&mut self, place: usize, asked: Interrupted, verdict: &mut Verdict, ended: &mut Ended) {
+        verdict.interrupts = match asked {
+            Interrupted::Question { question, index } => vec![Interrupt {
+                id: interrupt_id(&self.open.tasks[place].head.ns(), index),
+                value: question,
+            }],
+            Interrupted::Nested(interrupts) => interrupts,
+        };
+        if !verdict.interrupts.is_empty() {
+            let list: List = verdict.interrupts.iter().map(Interrupt::to_json).collect();
+            let list = Value::Array(list);
+            verdict
+                .notes
+                .push((Channel::Named(reserved::INTERRUPT.into()), list));
+            verdict.notes.extend(self.note_asked(place));
+        }
+        ended.asked = true;
+        verdict.answer = Err(NodeError::Interrupt(Interrupted::Nested(
+            verdict.interrupts.clone(),
+        )));
+    }
+
+    /// A task failed. An error handler takes over, a caller decides, or the run fails.
+    fn failed(
+        &self,
+        head: &TaskHeader,
+        writes: &Writes,
+        reason: Failure,
+        verdict: &mut Verdict,
+        ended: &mut Ended,
+    ) {
+        let shown = repr(&reason);
+        let notes = &mut verdict.notes;
+        notes.push((Channel::Named(reserved::ERROR.into()), shown.as_str().into()));
+        // A router that fails comes after its node's own writes, which are kept.
+        notes.extend(writes.iter().cloned());
+        verdict.error = Some(shown);
+        verdict.answer = Err(NodeError::Failed(reason.clone()));
+        if let Some(handler) = self.handler_of(head) {
+            let name = Value::String(head.name.clone());
+            notes.push((Channel::Named(reserved::ERROR_SOURCE.into()), name));
+            // Nothing new begins in a step that has failed: the handler runs when the step is resumed.
+            verdict.handled = Some((handler, reason)).filter(|_| !ended.has_failed());
+        } else if !head.is_call() {
+            // Its caller decides what the failure of a call means.
+            ended.failure.get_or_insert(match &*reason.class {
+                "InvalidUpdateError" => RunError::InvalidUpdate {
+                    message: format!("{}\nReturned by node {:?}.", reason.message, &*head.name),
+                },
+                _ => RunError::Node {
+                    node: head.name.clone(),
+                    task_id: head.id().clone(),
+                    failure: reason,
+                },
+            });
+        }
+    }
+
+    /// Notes the task's effect and the answers that are used up. False when the task leaves nothing.
+    fn note_rest(&self, place: usize, verdict: &mut Verdict) -> bool {
+        if self.persister.is_some()
+            && let Some(note) = self.effect_note(place)
+        {
+            verdict
+                .notes
+                .push((Channel::Named(reserved::EFFECT.into()), note));
+        }
+        let leaves_something = verdict.done || !verdict.notes.is_empty();
+        let used_up = || self.resumed.given.contains_key(self.open.tasks[place].head.id());
+        if !verdict.done && leaves_something && !verdict.answered && used_up() {
+            // It asks, or fails, before the stored answers that this run went back behind: they are used up.
+            let none = Value::Array(List::new());
+            verdict
+                .notes
+                .push((Channel::Named(reserved::RESUME.into()), none));
+        }
+        leaves_something
+    }
+
+    /// Stores what a task leaves: its writes if they count, and its notes.
+    async fn store_outcome(
+        &mut self,
+        place: usize,
+        writes: &Writes,
+        verdict: &mut Verdict,
+        others: usize,
+        ended: &Ended,
+    ) -> Result<(), RunError> {
+        let head = self.open.tasks[place].head.clone();
+        let mut stored = std::mem::take(&mut verdict.notes);
+        let stored = match stored.is_empty() {
+            true => Cow::Borrowed(writes),
+            false => {
+                stored.extend(writes.iter().filter(|_| verdict.done).cloned());
+                Cow::Owned(stored)
+            }
+        };
+        let handled = verdict.handled.is_some();
+        // When the last task of a step is done the step closes, and nobody asks for its pending writes.
+        let open = others > 0 || ended.asked || ended.failure.is_some() || handled;
+        let record = self.record(&head, &stored, open);
+        if let Some(persister) = &mut self.persister
+            && !record.writes.is_empty()
+        {
+            let work = self.open.calls.work.get(&place);
+            let sealed = head.is_call() && work.is_some_and(|work| work.sealed);
+            let at_once = sealed || others > 0 && !ended.on_the_spot || handled;
+            persister.task(record, at_once).await?;
+            if sealed {
+                persister.settle().await?;
+            }
+        }
+        Ok(())
     }
 
     /// What messages that a task returned are accompanied by.
     pub(super) fn info(&self, task: &Task) -> TaskInfo {
-        task.info(&self.shared, self.shared.clock.now_ms())
+        task.info(&self.setup.shared, self.setup.shared.clock.now_ms())
     }
 
     /// A task's writes as they are stored; also kept as pending writes of the open step, if it stays open.
-    pub(super) fn record(&mut self, task: &Head, writes: &Writes, pending: bool) -> TaskWrites {
-        let writes = stored_writes(&self.plan, 0, writes);
+    pub(super) fn record(&mut self, task: &TaskHeader, writes: &Writes, pending: bool) -> TaskWrites {
+        let writes = stored_writes(&self.setup.plan, 0, writes);
         let (task_id, task_path) = (task.id().clone(), task.path_text().clone());
         for write in writes.iter().filter(|_| pending) {
             // Only a task that was tried before has something to replace; a wide step is not searched for each write.
             if write.idx < 0 {
-                self.pending
+                self.resumed
+                    .pending
                     .retain(|p| p.task_id != task_id || p.write.idx != write.idx);
             }
-            self.pending.push(PendingWrite {
+            self.resumed.pending.push(PendingWrite {
                 task_id: task_id.clone(),
                 task_path: task_path.clone(),
                 write: write.clone(),
             });
         }
         TaskWrites {
-            checkpoint_id: self.current.clone(),
+            checkpoint_id: self.progress.current.clone(),
             task_id,
             task_path,
             writes,

@@ -16,7 +16,7 @@ use super::*;
 use crate::policy::pace::MANY;
 
 /// Work that goes on where the run is.
-pub(super) struct Here<'a> {
+pub(super) struct InlineTask<'a> {
     pub(super) place: usize,
     pub(super) work: Pin<&'a mut (dyn Future<Output = Outcome> + Send)>,
     /// True while the run is in the very poll in which the work was begun and had to wait.
@@ -24,7 +24,7 @@ pub(super) struct Here<'a> {
 }
 
 /// The tasks of a step that have not ended.
-pub(super) struct Crew<'a> {
+pub(super) struct Executor<'a> {
     run: &'a mut Loop,
     /// Places of tasks that have not begun.
     queue: VecDeque<usize>,
@@ -39,12 +39,12 @@ pub(super) struct Crew<'a> {
     /// Completions that a schedule holds back, and how many it has let go.
     held: Vec<(usize, Outcome)>,
     turn: usize,
-    /// Nothing is told any more.
+    /// Nothing is emitted any more.
     silent: bool,
     ended: Ended,
 }
 
-impl<'a> Crew<'a> {
+impl<'a> Executor<'a> {
     pub(super) fn new(run: &'a mut Loop, queue: VecDeque<usize>, ended: Ended) -> Self {
         Self {
             run,
@@ -63,7 +63,7 @@ impl<'a> Crew<'a> {
     /// Works until nothing is left to do. Some(stop) when the step stays open.
     pub(super) async fn run(
         mut self,
-        here: Option<Here<'_>>,
+        here: Option<InlineTask<'_>>,
         expiry: Expiry,
     ) -> Result<Option<Stop>, RunError> {
         self.here = here.as_ref().map(|here| here.place);
@@ -75,17 +75,17 @@ impl<'a> Crew<'a> {
             })
         })));
         let mut expiry = pin!(expiry.wait());
-        let shared = self.run.shared.clone();
+        let shared = self.run.setup.shared.clone();
         loop {
             self.begin_queued().await?;
             if self.ended.has_failed() && !self.silent {
-                self.last_words().await?;
+                self.drain_after_failure().await?;
             }
             if self.let_go().await? {
                 continue;
             }
             // What was called without being awaited is done before the step ends.
-            if self.here.is_none() && self.running.is_empty() && self.run.calls.is_empty() {
+            if self.here.is_none() && self.running.is_empty() && self.run.open.calls.is_empty() {
                 return self.run.closed(self.ended, None);
             }
             let (place, outcome) = tokio::select! {
@@ -96,7 +96,7 @@ impl<'a> Crew<'a> {
                 }
                 () = shared.config.cancel.cancelled() => return Err(RunError::Cancelled),
                 late = &mut expiry => return self.run.closed(self.ended, Some(late)),
-                Some(call) = self.run.calls.next() => {
+                Some(call) = self.run.open.calls.next() => {
                     self.begin_call(call).await?;
                     self.begin_calls().await?;
                     continue;
@@ -111,12 +111,12 @@ impl<'a> Crew<'a> {
     fn joined(&mut self, joined: Result<(usize, Outcome), JoinError>) -> Result<(usize, Outcome), RunError> {
         // Panics are caught inside; what is left is a runtime that shuts down.
         let joined = joined.map_err(|_| RunError::Cancelled)?;
-        self.calls_running -= usize::from(self.run.tasks[joined.0].is_call());
+        self.calls_running -= usize::from(self.run.open.tasks[joined.0].is_call());
         Ok(joined)
     }
 
-    /// After a failure, what was just as quick is told, and nothing after that.
-    async fn last_words(&mut self) -> Result<(), RunError> {
+    /// Emits after a failure what ended just as quickly, and nothing after that.
+    async fn drain_after_failure(&mut self) -> Result<(), RunError> {
         self.silent = true;
         // What needs no time is done when it has had its turn.
         tokio::task::yield_now().await;
@@ -129,9 +129,9 @@ impl<'a> Crew<'a> {
     }
 
     async fn take_up_or_hold(&mut self, place: usize, outcome: Outcome) -> Result<(), RunError> {
-        // What the task called before it ended is begun before its end is told.
+        // What the task called before it ended is begun before its end is emitted.
         self.begin_calls().await?;
-        match self.run.shared.config.testing.schedule {
+        match self.run.setup.shared.config.testing.schedule {
             Some(_) => self.held.push((place, outcome)),
             None => self.take_up(place, outcome).await?,
         }
@@ -140,13 +140,13 @@ impl<'a> Crew<'a> {
 
     /// Begins what waits in the queue, as far as the limit allows. What is quick is done on the spot.
     async fn begin_queued(&mut self) -> Result<(), RunError> {
-        let limit = self.run.shared.config.max_concurrency.unwrap_or(usize::MAX);
+        let limit = self.run.setup.shared.config.max_concurrency.unwrap_or(usize::MAX);
         let limit = limit.clamp(1, MAX_TASKS_AT_ONCE);
         // A caller waits for what it calls: so calls do not count, or a limit of one would never end.
         while self.running.len() - self.calls_running < limit
             && let Some(place) = self.queue.pop_front()
         {
-            match self.run.shared.config.testing.schedule.is_none() && self.is_quick(place) {
+            match self.run.setup.shared.config.testing.schedule.is_none() && self.is_quick(place) {
                 true => self.do_here(place).await?,
                 false => self.spawn(place),
             }
@@ -163,11 +163,11 @@ impl<'a> Crew<'a> {
 
     /// Is the task better done on the spot than beside the others?
     fn is_quick(&self, place: usize) -> bool {
-        let tasks = &self.run.tasks;
+        let tasks = &self.run.open.tasks;
         let Some(node) = tasks[place].node else {
             return false;
         };
-        self.run.plan.node(node).pace.quick().unwrap_or_else(|| {
+        self.run.setup.plan.node(node).pace.quick().unwrap_or_else(|| {
             let same = |place: &usize| tasks[*place].node == Some(node);
             self.queue.len() >= MANY && self.queue.iter().take(MANY).all(same)
         })
@@ -176,7 +176,7 @@ impl<'a> Crew<'a> {
     fn spawn(&mut self, place: usize) {
         // Boxed, because the runtime moves what it is given several times.
         let work = Box::pin(self.run.execute(place));
-        let (plan, node) = (self.run.plan.clone(), self.run.tasks[place].node);
+        let (plan, node) = (self.run.setup.plan.clone(), self.run.open.tasks[place].node);
         let work = async move {
             let began = Instant::now();
             let outcome = work.await;
@@ -192,15 +192,15 @@ impl<'a> Crew<'a> {
         self.on_the_spot += 1;
         if self.on_the_spot.is_multiple_of(BREATHER) {
             tokio::task::yield_now().await;
-            if self.run.shared.config.cancel.is_cancelled() {
+            if self.run.setup.shared.config.cancel.is_cancelled() {
                 return Err(RunError::Cancelled);
             }
         }
         let began = Instant::now();
         let mut work = Box::pin(self.run.execute(place));
         let done = futures::poll!(work.as_mut());
-        if let Some(node) = self.run.tasks[place].node {
-            self.run.plan.node(node).pace.learn(began);
+        if let Some(node) = self.run.open.tasks[place].node {
+            self.run.setup.plan.node(node).pace.learn(began);
         }
         match done {
             Poll::Ready(outcome) => {
@@ -219,7 +219,7 @@ impl<'a> Crew<'a> {
 
     /// Begins what is called at this moment.
     async fn begin_calls(&mut self) -> Result<(), RunError> {
-        while let Some(call) = self.run.calls.next_now() {
+        while let Some(call) = self.run.open.calls.next_now() {
             self.begin_call(call).await?;
         }
         Ok(())
@@ -240,6 +240,7 @@ impl<'a> Crew<'a> {
     async fn let_go(&mut self) -> Result<bool, RunError> {
         let Some(schedule) = self
             .run
+            .setup
             .shared
             .config
             .testing
@@ -254,12 +255,12 @@ impl<'a> Crew<'a> {
             && !self
                 .held
                 .iter()
-                .any(|(place, _)| self.run.tasks[*place].is_call())
+                .any(|(place, _)| self.run.open.tasks[*place].is_call())
         {
             return Ok(false);
         }
         self.held.sort_by_key(|(place, _)| *place);
-        let next = schedule.pick(self.run.step, self.turn, self.held.len());
+        let next = schedule.pick(self.run.progress.step, self.turn, self.held.len());
         self.turn += 1;
         let (place, outcome) = self.held.remove(next);
         self.take_up(place, outcome).await?;
