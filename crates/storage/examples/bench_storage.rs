@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use rusqlite::Connection;
-use superstep::conformance::{Draft, id};
 use superstep::{
     Branch, ChannelSpec, Checkpoint, Checkpointer, Commit, Durability, END, Effect, Input, ListQuery,
     Maintenance, MemorySaver, NodeContext, NodeOptions, NodeOutput, Put, RunConfig, START, StateGraph,
@@ -26,6 +25,7 @@ use superstep::{
 use superstep_storage::{
     FileOptions, FileSaver, PostgresSaver, RedisSaver, SqliteOptions, SqliteSaver, Synchronous,
 };
+use superstep_suites::{Draft, id};
 use superstep_test_servers::{Postgres, Redis};
 
 const STEPS: u64 = 3_000;

@@ -1,7 +1,7 @@
 //! Checkpointer and store backends behind the engine's traits: SQLite by default.
 //!
 //! The engine knows the traits only; which backend threads and items live in is decided by a URL and a host. Every
-//! backend here is accepted by the engine's conformance suites (`superstep::conformance`), not by review. The layout of the
+//! backend here is accepted by the engine's conformance suites (`superstep_suites`), not by review. The layout of the
 //! tables and what durability means are described in `docs/storage.md`, the store in `docs/store.md`.
 
 mod address;

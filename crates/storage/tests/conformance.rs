@@ -9,11 +9,11 @@ use superstep::{
     ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
     ClaimRequest, ClaimView, Commit, Coordination, Integrity, ListQuery, Maintenance, MemorySaver, Name,
     PendingWrite, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery,
-    ThreadSummary, Usage, Waiting, WaitingQuery, conformance,
+    ThreadSummary, Usage, Waiting, WaitingQuery,
 };
 use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
 
-fn accepted(backend: &str, report: &conformance::Report) {
+fn accepted(backend: &str, report: &superstep_suites::Report) {
     println!("{backend}\n{report}");
     assert!(report.is_ok(), "{backend} does not pass:\n{report}");
     assert!(
@@ -26,34 +26,34 @@ fn accepted(backend: &str, report: &conformance::Report) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn memory() {
     let make = async || Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>;
-    let report = conformance::run(&make).await;
-    let report = report.and(conformance::run_maintenance(&make).await);
+    let report = superstep_suites::run(&make).await;
+    let report = report.and(superstep_suites::run_maintenance(&make).await);
     accepted("memory", &report);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn claims() {
-    let accepted = |backend: &str, report: conformance::Report| {
+    let accepted = |backend: &str, report: superstep_suites::Report| {
         assert!(report.is_ok(), "{backend} does not pass:\n{report}");
         assert!(report.passed.len() > 20, "the suite has shrunk:\n{report}");
     };
     let memory = async || Arc::new(MemorySaver::new()) as Arc<dyn Checkpointer>;
-    accepted("memory", conformance::run_claims(memory).await);
+    accepted("memory", superstep_suites::run_claims(memory).await);
     let files = Files::new();
     let sqlite =
         async || Arc::new(SqliteSaver::open(files.path()).expect("a new database")) as Arc<dyn Checkpointer>;
-    accepted("sqlite", conformance::run_claims(sqlite).await);
+    accepted("sqlite", superstep_suites::run_claims(sqlite).await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changes() {
     let files = Files::new();
-    let report = conformance::run_changes(async || {
+    let report = superstep_suites::run_changes(async || {
         let path = files.path();
         [(); 2].map(|()| {
             let saver = SqliteSaver::open(&path).expect("the database opens");
             let store = Arc::new(saver.store(StoreConfig::default()));
-            conformance::Program {
+            superstep_suites::Program {
                 saver: Arc::new(saver),
                 store,
             }
@@ -89,8 +89,8 @@ async fn sqlite() {
     let files = Files::new();
     let make =
         async || Arc::new(SqliteSaver::open(files.path()).expect("a new database")) as Arc<dyn Checkpointer>;
-    let report = conformance::run(&make).await;
-    let report = report.and(conformance::run_maintenance(&make).await);
+    let report = superstep_suites::run(&make).await;
+    let report = report.and(superstep_suites::run_maintenance(&make).await);
     accepted("sqlite", &report);
 }
 
@@ -98,8 +98,8 @@ async fn sqlite() {
 async fn sqlite_opened_again_before_each_read() {
     let files = Files::new();
     let make = async || Arc::new(Reopening::new(files.path())) as Arc<dyn Checkpointer>;
-    let report = conformance::run(&make).await;
-    let report = report.and(conformance::run_maintenance(&make).await);
+    let report = superstep_suites::run(&make).await;
+    let report = report.and(superstep_suites::run_maintenance(&make).await);
     accepted("sqlite, opened again", &report);
 }
 

@@ -8,16 +8,16 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use superstep::conformance::Draft;
 use superstep::{Checkpoint, CheckpointId, Checkpointer, Commit, ListQuery, TaskId, TaskWrites, Write, json};
 use superstep_storage::SqliteSaver;
+use superstep_suites::Draft;
 
 const FILE: &str = "SUPERSTEP_CRASH_TEST_FILE";
 const THREADS: u64 = 4;
 const KILLS: usize = 25;
 
 fn id(n: u64) -> CheckpointId {
-    superstep::conformance::id(n + 1)
+    superstep_suites::id(n + 1)
 }
 
 fn child_of(parent: Option<&Checkpoint>, n: u64) -> Draft {

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use superstep::conformance::{Draft, id};
 use superstep::{
     Checkpointer, Commit, ListQuery, Maintenance, StorageError, TaskId, TaskWrites, Value, Write, json,
     reserved,
 };
 use superstep_storage::{SqliteOptions, SqliteSaver, open};
+use superstep_suites::{Draft, id};
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use superstep::conformance::{self, Draft, id};
 use superstep::{
     Checkpoint, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest,
     ClaimView, Commit, Coordination, Integrity, Keep, ListQuery, Maintenance, PendingWrite, Progress,
@@ -18,8 +17,9 @@ use superstep::{
 };
 use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::{FileOptions, FileSaver, FileStore, Synchronous};
+use superstep_suites::{Draft, id};
 
-fn accepted(report: &conformance::Report) {
+fn accepted(report: &superstep_suites::Report) {
     println!("{report}");
     assert!(report.is_ok(), "{report}");
     assert!(
@@ -60,15 +60,15 @@ async fn the_suite() {
         Arc::new(FileSaver::open_with(folders.path(), options).expect("a new folder"))
             as Arc<dyn Checkpointer>
     };
-    let report = conformance::run(&make).await;
-    let report = report.and(conformance::run_maintenance(&make).await);
+    let report = superstep_suites::run(&make).await;
+    let report = report.and(superstep_suites::run_maintenance(&make).await);
     accepted(&report);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn claims() {
     let folders = Folders::new();
-    let report = conformance::run_claims(async || {
+    let report = superstep_suites::run_claims(async || {
         Arc::new(FileSaver::open(folders.path()).expect("a new folder")) as Arc<dyn Checkpointer>
     });
     let report = report.await;
@@ -80,8 +80,8 @@ async fn claims() {
 async fn the_suite_opened_again_before_each_read() {
     let folders = Folders::new();
     let make = async || Arc::new(Reopening::new(folders.path())) as Arc<dyn Checkpointer>;
-    let report = conformance::run(&make).await;
-    let report = report.and(conformance::run_maintenance(&make).await);
+    let report = superstep_suites::run(&make).await;
+    let report = report.and(superstep_suites::run_maintenance(&make).await);
     accepted(&report);
 }
 
@@ -572,11 +572,11 @@ impl Store for ReopenedStore {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_suite_of_stores() {
     let folders = Folders::new();
-    let kept = conformance::store::run(async |config| {
+    let kept = superstep_suites::store::run(async |config| {
         Arc::new(FileStore::open(folders.path(), config).expect("a new folder")) as Arc<dyn Store>
     });
     let kept = kept.await;
-    let reopened = conformance::store::run(async |config| {
+    let reopened = superstep_suites::store::run(async |config| {
         Arc::new(ReopenedStore(
             folders.path(),
             config,

@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use superstep::conformance::{Draft, id};
 use superstep::{Checkpoint, StoreOp, json};
 use superstep_storage::{Storage, open};
+use superstep_suites::{Draft, id};
 
 const WORDS: [&str; 2] = ["was deleted or moved while", "was replaced by another file while"];
 

@@ -7,12 +7,12 @@
 
 use std::path::{Path, PathBuf};
 
-use superstep::conformance::{Draft, id};
 use superstep::{
     Checkpoint, CheckpointTuple, Checkpointer, Commit, Coordination, Keep, ListQuery, Maintenance,
     MemorySaver, Pruning, Source, Store, StoreConfig, TaskId, TaskWrites, WaitingQuery, Write, json,
 };
 use superstep_storage::{FileSaver, PostgresSaver, RedisSaver, SqliteSaver};
+use superstep_suites::{Draft, id};
 use superstep_test_servers::{Postgres, Redis};
 
 async fn writes(

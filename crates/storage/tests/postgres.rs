@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use superstep::conformance::{Draft, id};
 use superstep::{
     Checkpoint, Checkpointer, Keep, ListQuery, Maintenance, Pruning, StorageError, Store, StoreConfig,
-    StoreQuery, ThreadId, conformance, json,
+    StoreQuery, ThreadId, json,
 };
 use superstep_storage::PostgresSaver;
+use superstep_suites::{Draft, id};
 use superstep_test_servers::Postgres;
 
-fn accepted(backend: &str, report: &conformance::Report) {
+fn accepted(backend: &str, report: &superstep_suites::Report) {
     println!("{backend}\n{report}");
     assert!(report.is_ok(), "{backend} does not pass:\n{report}");
     assert!(
@@ -46,8 +46,8 @@ async fn suite() {
     let schemas = Schemas::new(&server);
     let make =
         async || Arc::new(PostgresSaver::open(&schemas.url()).await.expect("opens")) as Arc<dyn Checkpointer>;
-    let report = conformance::run(&make).await;
-    let report = report.and(conformance::run_maintenance(&make).await);
+    let report = superstep_suites::run(&make).await;
+    let report = report.and(superstep_suites::run_maintenance(&make).await);
     accepted("postgres", &report);
 }
 
@@ -55,7 +55,7 @@ async fn suite() {
 async fn claims() {
     let Some(server) = Postgres::start() else { return };
     let schemas = Schemas::new(&server);
-    let report = conformance::run_claims(async || {
+    let report = superstep_suites::run_claims(async || {
         Arc::new(PostgresSaver::open(&schemas.url()).await.expect("opens")) as Arc<dyn Checkpointer>
     });
     let report = report.await;
@@ -70,12 +70,12 @@ async fn changes() {
     let program = async |url: &str| {
         let saver = PostgresSaver::open(url).await.expect("opens");
         let store = Arc::new(saver.store(StoreConfig::default()));
-        conformance::Program {
+        superstep_suites::Program {
             saver: Arc::new(saver),
             store,
         }
     };
-    let report = conformance::run_changes(async || {
+    let report = superstep_suites::run_changes(async || {
         let url = schemas.url();
         [program(&url).await, program(&url).await]
     });
@@ -88,7 +88,7 @@ async fn changes() {
 async fn store_suite() {
     let Some(server) = Postgres::start() else { return };
     let schemas = Schemas::new(&server);
-    let report = conformance::store::run(async |config| {
+    let report = superstep_suites::store::run(async |config| {
         let saver = PostgresSaver::open(&schemas.url()).await.expect("opens");
         Arc::new(saver.store(config)) as Arc<dyn Store>
     });
@@ -106,7 +106,7 @@ async fn store_suite_with_the_extension_vector() {
     let schemas = Schemas::new(&server);
     // The host makes it, not we: that takes rights which the user of an application need not have.
     sql(server.url(), "CREATE EXTENSION vector").await;
-    let report = conformance::store::run(async |config| {
+    let report = superstep_suites::store::run(async |config| {
         let saver = PostgresSaver::open(&schemas.url()).await.expect("opens");
         Arc::new(saver.store(config)) as Arc<dyn Store>
     });

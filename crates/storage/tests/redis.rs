@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use superstep::conformance::{self, Draft, id};
 use superstep::{
     Checkpoint, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest,
     ClaimView, Commit, Coordination, Integrity, Keep, ListQuery, Maintenance, PendingWrite, Progress,
@@ -15,9 +14,10 @@ use superstep::{
     ThreadLens, ThreadQuery, ThreadSummary, Ttl, Usage, Waiting, WaitingQuery, Write, json,
 };
 use superstep_storage::{RedisSaver, RedisStore};
+use superstep_suites::{Draft, id};
 use superstep_test_servers::Redis;
 
-fn accepted(report: &conformance::Report) {
+fn accepted(report: &superstep_suites::Report) {
     println!("{report}");
     assert!(report.is_ok(), "{report}");
     assert!(
@@ -59,8 +59,8 @@ async fn the_suite() {
     let Some(server) = Redis::start() else { return };
     let prefixes = Prefixes::new(&server);
     let make = async || Arc::new(open(&prefixes.url()).await) as Arc<dyn Checkpointer>;
-    let report = conformance::run(&make).await;
-    let report = report.and(conformance::run_maintenance(&make).await);
+    let report = superstep_suites::run(&make).await;
+    let report = report.and(superstep_suites::run_maintenance(&make).await);
     accepted(&report);
 }
 
@@ -69,7 +69,7 @@ async fn claims() {
     let Some(server) = Redis::start() else { return };
     let prefixes = Prefixes::new(&server);
     let report =
-        conformance::run_claims(async || Arc::new(open(&prefixes.url()).await) as Arc<dyn Checkpointer>);
+        superstep_suites::run_claims(async || Arc::new(open(&prefixes.url()).await) as Arc<dyn Checkpointer>);
     let report = report.await;
     assert!(report.is_ok(), "{report}");
     assert!(report.passed.len() > 20, "the suite has shrunk: {report}");
@@ -82,12 +82,12 @@ async fn changes() {
     let program = async |url: &str| {
         let saver = open(url).await;
         let store = Arc::new(saver.store(StoreConfig::default()).await.expect("opens"));
-        conformance::Program {
+        superstep_suites::Program {
             saver: Arc::new(saver),
             store,
         }
     };
-    let report = conformance::run_changes(async || {
+    let report = superstep_suites::run_changes(async || {
         let url = prefixes.url();
         [program(&url).await, program(&url).await]
     });
@@ -105,8 +105,8 @@ async fn the_suite_with_two_programs() {
         let both = [open(&url).await, open(&url).await];
         Arc::new(Turns(both, AtomicUsize::new(0))) as Arc<dyn Checkpointer>
     };
-    let report = conformance::run(&make).await;
-    let report = report.and(conformance::run_maintenance(&make).await);
+    let report = superstep_suites::run(&make).await;
+    let report = report.and(superstep_suites::run_maintenance(&make).await);
     accepted(&report);
 }
 
@@ -895,7 +895,7 @@ async fn what_cannot_be_used_is_refused() {
 async fn the_suite_of_stores() {
     let Some(server) = Redis::start() else { return };
     let prefixes = Prefixes::new(&server);
-    let report = conformance::store::run(async |config| {
+    let report = superstep_suites::store::run(async |config| {
         let store = RedisStore::open(&prefixes.url(), config).await;
         Arc::new(store.expect("the server can be used")) as Arc<dyn Store>
     });

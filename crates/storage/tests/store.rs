@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use superstep::{
     HashedNgrams, Maintenance, Ranking, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, StoreQuery,
-    VectorIndex, conformance, json,
+    VectorIndex, json,
 };
 use superstep_storage::SqliteSaver;
 
@@ -28,7 +28,7 @@ impl Files {
     }
 }
 
-fn accepted(backend: &str, report: &conformance::Report) {
+fn accepted(backend: &str, report: &superstep_suites::Report) {
     println!("{backend}\n{report}");
     assert!(report.is_ok(), "{backend} does not pass:\n{report}");
     assert!(
@@ -46,7 +46,7 @@ fn open(path: &std::path::Path, config: StoreConfig) -> impl Store + use<> {
 async fn sqlite() {
     let files = Files::new();
     let make = async |config| Arc::new(open(&files.path(), config)) as Arc<dyn Store>;
-    accepted("sqlite", &conformance::store::run(make).await);
+    accepted("sqlite", &superstep_suites::store::run(make).await);
 }
 
 /// Opens the file anew for every batch and sweep.
@@ -67,7 +67,7 @@ impl Store for Reopening {
 async fn sqlite_opened_again_before_each_batch() {
     let files = Files::new();
     let make = async |config| Arc::new(Reopening(files.path(), config)) as Arc<dyn Store>;
-    accepted("sqlite, opened again", &conformance::store::run(make).await);
+    accepted("sqlite, opened again", &superstep_suites::store::run(make).await);
 }
 
 #[tokio::test]

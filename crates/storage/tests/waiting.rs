@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use superstep::conformance::{Draft, id};
 use superstep::{
     Checkpoint, CheckpointAddress, Checkpointer, Commit, Coordination, ListQuery, Object, TaskWrites, Value,
     Waiting, WaitingQuery, Write, json, reserved, write_index,
 };
 use superstep_storage::{PostgresSaver, RedisSaver, SqliteOptions, SqliteSaver, Synchronous};
+use superstep_suites::{Draft, id};
 use superstep_test_servers::{Postgres, Redis};
 
 fn writes(of: &Checkpoint, task: &str, channel: &str, value: Value) -> TaskWrites {

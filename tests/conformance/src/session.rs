@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use superstep::protocol::{Projected, Projection};
 use superstep::testing;
 use superstep::{
     CheckpointId, CheckpointTuple, Checkpointer, Command, Durability, Graph, Input, ListQuery, MemorySaver,
     MemoryStore, Output, RunConfig, RunError, StateRef, StateSnapshot, StateUpdate, Store, StreamEvent,
     StreamMode, TaskState, ThreadId,
 };
+use superstep_protocol::{Projected, Projection, StreamEvents};
 
 use crate::Refusal;
 use crate::body::{World, command};

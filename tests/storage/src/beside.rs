@@ -4,10 +4,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use superstep::conformance::{Draft, id};
 use superstep::{
     Checkpoint, Checkpointer, Commit, ListQuery, Put, TaskId, TaskWrites, ThreadId, Value, Write, json,
 };
+use superstep_suites::{Draft, id};
 
 use crate::place::{Backend, Place};
 

@@ -14,12 +14,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures::future::join_all;
-use superstep::conformance::{Draft, id};
 use superstep::{
     Checkpoint, CheckpointAddress, CheckpointId, Checkpointer, Commit, Keep, ListQuery, Name, Object,
     Pruning, Put, Removal, Scope, StorageError, TaskId, TaskWrites, ThreadId, ThreadQuery, Value,
     WaitingQuery, Write, write_index,
 };
+use superstep_suites::{Draft, id};
 
 use making::{apply, put_of};
 use names::{RUNS, TASK_CHANNELS, channel, run_name, space, thread};

@@ -4,8 +4,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
-use superstep::conformance::{Draft, id};
 use superstep::{CheckpointId, Checkpointer, StorageError, Value, json};
+use superstep_suites::{Draft, id};
 
 /// Stores the checkpoint after the newest, which counts one further and carries so many bytes; gives its number.
 pub async fn store(saver: &dyn Checkpointer, thread: &str, bytes: usize) -> Result<u64, StorageError> {

@@ -5,11 +5,11 @@
 
 use std::time::Instant;
 
-use superstep::conformance::{Draft, id};
 use superstep::{
     Checkpoint, Checkpointer, Commit, Keep, ListQuery, Pruning, Put, StorageError, ThreadQuery, ThreadStatus,
     json,
 };
+use superstep_suites::{Draft, id};
 
 use crate::place::Backend;
 

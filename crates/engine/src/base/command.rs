@@ -6,6 +6,7 @@ use crate::value::Value;
 
 /// A `Send`: run `node` in the next super-step with exactly this input.
 #[derive(Clone, Debug, PartialEq)]
+#[doc(alias = "Send")]
 pub struct Packet {
     /// The target node.
     pub node: Name,

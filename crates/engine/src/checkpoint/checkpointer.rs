@@ -65,6 +65,7 @@ use crate::checkpoint::types::{
 
 /// Keeps checkpoints. `commit` is ordered per thread: a later call is never visible before an earlier one.
 #[async_trait]
+#[doc(alias = "BaseCheckpointSaver")]
 pub trait Checkpointer: Debug + Send + Sync {
     /// Stores task writes and a checkpoint as one unit. Returns when they are durable as the backend defines it.
     async fn commit(&self, commit: Commit) -> Result<(), StorageError>;

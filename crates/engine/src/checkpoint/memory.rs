@@ -30,6 +30,7 @@ use futures::future::BoxFuture;
 
 /// Keeps checkpoints in memory.
 #[derive(Debug, Default)]
+#[doc(alias = "InMemorySaver")]
 pub struct MemorySaver {
     state: RwLock<State>,
 }

@@ -9,3 +9,21 @@ pub(crate) mod run_claim;
 pub(crate) mod threads;
 pub(crate) mod types;
 pub(crate) mod waiting;
+
+pub use checkpointer::Checkpointer;
+pub use claim::{
+    CLAIM_LENGTH, ClaimRequest, ClaimRow, ClaimUse, ClaimView, Claims, Coordination, Holder, Take, TakeOver,
+    delete_thread,
+};
+pub use maintenance::{
+    CheckpointUsage, Damage, Integrity, Keep, KeyUsage, Link, Maintenance, Pruning, Removal, Scope,
+    ThreadLens, ThreadUsage, Usage, tips,
+};
+pub use memory::MemorySaver;
+pub use progress::{Progress, Watch};
+pub use threads::{ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
+pub use types::*;
+pub use waiting::{Waiting, WaitingQuery};
+
+pub use crate::base::ids::{CheckpointId, CheckpointIds, ClaimId, InterruptId, Name, TaskId, ThreadId};
+pub use crate::base::names::{Entries, NameMap};

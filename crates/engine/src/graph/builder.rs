@@ -124,6 +124,7 @@ impl StateGraph {
         self
     }
     /// Adds a node.
+    #[doc(alias = "add_node")]
     pub fn node(self, name: impl Into<Name>, node: impl Node) -> Self {
         self.node_arc(name, Arc::new(node))
     }
@@ -137,6 +138,7 @@ impl StateGraph {
         self
     }
     /// Adds a node with options of its own.
+    #[doc(alias = "add_node")]
     pub fn node_with(mut self, name: impl Into<Name>, node: Arc<dyn Node>, options: NodeOptions) -> Self {
         self.nodes.push(NodeDecl {
             name: name.into(),
@@ -146,16 +148,19 @@ impl StateGraph {
         self
     }
     /// `to` runs after `from`.
+    #[doc(alias = "add_edge")]
     pub fn edge(mut self, from: impl Into<Name>, to: impl Into<Name>) -> Self {
         self.edges.push((from.into(), to.into()));
         self
     }
     /// `to` runs once when all of `from` have finished.
+    #[doc(alias = "add_edge")]
     pub fn join<T: Into<Name>>(mut self, from: impl IntoIterator<Item = T>, to: impl Into<Name>) -> Self {
         self.joins.push((names(from), to.into()));
         self
     }
     /// Adds a conditional edge.
+    #[doc(alias = "add_conditional_edges")]
     pub fn branch(mut self, from: impl Into<Name>, branch: Branch) -> Self {
         self.branches.push((from.into(), branch));
         self

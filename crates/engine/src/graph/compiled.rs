@@ -17,6 +17,7 @@ use crate::value::Value;
 
 /// A compiled graph. Cheap to clone; one graph runs any number of threads at once.
 #[derive(Clone)]
+#[doc(alias = "CompiledStateGraph")]
 pub struct Graph {
     pub(crate) plan: Arc<Plan>,
     pub(crate) saver: Option<Arc<dyn Checkpointer>>,
@@ -99,6 +100,10 @@ impl Graph {
         self
     }
 
+    /// The clock that its runs read.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
     /// The graph with a cache for results of nodes that have a [`CachePolicy`](crate::CachePolicy).
     pub fn with_cache(mut self, cache: Arc<dyn NodeCache>) -> Self {
         self.cache = Some(cache);

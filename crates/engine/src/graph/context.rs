@@ -14,7 +14,7 @@ use crate::graph::handler::NodeFailed;
 use crate::graph::node::{Interrupted, NodeError};
 use crate::graph::plan::NodeIx;
 use crate::graph::scope::Shared;
-use crate::graph::task::{Head, Origin, Stage};
+use crate::graph::task::{Origin, StepContext, TaskHeader};
 use crate::store::Store;
 use crate::stream::emit::Emitter;
 use crate::stream::events::{Payload, StreamMode};
@@ -49,7 +49,7 @@ pub struct TaskInfo {
 }
 
 struct Inner {
-    head: Arc<Head>,
+    head: Arc<TaskHeader>,
     attempt: u32,
     /// When the first attempt began.
     began_ms: u64,
@@ -81,6 +81,7 @@ struct Inner {
 
 /// What a node is handed. Cheap to clone; may be moved to other tasks and threads.
 #[derive(Clone)]
+#[doc(alias = "Runtime")]
 pub struct NodeContext(Arc<Inner>);
 
 impl fmt::Debug for NodeContext {
@@ -99,7 +100,7 @@ pub(crate) fn interrupt_id(task_ns: &str, index: usize) -> InterruptId {
     })
 }
 
-impl Head {
+impl TaskHeader {
     /// What the task tells about itself; the attempt is the first.
     pub(crate) fn info(&self, shared: &Shared, began_ms: u64) -> TaskInfo {
         TaskInfo {
@@ -120,7 +121,7 @@ impl Head {
 
 impl NodeContext {
     pub(crate) fn new(
-        head: Arc<Head>,
+        head: Arc<TaskHeader>,
         place: usize,
         shared: Arc<Shared>,
         resuming: Option<bool>,
@@ -176,9 +177,9 @@ impl NodeContext {
             triggers: Vec::new(),
             path: Value::Null,
         };
-        let stage = Stage::new(&graph.plan, &"".into(), checkpoint, step);
+        let stage = StepContext::new(&graph.plan, &"".into(), checkpoint, step);
         let name = info.node.clone();
-        let head = Head::known(&stage, Some(node), name, Origin::Pull, task.clone(), "".into());
+        let head = TaskHeader::known(&stage, Some(node), name, Origin::Pull, task.clone(), "".into());
         // No run stands behind it.
         let shared = Shared::root(graph, config, String::new(), emitter);
         let context = Self::new(Arc::new(head), 0, Arc::new(shared), None, given, None);
@@ -426,7 +427,7 @@ impl NodeContext {
     }
 
     /// The task that it belongs to.
-    pub(crate) fn head(&self) -> &Head {
+    pub(crate) fn head(&self) -> &TaskHeader {
         &self.0.head
     }
 

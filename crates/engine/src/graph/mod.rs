@@ -22,3 +22,29 @@ pub(crate) mod scope;
 pub(crate) mod task;
 pub(crate) mod typed;
 pub(crate) mod writes;
+
+pub use analysis::{Analysis, GraphLoop, ParallelWriters};
+pub use blocking::blocking;
+pub use builder::{Branch, StateGraph};
+pub use call::{TaskFn, TaskHandle};
+pub use compiled::Graph;
+pub use context::{NodeContext, TaskInfo};
+pub use context_schema::ContextSchema;
+pub use entrypoint::Entrypoint;
+pub use handler::{ErrorHandler, NodeFailed};
+pub use node::{Interrupted, Node, NodeError, NodeOutput, ParentCommand, Router};
+pub use options::NodeOptions;
+pub use scope::Persistence;
+pub use typed::{IntoOutput, State, choose, typed, typed_with};
+
+pub use crate::base::command::{Command, CommandGraph, IntoTargets, Packet, Target};
+pub use crate::base::timeout::{RefreshOn, Timeout};
+pub use crate::channel::{
+    BatchFn, BinaryOp, ChannelSpec, CheckFn, DeltaReducer, Managed, ReducerFn, overwrite,
+};
+pub use crate::checkpoint::types::reserved::{END, START};
+pub use crate::policy::cache::{CacheKey, CachePolicy, CachedWrites, MemoryCache, NodeCache};
+pub use crate::policy::effect::Effect;
+pub use crate::policy::limits::Limits;
+pub use crate::policy::retry::{RetryOn, RetryPolicy, is_retryable};
+pub use crate::stream::error::{CompileError, GraphPlace, GraphProblem};

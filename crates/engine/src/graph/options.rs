@@ -11,7 +11,7 @@ use crate::graph::handler::{ErrorBranch, ErrorHandler};
 use crate::graph::node::{Node, NodeOutput};
 use crate::policy::cache::CachePolicy;
 use crate::policy::effect::Effect;
-use crate::policy::limits::Places;
+use crate::policy::limits::Permits;
 use crate::policy::retry::RetryPolicy;
 use crate::value::{Object, Value};
 
@@ -30,7 +30,7 @@ pub struct NodeOptions {
     pub(crate) error_branch: Option<ErrorBranch>,
     pub(crate) fallback: Option<Arc<dyn Node>>,
     pub(crate) kind: Option<Name>,
-    pub(crate) places: Option<Arc<Places>>,
+    pub(crate) places: Option<Arc<Permits>>,
     pub(crate) blocking: bool,
     pub(crate) writes: Option<Vec<Name>>,
     pub(crate) destinations: Vec<Name>,
@@ -128,7 +128,7 @@ impl NodeOptions {
     /// At most `limit` tasks of this node work at once, over all runs of the graph; at least one. Clones of the options share
     /// the places. A task waits here before it waits for a place of its kind, and holds up no other node meanwhile.
     pub fn concurrency(mut self, limit: usize) -> Self {
-        self.places = Some(Arc::new(Places::new(limit.max(1))));
+        self.places = Some(Arc::new(Permits::new(limit.max(1))));
         self
     }
     /// The node computes without waiting: it works on a thread of its own, so that it does not hold up others. For a

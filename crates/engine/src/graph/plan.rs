@@ -19,7 +19,7 @@ use crate::graph::node::{Node, Router};
 use crate::graph::rules::Rules;
 use crate::policy::cache::CachePolicy;
 use crate::policy::effect::Effect;
-use crate::policy::limits::Places;
+use crate::policy::limits::Permits;
 use crate::policy::pace::Pace;
 use crate::value::{Object, Value};
 
@@ -89,7 +89,7 @@ pub(crate) struct More {
     pub(crate) rules: Rules,
     pub(crate) kind: Option<Name>,
     /// The node's own places, when there are only so many.
-    pub(crate) places: Option<Arc<Places>>,
+    pub(crate) places: Option<Arc<Permits>>,
     /// Nodes and END that its commands may lead to, as declared.
     pub(crate) destinations: Vec<Name>,
     /// State keys it may write, as declared; None when nothing is said.

@@ -20,7 +20,7 @@ pub(crate) enum Origin {
     /// Index among the queued packets.
     Packet(usize),
     /// Another task called it: the caller, and the number of the call.
-    Call(Arc<Head>, usize),
+    Call(Arc<TaskHeader>, usize),
     /// It takes over from a task that failed.
     Failure(Arc<TakeOver>),
 }
@@ -34,7 +34,7 @@ pub(crate) struct TakeOver {
 }
 
 /// Where the steps of a run take place: one for all of them.
-pub(crate) struct Ground {
+pub(crate) struct GraphScope {
     pub(crate) plan: Arc<Plan>,
     /// The namespace of the graph.
     pub(crate) ns: Name,
@@ -42,41 +42,41 @@ pub(crate) struct Ground {
 
 /// The step that tasks belong to: what their ids are made from.
 #[derive(Clone)]
-pub(crate) struct Stage {
-    ground: Arc<Ground>,
+pub(crate) struct StepContext {
+    scope: Arc<GraphScope>,
     pub(crate) checkpoint: CheckpointId,
     pub(crate) step: i64,
 }
 
-impl Stage {
+impl StepContext {
     pub(crate) fn new(plan: &Arc<Plan>, ns: &Name, checkpoint: &CheckpointId, step: i64) -> Self {
-        let ground = Ground {
+        let scope = GraphScope {
             plan: plan.clone(),
             ns: ns.clone(),
         };
-        Self::on(&Arc::new(ground), checkpoint, step)
+        Self::on(&Arc::new(scope), checkpoint, step)
     }
 
-    pub(crate) fn on(ground: &Arc<Ground>, checkpoint: &CheckpointId, step: i64) -> Self {
+    pub(crate) fn on(scope: &Arc<GraphScope>, checkpoint: &CheckpointId, step: i64) -> Self {
         Self {
-            ground: ground.clone(),
+            scope: scope.clone(),
             checkpoint: checkpoint.clone(),
             step,
         }
     }
 
     pub(crate) fn plan(&self) -> &Arc<Plan> {
-        &self.ground.plan
+        &self.scope.plan
     }
 
     pub(crate) fn at(&self) -> (&str, &CheckpointId, i64) {
-        (&self.ground.ns, &self.checkpoint, self.step)
+        (&self.scope.ns, &self.checkpoint, self.step)
     }
 }
 
 /// What a task is. Its id and its path as text are made when somebody asks: most runs never do.
-pub(crate) struct Head {
-    pub(crate) stage: Stage,
+pub(crate) struct TaskHeader {
+    pub(crate) stage: StepContext,
     /// None for a call, whose work is its own.
     pub(crate) node: Option<NodeIx>,
     pub(crate) name: Name,
@@ -85,8 +85,8 @@ pub(crate) struct Head {
     path_text: OnceLock<Name>,
 }
 
-impl Head {
-    pub(crate) fn new(stage: &Stage, node: Option<NodeIx>, name: Name, origin: Origin) -> Self {
+impl TaskHeader {
+    pub(crate) fn new(stage: &StepContext, node: Option<NodeIx>, name: Name, origin: Origin) -> Self {
         Self {
             stage: stage.clone(),
             node,
@@ -99,7 +99,7 @@ impl Head {
 
     /// Of a task whose id and path do not follow from what it is.
     pub(crate) fn known(
-        stage: &Stage,
+        stage: &StepContext,
         node: Option<NodeIx>,
         name: Name,
         origin: Origin,
@@ -187,26 +187,26 @@ impl Head {
     pub(crate) fn ns(&self) -> String {
         let around = match self.caller() {
             Some(caller) => Cow::Owned(caller.ns()),
-            None => Cow::Borrowed(&*self.stage.ground.ns),
+            None => Cow::Borrowed(&*self.stage.scope.ns),
         };
         let separator = if around.is_empty() { "" } else { "|" };
         format!("{around}{separator}{}:{}", self.name, self.id())
     }
     /// The tasks that called it, the nearest first.
-    pub(crate) fn callers(&self) -> impl Iterator<Item = &Head> {
+    pub(crate) fn callers(&self) -> impl Iterator<Item = &TaskHeader> {
         std::iter::successors(self.caller(), |head| head.caller())
     }
     /// The namespace of the task that called it, below that of the graph; none when it was not called.
     pub(crate) fn caller_segments(&self, graph: &[String]) -> Option<Arc<[String]>> {
         self.caller()?;
-        let called: Vec<&Head> = self.callers().collect();
+        let called: Vec<&TaskHeader> = self.callers().collect();
         let callers = called
             .iter()
             .rev()
             .map(|head| format!("{}:{}", head.name, head.id()));
         Some(graph.iter().cloned().chain(callers).collect())
     }
-    fn caller(&self) -> Option<&Head> {
+    fn caller(&self) -> Option<&TaskHeader> {
         match &self.origin {
             Origin::Call(caller, _) => Some(caller),
             _ => None,
@@ -219,26 +219,26 @@ pub(crate) fn packet_path(index: usize) -> String {
 }
 
 /// Where a task stands among the tasks of its step: pulled nodes by name, then packets by index.
-pub(crate) enum Place<'a> {
+pub(crate) enum TaskOrder<'a> {
     Packet(usize),
-    Of(&'a Head),
+    Of(&'a TaskHeader),
     Text(&'a str),
 }
 
-impl Place<'_> {
+impl TaskOrder<'_> {
     /// The order of the texts, without making them where the numbers tell.
     pub(crate) fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
-            (Place::Packet(a), Place::Packet(b)) => a.cmp(b),
+            (TaskOrder::Packet(a), TaskOrder::Packet(b)) => a.cmp(b),
             (a, b) => a.text().cmp(&b.text()),
         }
     }
 
     fn text(&self) -> Cow<'_, str> {
         match self {
-            Place::Packet(index) => packet_path(*index).into(),
-            Place::Of(head) => (&**head.path_text()).into(),
-            Place::Text(text) => (*text).into(),
+            TaskOrder::Packet(index) => packet_path(*index).into(),
+            TaskOrder::Of(head) => (&**head.path_text()).into(),
+            TaskOrder::Text(text) => (*text).into(),
         }
     }
 }

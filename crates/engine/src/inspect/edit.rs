@@ -19,7 +19,7 @@ use crate::graph::compiled::Graph;
 use crate::graph::context::NodeContext;
 use crate::graph::node::{NodeError, NodeOutput};
 use crate::graph::plan::NodeIx;
-use crate::graph::task::{Place, Stage, derived_task_id};
+use crate::graph::task::{StepContext, TaskOrder, derived_task_id};
 use crate::graph::writes::{Channel, Writes, stored_writes};
 use crate::inspect::questions::{waiting_tasks, withdrawal};
 use crate::inspect::snapshot;
@@ -267,16 +267,18 @@ impl<'a> Edit<'a> {
     fn clear(&mut self, notes: &Object) -> Result<Updated, RunError> {
         let (mut live, base_id, step) = self.start();
         if self.base.is_some() {
-            let stage = Stage::new(&self.graph.plan, &self.ns, &base_id, step);
+            let stage = StepContext::new(&self.graph.plan, &self.ns, &base_id, step);
             let mut tasks = task::prepare(&live, &stage, None);
-            live.apply_null_writes(self.pending(), true)?;
+            live.apply_null_writes(self.pending())?;
             for task in &mut tasks {
                 task.writes = snapshot::stored(&self.graph.plan, task.id(), self.pending()).writes;
             }
             let mut applied: Vec<Applied<'_>> =
                 tasks.iter().map(|task| applied_of(task, &task.writes)).collect();
-            let is_step = !tasks.is_empty();
-            live.apply(&mut applied, is_step, true)?;
+            match tasks.is_empty() {
+                true => live.apply_input(&mut applied)?,
+                false => live.apply_step(&mut applied)?,
+            };
         }
         Ok(self.save(
             live,
@@ -306,11 +308,11 @@ impl<'a> Edit<'a> {
         let mut task = [Applied {
             name: reserved::INPUT,
             node: None,
-            place: Place::Text(""),
+            place: TaskOrder::Text(""),
             pulled: false,
             writes: &start,
         }];
-        live.apply(&mut task, false, true)?;
+        live.apply_input(&mut task)?;
         let step = if self.base.is_some() { step } else { -1 };
         Ok(self.save(
             live,
@@ -389,7 +391,7 @@ impl<'a> Edit<'a> {
         }
         let waiting = match &self.base {
             Some(_) => {
-                let stage = Stage::new(&plan, &self.ns, &base_id, step);
+                let stage = StepContext::new(&plan, &self.ns, &base_id, step);
                 task::prepare(&live, &stage, None)
             }
             None => Vec::new(),
@@ -462,12 +464,12 @@ impl<'a> Edit<'a> {
             .map(|(name, node, path, writes)| Applied {
                 name,
                 node: Some(*node),
-                place: Place::Text(path),
+                place: TaskOrder::Text(path),
                 pulled: false,
                 writes,
             })
             .collect();
-        live.apply(&mut applied, true, true)?;
+        live.apply_step(&mut applied)?;
         let as_node = ran
             .last()
             .map_or_else(|| reserved::START.into(), |(name, ..)| name.clone());

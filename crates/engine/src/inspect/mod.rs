@@ -5,3 +5,9 @@ pub(crate) mod past;
 pub(crate) mod questions;
 pub(crate) mod snapshot;
 pub(crate) mod threads;
+
+pub use edit::{StateUpdate, Updated};
+pub use questions::{questions, waiting_questions, withdraw};
+pub use snapshot::{StateSnapshot, TaskSnapshot, TaskState};
+
+pub use crate::state::delta::{prune, prune_watched};

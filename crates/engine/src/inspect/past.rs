@@ -19,7 +19,7 @@ use crate::graph::compiled::Graph;
 use crate::graph::past::{Began, Known, Past, Seen, Site, Visit};
 use crate::graph::plan::{NodePlan, Plan};
 use crate::graph::scope::graph_path;
-use crate::graph::task::{Origin, Stage};
+use crate::graph::task::{Origin, StepContext};
 use crate::graph::writes::resolve;
 use crate::inspect::snapshot::is_output;
 use crate::policy::cache::digest;
@@ -193,8 +193,8 @@ impl Site {
         let tuple = delta::get(plan, scene.saver, scene.thread, &self.ns, Some(&self.id)).await?;
         let Some(tuple) = tuple else { return Ok(Vec::new()) };
         let mut live = load(plan, Some(&tuple));
-        live.apply_null_writes(&tuple.pending_writes, true)?;
-        let stage = Stage::new(plan, &self.ns, &self.id, tuple.checkpoint.metadata.step + 1);
+        live.apply_null_writes(&tuple.pending_writes)?;
+        let stage = StepContext::new(plan, &self.ns, &self.id, tuple.checkpoint.metadata.step + 1);
         let mut visits = Vec::new();
         for task in task::prepare(&live, &stage, None) {
             let spec = plan.node(task.node.unwrap_or_default());

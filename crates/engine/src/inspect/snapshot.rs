@@ -13,7 +13,7 @@ use crate::graph::compiled::Graph;
 use crate::graph::context::interrupt_id;
 use crate::graph::plan::{NodeIx, Plan, Shown};
 use crate::graph::scope::{Persistence, graph_path, stable_ns};
-use crate::graph::task::Stage;
+use crate::graph::task::StepContext;
 use crate::graph::writes::{Channel, Writes, resolve};
 use crate::state::delta;
 use crate::state::live::{Applied, Live};
@@ -335,10 +335,10 @@ fn snapshot<'a>(
         let mut state = Live::load(plan.clone(), checkpoint);
         state.tracked = false;
         let step = checkpoint.metadata.step + 1;
-        let stage = Stage::new(plan, ns, &checkpoint.id, step);
+        let stage = StepContext::new(plan, ns, &checkpoint.id, step);
         let mut tasks = task::prepare(&state, &stage, None);
         // What a command wrote belongs to the values; where it jumped is not a task of this checkpoint.
-        state.apply_null_writes(&tuple.pending_writes, false)?;
+        state.preview_null_writes(&tuple.pending_writes)?;
         let mut shown = Vec::with_capacity(tasks.len());
         for task in &mut tasks {
             let stored = stored(plan, task.id(), &tuple.pending_writes);
@@ -385,9 +385,9 @@ fn snapshot<'a>(
             .map(|task| applied_of(task, &task.writes))
             .collect();
         if !applied.is_empty() {
-            state.apply(&mut applied, true, false)?;
+            state.preview_step(&mut applied)?;
             // As in LangGraph, what lasts for one step only is not shown before that step begins.
-            state.apply(&mut [], true, false)?;
+            state.preview_step(&mut [])?;
         }
         let interrupts = shown
             .iter()

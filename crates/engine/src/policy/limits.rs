@@ -17,7 +17,7 @@ use crate::base::ids::Name;
 /// A task holds its place while it works, not while it waits between two attempts. A node that runs other graphs
 /// holds its place meanwhile: do not limit it together with the nodes inside those graphs.
 #[derive(Clone, Default)]
-pub struct Limits(Arc<HashMap<Name, Arc<Places>>>);
+pub struct Limits(Arc<HashMap<Name, Arc<Permits>>>);
 
 impl fmt::Debug for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -35,7 +35,7 @@ impl Limits {
     /// At most `limit` tasks of nodes of this kind at once; at least one. To be called before the value is cloned.
     pub fn kind(self, name: impl Into<Name>, limit: usize) -> Self {
         let mut kinds = Arc::unwrap_or_clone(self.0);
-        kinds.insert(name.into(), Arc::new(Places::new(limit.max(1))));
+        kinds.insert(name.into(), Arc::new(Permits::new(limit.max(1))));
         Self(Arc::new(kinds))
     }
     /// The gate of a kind for one run; None when the kind is not limited.
@@ -45,7 +45,7 @@ impl Limits {
 }
 
 /// The places that the tasks of a kind, or of a node, share.
-pub(crate) struct Places {
+pub(crate) struct Permits {
     limit: usize,
     queue: Mutex<Queue>,
 }
@@ -54,10 +54,10 @@ struct Queue {
     free: usize,
     /// Runs that wait, in the order of their turns.
     turns: VecDeque<Name>,
-    waiting: HashMap<Name, VecDeque<oneshot::Sender<Place>>>,
+    waiting: HashMap<Name, VecDeque<oneshot::Sender<Permit>>>,
 }
 
-impl Places {
+impl Permits {
     pub(crate) fn new(limit: usize) -> Self {
         let queue = Mutex::new(Queue {
             free: limit,
@@ -72,7 +72,7 @@ impl Places {
     }
 
     /// Whose turn it is; nobody's when None, then the place is free.
-    fn next(&self) -> Option<oneshot::Sender<Place>> {
+    fn next(&self) -> Option<oneshot::Sender<Permit>> {
         let mut queue = self.lock();
         while let Some(run) = queue.turns.pop_front() {
             let waiting = queue.waiting.get_mut(&run);
@@ -94,22 +94,22 @@ impl Places {
 /// Where the tasks of one run wait for one of the places.
 #[derive(Clone)]
 pub(crate) struct Gate {
-    places: Arc<Places>,
+    places: Arc<Permits>,
     run: Name,
 }
 
 impl Gate {
-    pub(crate) fn new(places: Arc<Places>, run: &str) -> Self {
+    pub(crate) fn new(places: Arc<Permits>, run: &str) -> Self {
         let run = run.into();
         Self { places, run }
     }
     /// Waits for a place.
-    pub(crate) async fn enter(&self) -> Place {
+    pub(crate) async fn enter(&self) -> Permit {
         let turn = {
             let mut queue = self.places.lock();
             if queue.free > 0 {
                 queue.free -= 1;
-                return Place(Some(self.places.clone()));
+                return Permit(Some(self.places.clone()));
             }
             let (sender, turn) = oneshot::channel();
             if !queue.waiting.contains_key(&self.run) {
@@ -123,18 +123,18 @@ impl Gate {
             turn
         };
         // A sender is only dropped with the place it sent.
-        turn.await.unwrap_or(Place(None))
+        turn.await.unwrap_or(Permit(None))
     }
 }
 
 /// One of the places; given on when dropped.
-pub(crate) struct Place(Option<Arc<Places>>);
+pub(crate) struct Permit(Option<Arc<Permits>>);
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         let Some(places) = self.0.take() else { return };
         while let Some(next) = places.next() {
-            match next.send(Place(Some(places.clone()))) {
+            match next.send(Permit(Some(places.clone()))) {
                 Ok(()) => return,
                 // That task is gone. Its place must not be given on twice.
                 Err(mut unwanted) => unwanted.0 = None,

@@ -67,15 +67,7 @@ impl<T> Run<T> {
     /// Reads what is left and gives the result.
     pub async fn finish(mut self) -> Result<T, RunError> {
         while self.receiver.recv().await.is_some() {}
-        self.result().await
-    }
-
-    /// The result, when there is nothing left to read. May be asked once.
-    pub(crate) async fn result(&mut self) -> Result<T, RunError> {
-        match (&mut self.handle).await {
-            Ok(result) => result,
-            Err(_) => Err(RunError::Cancelled),
-        }
+        self.handle.await.unwrap_or(Err(RunError::Cancelled))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::base::ids::Name;
 use crate::graph::compiled::Graph;
-use crate::run::Loop;
 use crate::run::handle::Run;
+use crate::run::steps::Loop;
 use crate::stream::config::{Input, RunResult};
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
@@ -29,6 +29,7 @@ impl Graph {
         config.cancel = cancel.clone();
         let graph = self.clone();
         Run::start(&config.modes.clone(), cancel, async move |emitter| {
+            let emitter = emitter.with_tools(config.tool_messages);
             Loop::root(&graph, config, emitter)?.run(input).await
         })
     }

@@ -46,7 +46,7 @@ use crate::value::Value;
 /// Keeps values for longer than a thread lives.
 ///
 /// A backend implements [`batch`](Store::batch) and [`sweep`](Store::sweep) and is accepted by the suite,
-/// [`conformance::store`](crate::conformance::store).
+/// `superstep_suites::store`.
 #[async_trait]
 pub trait Store: Debug + Send + Sync {
     /// Does everything in `ops`; answers are in their order. Reads see the state before the puts, of several puts to

@@ -187,3 +187,15 @@ impl StateRef {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(deprecated)]
+    fn old_names_of_inputs_mean_the_new_ones() {
+        assert_eq!(Input::Resume, Input::Continue);
+        assert_eq!(Input::resume("yes"), Input::answer("yes"));
+    }
+}

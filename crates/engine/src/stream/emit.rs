@@ -78,9 +78,9 @@ impl Emitter {
         }
     }
 
-    /// Answers of tools that nodes return are no messages to whoever reads here.
-    pub(crate) fn without_tools(self) -> Self {
-        Self { tools: false, ..self }
+    /// Emits answers of tools that nodes return as messages, or does not.
+    pub(crate) fn with_tools(self, tools: bool) -> Self {
+        Self { tools, ..self }
     }
 
     pub(crate) fn tells_tools(&self) -> bool {

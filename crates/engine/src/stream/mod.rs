@@ -9,3 +9,9 @@ pub(crate) mod lifecycle;
 pub(crate) mod metrics;
 pub(crate) mod run_config;
 pub mod testing;
+
+pub use events::{
+    AttemptFailed, CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart, Update,
+};
+pub use lifecycle::{Lifecycle, LifecycleEvent, LifecycleStatus};
+pub use metrics::{Meter, RunMetrics};

@@ -27,6 +27,7 @@ use crate::value::{Object, Value};
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[doc(alias = "RunnableConfig")]
 pub struct RunConfig {
     /// The thread to continue or begin; needs a checkpointer.
     pub thread: Option<ThreadId>,
@@ -53,6 +54,8 @@ pub struct RunConfig {
     pub run_timeout: Option<Duration>,
     /// What to stream.
     pub modes: Vec<StreamMode>,
+    /// `messages` streams whole messages with which tools answer, when a node returns them.
+    pub tool_messages: bool,
     /// Super-steps before the run fails as endless; START counts as one.
     pub recursion_limit: u32,
     /// What the run may make at most; nothing is bounded by default.
@@ -116,6 +119,7 @@ impl Default for RunConfig {
             step_timeout: None,
             run_timeout: None,
             modes: Vec::new(),
+            tool_messages: true,
             recursion_limit: 10_007,
             bounds: Bounds::default(),
             interrupt_before: Vec::new(),
@@ -201,6 +205,11 @@ impl RunConfig {
     /// Sets what is [streamed](Self#structfield.modes).
     pub fn modes(mut self, modes: impl IntoIterator<Item = StreamMode>) -> Self {
         self.modes = modes.into_iter().collect();
+        self
+    }
+    /// Streams the [answers of tools](Self#structfield.tool_messages), or does not.
+    pub fn tool_messages(mut self, stream: bool) -> Self {
+        self.tool_messages = stream;
         self
     }
     /// Sets the number of [super-steps](Self#structfield.recursion_limit) before the run fails as endless.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::base::ids::Name;
 use crate::graph::handler::NodeFailed;
 use crate::graph::plan::{ChannelIx, NodeIx};
-use crate::graph::task::{Head, Origin, Place, Stage, TakeOver, task_id};
+use crate::graph::task::{Origin, StepContext, TakeOver, TaskHeader, TaskOrder, task_id};
 use crate::graph::writes::{Channel, Writes};
 use crate::state::live::{Applied, Live};
 use crate::state::view::input_view;
@@ -23,14 +23,14 @@ pub(crate) use work::{End, Instead, Outcome, Work, input_of};
 /// One task of a super-step.
 #[derive(Clone)]
 pub(crate) struct Task {
-    pub(crate) head: Arc<Head>,
+    pub(crate) head: Arc<TaskHeader>,
     pub(crate) input: Value,
     pub(crate) writes: Writes,
 }
 
 impl std::ops::Deref for Task {
-    type Target = Head;
-    fn deref(&self) -> &Head {
+    type Target = TaskHeader;
+    fn deref(&self) -> &TaskHeader {
         &self.head
     }
 }
@@ -48,7 +48,7 @@ pub(crate) fn called(caller: &Task, call: &crate::graph::call::Call) -> Task {
     let path = format!("~__pregel_push, {around}, {index:010}, {:010}", 1);
     let origin = Origin::Call(caller.head.clone(), index);
     Task {
-        head: Arc::new(Head::known(stage, None, name, origin, id, path.into())),
+        head: Arc::new(TaskHeader::known(stage, None, name, origin, id, path.into())),
         input: call.args.clone(),
         writes: Vec::new(),
     }
@@ -65,21 +65,33 @@ pub(crate) fn taking_over(task: &Task, (node, name): (NodeIx, Name), failed: Nod
         failed,
     }));
     Task {
-        head: Arc::new(Head::known(stage, Some(node), name, origin, id, path.into())),
+        head: Arc::new(TaskHeader::known(
+            stage,
+            Some(node),
+            name,
+            origin,
+            id,
+            path.into(),
+        )),
         input: task.input.clone(),
         writes: Vec::new(),
     }
 }
 
 /// The tasks of the super-step that starts from `live`: packets in queue order, then triggered nodes.
-pub(crate) fn prepare(live: &Live, stage: &Stage, updated: Option<&[ChannelIx]>) -> Vec<Task> {
+pub(crate) fn prepare(live: &Live, stage: &StepContext, updated: Option<&[ChannelIx]>) -> Vec<Task> {
     let mut tasks = Vec::new();
     prepare_into(&mut tasks, live, stage, updated);
     tasks
 }
 
 /// The same, in the place of the tasks before.
-pub(crate) fn prepare_into(tasks: &mut Vec<Task>, live: &Live, stage: &Stage, updated: Option<&[ChannelIx]>) {
+pub(crate) fn prepare_into(
+    tasks: &mut Vec<Task>,
+    live: &Live,
+    stage: &StepContext,
+    updated: Option<&[ChannelIx]>,
+) {
     let plan = &live.plan;
     tasks.clear();
     for (index, queued) in live.packets().enumerate() {
@@ -90,7 +102,7 @@ pub(crate) fn prepare_into(tasks: &mut Vec<Task>, live: &Live, stage: &Stage, up
         };
         let name = plan.node(node).name.clone();
         tasks.push(Task {
-            head: Arc::new(Head::new(stage, Some(node), name, Origin::Packet(index))),
+            head: Arc::new(TaskHeader::new(stage, Some(node), name, Origin::Packet(index))),
             input: queued.get("arg").cloned().unwrap_or_default(),
             writes: Vec::new(),
         });
@@ -103,7 +115,12 @@ pub(crate) fn prepare_into(tasks: &mut Vec<Task>, live: &Live, stage: &Stage, up
             None => live.whole_view(),
         };
         tasks.push(Task {
-            head: Arc::new(Head::new(stage, Some(node), spec.name.clone(), Origin::Pull)),
+            head: Arc::new(TaskHeader::new(
+                stage,
+                Some(node),
+                spec.name.clone(),
+                Origin::Pull,
+            )),
             input,
             writes: Vec::new(),
         });
@@ -117,8 +134,8 @@ pub(crate) fn applied_of<'a>(task: &'a Task, writes: &'a [(Channel, Value)]) -> 
         // A handler is no node that a thread remembers the triggers of.
         node: task.node.filter(|_| task.failed().is_none()),
         place: match task.origin {
-            Origin::Packet(index) => Place::Packet(index),
-            _ => Place::Of(&task.head),
+            Origin::Packet(index) => TaskOrder::Packet(index),
+            _ => TaskOrder::Of(&task.head),
         },
         pulled: task.pulled(),
         writes,

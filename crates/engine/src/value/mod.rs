@@ -21,6 +21,9 @@ pub(crate) use list::Ids;
 pub use list::List;
 pub use object::Object;
 
+pub use self::decode::DecodeError;
+pub use self::messages::{REMOVE_ALL, add_messages, coerce as coerce_message};
+
 /// A JSON value with structural sharing.
 #[derive(Clone, Default, PartialEq)]
 pub enum Value {

@@ -18,7 +18,6 @@ mod knowledge_agent;
 mod loops;
 mod nested;
 mod observe;
-mod protocol;
 mod questions;
 mod run_context;
 mod schedules;

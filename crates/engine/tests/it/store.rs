@@ -3,9 +3,27 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use superstep::conformance::store::Letters;
 use superstep::store::{Path, namespace};
 use superstep::*;
+
+/// An embedding with known vectors: the number of times that each of four letters occurs.
+#[derive(Debug)]
+struct Letters;
+
+#[async_trait]
+impl Embedding for Letters {
+    fn name(&self) -> &str {
+        "letters"
+    }
+    fn dims(&self) -> usize {
+        4
+    }
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, StoreError> {
+        let count = |text: &String, letter: char| text.chars().filter(|c| *c == letter).count() as f32;
+        let vector = |text| ['a', 'b', 'c', 'd'].map(|letter| count(text, letter)).to_vec();
+        Ok(texts.iter().map(vector).collect())
+    }
+}
 
 fn remembering(key: &'static str) -> impl Node {
     move |context: NodeContext, _: Value| async move {

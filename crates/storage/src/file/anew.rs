@@ -307,11 +307,11 @@ fn read_from(path: &Path, from: u64, count: u64) -> Result<Vec<u8>, StorageError
 
 #[cfg(test)]
 mod tests {
-    use superstep::conformance::{Draft, id};
     use superstep::{
         Checkpoint, CheckpointTuple, Keep, Maintenance, MemorySaver, TaskId, TaskWrites, ThreadQuery, Write,
         json,
     };
+    use superstep_suites::{Draft, id};
 
     use super::*;
     use crate::FileSaver;

@@ -502,7 +502,7 @@ pub(super) fn size_of(path: &Path) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use superstep::conformance::{Draft, id};
+    use superstep_suites::{Draft, id};
 
     use super::*;
     use crate::FileSaver;

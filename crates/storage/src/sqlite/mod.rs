@@ -335,8 +335,8 @@ mod tests {
     use std::time::Instant;
 
     use rusqlite::Connection;
-    use superstep::conformance::{Draft, id};
     use superstep::json;
+    use superstep_suites::{Draft, id};
 
     use super::*;
 

@@ -73,10 +73,10 @@ pub(super) fn refill(conn: &Connection) -> rusqlite::Result<()> {
 mod tests {
     use std::path::Path;
 
-    use superstep::conformance::{Draft, id};
     use superstep::{
         Checkpoint, CheckpointHead, Checkpointer, Keep, ListQuery, Maintenance, MemorySaver, Pruning, json,
     };
+    use superstep_suites::{Draft, id};
 
     use super::*;
     use crate::{SqliteOptions, SqliteSaver, Synchronous};

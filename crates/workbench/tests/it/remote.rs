@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use superstep::{Checkpointer, Store, StoreConfig, conformance};
+use superstep::{Checkpointer, Store, StoreConfig};
 use superstep_acceptance::App;
 use superstep_workbench::Options;
 use superstep_workbench::ipc::{self, Remote};
@@ -31,9 +31,9 @@ impl Programs {
 async fn threads_of_another_program_are_kept_as_by_any_backend() {
     let programs = Programs::default();
     let make = async || programs.another().await as Arc<dyn Checkpointer>;
-    let report = conformance::run(&make).await;
-    let report = report.and(conformance::run_maintenance(&make).await);
-    let report = report.and(conformance::run_claims(&make).await);
+    let report = superstep_suites::run(&make).await;
+    let report = report.and(superstep_suites::run_maintenance(&make).await);
+    let report = report.and(superstep_suites::run_claims(&make).await);
     assert!(report.is_ok(), "{report}");
 }
 

@@ -42,8 +42,13 @@ fn crates_depend_in_one_direction() {
     assert_eq!(ours("crates/document"), none, "the document knows nobody");
     assert_eq!(
         ours("crates/storage"),
-        ["superstep", "superstep-sqlite-vec", "superstep-test-servers"],
-        "backends know the engine; the servers are for tests"
+        [
+            "superstep",
+            "superstep-sqlite-vec",
+            "superstep-suites",
+            "superstep-test-servers"
+        ],
+        "backends know the engine; the suites and the servers are for tests"
     );
     assert_eq!(
         ours("crates/sqlite-vec"),
@@ -56,6 +61,16 @@ fn crates_depend_in_one_direction() {
         "the other crate with unsafe code knows nobody"
     );
     assert_eq!(ours("tests/servers"), none);
+    assert_eq!(
+        ours("crates/suites"),
+        ["superstep"],
+        "the suites know what backends implement, and no backend"
+    );
+    assert_eq!(
+        ours("crates/protocol"),
+        ["superstep"],
+        "the protocol reads runs as any caller does"
+    );
     assert_eq!(
         ours("crates/telemetry"),
         ["superstep"],
@@ -78,11 +93,12 @@ fn crates_depend_in_one_direction() {
         "superstep-document",
         "superstep-nodes",
         "superstep-storage",
+        "superstep-suites",
     ];
     assert_eq!(
         ours("crates/workbench"),
         below,
-        "the workbench knows what is below it and no host; the driver of acceptance tests is for tests"
+        "the workbench knows what is below it and no host; the driver of acceptance tests and the suites are for tests"
     );
     assert_eq!(
         ours("crates/server"),

@@ -38,8 +38,6 @@ const ENGINE: Layout = Layout {
         "task",
         "inspect",
         "run",
-        "protocol",
-        "conformance",
     ],
     root: &[],
     circle: 12,

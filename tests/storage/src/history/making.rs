@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use superstep::conformance::Draft;
 use superstep::{Checkpoint, Name, Put, Value};
+use superstep_suites::Draft;
 
 use super::names::{channel, node, run_name};
 use super::operations::Edit;

@@ -371,8 +371,8 @@ fn compare(known: Known, found: Option<&u64>, what: impl Fn() -> String, same: b
 
 #[cfg(test)]
 mod tests {
-    use superstep::conformance::{Draft, id};
     use superstep::{MemorySaver, TaskId};
+    use superstep_suites::{Draft, id};
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! What is stored as a change of something else: it must mean the same where that is something else, and what is added
 //! is looked at as closely as what came first.
 
-use superstep::conformance::{Draft, id};
 use superstep::{Checkpointer, Commit, Keep, Pruning, Put, TaskId, TaskWrites, Value, Write, json};
 use superstep_storage_tests::{Backend, Place};
+use superstep_suites::{Draft, id};
 
 async fn again(place: &Place, saver: std::sync::Arc<dyn Checkpointer>) -> std::sync::Arc<dyn Checkpointer> {
     if place.url == "memory:" {

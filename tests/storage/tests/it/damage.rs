@@ -7,13 +7,13 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use rusqlite::types::Value as Cell;
-use superstep::conformance::{Draft, id};
 use superstep::{
     Checkpoint, Checkpointer, Commit, ListQuery, StorageError, TaskId, TaskWrites, ThreadId, ThreadQuery,
     Write, json, reserved,
 };
 use superstep_storage_tests::probe::store;
 use superstep_storage_tests::{Backend, Random};
+use superstep_suites::{Draft, id};
 
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use superstep::conformance::{Draft, id};
 use superstep::{
     Checkpoint, Checkpointer, Commit, Keep, Pruning, StorageError, TaskId, TaskWrites, ThreadId, Write, json,
 };
 use superstep_storage_tests::probe::{read, store};
 use superstep_storage_tests::{Backend, Random, open};
+use superstep_suites::{Draft, id};
 use superstep_test_servers::{Postgres, Redis};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures::future::{BoxFuture, join_all};
-use superstep::conformance::{Draft, id};
 use superstep::{Checkpoint, Checkpointer, Commit, TaskId, TaskWrites, Write, json};
 use superstep_storage_tests::{Backend, open};
+use superstep_suites::{Draft, id};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

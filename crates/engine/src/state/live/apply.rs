@@ -4,7 +4,7 @@ use super::{Live, NO_PLACE};
 use crate::channel::{Effect, Kind, overwrite_of, refusal};
 use crate::checkpoint::types::{ChannelVersions, PendingWrite, reserved};
 use crate::graph::plan::{ChannelIx, NodeIx, Plan};
-use crate::graph::task::Place;
+use crate::graph::task::TaskOrder;
 use crate::graph::writes::{Channel, Writes, resolve};
 use crate::stream::error::RunError;
 use crate::value::Value;
@@ -14,10 +14,23 @@ pub(crate) struct Applied<'a> {
     pub(crate) name: &'a str,
     pub(crate) node: Option<NodeIx>,
     /// Sorts tasks.
-    pub(crate) place: Place<'a>,
+    pub(crate) place: TaskOrder<'a>,
     /// Was it started by its trigger channels (and so consumes them)?
     pub(crate) pulled: bool,
     pub(crate) writes: &'a [(Channel, Value)],
+}
+
+/// What ends with the writes that are applied.
+enum Ends {
+    Step,
+    Nothing,
+}
+
+/// What happens to the versions of channels that are written.
+#[derive(Clone, Copy)]
+enum Versions {
+    Advance,
+    Keep,
 }
 
 /// The writes of a step by channel.
@@ -88,14 +101,29 @@ pub(super) fn group<'a>(tasks: &[Applied<'a>], places: &mut [u32]) -> Grouped<'a
 }
 
 impl Live {
-    /// Applies the writes of one super-step. `bump` is false for reads that only look ahead: versions stay.
-    /// Returns the channels that were updated and can be read.
-    pub(crate) fn apply(
+    /// Applies the writes of one super-step. Returns the channels that were updated and can be read.
+    pub(crate) fn apply_step(&mut self, tasks: &mut [Applied<'_>]) -> Result<Vec<ChannelIx>, RunError> {
+        self.apply(tasks, Ends::Step, Versions::Advance)
+    }
+
+    /// Applies an input: no step ends with it, so that values for one step stay.
+    pub(crate) fn apply_input(&mut self, tasks: &mut [Applied<'_>]) -> Result<Vec<ChannelIx>, RunError> {
+        self.apply(tasks, Ends::Nothing, Versions::Advance)
+    }
+
+    /// Applies the writes of one super-step for a read that only looks ahead: versions stay.
+    pub(crate) fn preview_step(&mut self, tasks: &mut [Applied<'_>]) -> Result<Vec<ChannelIx>, RunError> {
+        self.apply(tasks, Ends::Step, Versions::Keep)
+    }
+
+    fn apply(
         &mut self,
         tasks: &mut [Applied<'_>],
-        is_step: bool,
-        bump: bool,
+        ends: Ends,
+        versions: Versions,
     ) -> Result<Vec<ChannelIx>, RunError> {
+        let is_step = matches!(ends, Ends::Step);
+        let bump = matches!(versions, Versions::Advance);
         tasks.sort_by(|a, b| a.place.cmp(&b.place));
         let plan = self.plan.clone();
         for task in tasks.iter() {
@@ -268,10 +296,22 @@ impl Live {
     }
 
     /// Applies the writes that an input command left on the checkpoint.
-    pub(crate) fn apply_null_writes(
+    pub(crate) fn apply_null_writes(&mut self, pending: &[PendingWrite]) -> Result<Vec<ChannelIx>, RunError> {
+        self.take_null_writes(pending, Versions::Advance)
+    }
+
+    /// The same for a read that only looks ahead: versions stay.
+    pub(crate) fn preview_null_writes(
         &mut self,
         pending: &[PendingWrite],
-        bump: bool,
+    ) -> Result<Vec<ChannelIx>, RunError> {
+        self.take_null_writes(pending, Versions::Keep)
+    }
+
+    fn take_null_writes(
+        &mut self,
+        pending: &[PendingWrite],
+        versions: Versions,
     ) -> Result<Vec<ChannelIx>, RunError> {
         let writes: Writes = pending
             .iter()
@@ -289,10 +329,10 @@ impl Live {
         let mut task = [Applied {
             name: reserved::INPUT,
             node: None,
-            place: Place::Text(""),
+            place: TaskOrder::Text(""),
             pulled: false,
             writes: &writes,
         }];
-        self.apply(&mut task, false, bump)
+        self.apply(&mut task, Ends::Nothing, versions)
     }
 }

@@ -285,10 +285,10 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use rusqlite::Connection;
-    use superstep::conformance::{Draft, id};
     use superstep::{
         Checkpointer, Commit, Keep, Maintenance, MemorySaver, Pruning, TaskWrites, Write, json, reserved,
     };
+    use superstep_suites::{Draft, id};
 
     use crate::SqliteSaver;
 

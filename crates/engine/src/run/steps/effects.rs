@@ -1,0 +1,450 @@
+//! What happens before a task whose work was begun or done already: it is used, done again, asked about, or not begun.
+
+use super::*;
+use crate::graph::node::NodeOutput;
+use crate::graph::past::Visit;
+use crate::inspect::past::{Scene, Visits};
+use crate::policy::effect::{Effect, EffectPolicy, EffectState};
+use crate::task::Instead;
+
+/// How a task with an effect begins.
+pub(super) struct Decided {
+    /// Answers that were given to questions of this decision, before any of the node's own.
+    pub(super) answers: Vec<Value>,
+    /// The key that the effect is done with, when that is not the task's id.
+    pub(super) key: Option<Name>,
+    /// What is noted beside the task's writes.
+    pub(super) note: Option<Value>,
+    /// What happens instead of the node's work.
+    pub(super) instead: Option<Instead>,
+    /// What another task wrote is taken for what this one would.
+    uses: Option<Writes>,
+    /// It is stored that the work has begun, before it does.
+    seals: bool,
+}
+
+/// Why a task cannot simply begin.
+struct Doubt {
+    state: EffectState,
+    same_input: bool,
+    /// Is it about this very task, in an earlier run?
+    own: bool,
+    /// ISO-8601; empty for the task's own.
+    at: String,
+    root: CheckpointId,
+    failure: Option<String>,
+    uses: Option<Writes>,
+    key: Option<Name>,
+    instead: Option<TaskId>,
+}
+
+/// What a person answers.
+enum Said {
+    Again,
+    Use,
+    /// Go on as if the node had returned this.
+    Give(NodeOutput),
+}
+
+impl Doubt {
+    fn of(visit: &Visit, same_input: bool) -> Self {
+        Self {
+            state: visit.state,
+            same_input,
+            own: false,
+            at: visit.ts.clone(),
+            root: visit.root.clone(),
+            failure: None,
+            uses: (same_input && visit.state == EffectState::Done && !visit.writes.is_empty())
+                .then(|| visit.writes.clone()),
+            key: same_input.then(|| visit.key.clone()),
+            instead: Some(visit.task_id.clone()),
+        }
+    }
+
+    fn question(&self, plan: &Plan, node: &Name, effect: Effect, refused: bool) -> Value {
+        let must = match effect {
+            Effect::Once => "It must not work twice.",
+            Effect::Idempotent => "It may work twice, with the same key.",
+            _ => "Nothing is said about what it does outside of the graph.",
+        };
+        let text = match (self.own, self.state) {
+            (_, EffectState::Done) if self.same_input => {
+                format!(
+                    "`{node}` did its work already. Is it to do it again?\nIt did so on another branch of this thread, with the \
+                     same input. {must}"
+                )
+            }
+            (_, EffectState::Done) => format!(
+                "`{node}` did its work already, with another input. Is it to do it again?\nIt did so on another branch of this \
+                 thread. {must}"
+            ),
+            (own, state) => {
+                let place = if own {
+                    "an earlier run"
+                } else {
+                    "a run on another branch"
+                };
+                let ended = match (state, &self.failure) {
+                    (EffectState::Failed, Some(failure)) => {
+                        format!("It began in {place} and failed there:\n\n{failure}\n\nIt")
+                    }
+                    (EffectState::Failed, None) => format!("It began in {place} and failed there. It"),
+                    _ => format!(
+                        "It began in {place} and did not come to its end there: that run was stopped, or its process ended. It"
+                    ),
+                };
+                format!(
+                    "Did `{node}` do its work?\n{ended} must not work twice. Look at what it changes, then say how to go on."
+                )
+            }
+        };
+        let choice = |label: &str, value: &str, description: &str| crate::json!({"label": label, "value": value, "description": description});
+        let choices = match (self.state, &self.uses) {
+            (EffectState::Done, Some(_)) => vec![
+                choice(
+                    "Use its result",
+                    "use",
+                    "The run goes on with what it returned then.",
+                ),
+                choice("Do it again", "again", "The node runs again."),
+            ],
+            (EffectState::Done, None) => vec![
+                choice("Do it again", "again", "The node runs again."),
+                choice(
+                    "Leave it out",
+                    "done",
+                    "The run goes on without a result of the node.",
+                ),
+            ],
+            _ => vec![
+                choice("It did not", "again", "The node runs again."),
+                choice("It did", "done", "The run goes on without its result."),
+            ],
+        };
+        let words: Vec<Value> = choices
+            .iter()
+            .filter_map(|choice| choice.get("value").cloned())
+            .collect();
+        let state = match self.state {
+            EffectState::Done if !self.same_input => "other-input",
+            state => state.as_str(),
+        };
+        let mut question = crate::json!({
+            "kind": "effect",
+            "node": node.clone(),
+            "effect": effect.as_str(),
+            "state": state,
+            "question": text,
+            "schema": {"oneOf": [
+                {"enum": words},
+                {"type": "object", "properties": {"update": {"type": "object"}}, "required": ["update"], "additionalProperties": false},
+            ]},
+            "choices": choices,
+            "context": {},
+        });
+        if let Value::Object(fields) = &mut question {
+            if !self.at.is_empty() {
+                fields.insert("at", self.at.as_str());
+                fields.insert("checkpoint", self.root.as_str());
+            }
+            if let Some(writes) = &self.uses {
+                fields.insert("result", task::result_view(plan, writes));
+            }
+            if refused {
+                let words = match self.uses.is_some() {
+                    true => "the answer is none of `use`, `again` and {\"update\": …}",
+                    false => "the answer is none of `again`, `done` and {\"update\": …}",
+                };
+                fields.insert("refused", words);
+            }
+        }
+        question
+    }
+
+    fn answer(&self, answer: &Value) -> Option<Said> {
+        match (answer.as_str(), answer.get("update")) {
+            (Some("again"), _) => Some(Said::Again),
+            (Some("use"), _) if self.uses.is_some() => Some(Said::Use),
+            (Some("done"), _) => Some(Said::Give(NodeOutput::none())),
+            // Whoever looked knows what came of it.
+            (None, Some(update @ Value::Object(_))) => Some(Said::Give(NodeOutput::Update(update.clone()))),
+            _ => None,
+        }
+    }
+}
+
+impl Loop {
+    /// Decides for each task of the step whose effect may have been done already how it begins. Nothing has begun yet; an
+    /// error stops the run here.
+    pub(super) async fn decide_effects(&mut self) -> Result<(), RunError> {
+        self.open.decided.clear();
+        if !self.setup.plan.acts || self.persister.is_none() {
+            return Ok(());
+        }
+        for place in 0..self.open.tasks.len() {
+            let task = &self.open.tasks[place];
+            let outside = task.node.and_then(|node| self.setup.plan.node(node).outside());
+            let Some(effect) = outside.filter(|_| task.writes.is_empty() && task.failed().is_none()) else {
+                continue;
+            };
+            if let Some(decided) = self.decide(place, effect).await? {
+                self.open.decided.insert(place, decided);
+            }
+        }
+        Ok(())
+    }
+
+    async fn decide(&self, place: usize, effect: Effect) -> Result<Option<Decided>, RunError> {
+        let task = &self.open.tasks[place];
+        let mut own = Vec::new();
+        if !self.resumed.pending.is_empty() {
+            let id = task.id();
+            own.extend(self.resumed.pending.iter().filter(|write| write.task_id == *id));
+        }
+        let note = own.iter().find(|write| &*write.write.channel == reserved::EFFECT);
+        let field = |name: &str| note.and_then(|note| note.write.value.get(name));
+        let key = field("key").and_then(Value::as_str).map(Name::from);
+        let instead = field("instead").and_then(Value::as_str).map(TaskId::new);
+        let finished = own.iter().any(|write| snapshot::is_output(&write.write.channel));
+        let doubt = if finished {
+            // A step that the thread has moved past is done again.
+            let outputs = own
+                .iter()
+                .filter(|write| snapshot::is_output(&write.write.channel));
+            Some(Doubt {
+                state: EffectState::Done,
+                same_input: true,
+                own: false,
+                at: String::new(),
+                root: self.progress.current.clone(),
+                failure: None,
+                uses: Some(
+                    outputs
+                        .map(|w| (resolve(&self.setup.plan, &w.write.channel), w.write.value.clone()))
+                        .collect(),
+                ),
+                key,
+                instead,
+            })
+        } else if note.is_some() || effect == Effect::Once && self.began_before(task) {
+            let error = own.iter().find(|write| &*write.write.channel == reserved::ERROR);
+            let failure = error.and_then(|write| write.write.value.as_str());
+            let doubt = Doubt {
+                state: error.map_or(EffectState::Begun, |_| EffectState::Failed),
+                same_input: true,
+                own: true,
+                at: String::new(),
+                root: self.progress.current.clone(),
+                failure: failure.map(|shown| failure_of(shown).to_string()),
+                uses: None,
+                key,
+                instead,
+            };
+            Some(doubt)
+        } else {
+            let (Some(saver), Some(thread)) = (&self.setup.saver, &self.setup.shared.config.thread) else {
+                return Ok(None);
+            };
+            let scene = Scene {
+                plan: &self.setup.plan,
+                saver: &**saver,
+                thread,
+                ns: &self.setup.shared.ns,
+            };
+            match self.setup.shared.past.take(&scene, task, effect).await? {
+                Visits::None => None,
+                Visits::Same(visit) => Some(Doubt::of(&visit, true)),
+                Visits::Other(visit) => Some(Doubt::of(&visit, false)),
+            }
+        };
+        let stored = self.resumed.given.get(task.id()).map_or(0, Vec::len);
+        let asked = field("asked")
+            .and_then(Value::as_i64)
+            .map_or(0, |n| usize::try_from(n).unwrap_or(0));
+        let mut given = Vec::new();
+        let mut decided = Decided {
+            answers: Vec::new(),
+            key: None,
+            note: None,
+            instead: None,
+            uses: None,
+            seals: effect == Effect::Once,
+        };
+        if let Some(doubt) = doubt {
+            given = self.answers_of(task);
+            // Answers of earlier decisions are used up.
+            let mut used = asked.min(stored).min(given.len());
+            decided.key = doubt.key.clone();
+            match self.verdict(task, effect, &doubt)? {
+                Verdict::Begin => {}
+                Verdict::Use => decided.uses = doubt.uses.clone(),
+                Verdict::Ask => loop {
+                    let answer = match given.get(used) {
+                        Some(answer) => answer.clone(),
+                        None => match self.setup.shared.answers.scalar.lock().take() {
+                            Some(answer) => {
+                                given.push(answer.clone());
+                                answer
+                            }
+                            None => {
+                                let refused = used > asked.min(stored);
+                                let question = doubt.question(&self.setup.plan, &task.name, effect, refused);
+                                decided.instead = Some(Instead::Ask(question, used));
+                                break;
+                            }
+                        },
+                    };
+                    used += 1;
+                    match doubt.answer(&answer) {
+                        Some(Said::Again) => break,
+                        Some(Said::Use) => {
+                            decided.uses = doubt.uses.clone();
+                            break;
+                        }
+                        Some(Said::Give(output)) => {
+                            decided.instead = Some(Instead::Give(output));
+                            break;
+                        }
+                        None => {}
+                    }
+                },
+            }
+            given.truncate(used);
+            let mut fields = Object::new();
+            if let Some(key) = &decided.key
+                && **key != *task.id().as_str()
+            {
+                fields.insert("key", key.clone());
+            }
+            if let Some(instead) = &doubt.instead {
+                fields.insert("instead", instead.as_str());
+            }
+            if used > 0 {
+                fields.insert("asked", used);
+            }
+            decided.note = (!fields.is_empty()).then_some(Value::Object(fields));
+        }
+        decided.answers = given;
+        decided.seals &= decided.instead.is_none() && decided.uses.is_none();
+        if matches!(decided.instead, Some(Instead::Ask(..))) {
+            // What a question is about is found again when it is answered.
+            decided.note = note.map(|note| note.write.value.clone());
+        }
+        if decided.seals {
+            let mut fields = decided
+                .note
+                .as_ref()
+                .and_then(Value::as_object)
+                .cloned()
+                .unwrap_or_default();
+            fields.insert("run", self.setup.shared.run_id.as_str());
+            decided.note = Some(Value::Object(fields));
+        }
+        let plain = decided.note.is_none()
+            && decided.key.is_none()
+            && decided.instead.is_none()
+            && decided.uses.is_none()
+            && decided.answers.is_empty();
+        Ok((!plain).then_some(decided))
+    }
+
+    /// Did releases that kept no notes of effects store that the task began? They stored it as what the task called.
+    fn began_before(&self, task: &Task) -> bool {
+        if self.resumed.pending.is_empty() {
+            return false;
+        }
+        let called = format!("~__pregel_push, {},", task.path_text());
+        self.resumed
+            .pending
+            .iter()
+            .any(|write| &*write.write.channel == reserved::RETURN && write.task_path.starts_with(&called))
+    }
+
+    /// What the run's policy says.
+    fn verdict(&self, task: &Task, effect: Effect, doubt: &Doubt) -> Result<Verdict, RunError> {
+        let config = &self.setup.shared.config;
+        let of_node = config.effects_of.get(&task.name).copied();
+        let policy = of_node.unwrap_or(config.effects);
+        if doubt.state != EffectState::Done && effect != Effect::Once {
+            // With the same key nothing is done twice; and of what says nothing, only what was done is known.
+            return Ok(Verdict::Begin);
+        }
+        let policy = match (policy, doubt.own) {
+            (EffectPolicy::Again, _) => return Ok(Verdict::Begin),
+            // Nobody knows how far it came, and there is somebody to ask: the task stands where it broke off.
+            (_, true) => EffectPolicy::Ask,
+            (EffectPolicy::Reuse, _) if doubt.uses.is_some() => return Ok(Verdict::Use),
+            (EffectPolicy::Reuse, _) if of_node.is_some() && config.effects != EffectPolicy::Reuse => {
+                config.effects
+            }
+            (policy, _) => policy,
+        };
+        match policy {
+            EffectPolicy::Again => Ok(Verdict::Begin),
+            EffectPolicy::Ask => Ok(Verdict::Ask),
+            EffectPolicy::Reuse | EffectPolicy::Stop => Err(RunError::Effect {
+                node: task.name.clone(),
+                task_id: task.id().clone(),
+                checkpoint: doubt.root.clone(),
+                state: doubt.state,
+                same_input: doubt.same_input,
+            }),
+        }
+    }
+
+    /// Does what was decided before the tasks begin: results are used, and that work begins which must not be done twice
+    /// is stored.
+    pub(super) async fn begin_effects(&mut self) -> Result<(), RunError> {
+        if self.open.decided.is_empty() {
+            return Ok(());
+        }
+        let mut places: Vec<usize> = self.open.decided.keys().copied().collect();
+        places.sort_unstable();
+        let mut sealed = false;
+        for place in places {
+            let Some(decided) = self.open.decided.get_mut(&place) else {
+                continue;
+            };
+            let (note, seals) = (decided.note.clone(), decided.seals);
+            let noted = note.map(|note| (Channel::Named(reserved::EFFECT.into()), note));
+            let head = self.open.tasks[place].head.clone();
+            if let Some(writes) = decided.uses.take() {
+                let stored: Writes = noted.into_iter().chain(writes.iter().cloned()).collect();
+                let record = self.record(&head, &stored, true);
+                let others = self.open.tasks.len() > 1;
+                if let Some(persister) = &mut self.persister {
+                    persister.task(record, others).await?;
+                }
+                self.emit_outcome(place, &writes, &[], None).await;
+                self.open.tasks[place].writes = writes;
+            } else if let Some(noted) = noted.filter(|_| seals) {
+                let record = self.record(&head, &vec![noted], true);
+                if let Some(persister) = &mut self.persister {
+                    persister.task(record, true).await?;
+                    sealed = true;
+                }
+            }
+        }
+        if let (true, Some(persister)) = (sealed, &mut self.persister) {
+            persister.settle().await?;
+        }
+        Ok(())
+    }
+
+    /// What is noted beside the writes of a task that has ended, unless it was when the task began.
+    pub(super) fn effect_note(&self, place: usize) -> Option<Value> {
+        self.open
+            .decided
+            .get(&place)
+            .filter(|decided| !decided.seals)?
+            .note
+            .clone()
+    }
+}
+
+enum Verdict {
+    Begin,
+    Use,
+    Ask,
+}

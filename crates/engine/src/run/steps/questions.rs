@@ -1,0 +1,228 @@
+//! Questions that wait when a run begins, and what becomes of them: a new input abandons them, a step that ends is over for
+//! them, and on a branch that goes back behind one the node that asks it again takes it over.
+
+use super::*;
+use crate::checkpoint::types::StorageError;
+use crate::checkpoint::waiting::WaitingQuery;
+use crate::graph::task::Origin;
+use crate::inspect::questions::{waiting_tasks, withdrawal};
+
+/// Checkpoints of a page while a line is followed back.
+const PAGE: usize = 256;
+
+#[derive(Default)]
+pub(super) struct Questions {
+    /// Of the open step: the write of each task that asked, and has neither finished nor was withdrawn.
+    waiting: Vec<PendingWrite>,
+    /// Tasks of the open step whose questions were withdrawn.
+    withdrawn: HashSet<TaskId>,
+    /// Questions that pass to this run when their nodes ask again.
+    left: Vec<Left>,
+}
+
+/// A question of the checkpoint that the run goes back behind.
+struct Left {
+    checkpoint: CheckpointId,
+    asked: PendingWrite,
+    node: Name,
+    /// What the task was given, when a packet says it.
+    packet: Option<Value>,
+}
+
+fn packet(task: &Task) -> Option<Value> {
+    matches!(task.origin, Origin::Packet(_)).then(|| task.input.clone())
+}
+
+impl Questions {
+    /// A task has finished: what it had asked waits no more.
+    pub(super) fn finished(&mut self, task: &TaskHeader) {
+        if !self.waiting.is_empty() {
+            self.waiting.retain(|asked| asked.task_id != *task.id());
+        }
+    }
+}
+
+impl Loop {
+    /// Notes what waits at the loaded checkpoint.
+    pub(super) fn note_questions(&mut self, forks: bool) {
+        if self.persister.is_none() || self.setup.shared.is_nested() || !self.progress.loaded {
+            return;
+        }
+        let withdrawn = |write: &&PendingWrite| &*write.write.channel == reserved::WITHDRAWN;
+        self.resumed.questions.withdrawn = (self.resumed.pending.iter().filter(withdrawn))
+            .map(|write| write.task_id.clone())
+            .collect();
+        if !forks {
+            self.resumed.questions.waiting = waiting_tasks(&self.resumed.pending)
+                .map(|writes| writes[0].clone())
+                .collect();
+        }
+    }
+
+    /// Notes what the run may ask again in the place of a checkpoint that it goes back to, or that an edit or a replay
+    /// before it went back to.
+    pub(super) async fn note_left(&mut self, forks: bool) -> Result<(), RunError> {
+        let (Some(saver), Some(thread)) = (&self.setup.saver, &self.setup.shared.config.thread) else {
+            return Ok(());
+        };
+        if self.setup.shared.is_nested() || !self.progress.loaded {
+            return Ok(());
+        }
+        let mut left = Vec::new();
+        if forks {
+            let waiting: Vec<&PendingWrite> = waiting_tasks(&self.resumed.pending)
+                .map(|writes| &writes[0])
+                .collect();
+            if !waiting.is_empty() {
+                let stage = StepContext::new(
+                    &self.setup.plan,
+                    &self.setup.shared.ns,
+                    &self.progress.current,
+                    self.progress.step,
+                );
+                left.extend(questions_left(&self.live, &stage, waiting.into_iter()));
+            }
+        }
+        // Of a checkpoint that the line to this one goes through, and whose step did not finish: an edit or a replay of it
+        // began this branch, in this run or in one before.
+        let query = WaitingQuery {
+            thread: Some(thread.clone()),
+            ..WaitingQuery::default()
+        };
+        let mut asking = saver.waiting(&query).await?;
+        asking.retain(|waiting| waiting.checkpoint < self.progress.current);
+        let oldest = asking.iter().map(|waiting| waiting.checkpoint.clone()).min();
+        let parent = self.live.base.as_ref().and_then(|base| base.parent.clone());
+        if let (Some(oldest), Some(parent)) = (oldest, parent) {
+            let line = line(&**saver, thread, parent, &oldest).await?;
+            asking.retain(|waiting| line.contains(&waiting.checkpoint));
+            for waiting in asking {
+                let id = &waiting.checkpoint;
+                let Some(tuple) =
+                    crate::state::delta::get(&self.setup.plan, &**saver, thread, "", Some(id)).await?
+                else {
+                    continue;
+                };
+                let asked: Vec<&PendingWrite> = waiting_tasks(&tuple.pending_writes).map(|w| &w[0]).collect();
+                let live = load(&self.setup.plan, Some(&tuple));
+                let step = tuple.checkpoint.metadata.step + 1;
+                let stage = StepContext::new(&self.setup.plan, &self.setup.shared.ns, id, step);
+                left.extend(questions_left(&live, &stage, asked.into_iter()));
+            }
+        }
+        self.resumed.questions.left = left;
+        Ok(())
+    }
+
+    /// A task asks. What it took the place of is withdrawn in the same commit; gives what is stored beside its question
+    /// when it had been withdrawn.
+    pub(super) fn note_asked(&mut self, place: usize) -> Option<(Channel, Value)> {
+        let task = &self.open.tasks[place];
+        if self.setup.shared.is_nested() || task.is_call() {
+            return None;
+        }
+        if !self.resumed.questions.left.is_empty() {
+            let (name, given) = (task.name.clone(), packet(task));
+            let mut note = self.note("asked-again");
+            let left = &mut self.resumed.questions.left;
+            // Of several packets for a node the same one; when it was edited, any.
+            let same = left
+                .iter()
+                .position(|left| left.node == name && left.packet == given)
+                .or_else(|| {
+                    let alike = |left: &Left| left.node == name && left.packet.is_some() == given.is_some();
+                    left.iter().position(alike)
+                });
+            if let (Some(same), Some(persister)) = (same, &mut self.persister) {
+                let left = left.swap_remove(same);
+                note.insert("checkpoint", self.progress.current.as_str());
+                persister.withdraw(withdrawal(&left.checkpoint, &left.asked, note.into()));
+            }
+        }
+        let id = self.open.tasks[place].id().clone();
+        let again = self.resumed.questions.withdrawn.remove(&id);
+        again.then(|| {
+            let note = self.note("asked-again");
+            (Channel::Named(reserved::ASKED_AGAIN.into()), note.into())
+        })
+    }
+
+    /// Withdraws what waits at the current checkpoint, together with what is stored next: nobody comes back to it.
+    pub(super) fn withdraw_waiting(&mut self, why: &str) {
+        if self.resumed.questions.waiting.is_empty() {
+            return;
+        }
+        let note = self.note(why);
+        let waiting = std::mem::take(&mut self.resumed.questions.waiting);
+        if let Some(persister) = &mut self.persister {
+            for asked in &waiting {
+                persister.withdraw(withdrawal(&self.progress.current, asked, note.clone().into()));
+            }
+        }
+    }
+
+    /// The open step has ended. A task that had asked was answered and has finished, which is stored, unless only the
+    /// last checkpoint of a run is; or it failed and another took over.
+    pub(super) fn close_questions(&mut self) {
+        self.withdraw_waiting("answered");
+        self.resumed.questions.withdrawn.clear();
+    }
+
+    fn note(&self, why: &str) -> Object {
+        [
+            ("why", Value::from(why)),
+            ("run", self.setup.shared.run_id.as_str().into()),
+            ("at", iso8601(self.setup.shared.clock.now_ms()).into()),
+        ]
+        .into_iter()
+        .collect()
+    }
+}
+
+/// The checkpoints of the outermost graph that led to `from`, with it, back to `oldest`.
+async fn line(
+    saver: &dyn Checkpointer,
+    thread: &ThreadId,
+    from: CheckpointId,
+    oldest: &CheckpointId,
+) -> Result<HashSet<CheckpointId>, StorageError> {
+    let mut parents: HashMap<CheckpointId, Option<CheckpointId>> = HashMap::new();
+    let mut before = None;
+    loop {
+        let query = ListQuery {
+            thread: Some(thread.clone()),
+            ns: Some("".into()),
+            before: before.take(),
+            limit: Some(PAGE),
+            ..ListQuery::default()
+        };
+        let heads = saver.heads(&query).await?;
+        before = heads.last().map(|head| head.id.clone());
+        let ended = heads.len() < PAGE || before.as_ref().is_none_or(|before| before <= oldest);
+        parents.extend(heads.into_iter().map(|head| (head.id, head.parent)));
+        if ended {
+            break;
+        }
+    }
+    let parent = |id: &CheckpointId| parents.get(id).cloned().flatten();
+    Ok(std::iter::successors(Some(from), parent).collect())
+}
+
+/// Which nodes ask these questions of a step.
+fn questions_left<'a>(
+    live: &Live,
+    stage: &StepContext,
+    asked: impl Iterator<Item = &'a PendingWrite>,
+) -> Vec<Left> {
+    let tasks = task::prepare(live, stage, None);
+    let found = asked.filter_map(|asked| {
+        let task = tasks.iter().find(|task| *task.id() == asked.task_id)?;
+        Some(Left {
+            checkpoint: stage.checkpoint.clone(),
+            asked: asked.clone(),
+            node: task.name.clone(),
+            packet: packet(task),
+        })
+    });
+    found.collect()
+}

@@ -1,0 +1,134 @@
+//! The parts of a run's state: its setup, its progress, the open step, what a resume brings, and the report.
+
+use super::*;
+
+/// What never changes in a run.
+pub(super) struct Setup {
+    pub(super) plan: Arc<Plan>,
+    pub(super) scope: Arc<GraphScope>,
+    pub(super) shared: Arc<Shared>,
+    /// Not set for a graph that keeps nothing.
+    pub(super) saver: Option<Arc<dyn Checkpointer>>,
+    pub(super) limits: Limits,
+    pub(super) cache: Option<Arc<dyn NodeCache>>,
+    pub(super) shown: Shown,
+    pub(super) breaks_before: Vec<Name>,
+    pub(super) breaks_after: Vec<Name>,
+}
+
+/// The step that a run has come to.
+pub(super) struct Progress {
+    /// The current checkpoint was read and not made by this run.
+    pub(super) loaded: bool,
+    /// The checkpoint that the current step starts from.
+    pub(super) current: CheckpointId,
+    /// The checkpoint that was loaded: its namespace and id.
+    pub(super) origin: Option<(Name, CheckpointId)>,
+    pub(super) metadata: Metadata,
+    pub(super) step: i64,
+    pub(super) stop: i64,
+    pub(super) updated: Option<Vec<ChannelIx>>,
+    /// The first step that this run finished.
+    pub(super) first_step: Option<i64>,
+    pub(super) deadline: Deadline,
+    /// Steps that were done without waiting for anything.
+    pub(super) on_the_spot: usize,
+    /// When the newest checkpoint was due, if it is made only once the run ends.
+    pub(super) unmade: Option<String>,
+    /// The number of steps of this run in which each bounded node had work.
+    pub(super) visits: HashMap<NodeIx, u32>,
+}
+
+impl Progress {
+    pub(super) fn new(shared: &Shared) -> Self {
+        Self {
+            loaded: false,
+            current: CheckpointId::new(shared.run_id.as_str()),
+            origin: None,
+            metadata: Metadata {
+                source: Source::Input,
+                step: -2,
+                parents: Object::new(),
+                user: (*shared.stored).clone(),
+            },
+            step: -1,
+            stop: i64::from(shared.config.recursion_limit),
+            updated: None,
+            first_step: None,
+            deadline: Deadline::default(),
+            on_the_spot: 0,
+            unmade: None,
+            visits: HashMap::new(),
+        }
+    }
+}
+
+/// The step that is open.
+pub(super) struct OpenStep {
+    pub(super) tasks: Vec<Task>,
+    /// Beginnings of tasks with an effect, by their place, where one is decided.
+    pub(super) decided: HashMap<usize, Decided>,
+    pub(super) calls: Calls,
+    /// Packets that its tasks have made.
+    pub(super) packets: Packets,
+}
+
+impl OpenStep {
+    pub(super) fn new(shared: &Shared) -> Self {
+        Self {
+            tasks: Vec::new(),
+            decided: HashMap::new(),
+            calls: Calls::of(shared),
+            packets: Packets::default(),
+        }
+    }
+}
+
+/// What a resume brings along for the first step.
+pub(super) struct Resumed {
+    pub(super) pending: Vec<PendingWrite>,
+    pub(super) questions: Questions,
+    /// Give finished tasks of an open step their stored writes back instead of running them again.
+    pub(super) keep_finished: bool,
+    /// Tasks of the open step that were given their stored writes back.
+    pub(super) given_back: HashSet<TaskId>,
+    /// Will writes stored on the checkpoint that the run starts from be read by its branch alone?
+    pub(super) owns_start: bool,
+    /// Does this step go on where an earlier run left it? Nested graphs ask; None after the first step.
+    pub(super) resuming: Option<bool>,
+    /// Answers that tasks of the open step were given before, by task; none when the run goes back behind them.
+    pub(super) given: HashMap<TaskId, Vec<Value>>,
+}
+
+impl Resumed {
+    pub(super) fn new(resuming: Option<bool>) -> Self {
+        Self {
+            pending: Vec::new(),
+            questions: Questions::default(),
+            keep_finished: true,
+            given_back: HashSet::new(),
+            owns_start: true,
+            resuming,
+            given: HashMap::new(),
+        }
+    }
+}
+
+/// What a run did so far, without the work of taking the input.
+#[derive(Default)]
+pub(super) struct Counts {
+    pub(super) steps: u64,
+    pub(super) tasks: u64,
+    pub(super) writes: u64,
+}
+
+/// What is reported of a run.
+#[derive(Default)]
+pub(super) struct Report {
+    pub(super) interrupts: Vec<Interrupt>,
+    pub(super) any_values: bool,
+    /// The result, if a step that wrote none of it has cleared a part meanwhile.
+    pub(super) kept: Option<Value>,
+    pub(super) counts: Counts,
+    pub(super) size: StateSize,
+}
