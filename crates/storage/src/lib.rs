@@ -4,29 +4,30 @@
 //! backend here is accepted by the engine's conformance suites (`superstep_suites`), not by review. The layout of the
 //! tables and what durability means are described in `docs/storage.md`, the store in `docs/store.md`.
 
-mod address;
+mod backend;
+mod base;
 mod codec;
 mod file;
+#[cfg(feature = "postgres")]
 mod postgres;
-mod presence;
+#[cfg(feature = "redis")]
 mod redis;
-mod refusal;
 pub mod retention;
-mod salvage;
 mod sqlite;
 pub mod transfer;
 
 use std::sync::Arc;
 
-use address::Address;
-pub use address::{path_of, shown};
+pub use backend::{Backend, Location, path_of};
+use base::Stores;
+pub use base::{Synchronous, shown};
 pub use file::{FileOptions, FileSaver, FileStore};
+#[cfg(feature = "postgres")]
 pub use postgres::{PostgresSaver, PostgresStore};
+#[cfg(feature = "redis")]
 pub use redis::{RedisLife, RedisOptions, RedisSaver, RedisStore};
-pub use sqlite::{SqliteOptions, SqliteSaver, SqliteStore, Synchronous};
-use superstep::{Checkpointer, Graph, MemorySaver, MemoryStore, StorageError, Store, StoreConfig};
-
-const OPENING: &str = "opening storage";
+pub use sqlite::{SqliteOptions, SqliteSaver, SqliteStore};
+use superstep::{Checkpointer, Graph, StorageError, Store, StoreConfig};
 
 /// A place for threads and for long-term memory.
 #[derive(Clone, Debug)]
@@ -37,33 +38,15 @@ pub struct Storage {
     pub store: Arc<dyn Store>,
     /// The URL that opens it again, without its password: for messages.
     pub url: String,
-    place: Place,
+    /// Makes other stores on the same items.
+    stores: Arc<dyn Stores>,
 }
-
-/// Where items are, for another store on them.
-#[derive(Clone, Debug)]
-enum Place {
-    Memory(Arc<MemoryStore>),
-    Sqlite(SqliteSaver),
-    File(Arc<FileStore>),
-    Postgres(Arc<PostgresSaver>),
-    Redis(Arc<RedisSaver>),
-}
-
-type Parts = (Arc<dyn Checkpointer>, Arc<dyn Store>, Place);
 
 impl Storage {
     /// The same place whose store has another configuration. Stores that were handed out before keep theirs.
     pub async fn with_store_config(&self, config: StoreConfig) -> Result<Self, StorageError> {
-        let store: Arc<dyn Store> = match &self.place {
-            Place::Memory(store) => Arc::new(store.sharing(config)),
-            Place::Sqlite(saver) => Arc::new(saver.store(config)),
-            Place::File(store) => Arc::new(store.sharing(config)),
-            Place::Postgres(saver) => Arc::new(saver.store(config)),
-            Place::Redis(saver) => Arc::new(saver.store(config).await?),
-        };
         Ok(Self {
-            store,
+            store: self.stores.with_config(config).await?,
             ..self.clone()
         })
     }
@@ -85,48 +68,12 @@ pub async fn open(url: &str) -> Result<Storage, StorageError> {
 
 /// Opens the backend that `url` names, with a configuration for its store.
 pub async fn open_with(url: &str, config: StoreConfig) -> Result<Storage, StorageError> {
-    let (checkpointer, store, place): Parts = match Address::read(url)? {
-        Address::Memory => {
-            let store = Arc::new(MemoryStore::with_config(config));
-            (Arc::new(MemorySaver::new()), store.clone(), Place::Memory(store))
-        }
-        // Opening may migrate a large file, which takes its time.
-        Address::Sqlite(path, synchronous) => {
-            let options = SqliteOptions {
-                synchronous,
-                ..SqliteOptions::default()
-            };
-            let saver = blocking(OPENING, move || SqliteSaver::open_with(path, options)).await?;
-            let store = saver.store(config);
-            (Arc::new(saver.clone()), Arc::new(store), Place::Sqlite(saver))
-        }
-        Address::File(path, synchronous) => {
-            let open = move || FileSaver::open_with_store(path, FileOptions { synchronous }, config);
-            let (saver, store) = blocking(OPENING, open).await?;
-            let store = Arc::new(store);
-            (Arc::new(saver), store.clone(), Place::File(store))
-        }
-        Address::Postgres => of_postgres(PostgresSaver::open(url).await?, config),
-        Address::Redis => of_redis(RedisSaver::open(url).await?, config).await?,
-    };
-    Ok(Storage {
-        checkpointer,
-        store,
-        url: shown(url),
-        place,
+    let opened = open_backend(url, config, false).await?;
+    opened.ok_or_else(|| StorageError::Backend {
+        what: format!("opening storage {:?}", shown(url)),
+        cause: "nothing is stored there, and nothing was made".to_owned(),
+        remedy: "Report this as an error of the backend".to_owned(),
     })
-}
-
-fn of_postgres(saver: PostgresSaver, config: StoreConfig) -> Parts {
-    let saver = Arc::new(saver);
-    let store = saver.store(config);
-    (saver.clone(), Arc::new(store), Place::Postgres(saver))
-}
-
-async fn of_redis(saver: RedisSaver, config: StoreConfig) -> Result<Parts, StorageError> {
-    let saver = Arc::new(saver);
-    let store = saver.store(config).await?;
-    Ok((saver.clone(), Arc::new(store), Place::Redis(saver)))
 }
 
 /// Opens the backend that `url` names for who only looks: where nothing is stored yet nothing is made, and `None` is the
@@ -137,40 +84,23 @@ pub async fn open_existing(url: &str) -> Result<Option<Storage>, StorageError> {
 
 /// As [`open_existing`], with a configuration for its store.
 pub async fn open_existing_with(url: &str, config: StoreConfig) -> Result<Option<Storage>, StorageError> {
-    let (checkpointer, store, place) = match Address::read(url)? {
-        Address::Postgres => match PostgresSaver::open_existing(url).await? {
-            Some(saver) => of_postgres(saver, config),
-            None => return Ok(None),
-        },
-        Address::Redis => match RedisSaver::open_existing(url).await? {
-            Some(saver) => of_redis(saver, config).await?,
-            None => return Ok(None),
-        },
-        address if address.is_new() => return Ok(None),
-        _ => return open_with(url, config).await.map(Some),
-    };
-    Ok(Some(Storage {
-        checkpointer,
-        store,
-        url: shown(url),
-        place,
-    }))
+    open_backend(url, config, true).await
 }
 
-/// Does something on a thread that may wait for the disk.
-async fn blocking<T: Send + 'static>(
-    what: &str,
-    work: impl FnOnce() -> Result<T, StorageError> + Send + 'static,
-) -> Result<T, StorageError> {
-    if tokio::runtime::Handle::try_current().is_err() {
-        // Another executor: it has no pool of blocking threads that we know of.
-        return work();
+async fn open_backend(
+    url: &str,
+    config: StoreConfig,
+    existing: bool,
+) -> Result<Option<Storage>, StorageError> {
+    let (open, address) = backend::read(url)?;
+    if existing && address.path().is_some_and(backend::is_new) {
+        return Ok(None);
     }
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-        Err(StorageError::Backend {
-            what: what.to_owned(),
-            cause: error.to_string(),
-            remedy: "Try again".to_owned(),
-        })
-    })
+    let opened = open(address, config, existing).await?;
+    Ok(opened.map(|opened| Storage {
+        checkpointer: opened.checkpointer,
+        store: opened.store,
+        url: shown(url),
+        stores: opened.stores,
+    }))
 }

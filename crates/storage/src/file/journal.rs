@@ -21,9 +21,9 @@ use superstep::{
 use super::anew;
 use super::folder::{Folder, failed, keep_copy, sync_folder};
 use super::line::{lines, put_line, read_line, read_text, text_of};
+use crate::base::presence;
+use crate::base::quarantine::withdrawals;
 use crate::codec::plain::{Entry, Task, read_back, written_out};
-use crate::presence;
-use crate::salvage::withdrawals;
 
 /// Layout of a journal.
 const SCHEMA: u32 = 1;

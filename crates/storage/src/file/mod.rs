@@ -9,6 +9,7 @@ mod folder;
 mod journal;
 mod line;
 mod maintenance;
+mod opening;
 mod remembered;
 mod shared;
 mod store;
@@ -31,12 +32,13 @@ use superstep::{
 };
 use tokio::sync::oneshot;
 
-use crate::blocking;
-use crate::salvage::passed_over;
-use crate::sqlite::Synchronous;
+use crate::base::Synchronous;
+use crate::base::blocking;
+use crate::base::quarantine::passed_over;
 use anew::Pruned;
 use folder::Folder;
 use journal::Loaded;
+pub(crate) use opening::open;
 use shared::{AtHand, Shared, size_of};
 pub use store::FileStore;
 use writer::{Job, Writer};

@@ -17,7 +17,7 @@ use superstep::{
 
 use super::journal::{Journal, Loaded};
 use super::remembered::Remembrance;
-use crate::salvage::passed_over;
+use crate::base::quarantine::passed_over;
 
 /// Threads held in memory: each has an open file.
 pub(super) const THREADS: usize = 256;

@@ -17,10 +17,10 @@ use superstep::{Damage, StorageError, Store, StoreAnswer, StoreConfig, StoreErro
 use super::FileOptions;
 use super::folder::{Folder, failed, keep_copy, sync_folder};
 use super::line::{lines, put_line, read_line, unchecked};
-use crate::blocking;
+use crate::base::Synchronous;
+use crate::base::blocking;
+use crate::base::presence;
 use crate::codec::plain::is_readable;
-use crate::presence;
-use crate::sqlite::Synchronous;
 
 /// Layout of the journal.
 const SCHEMA: u32 = 1;

@@ -15,8 +15,8 @@ use super::folder::{Folder, failed};
 use super::journal::Journal;
 use super::remembered;
 use super::shared::{AtHand, BYTES, Shared, THREADS};
-use crate::salvage::passed_over;
-use crate::sqlite::Synchronous;
+use crate::base::Synchronous;
+use crate::base::quarantine::passed_over;
 
 /// Most jobs that wait for the disk together.
 const GROUP: usize = 256;

@@ -90,7 +90,7 @@ pub(super) fn refusal(error: &Error) -> Option<StorageError> {
     }
     let detail: Json = serde_json::from_str(said.detail()?).ok()?;
     let thread = ThreadId::from(detail.get("thread")?.as_str()?);
-    crate::refusal::of_claim(&thread, code == "SS002", &detail)
+    crate::base::claims::of_claim(&thread, code == "SS002", &detail)
 }
 
 impl View {

@@ -10,9 +10,9 @@ mod fault;
 mod maintenance;
 mod names;
 mod notice;
+mod opening;
 mod parts;
 mod reader;
-
 mod schema;
 mod server;
 mod store;
@@ -36,6 +36,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
 
 use names::Names;
+pub(crate) use opening::open;
 use reader::View;
 use server::{Server, Session};
 pub use store::PostgresStore;

@@ -19,9 +19,9 @@ use superstep::{
 };
 use tokio_postgres::Row;
 
+use crate::base::quarantine::passed_over;
 use crate::codec::bytes::read_rows;
 use crate::codec::plan::{SOURCES, read_metadata};
-use crate::salvage::passed_over;
 
 use super::fault::Fault;
 use super::names::Names;

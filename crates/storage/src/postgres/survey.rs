@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::reader::View;
 use super::store::found as item;
 use super::upkeep::counted;
-use crate::salvage::SET_ASIDE;
+use crate::base::quarantine::SET_ASIDE;
 
 /// Checkpoints that are read at a time.
 const PAGE: usize = 100;

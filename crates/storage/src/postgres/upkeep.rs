@@ -7,9 +7,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use superstep::{CheckpointId, ClaimUse, Name, Progress, Pruning, Removal, Scope, ThreadId, Value};
 
+use crate::base::quarantine::{ASIDE, aside};
 use crate::codec::pruning::{Looked, doomed};
 use crate::codec::record::Delta;
-use crate::salvage::{ASIDE, aside};
 
 use super::claims::Shown;
 use super::fault::Fault;

@@ -44,7 +44,7 @@ pub(super) fn arguments(shown: Option<&ClaimUse>, ended: bool) -> Vec<Vec<u8>> {
 pub(super) fn refusal(thread: &ThreadId, kind: &str, detail: &str) -> Option<StorageError> {
     let detail: Json = serde_json::from_str(detail).ok()?;
     match kind {
-        "old" | "busy" => crate::refusal::of_claim(thread, kind == "busy", &detail),
+        "old" | "busy" => crate::base::claims::of_claim(thread, kind == "busy", &detail),
         _ => None,
     }
 }

@@ -5,8 +5,11 @@
 //! which accident.
 
 mod claims;
+#[cfg(test)]
+mod fuzz;
 mod maintenance;
 mod measure;
+mod opening;
 mod reader;
 mod server;
 mod state;
@@ -30,7 +33,8 @@ use superstep::{
 };
 use tokio::sync::{mpsc, oneshot};
 
-use crate::shown;
+use crate::base::shown;
+pub(crate) use opening::open;
 pub use server::Life as RedisLife;
 use server::{Own, Server};
 pub use store::RedisStore;
@@ -272,20 +276,6 @@ impl RedisSaver {
     fn other(&self, work: Other) -> impl Future<Output = Outcome> + Send + 'static {
         self.submit(|answer| Job::Other(work, answer))
     }
-}
-
-/// Reads bytes as everything that a hash of ours holds, for tests that have no server.
-#[cfg(test)]
-pub(crate) fn decoded(bytes: &[u8]) {
-    let id = superstep::CheckpointId::from("a");
-    let texts = [(state::index_key("", &id), bytes.to_vec())].into();
-    let _ = state::Resolved::of("", &id, &texts);
-    let _ = state::Start::read(bytes);
-    let _ = state::value_of(1, &[(1, bytes.to_vec())].into());
-    let _ = reader::pending(&[bytes.to_vec()]);
-    let _ = state::index_parts(bytes);
-    let _ = store::kept(&(Vec::new(), String::new()), bytes);
-    let _ = server::placed(bytes);
 }
 
 /// The URL for the server, and what of it is for us.

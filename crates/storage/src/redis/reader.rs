@@ -13,9 +13,9 @@ use superstep::{
 
 use super::server::{READ, Server, VALUES, bytes, number, parts};
 use super::state::{Resolved, index_key, index_parts, read_record, value_of};
+use crate::base::quarantine::passed_over;
 use crate::codec::long::unpressed;
 use crate::codec::plain::Task;
-use crate::salvage::passed_over;
 
 /// Checkpoints read in one go.
 const PAGE: usize = 256;

@@ -16,8 +16,8 @@ use tokio::sync::oneshot;
 
 use super::server::{Own, STORE, Server, bytes, number, parts, text};
 use super::{Home, RedisOptions, read_url};
+use crate::base::quarantine::{ASIDE, aside};
 use crate::codec::plain::is_readable;
-use crate::salvage::{ASIDE, aside};
 
 /// Expired items removed in one go.
 const PAGE: usize = 500;

@@ -17,7 +17,7 @@ use super::reader::corrupt;
 use super::server::{COPY, FILL, Server, bytes, number, parts, place};
 use super::state::{index_key, index_parts, read_record};
 use super::writer::Writer;
-use crate::salvage::{SET_ASIDE, withdrawals};
+use crate::base::quarantine::{SET_ASIDE, withdrawals};
 use removal::Gone;
 
 const ROUNDS: usize = 16;

@@ -8,6 +8,7 @@ mod connections;
 mod fault;
 mod lens;
 mod maintenance;
+mod opening;
 mod parts;
 mod queue;
 mod reader;
@@ -35,25 +36,17 @@ use superstep::{
     StorageError, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
 };
 
+use crate::base::Synchronous;
 use connections::Connections;
 use fault::Fault;
 use reader::View;
 use writer::{Done, Job, Outcome, claims};
 
+pub(crate) use opening::open;
 pub use store::SqliteStore;
 
 /// Heads that are read where they are asked for.
 const FEW: usize = 16;
-
-/// What an acknowledged commit survives. Both survive the death of the process and never damage the file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Synchronous {
-    /// A power cut may lose the last commits (not damage the file).
-    Normal,
-    /// A power cut loses nothing that was acknowledged; every commit waits for the disk.
-    #[default]
-    Full,
-}
 
 /// How to open a database.
 #[derive(Clone, Copy, Debug)]

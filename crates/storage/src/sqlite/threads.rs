@@ -11,8 +11,8 @@ use superstep::{
 use super::columns::{IdColumn, id_column, time_text};
 use super::fault::Fault;
 use super::reader::{Space, View};
+use crate::base::quarantine::passed_over;
 use crate::codec::plan::SOURCES;
-use crate::salvage::passed_over;
 
 /// Every thread with a root checkpoint after a place, the one with the newest head first. What only some questions
 /// need is looked up when they do: whether tasks of the head wait or have failed.

@@ -14,7 +14,7 @@ use super::reader::{Memo, Space, View, refs_of_writes};
 use super::steps;
 use super::store::{COLUMNS, Stored};
 use super::waiting;
-use crate::salvage::SET_ASIDE;
+use crate::base::quarantine::SET_ASIDE;
 
 /// Messages of the database's own check that are asked for.
 const MESSAGES: i64 = 20;

@@ -8,9 +8,9 @@ use superstep::{
     write_index,
 };
 
+use crate::base::quarantine::{ABANDONED, passed_over};
 use crate::codec::pack::split;
 use crate::codec::record::Rows;
-use crate::salvage::{ABANDONED, passed_over};
 
 use super::columns::{IdColumn, id_column, time_text};
 use super::fault::Fault;

@@ -31,6 +31,7 @@ use superstep::{
 };
 use tokio::sync::oneshot;
 
+use crate::base::presence::Presence;
 use crate::codec::chain::{self, Chained};
 use crate::codec::pack::{Packed, Unpackable, read_refs, refers, refs_blob, split};
 use crate::codec::plan::{self, Slot as _, Tables, plan};
@@ -38,7 +39,6 @@ use crate::codec::record::{Delta, Rows, Tasks};
 use crate::codec::text::uuid_bytes;
 use crate::codec::value::{nested, short};
 use crate::codec::warm::Warm;
-use crate::presence::Presence;
 
 use super::columns::{IdColumn, id_column, time_column};
 use super::fault::{Fault, is_corrupt};

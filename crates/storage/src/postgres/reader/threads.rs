@@ -5,9 +5,9 @@ use tokio_postgres::Row;
 
 use super::statements::{COUNT, THREAD, THREADS};
 use super::{AFTER_ALL, ConcatRows, PAGE, View};
+use crate::base::quarantine::passed_over;
 use crate::postgres::fault::Fault;
 use crate::postgres::server::Params;
-use crate::salvage::passed_over;
 
 impl View {
     pub(in crate::postgres) async fn threads(

@@ -3,8 +3,8 @@
 use superstep::{CheckpointId, ListQuery, StorageError, ThreadId, ThreadQuery, ThreadSummary};
 
 use super::{PAGE, index_key};
+use crate::base::quarantine::passed_over;
 use crate::redis::server::{Server, bytes, number, parts, placed, text};
-use crate::salvage::passed_over;
 
 impl Server {
     /// Every thread that has anything.

@@ -4,7 +4,7 @@ use superstep::{Integrity, StoreConfig};
 
 use super::super::store::{COLUMNS, Stored};
 use super::*;
-use crate::salvage::{ASIDE, aside};
+use crate::base::quarantine::{ASIDE, aside};
 
 /// The index of words, empty; as the migration makes it.
 const WORDS: &str = "DROP TABLE store_words;

@@ -8,7 +8,7 @@ use superstep::{
     ThreadStatus, Watch, iso8601,
 };
 
-use crate::salvage::passed_over;
+use crate::base::quarantine::passed_over;
 
 /// Threads that are looked at together.
 const PAGE: usize = 200;

@@ -1,0 +1,168 @@
+//! Addresses: which backend they name, which file or folder, and what stands behind the question mark.
+
+use std::path::{Path, PathBuf};
+
+use superstep::StorageError;
+
+use super::{Backend, ENTRIES, Location, OF_PATHS};
+use crate::base::{Address, Open, Synchronous, shown};
+
+/// The scheme of an address, and what follows it.
+pub(super) fn split(url: &str) -> (&str, &str) {
+    match url.split_once(':') {
+        // A single letter before the colon is a Windows drive.
+        Some((scheme, rest)) if scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {
+            (scheme, rest.strip_prefix("//").unwrap_or(rest))
+        }
+        _ => (OF_PATHS.scheme(), url),
+    }
+}
+
+/// Reads an address; gives what opens it.
+pub(crate) fn read(url: &str) -> Result<(Open, Address), StorageError> {
+    let refused = |cause: &str, remedy: &str| {
+        Err(StorageError::Backend {
+            what: format!("opening storage {:?}", shown(url)),
+            cause: cause.to_owned(),
+            remedy: remedy.to_owned(),
+        })
+    };
+    let (scheme, rest) = split(url);
+    let Some(backend) = Backend::named(scheme) else {
+        return refused(&format!("no backend is called {scheme:?}"), &remedy());
+    };
+    let Some(open) = backend.opener() else {
+        let feature = format!(
+            "Build superstep-storage with its feature `{}`. ",
+            backend.scheme()
+        );
+        return refused(
+            &format!("this program was built without {}", backend.title()),
+            &(feature + &remedy()),
+        );
+    };
+    let whole = |path: PathBuf, synchronous| Address {
+        url: url.to_owned(),
+        path,
+        synchronous,
+    };
+    let missing = match backend.location() {
+        Location::Process | Location::Server => return Ok((open, whole(PathBuf::new(), Synchronous::Full))),
+        Location::File => "file",
+        Location::Folder => "folder",
+    };
+    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    if path.trim().is_empty() {
+        let remedy = match backend.location() {
+            Location::File => format!(
+                "Give a path, as in {}, or use {}",
+                backend.example(),
+                Backend::Memory.form()
+            ),
+            _ => format!("Give a folder, as in {}", backend.example()),
+        };
+        return refused(&format!("it names no {missing}"), &remedy);
+    }
+    if path == ":memory:" {
+        return refused("SQLite's own memory is gone with each connection", "Use memory:");
+    }
+    if ["host=", "dbname=", "password="]
+        .iter()
+        .any(|word| path.contains(word))
+    {
+        return refused(
+            "it looks like the settings of a PostgreSQL connection",
+            "Write them as postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+        );
+    }
+    let mut synchronous = Synchronous::default();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        synchronous = match pair {
+            "synchronous=full" => Synchronous::Full,
+            "synchronous=normal" => Synchronous::Normal,
+            other => {
+                return refused(
+                    &format!("{other:?} cannot be understood"),
+                    "Give synchronous=full or synchronous=normal after the question mark; a path may not hold one",
+                );
+            }
+        };
+    }
+    Ok((open, whole(path.into(), synchronous)))
+}
+
+/// Every backend that can be opened, as a remedy.
+fn remedy() -> String {
+    let (memory, others): (Vec<_>, Vec<_>) = ENTRIES
+        .iter()
+        .filter(|entry| entry.open.is_some())
+        .partition(|entry| entry.backend == Backend::Memory);
+    let forms: Vec<&str> = memory.iter().chain(&others).map(|entry| entry.form).collect();
+    format!("Use {} or the path of a SQLite file", forms.join(", "))
+}
+
+/// True when the file or folder is not there: opening it would make it.
+pub(crate) fn is_new(path: &Path) -> bool {
+    match path.metadata() {
+        // A folder that somebody made for it.
+        Ok(found) if found.is_dir() => path.read_dir().is_ok_and(|mut entries| entries.next().is_none()),
+        Ok(found) => found.len() == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
+}
+
+/// The file or folder that an address names; none for memory and for servers.
+pub fn path_of(url: &str) -> Result<Option<PathBuf>, StorageError> {
+    Ok(read(url)?.1.path().map(Path::to_owned))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_files_say_how_safe_a_commit_is() {
+        use Synchronous::{Full, Normal};
+        for (url, path, synchronous) in [
+            ("a.db", "a.db", Full),
+            ("sqlite:a.db?synchronous=full", "a.db", Full),
+            ("/x y/a.db?synchronous=normal", "/x y/a.db", Normal),
+            ("sqlite:///a.db", "/a.db", Full),
+            ("file:threads?synchronous=normal", "threads", Normal),
+            ("C:\\a.db", "C:\\a.db", Full),
+            ("memory:", "", Full),
+        ] {
+            let (.., address) = read(url).expect("an address");
+            assert_eq!(
+                (address.path, address.synchronous),
+                (path.into(), synchronous),
+                "{url}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_does_not_become_a_file() {
+        for (url, said) in [
+            ("", "names no file"),
+            (" ", "names no file"),
+            ("sqlite:", "names no file"),
+            ("file:", "names no folder"),
+            ("sqlite::memory:", "Use memory:"),
+            (":memory:", "Use memory:"),
+            ("a.db?mode=ro", "synchronous=full or synchronous=normal"),
+            (
+                "sqlite:a.db?synchronous=off",
+                "\"synchronous=off\" cannot be understood",
+            ),
+            ("host=h password=hunter4", "postgres://USER:PASSWORD@HOST"),
+            ("mysql://h/db", "no backend is called \"mysql\""),
+        ] {
+            let error = read(url).map(drop).expect_err(url).to_string();
+            assert!(
+                error.contains(said) && !error.contains("hunter4"),
+                "{url}: {error}"
+            );
+        }
+    }
+}

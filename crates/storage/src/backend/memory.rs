@@ -1,0 +1,27 @@
+//! Threads and items in the memory of the process.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use superstep::{MemorySaver, MemoryStore, StorageError, Store, StoreConfig};
+
+use crate::base::{Address, Opened, Stores};
+
+pub(super) fn open(
+    _: Address,
+    config: StoreConfig,
+    _: bool,
+) -> BoxFuture<'static, Result<Option<Opened>, StorageError>> {
+    Box::pin(async move {
+        let store = MemoryStore::with_config(config);
+        Ok(Some(Opened::with_store(MemorySaver::new(), store)))
+    })
+}
+
+#[async_trait]
+impl Stores for MemoryStore {
+    async fn with_config(&self, config: StoreConfig) -> Result<Arc<dyn Store>, StorageError> {
+        Ok(Arc::new(self.sharing(config)))
+    }
+}

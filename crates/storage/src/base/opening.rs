@@ -1,0 +1,62 @@
+//! Opening a backend: what it is given, and what it gives.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use superstep::{Checkpointer, StorageError, Store, StoreConfig};
+
+use super::Address;
+
+/// What callers wait for.
+pub(crate) const OPENING: &str = "opening storage";
+
+/// Opens what an address names, with a configuration for its store. With `existing`, a server on which nothing is stored
+/// yet is left as it is, and `None` is the answer; the files of the others are looked at before.
+pub(crate) type Open = fn(
+    address: Address,
+    config: StoreConfig,
+    existing: bool,
+) -> BoxFuture<'static, Result<Option<Opened>, StorageError>>;
+
+/// An opened backend.
+pub(crate) struct Opened {
+    pub(crate) checkpointer: Arc<dyn Checkpointer>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) stores: Arc<dyn Stores>,
+}
+
+/// What makes stores of other configurations on the items of an opened backend.
+#[async_trait]
+pub(crate) trait Stores: fmt::Debug + Send + Sync {
+    async fn with_config(&self, config: StoreConfig) -> Result<Arc<dyn Store>, StorageError>;
+}
+
+impl Opened {
+    /// A backend whose checkpointer makes its stores.
+    pub(crate) async fn of<S: Checkpointer + Stores + 'static>(
+        saver: S,
+        config: StoreConfig,
+    ) -> Result<Self, StorageError> {
+        let saver = Arc::new(saver);
+        Ok(Self {
+            store: saver.with_config(config).await?,
+            checkpointer: saver.clone(),
+            stores: saver,
+        })
+    }
+
+    /// A backend with a store of its own, which makes the others.
+    pub(crate) fn with_store<S: Store + Stores + 'static>(
+        checkpointer: impl Checkpointer + 'static,
+        store: S,
+    ) -> Self {
+        let store = Arc::new(store);
+        Self {
+            checkpointer: Arc::new(checkpointer),
+            store: store.clone(),
+            stores: store,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Opening a folder by its address.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use superstep::{StorageError, Store, StoreConfig};
+
+use super::{FileOptions, FileSaver, FileStore};
+use crate::base::{Address, OPENING, Opened, Stores, blocking};
+
+pub(crate) fn open(
+    address: Address,
+    config: StoreConfig,
+    _: bool,
+) -> BoxFuture<'static, Result<Option<Opened>, StorageError>> {
+    Box::pin(async move {
+        let options = FileOptions {
+            synchronous: address.synchronous,
+        };
+        let open = move || FileSaver::open_with_store(address.path, options, config);
+        let (saver, store) = blocking(OPENING, open).await?;
+        Ok(Some(Opened::with_store(saver, store)))
+    })
+}
+
+#[async_trait]
+impl Stores for FileStore {
+    async fn with_config(&self, config: StoreConfig) -> Result<Arc<dyn Store>, StorageError> {
+        Ok(Arc::new(self.sharing(config)))
+    }
+}

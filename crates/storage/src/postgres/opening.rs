@@ -1,0 +1,35 @@
+//! Opening a database by its address.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+use superstep::{StorageError, Store, StoreConfig};
+
+use super::PostgresSaver;
+use crate::base::{Address, Opened, Stores};
+
+pub(crate) fn open(
+    address: Address,
+    config: StoreConfig,
+    existing: bool,
+) -> BoxFuture<'static, Result<Option<Opened>, StorageError>> {
+    Box::pin(async move {
+        let saver = if existing {
+            PostgresSaver::open_existing(&address.url).await?
+        } else {
+            Some(PostgresSaver::open(&address.url).await?)
+        };
+        match saver {
+            Some(saver) => Opened::of(saver, config).await.map(Some),
+            None => Ok(None),
+        }
+    })
+}
+
+#[async_trait]
+impl Stores for PostgresSaver {
+    async fn with_config(&self, config: StoreConfig) -> Result<Arc<dyn Store>, StorageError> {
+        Ok(Arc::new(self.store(config)))
+    }
+}
