@@ -53,13 +53,13 @@ pub(crate) async fn program_of(url: &str) -> Option<Peer> {
 }
 
 fn fault(problem: Problem) -> Fault {
-    let said = format!("{} {}", problem.message, problem.remedy.unwrap_or_default());
-    let said = said.trim_end().to_owned();
+    let text = format!("{} {}", problem.message, problem.remedy.unwrap_or_default());
+    let text = text.trim_end().to_owned();
     match problem.code.as_str() {
         "invalid-request" | "not-found" | "already-answered" | "not-asked" | "conflict" | "trust-needed" => {
-            Fault::usage(said)
+            Fault::usage(text)
         }
-        _ => Fault::failed(said),
+        _ => Fault::failed(text),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::out;
 use crate::place::quoted;
 use crate::progress::{self, Progress, json};
 
-/// What is said in place of how to go on.
+/// The line in place of how to go on.
 const GONE: &str = "The thread was in memory only, and is gone now.";
 
 /// Shows one run.
@@ -124,8 +124,8 @@ impl Report {
         format!("superstep resume {}{}", quoted(&self.thread), self.option)
     }
 
-    fn kept(&self, said: String) -> String {
-        if self.durable { said } else { GONE.to_owned() }
+    fn kept(&self, text: String) -> String {
+        if self.durable { text } else { GONE.to_owned() }
     }
 
     fn failure(

@@ -482,8 +482,8 @@ pub(crate) async fn verify(args: &VerifyArgs) -> Result<(), Fault> {
     } else {
         for damage in &found.damage {
             let thread = damage.thread.as_ref().map(|thread| format!("thread {thread}: "));
-            let said = format!("{}{}", thread.unwrap_or_default(), damage.what);
-            out::line(&out::plain(&said))?;
+            let line = format!("{}{}", thread.unwrap_or_default(), damage.what);
+            out::line(&out::plain(&line))?;
             match (&damage.repair, found.repaired) {
                 (Some(repair), true) => out::line(&format!("    repaired: {repair}"))?,
                 (Some(repair), false) => out::line(&format!("    --repair would: {repair}"))?,

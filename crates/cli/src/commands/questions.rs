@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use superstep::{CheckpointAddress, Interrupt, ThreadId, Waiting, WaitingQuery};
-use superstep_workbench::session;
+use superstep_workbench::session::{self, Withdrawal};
 
 use crate::args::threads::{WaitingArgs, WithdrawArgs};
 use crate::claim::claimant;
@@ -45,10 +45,10 @@ pub(crate) async fn of_thread(store: &Store, thread: &ThreadId) -> Result<Vec<As
 /// What is asked, in a line.
 fn text(question: &Interrupt) -> String {
     let value = &question.value;
-    let said = value.get("question").unwrap_or(value);
-    match said.as_str() {
+    let asked = value.get("question").unwrap_or(value);
+    match asked.as_str() {
         Some(text) => text.to_owned(),
-        None => out::short(&Json::from(said), 60),
+        None => out::short(&Json::from(asked), 60),
     }
 }
 
@@ -145,15 +145,15 @@ pub(crate) async fn withdraw(args: &WithdrawArgs) -> Result<(), Fault> {
         .clone()
         .or_else(|| superstep_workbench::person(&crate::place::data_dir().ok()?));
     let id = &asked.question.id;
-    let by = claimant().claim(&*store.saver, &thread, args.take_over).await;
-    let withdrawn = session::withdraw(
-        &*store.saver,
-        (&thread, &asked.at.checkpoint),
-        id,
-        (name.as_deref(), args.why.as_deref()),
-        &by,
-    )
-    .await?;
+    let withdrawal = Withdrawal {
+        thread: &thread,
+        checkpoint: &asked.at.checkpoint,
+        question: id,
+        by: name.as_deref(),
+        why: args.why.as_deref(),
+    };
+    let claim = claimant().claim(&*store.saver, &thread, args.take_over).await;
+    let withdrawn = withdrawal.apply(&*store.saver, &claim).await?;
     if !withdrawn {
         return Err(Fault::usage(format!(
             "Question {id} does not wait any more: somebody has just answered it."

@@ -47,13 +47,13 @@ pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
     drive(&file, graph, store, thread, start, &args.running).await
 }
 
-/// Who answers for the models: what is said now, and of the rest what the thread kept where it goes on from.
-pub(crate) fn models(said: &Running, before: Option<&CheckpointHead>) -> RunModels {
+/// Who answers for the models: what is chosen now, and of the rest what the thread kept where it goes on from.
+pub(crate) fn models(args: &Running, before: Option<&CheckpointHead>) -> RunModels {
     let before = before.map(session::models_of).unwrap_or_default();
-    said.models().or(before).cleaned()
+    args.models().or(before).cleaned()
 }
 
-/// The graph, when it is allowed to run. What cannot run at all is said first.
+/// The graph, when it is allowed to run. What cannot run at all is reported first.
 pub(crate) fn runnable(file: &GraphFile, trust: bool) -> Result<Graph, Fault> {
     let graph = file.build(&Grants::none())?;
     let grants = file.permitted(trust)?;
@@ -110,7 +110,7 @@ pub(crate) async fn drive(
     report.ended((&result).into())
 }
 
-/// Refuses to go on from the past where that would repeat something, until somebody said how.
+/// Refuses to go on from the past where that would repeat something, until somebody says how.
 async fn repeats_nothing(graph: &Graph, thread: &ThreadId, checkpoint: &CheckpointId) -> Result<(), Fault> {
     let done = graph.effects_after(thread, Some(checkpoint)).await?;
     if done.is_empty() {

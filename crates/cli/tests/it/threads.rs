@@ -194,6 +194,11 @@ fn an_edit_in_the_past_is_a_fork_that_runs_on() {
         (&made["as_node"], &made["next"]),
         (&json!("draft"), &json!(["review"]))
     );
+    let edit = user.expect(0, &["state", "t", "--json"]).json();
+    assert_eq!(
+        edit["metadata"]["edited"], "amount",
+        "an edit says which keys it wrote, as one of the app does"
+    );
     let asked = user.expect(3, &["resume", "t"]);
     assert!(asked.err.contains("Refund 5 EUR of 40 EUR?"), "{}", asked.err);
     let done = user.expect(0, &["resume", "t", "--answer", r#"{"decision": "approve"}"#]);

@@ -41,31 +41,31 @@ pub(crate) struct Unsaved {
 
 /// Where one document's copies are.
 #[derive(Debug, Clone)]
-pub(crate) struct Slot {
+pub(crate) struct AutosaveSlot {
     dir: PathBuf,
 }
 
-impl Slot {
+impl AutosaveSlot {
     pub(crate) fn of_draft(root: &Path, graph_id: &str) -> Self {
-        Slot {
+        AutosaveSlot {
             dir: root.join(graph_id),
         }
     }
 
     pub(crate) fn of_path(root: &Path, path: &Path) -> Self {
         let hash = xxhash_rust::xxh3::xxh3_128(path.to_string_lossy().as_bytes());
-        Slot {
+        AutosaveSlot {
             dir: root.join(format!("file-{hash:032x}")),
         }
     }
 
     /// Every slot that exists.
-    pub(crate) fn all(root: &Path) -> Vec<Slot> {
+    pub(crate) fn all(root: &Path) -> Vec<AutosaveSlot> {
         fs::read_dir(root)
             .into_iter()
             .flatten()
             .flatten()
-            .map(|entry| Slot { dir: entry.path() })
+            .map(|entry| AutosaveSlot { dir: entry.path() })
             .collect()
     }
 
@@ -149,7 +149,7 @@ impl Slot {
     }
 
     /// Takes over the copies of another slot (a draft that was saved, a graph that was saved under another name).
-    pub(crate) fn adopt(&self, other: &Slot) {
+    pub(crate) fn adopt(&self, other: &AutosaveSlot) {
         let _ = fs::create_dir_all(self.history());
         for copy in other.copies() {
             let target = self.history().join(copy.file());
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn a_copy_is_kept_once_and_read_back() {
         let root = tempfile::tempdir().unwrap();
-        let slot = Slot::of_draft(root.path(), "draft-1");
+        let slot = AutosaveSlot::of_draft(root.path(), "draft-1");
         let one = r#"{"format":"superstep/1","nodes":{"a":{}},"edges":[]}"#;
         slot.keep(one, true).unwrap();
         slot.keep(one, true).unwrap();
@@ -277,8 +277,8 @@ mod tests {
     #[test]
     fn what_is_not_saved_is_written_read_and_forgotten() {
         let root = tempfile::tempdir().unwrap();
-        assert_eq!(Slot::all(&root.path().join("none")).len(), 0);
-        let slot = Slot::of_path(root.path(), Path::new("/g/one.json"));
+        assert_eq!(AutosaveSlot::all(&root.path().join("none")).len(), 0);
+        let slot = AutosaveSlot::of_path(root.path(), Path::new("/g/one.json"));
         assert!(slot.read_unsaved().is_none());
         slot.clear_unsaved().unwrap();
         let unsaved = Unsaved {
@@ -290,37 +290,40 @@ mod tests {
             text: "{}".into(),
         };
         slot.write_unsaved(&unsaved).unwrap();
-        let same = Slot::of_path(root.path(), Path::new("/g/one.json"));
+        let same = AutosaveSlot::of_path(root.path(), Path::new("/g/one.json"));
         let read = same.read_unsaved().unwrap();
         assert_eq!(
             (read.graph_id.as_str(), read.text.as_str(), read.base),
             ("graph-1", "{}", unsaved.base)
         );
         assert!(
-            Slot::of_path(root.path(), Path::new("/g/two.json"))
+            AutosaveSlot::of_path(root.path(), Path::new("/g/two.json"))
                 .read_unsaved()
                 .is_none()
         );
-        assert_eq!(Slot::all(root.path()).len(), 1);
+        assert_eq!(AutosaveSlot::all(root.path()).len(), 1);
         slot.clear_unsaved().unwrap();
         assert!(slot.read_unsaved().is_none());
         slot.keep("{}", true).unwrap();
         slot.remove().unwrap();
         slot.remove().unwrap();
-        assert_eq!((slot.autosaves().len(), Slot::all(root.path()).len()), (0, 0));
+        assert_eq!(
+            (slot.autosaves().len(), AutosaveSlot::all(root.path()).len()),
+            (0, 0)
+        );
     }
 
     #[test]
     fn copies_go_over_to_another_name() {
         let root = tempfile::tempdir().unwrap();
         let (draft, file) = (
-            Slot::of_draft(root.path(), "draft-1"),
-            Slot::of_path(root.path(), Path::new("/g/one.json")),
+            AutosaveSlot::of_draft(root.path(), "draft-1"),
+            AutosaveSlot::of_path(root.path(), Path::new("/g/one.json")),
         );
         draft.keep("{\"name\": \"a\"}", true).unwrap();
         draft.keep("{\"name\": \"b\"}", true).unwrap();
         file.adopt(&draft);
-        let ids = |slot: &Slot| {
+        let ids = |slot: &AutosaveSlot| {
             slot.autosaves()
                 .into_iter()
                 .map(|copy| copy.id)
@@ -396,7 +399,7 @@ mod tests {
     #[test]
     fn while_editing_a_copy_is_made_now_and_then() {
         let root = tempfile::tempdir().unwrap();
-        let slot = Slot::of_draft(root.path(), "draft-1");
+        let slot = AutosaveSlot::of_draft(root.path(), "draft-1");
         let old = Copy {
             at: files::now_ms() - COPY_EVERY_MS - 1_000,
             nodes: 0,

@@ -12,7 +12,7 @@ use superstep_nodes::schema::StateSchema;
 use superstep_nodes::{Grants, ModelSettings, Stamp};
 
 use crate::Workbench;
-use crate::documents::Source;
+use crate::documents::GraphSource;
 use crate::wire::{Problem, RunModels};
 
 /// Graphs that are kept.
@@ -27,7 +27,7 @@ pub(crate) struct Built {
     answering: RunModels,
     /// What it may touch.
     grants: Grants,
-    pub(crate) source: Source,
+    pub(crate) source: GraphSource,
     pub(crate) graph: Graph,
     /// Graph files that it runs, as they were when it was built.
     files: Vec<(PathBuf, Stamp)>,
@@ -89,7 +89,7 @@ impl Graphs {
     }
 }
 
-fn cannot_run(source: &Source, errors: &[Diagnostic]) -> Problem {
+fn cannot_run(source: &GraphSource, errors: &[Diagnostic]) -> Problem {
     let mut shown: Vec<String> = errors
         .iter()
         .take(3)
@@ -111,12 +111,16 @@ fn cannot_run(source: &Source, errors: &[Diagnostic]) -> Problem {
 
 impl Workbench {
     /// The graph of a document, with the models that its nodes name.
-    pub(crate) fn build(&self, source: Source) -> Result<Arc<Built>, Problem> {
+    pub(crate) fn build(&self, source: GraphSource) -> Result<Arc<Built>, Problem> {
         self.build_with(source, RunModels::default())
     }
 
     /// The graph of a document, ready to run.
-    pub(crate) fn build_with(&self, source: Source, answering: RunModels) -> Result<Arc<Built>, Problem> {
+    pub(crate) fn build_with(
+        &self,
+        source: GraphSource,
+        answering: RunModels,
+    ) -> Result<Arc<Built>, Problem> {
         let models = self.models();
         let grants = self.trust.grants(&Self::project(&source));
         if let Some(built) = self.graphs.get(&source.key, &answering).filter(|built| {
@@ -165,7 +169,7 @@ impl Workbench {
     /// A graph that runs one node of a document and nothing else.
     pub(crate) fn build_node_test(
         &self,
-        source: &Source,
+        source: &GraphSource,
         node: &str,
         answering: &RunModels,
     ) -> Result<Graph, Problem> {

@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
-use crate::documents::autosave::{Slot, Unsaved};
+use crate::documents::autosave::{AutosaveSlot, Unsaved};
 use crate::session::{Origin, name_of};
 use crate::wire::RunModels;
 use crate::wire::{
@@ -38,24 +38,24 @@ const MAX_README: u64 = 256 << 10;
 /// The documents of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
-    open: Mutex<Vec<Arc<Open>>>,
+    open: Mutex<Vec<Arc<OpenDocument>>>,
 }
 
 /// One open document.
 #[derive(Debug)]
-pub(crate) struct Open {
+pub(crate) struct OpenDocument {
     /// Its id.
     pub(crate) id: String,
-    state: Mutex<State>,
+    state: Mutex<DocumentState>,
     /// Held while files of this document are written, so that an autosave cannot overtake a save.
     io: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
-struct State {
+struct DocumentState {
     document: Document,
     path: Option<PathBuf>,
-    slot: Slot,
+    slot: AutosaveSlot,
     rev: u32,
     saved_rev: u32,
     /// The revision in the autosave folder.
@@ -127,7 +127,7 @@ pub(crate) fn text_of<'a>(document: &'a Document, field: &str) -> Option<&'a str
 
 /// A document with where it is and what identifies this version of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub(crate) struct GraphSource {
     pub(crate) document: Document,
     pub(crate) path: Option<PathBuf>,
     /// What a thread's metadata says: the path, or the draft's id.
@@ -137,7 +137,7 @@ pub(crate) struct Source {
     pub(crate) version: String,
 }
 
-impl Source {
+impl GraphSource {
     /// What a checkpoint that these models answered for says of it.
     pub(crate) fn origin(&self, models: &RunModels) -> Origin {
         Origin {
@@ -148,7 +148,7 @@ impl Source {
     }
 }
 
-impl Open {
+impl OpenDocument {
     fn view(&self) -> GraphView {
         let state = self.state.lock();
         let found = state.shown();
@@ -179,9 +179,9 @@ impl Open {
         }
     }
 
-    pub(crate) fn source(&self) -> Source {
+    pub(crate) fn source(&self) -> GraphSource {
         let state = self.state.lock();
-        Source {
+        GraphSource {
             document: state.document.clone(),
             path: state.path.clone(),
             key: state
@@ -241,7 +241,7 @@ impl Subject {
     }
 }
 
-impl State {
+impl DocumentState {
     fn subject(&self) -> Subject {
         Subject {
             document: self.document.clone(),
@@ -283,15 +283,15 @@ impl State {
 }
 
 impl Documents {
-    pub(crate) fn all(&self) -> Vec<Arc<Open>> {
+    pub(crate) fn all(&self) -> Vec<Arc<OpenDocument>> {
         self.open.lock().clone()
     }
 
-    pub(crate) fn get(&self, id: &str) -> Option<Arc<Open>> {
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<OpenDocument>> {
         self.open.lock().iter().find(|open| open.id == id).cloned()
     }
 
-    fn at_path(&self, path: &Path) -> Option<Arc<Open>> {
+    fn at_path(&self, path: &Path) -> Option<Arc<OpenDocument>> {
         self.open
             .lock()
             .iter()
@@ -300,7 +300,7 @@ impl Documents {
     }
 
     /// By what a thread's metadata says: a path or a draft's id.
-    pub(crate) fn by_key(&self, key: &str) -> Option<Arc<Open>> {
+    pub(crate) fn by_key(&self, key: &str) -> Option<Arc<OpenDocument>> {
         self.open
             .lock()
             .iter()
@@ -308,7 +308,7 @@ impl Documents {
             .cloned()
     }
 
-    fn add(&self, open: Arc<Open>) {
+    fn add(&self, open: Arc<OpenDocument>) {
         self.open.lock().push(open);
     }
 
@@ -323,16 +323,16 @@ impl Workbench {
     }
 
     /// The open document, or the problem that says it is not open.
-    pub(crate) fn document(&self, graph_id: &str) -> Result<Arc<Open>, Problem> {
+    pub(crate) fn document(&self, graph_id: &str) -> Result<Arc<OpenDocument>, Problem> {
         self.documents.get(graph_id).ok_or_else(|| {
             Problem::not_found(format!("No graph with id {graph_id} is open."))
                 .remedy("Open the graph again.")
         })
     }
 
-    fn new_open(&self, id: String, mut state: State) -> Arc<Open> {
+    fn new_open(&self, id: String, mut state: DocumentState) -> Arc<OpenDocument> {
         state.found = state.subject().check(self);
-        Arc::new(Open {
+        Arc::new(OpenDocument {
             id,
             state: Mutex::new(state),
             io: tokio::sync::Mutex::default(),
@@ -360,7 +360,7 @@ impl Workbench {
     /// Changes a document in one revision and sees to its autosave.
     async fn change(
         self: &Arc<Self>,
-        open: &Arc<Open>,
+        open: &Arc<OpenDocument>,
         base_rev: Option<u32>,
         edit: impl FnOnce(&mut Document) -> Result<(), Problem>,
     ) -> Result<Applied, Problem> {
@@ -405,12 +405,12 @@ impl Workbench {
     }
 
     /// Looks at an open document where that may take long, and says which revision it saw and what is shown for it.
-    async fn check_open(self: &Arc<Self>, open: &Arc<Open>) -> Result<(u32, Found), Problem> {
+    async fn check_open(self: &Arc<Self>, open: &Arc<OpenDocument>) -> Result<(u32, Found), Problem> {
         let (this, open) = (self.clone(), open.clone());
         blocking(move || this.check_here(&open)).await
     }
 
-    fn check_here(&self, open: &Open) -> (u32, Found) {
+    fn check_here(&self, open: &OpenDocument) -> (u32, Found) {
         let subject = open.state.lock().subject();
         let found = subject.check(self);
         let mut state = open.state.lock();

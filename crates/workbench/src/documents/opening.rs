@@ -6,11 +6,11 @@ use std::{fs, io};
 
 use superstep_document::Document;
 
-use super::{Found, Open, Source, State, records};
+use super::{DocumentState, Found, GraphSource, OpenDocument, records};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
-use crate::documents::autosave::{Slot, Unsaved};
+use crate::documents::autosave::{AutosaveSlot, Unsaved};
 use crate::session::name_of;
 use crate::wire::{GraphRef, GraphView, InsideView, NewGraph, NodeRef, OpenGraph, Problem, ReadInside};
 
@@ -18,7 +18,7 @@ impl Workbench {
     /// Brings back the drafts of sessions that are over.
     pub(crate) fn restore_drafts(&self) {
         let root = self.autosave_dir();
-        let mut drafts: Vec<(Slot, Unsaved)> = Slot::all(&root)
+        let mut drafts: Vec<(AutosaveSlot, Unsaved)> = AutosaveSlot::all(&root)
             .into_iter()
             .filter_map(|slot| Some((slot.clone(), slot.read_unsaved()?)))
             .filter(|(_, unsaved)| unsaved.path.is_none() && !self.instance.is_other_alive(&unsaved.instance))
@@ -30,7 +30,7 @@ impl Workbench {
     }
 
     /// An open document from unsaved changes.
-    fn recovered(&self, slot: Slot, unsaved: Unsaved, path: Option<PathBuf>) -> Arc<Open> {
+    fn recovered(&self, slot: AutosaveSlot, unsaved: Unsaved, path: Option<PathBuf>) -> Arc<OpenDocument> {
         let (document, of_text) = Document::parse(&unsaved.text);
         let id = if path.is_none() {
             unsaved.graph_id
@@ -39,7 +39,7 @@ impl Workbench {
         };
         self.new_open(
             id,
-            State {
+            DocumentState {
                 document,
                 path,
                 slot,
@@ -71,8 +71,8 @@ impl Workbench {
         // A draft with something in it is kept from the beginning.
         let rev = u32::from(inside.is_some());
         let id = new_id("draft");
-        let slot = Slot::of_draft(&self.autosave_dir(), &id);
-        let state = State {
+        let slot = AutosaveSlot::of_draft(&self.autosave_dir(), &id);
+        let state = DocumentState {
             document: inside.unwrap_or_else(|| Document::new(name)),
             path: None,
             slot,
@@ -147,7 +147,7 @@ impl Workbench {
             self.preferences.opened(path, &view.name);
             return Ok(view);
         }
-        let slot = Slot::of_path(&self.autosave_dir(), path);
+        let slot = AutosaveSlot::of_path(&self.autosave_dir(), path);
         let text = read_text(path)?;
         let unsaved = slot.read_unsaved().filter(|unsaved| {
             !self.instance.is_other_alive(&unsaved.instance) && Some(&unsaved.text) != text.as_ref()
@@ -163,7 +163,7 @@ impl Workbench {
                 let (document, of_text) = Document::parse(&text);
                 self.new_open(
                     new_id("graph"),
-                    State {
+                    DocumentState {
                         document,
                         path: Some(path.to_path_buf()),
                         slot,
@@ -192,7 +192,7 @@ impl Workbench {
     pub(crate) async fn graph_get(self: &Arc<Self>, request: GraphRef) -> Result<GraphView, Problem> {
         if self.documents.get(&request.graph_id).is_none() && request.graph_id.starts_with("draft-") {
             // A draft that was closed with its changes kept.
-            let slot = Slot::of_draft(&self.autosave_dir(), &request.graph_id);
+            let slot = AutosaveSlot::of_draft(&self.autosave_dir(), &request.graph_id);
             if let Some(unsaved) = slot.read_unsaved().filter(|u| u.graph_id == request.graph_id) {
                 self.documents.add(self.recovered(slot, unsaved, None));
             }
@@ -201,13 +201,13 @@ impl Workbench {
     }
 
     /// The document that a thread ran: open, in its file, or a draft in the autosave folder.
-    pub(crate) fn source_by_key(&self, key: &str) -> Result<Source, Problem> {
+    pub(crate) fn source_by_key(&self, key: &str) -> Result<GraphSource, Problem> {
         let key = self.ledger.followed(key)?;
         if let Some(open) = self.documents.by_key(&key) {
             return Ok(open.source());
         }
         if key.starts_with("draft-") {
-            let unsaved = Slot::of_draft(&self.autosave_dir(), &key)
+            let unsaved = AutosaveSlot::of_draft(&self.autosave_dir(), &key)
                 .read_unsaved()
                 .ok_or_else(|| {
                     Problem::not_found("The thread ran a draft that was thrown away.")
@@ -216,7 +216,7 @@ impl Workbench {
             let (document, _) = Document::parse(&unsaved.text);
             let name = name_of(&document, None);
             let version = format!("{:?}", Fingerprint::of(&unsaved.text));
-            return Ok(Source {
+            return Ok(GraphSource {
                 document,
                 path: None,
                 name,
@@ -235,7 +235,7 @@ impl Workbench {
         let (document, _) = Document::parse(&text);
         let name = name_of(&document, Some(&path));
         let version = format!("{:?}", Fingerprint::of(&text));
-        Ok(Source {
+        Ok(GraphSource {
             document,
             name,
             path: Some(path),

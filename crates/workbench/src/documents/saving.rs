@@ -7,12 +7,12 @@ use std::time::Duration;
 use superstep_document::Document;
 use tokio::time::Instant;
 
-use super::Open;
+use super::OpenDocument;
 use super::opening::{graph_file, read_text};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
-use crate::documents::autosave::Slot;
+use crate::documents::autosave::AutosaveSlot;
 use crate::session::name_of;
 use crate::wire::{
     Autosaves, CloseGraph, Empty, GraphRef, GraphView, Problem, RestoreGraph, SaveGraph, Saved,
@@ -20,7 +20,7 @@ use crate::wire::{
 
 impl Workbench {
     /// Writes what is not saved to the autosave folder.
-    pub(super) async fn autosave(self: &Arc<Self>, open: &Arc<Open>) -> Result<(), Problem> {
+    pub(super) async fn autosave(self: &Arc<Self>, open: &Arc<OpenDocument>) -> Result<(), Problem> {
         let _io = open.io.lock().await;
         let (unsaved, slot, rev, before) = {
             let mut state = open.state.lock();
@@ -119,7 +119,7 @@ impl Workbench {
         let slot = if same_place {
             old_slot.clone()
         } else {
-            Slot::of_path(&self.autosave_dir(), &path)
+            AutosaveSlot::of_path(&self.autosave_dir(), &path)
         };
         let (target, overwrite, copy, drafted) =
             (path.clone(), request.overwrite, slot.clone(), old_path.is_none());
@@ -262,7 +262,7 @@ impl Workbench {
     }
 }
 
-pub(super) async fn autosave_later(workbench: Weak<Workbench>, open: Weak<Open>, due: Duration) {
+pub(super) async fn autosave_later(workbench: Weak<Workbench>, open: Weak<OpenDocument>, due: Duration) {
     tokio::time::sleep(due).await;
     let (Some(workbench), Some(open)) = (workbench.upgrade(), open.upgrade()) else {
         return;

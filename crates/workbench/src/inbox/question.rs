@@ -6,7 +6,7 @@ use superstep::{InterruptId, Value};
 
 use crate::Workbench;
 use crate::base::problem::no_thread;
-use crate::session;
+use crate::session::{self, Withdrawal};
 use crate::threads::lineage::Lineage;
 use crate::wire::{
     Asked, Changes, CheckpointRef, Choice, Compare, Empty, Json, Problem, ReadChanges, WithdrawQuestion,
@@ -79,18 +79,16 @@ impl Workbench {
             return Err(already_answered("The question is being answered at this moment."));
         }
         let _slot = self.reserve_claimed(&request.thread_id)?;
-        let thread = request.thread_id.as_str().into();
-        let withdrawn = session::withdraw(
-            &*self.saver(),
-            (&thread, &request.checkpoint_id.as_str().into()),
-            &InterruptId::new(request.interrupt_id.as_str()),
-            (
-                self.preferences.settings().name.as_deref(),
-                request.why.as_deref(),
-            ),
-            &self.claim(&request.thread_id, request.take_over).await,
-        )
-        .await?;
+        let me = self.preferences.settings().name;
+        let withdrawal = Withdrawal {
+            thread: &request.thread_id.as_str().into(),
+            checkpoint: &request.checkpoint_id.as_str().into(),
+            question: &InterruptId::new(request.interrupt_id.as_str()),
+            by: me.as_deref(),
+            why: request.why.as_deref(),
+        };
+        let claim = self.claim(&request.thread_id, request.take_over).await;
+        let withdrawn = withdrawal.apply(&*self.saver(), &claim).await?;
         if !withdrawn {
             return Err(already_answered(
                 "The question does not wait any more: it was answered or withdrawn.",

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::Workbench;
 use crate::base::blocking;
-use crate::documents::Source;
+use crate::documents::GraphSource;
 use crate::wire::{EffectChoice, Problem, RunView, StartRun};
 
 /// Events of a run that may wait for the program that shows them.
@@ -175,7 +175,7 @@ impl From<&Result<RunResult, RunError>> for Ending {
 /// What a run that was handed over has of its own.
 #[derive(Debug)]
 pub(crate) struct Handed {
-    pub(crate) source: Option<Source>,
+    pub(crate) source: Option<GraphSource>,
     pub(crate) max_concurrency: Option<NonZeroUsize>,
     pub(crate) effects: Option<EffectChoice>,
     pub(crate) report: Report,
@@ -244,7 +244,7 @@ impl Workbench {
     }
 
     /// The graph at a path, when it is the same here.
-    async fn same_graph(self: &Arc<Self>, graph: HandedGraph) -> Result<Source, Problem> {
+    async fn same_graph(self: &Arc<Self>, graph: HandedGraph) -> Result<GraphSource, Problem> {
         let this = self.clone();
         blocking(move || {
             let source = this.source_by_key(&graph.path.to_string_lossy())?;

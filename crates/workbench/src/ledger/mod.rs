@@ -7,13 +7,13 @@ mod carried;
 mod events;
 mod keeper;
 mod runs;
+mod threads;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use parking_lot::{Mutex, MutexGuard};
-
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::Connection;
 
 use crate::wire::Problem;
 
@@ -23,6 +23,7 @@ pub use carried::{run_records, take_run_records};
 pub(crate) use events::{Kept, RunLog};
 pub(crate) use keeper::Keeper;
 pub(crate) use runs::{RunRow, TaskRow};
+pub(crate) use threads::ThreadRow;
 
 /// One entry per schema version; never change one that was released.
 const MIGRATIONS: &[&str] = &[
@@ -122,16 +123,6 @@ pub(crate) struct Ledger {
     connection: Mutex<Connection>,
 }
 
-/// What is known of a thread.
-#[derive(Clone, Debug)]
-pub(crate) struct ThreadRow {
-    pub(crate) thread_id: String,
-    pub(crate) title: String,
-    pub(crate) graph_name: String,
-    pub(crate) graph_key: String,
-    pub(crate) created_at: String,
-}
-
 /// Several ids as one parameter.
 fn list(ids: &[&str]) -> String {
     serde_json::Value::from(ids).to_string()
@@ -208,255 +199,6 @@ impl Ledger {
             c.prepare_cached("PRAGMA data_version")?
                 .query_row([], |row| row.get(0))
         })
-    }
-
-    /// Remembers a thread of the database at `place`; one that is known keeps its title and its beginning.
-    pub(crate) fn thread_began(&self, row: &ThreadRow, place: &str) -> Result<(), Problem> {
-        self.with(|c| {
-            c.prepare_cached(
-                "INSERT INTO threads (thread_id, title, graph_name, graph_key, created_at, place)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                 ON CONFLICT (thread_id) DO UPDATE SET graph_name = ?3, graph_key = ?4, place = ?6",
-            )?
-            .execute(params![
-                row.thread_id,
-                row.title,
-                row.graph_name,
-                row.graph_key,
-                row.created_at,
-                place
-            ])?;
-            Ok(())
-        })
-    }
-
-    pub(crate) fn rename(&self, row: &ThreadRow, place: &str) -> Result<(), Problem> {
-        self.thread_began(row, place)?;
-        self.with(|c| {
-            c.execute(
-                "UPDATE threads SET title = ?2 WHERE thread_id = ?1",
-                params![row.thread_id, row.title],
-            )?;
-            Ok(())
-        })
-    }
-
-    /// What is known of these threads.
-    pub(crate) fn threads(&self, thread_ids: &[&str]) -> Result<HashMap<String, ThreadRow>, Problem> {
-        self.with(|c| {
-            let mut statement = c.prepare_cached(
-                "SELECT thread_id, title, graph_name, graph_key, created_at FROM threads
-                 WHERE thread_id IN (SELECT value FROM json_each(?1))",
-            )?;
-            let rows = statement.query_map([list(thread_ids)], |row| {
-                Ok(ThreadRow {
-                    thread_id: row.get(0)?,
-                    title: row.get(1)?,
-                    graph_name: row.get(2)?,
-                    graph_key: row.get(3)?,
-                    created_at: row.get(4)?,
-                })
-            })?;
-            rows.map(|row| row.map(|row| (row.thread_id.clone(), row)))
-                .collect()
-        })
-    }
-
-    pub(crate) fn thread(&self, thread_id: &str) -> Result<Option<ThreadRow>, Problem> {
-        self.with(|c| {
-            c.prepare_cached(
-                "SELECT title, graph_name, graph_key, created_at FROM threads WHERE thread_id = ?1",
-            )?
-            .query_row([thread_id], |row| {
-                Ok(ThreadRow {
-                    thread_id: thread_id.to_owned(),
-                    title: row.get(0)?,
-                    graph_name: row.get(1)?,
-                    graph_key: row.get(2)?,
-                    created_at: row.get(3)?,
-                })
-            })
-            .optional()
-        })
-    }
-
-    pub(crate) fn delete_thread(&self, thread_id: &str) -> Result<(), Problem> {
-        self.with(|c| {
-            let transaction = c.transaction()?;
-            for table in [
-                "threads",
-                "runs",
-                "tasks",
-                "bookmarks",
-                "exchanges",
-                "attempts",
-                "run_events",
-            ] {
-                transaction.execute(&format!("DELETE FROM {table} WHERE thread_id = ?1"), [thread_id])?;
-            }
-            transaction.commit()
-        })
-    }
-
-    /// The threads that were begun in the database at a place, or seen there.
-    pub(crate) fn threads_at(&self, place: &str) -> Result<Vec<String>, Problem> {
-        self.with(|c| {
-            let mut statement = c.prepare_cached("SELECT thread_id FROM threads WHERE place = ?1")?;
-            let rows = statement.query_map([place], |row| row.get(0))?;
-            rows.collect()
-        })
-    }
-
-    /// Those of these threads that were begun or seen in a database at another place.
-    pub(crate) fn threads_not_at(
-        &self,
-        place: &str,
-        thread_ids: &[&str],
-    ) -> Result<HashSet<String>, Problem> {
-        self.with(|c| {
-            let mut statement = c.prepare_cached(
-                "SELECT thread_id FROM threads WHERE place NOT IN (?1, '')
-                 AND thread_id IN (SELECT value FROM json_each(?2))",
-            )?;
-            let rows = statement.query_map([place, &list(thread_ids)], |row| row.get(0))?;
-            rows.collect()
-        })
-    }
-
-    /// These threads are in the database at this place.
-    pub(crate) fn placed(&self, place: &str, thread_ids: &[&str]) -> Result<(), Problem> {
-        self.with(|c| {
-            c.execute(
-                "UPDATE threads SET place = ?1
-                 WHERE place <> ?1 AND thread_id IN (SELECT value FROM json_each(?2))",
-                [place, &list(thread_ids)],
-            )?;
-            Ok(())
-        })
-    }
-
-    /// Has the thread ever stored anything? One that failed before it could is still to be shown.
-    pub(crate) fn has_stored(&self, thread_id: &str) -> Result<bool, Problem> {
-        self.with(|c| {
-            c.prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM tasks WHERE thread_id = ?1)
-                 OR EXISTS (SELECT 1 FROM runs WHERE thread_id = ?1 AND status IN ('done', 'asking', 'paused'))",
-            )?
-            .query_row([thread_id], |row| row.get(0))
-        })
-    }
-
-    /// A draft became a file: threads that ran the draft belong to the file now, and so do its breakpoints.
-    pub(crate) fn moved(&self, draft: &str, path: &str) -> Result<(), Problem> {
-        self.with(|c| {
-            let transaction = c.transaction()?;
-            transaction.execute(
-                "INSERT OR REPLACE INTO moved (draft, path) VALUES (?1, ?2)",
-                [draft, path],
-            )?;
-            transaction.execute(
-                "UPDATE OR REPLACE breakpoints SET graph = ?2 WHERE graph = ?1",
-                [draft, path],
-            )?;
-            transaction.commit()
-        })
-    }
-
-    /// The drafts that became this file.
-    pub(crate) fn drafts_of(&self, path: &str) -> Result<Vec<String>, Problem> {
-        self.with(|c| {
-            let mut statement = c.prepare_cached("SELECT draft FROM moved WHERE path = ?1")?;
-            let rows = statement.query_map([path], |row| row.get(0))?;
-            rows.collect()
-        })
-    }
-
-    /// A copy of a thread: its own title; the times, bookmarks, exchanges, failed attempts and events of the other.
-    pub(crate) fn thread_copied(&self, from: &str, row: &ThreadRow, place: &str) -> Result<(), Problem> {
-        self.thread_began(row, place)?;
-        self.with(|c| {
-            let transaction = c.transaction()?;
-            transaction.execute(
-                "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets)
-                 SELECT ?2, checkpoint_id, task_id, node, millis, finished, targets FROM tasks WHERE thread_id = ?1",
-                [from, &row.thread_id],
-            )?;
-            transaction.execute(
-                "INSERT OR REPLACE INTO bookmarks (thread_id, checkpoint_id, name)
-                 SELECT ?2, checkpoint_id, name FROM bookmarks WHERE thread_id = ?1",
-                [from, &row.thread_id],
-            )?;
-            transaction.execute(
-                "INSERT INTO exchanges (thread_id, task_id, size, body)
-                 SELECT ?2, task_id, size, body FROM exchanges WHERE thread_id = ?1 ORDER BY id",
-                [from, &row.thread_id],
-            )?;
-            transaction.execute(
-                "INSERT OR REPLACE INTO attempts (thread_id, task_id, body)
-                 SELECT ?2, task_id, body FROM attempts WHERE thread_id = ?1",
-                [from, &row.thread_id],
-            )?;
-            transaction.execute(
-                "INSERT INTO run_events (thread_id, run_id, first, events, size, until, body)
-                 SELECT ?2, run_id, first, events, size, until, body FROM run_events WHERE thread_id = ?1 ORDER BY id",
-                [from, &row.thread_id],
-            )?;
-            transaction.commit()
-        })
-    }
-
-    /// Names a checkpoint, or takes its name away.
-    pub(crate) fn bookmark(
-        &self,
-        thread_id: &str,
-        checkpoint_id: &str,
-        name: Option<&str>,
-    ) -> Result<(), Problem> {
-        self.with(|c| {
-            match name {
-                Some(name) => c.execute(
-                    "INSERT OR REPLACE INTO bookmarks (thread_id, checkpoint_id, name) VALUES (?1, ?2, ?3)",
-                    [thread_id, checkpoint_id, name],
-                )?,
-                None => c.execute(
-                    "DELETE FROM bookmarks WHERE thread_id = ?1 AND checkpoint_id = ?2",
-                    [thread_id, checkpoint_id],
-                )?,
-            };
-            Ok(())
-        })
-    }
-
-    /// Bookmarks by thread and checkpoint; of one thread when given.
-    pub(crate) fn bookmarks(
-        &self,
-        thread_id: Option<&str>,
-    ) -> Result<HashMap<String, HashMap<String, String>>, Problem> {
-        self.with(|c| {
-            let mut statement = c.prepare_cached(
-                "SELECT thread_id, checkpoint_id, name FROM bookmarks WHERE ?1 IS NULL OR thread_id = ?1",
-            )?;
-            let mut rows = statement.query([thread_id])?;
-            let mut found: HashMap<String, HashMap<String, String>> = HashMap::new();
-            while let Some(row) = rows.next()? {
-                let of_thread = found.entry(row.get(0)?).or_default();
-                of_thread.insert(row.get(1)?, row.get(2)?);
-            }
-            Ok(found)
-        })
-    }
-
-    /// Where the graph that a thread's metadata names is now.
-    pub(crate) fn followed(&self, key: &str) -> Result<String, Problem> {
-        if !key.starts_with("draft-") {
-            return Ok(key.to_owned());
-        }
-        let path = self.with(|c| {
-            c.prepare_cached("SELECT path FROM moved WHERE draft = ?1")?
-                .query_row([key], |row| row.get::<_, String>(0))
-                .optional()
-        })?;
-        Ok(path.unwrap_or_else(|| key.to_owned()))
     }
 }
 

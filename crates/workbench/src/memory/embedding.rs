@@ -141,7 +141,7 @@ pub fn store_config(data_dir: &Path, secrets: &Arc<dyn Secrets>) -> StoreConfig 
     config_of(&memory, data_dir, secrets)
 }
 
-/// Settings as they are meant: what is as usual is not said.
+/// Settings as they are meant: what is as usual is left out.
 fn meant(memory: MemorySettings) -> MemorySettings {
     let named = memory.embedding.map(|name| name.trim().to_owned());
     MemorySettings {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use superstep::{CheckpointId, ClaimRequest, Name, Object, RunConfig, StreamMode, Value};
 
-use super::Slot;
+use super::TakenThread;
 use super::effects;
 use super::reader::Reader;
 use super::session::RunOf;
@@ -15,7 +15,7 @@ use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files;
 use crate::base::values::{TITLE, first_text};
-use crate::documents::Source;
+use crate::documents::GraphSource;
 use crate::documents::graphs::Built;
 use crate::ipc::Handed;
 use crate::ledger::{RunRow, ThreadRow};
@@ -58,7 +58,7 @@ impl Workbench {
         let models = self.models_for(&request, passed.as_ref()).await?;
         let (this, answering) = (self.clone(), models.clone());
         let built = blocking(move || {
-            // What cannot run at all is said first.
+            // What cannot run at all is reported first.
             let built = this.build_with(source, answering.clone())?;
             this.permit(&built.source, None, &answering)?;
             Ok::<_, Problem>(built)
@@ -118,7 +118,7 @@ impl Workbench {
         self: &Arc<Self>,
         thread_id: &str,
         request: &StartRun,
-    ) -> Result<(Slot, ClaimRequest), Problem> {
+    ) -> Result<(TakenThread, ClaimRequest), Problem> {
         let slot = match self.reserve_claimed(thread_id) {
             Ok(slot) => slot,
             Err(busy) => return Err(self.too_late(thread_id, &request.action).await?.unwrap_or(busy)),
@@ -138,7 +138,7 @@ impl Workbench {
     }
 
     /// The graph that is run: the one that is named, or the thread's.
-    async fn source_of(self: &Arc<Self>, request: &StartRun) -> Result<Source, Problem> {
+    async fn source_of(self: &Arc<Self>, request: &StartRun) -> Result<GraphSource, Problem> {
         match (&request.graph_id, &request.thread_id) {
             (Some(graph_id), _) => Ok(self.document(graph_id)?.source()),
             (None, Some(thread_id)) => {

@@ -113,14 +113,14 @@ impl Runs {
 
 /// A thread that is taken; given back when dropped, however the work on it ends.
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub(crate) struct TakenThread {
     workbench: Weak<Workbench>,
     thread_id: String,
     cancel: CancellationToken,
     ended: CancellationToken,
 }
 
-impl Drop for Slot {
+impl Drop for TakenThread {
     fn drop(&mut self) {
         if let Some(workbench) = self.workbench.upgrade() {
             workbench.runs.lock().remove(&self.thread_id);
@@ -160,7 +160,7 @@ fn busy(place: &str) -> Problem {
 
 impl Workbench {
     /// Takes a thread for what shows no claim to storage.
-    pub(crate) fn reserve(self: &Arc<Self>, thread_id: &str) -> Result<Slot, Problem> {
+    pub(crate) fn reserve(self: &Arc<Self>, thread_id: &str) -> Result<TakenThread, Problem> {
         if let Some(last) = self.ledger.last_runs(&[thread_id])?.get(thread_id)
             && last.status == RunStatus::Running
             && self.instance.is_other_alive(&last.instance)
@@ -171,20 +171,20 @@ impl Workbench {
     }
 
     /// Takes a thread for a run or an edit that shows a claim: storage says whether another program runs it.
-    pub(crate) fn reserve_claimed(self: &Arc<Self>, thread_id: &str) -> Result<Slot, Problem> {
+    pub(crate) fn reserve_claimed(self: &Arc<Self>, thread_id: &str) -> Result<TakenThread, Problem> {
         match self.saver().coordination() {
             Some(_) => self.reserve_here(thread_id),
             None => self.reserve(thread_id),
         }
     }
 
-    fn reserve_here(self: &Arc<Self>, thread_id: &str) -> Result<Slot, Problem> {
+    fn reserve_here(self: &Arc<Self>, thread_id: &str) -> Result<TakenThread, Problem> {
         let mut active = self.runs.lock();
         if active.contains_key(thread_id) {
             return Err(busy(""));
         }
         let taken = Active::default();
-        let slot = Slot {
+        let slot = TakenThread {
             workbench: Arc::downgrade(self),
             thread_id: thread_id.to_owned(),
             cancel: taken.cancel.clone(),

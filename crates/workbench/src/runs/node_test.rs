@@ -17,7 +17,7 @@ use crate::base::values::interrupt_view;
 use crate::inbox::question::asked;
 use crate::runs::attempts::attempt_view;
 use crate::runs::tokens;
-use crate::threads::snapshot::not_retried;
+use crate::threads::tasks::not_retried;
 use crate::wire::{
     AttemptView, Json, NodeTested, Problem, RunModels, TaskStatus, TaskView, TestNode, TokenPiece,
 };

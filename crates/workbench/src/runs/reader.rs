@@ -8,7 +8,7 @@ use superstep::{CheckpointEvent, Payload, Run, RunError, StreamEvent};
 use tokio::time::Instant;
 
 use super::recorder::Recorder;
-use super::{Slot, status_of};
+use super::{TakenThread, status_of};
 use crate::Workbench;
 use crate::base::files;
 use crate::documents::graphs::Built;
@@ -23,7 +23,7 @@ const THREAD_EVERY: Duration = Duration::from_millis(250);
 /// Reads one run to its end.
 pub(super) struct Reader {
     workbench: Arc<Workbench>,
-    slot: Slot,
+    slot: TakenThread,
     run: RunRow,
     log: Arc<RunLog>,
     recorder: Recorder,
@@ -38,7 +38,7 @@ pub(super) struct Reader {
 impl Reader {
     pub(super) fn new(
         workbench: Arc<Workbench>,
-        slot: Slot,
+        slot: TakenThread,
         run: RunRow,
         log: Arc<RunLog>,
         built: &Built,

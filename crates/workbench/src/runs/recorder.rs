@@ -12,7 +12,7 @@ use crate::base::values::interrupt_view;
 use crate::ledger::{Keeper, Ledger, TaskRow};
 use crate::runs::attempts::attempt_view;
 use crate::runs::tokens;
-use crate::threads::snapshot::not_retried;
+use crate::threads::tasks::not_retried;
 use crate::wire::{AppEvent, AttemptView, Problem, TaskStatus};
 
 /// Ended tasks are handed in when this number waits, at a checkpoint, or when the run is quiet.

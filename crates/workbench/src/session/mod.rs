@@ -9,7 +9,7 @@ mod start;
 pub use edit::Edit;
 pub use metadata::{Origin, graph_name, graph_path, models_of, name_of, of_graph};
 pub(crate) use metadata::{edited_keys, run_id};
-pub use questions::{Answers, Asking, asking, node_of, not_asked, waiting, waiting_at, withdraw};
+pub use questions::{Answers, Asking, Withdrawal, asking, node_of, not_asked, waiting, waiting_at};
 pub use start::{Given, Start};
 
 use superstep::Interrupt;

@@ -111,23 +111,42 @@ pub fn not_asked(waiting: &[Interrupt], answers: &Answers<'_>, person: Option<&s
         .find_map(|question| ask::not_asked(&question.value, person))
 }
 
-/// Takes a question back, in the name of a person; false when it does not wait any more.
-pub async fn withdraw(
-    saver: &dyn Checkpointer,
-    (thread, checkpoint): (&ThreadId, &CheckpointId),
-    question: &InterruptId,
-    (by, why): (Option<&str>, Option<&str>),
-    claim: &ClaimRequest,
-) -> Result<bool, StorageError> {
-    let mut note: Object = [("at", files::now())].into_iter().collect();
-    if let Some(name) = by {
-        note.insert("by", name);
+/// A question that is taken back.
+#[derive(Clone, Copy, Debug)]
+pub struct Withdrawal<'a> {
+    /// The thread.
+    pub thread: &'a ThreadId,
+    /// The checkpoint that asks.
+    pub checkpoint: &'a CheckpointId,
+    /// The question.
+    pub question: &'a InterruptId,
+    /// Who takes it back.
+    pub by: Option<&'a str>,
+    /// Why.
+    pub why: Option<&'a str>,
+}
+
+impl Withdrawal<'_> {
+    /// Takes the question back; false when it does not wait any more.
+    pub async fn apply(self, saver: &dyn Checkpointer, claim: &ClaimRequest) -> Result<bool, StorageError> {
+        let mut note: Object = [("at", files::now())].into_iter().collect();
+        if let Some(name) = self.by {
+            note.insert("by", name);
+        }
+        if let Some(why) = self.why {
+            note.insert("why", why);
+        }
+        let withdrawn = superstep::withdraw(
+            saver,
+            self.thread,
+            self.checkpoint,
+            Some(self.question),
+            note,
+            Some(claim),
+        )
+        .await?;
+        Ok(withdrawn > 0)
     }
-    if let Some(why) = why {
-        note.insert("why", why);
-    }
-    let withdrawn = superstep::withdraw(saver, thread, checkpoint, Some(question), note, Some(claim)).await?;
-    Ok(withdrawn > 0)
 }
 
 #[cfg(test)]

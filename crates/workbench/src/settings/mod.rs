@@ -8,7 +8,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

@@ -3,3 +3,5 @@
 pub(crate) mod database;
 pub(crate) mod maintenance;
 pub(crate) mod retention;
+mod transfer;
+mod usage;

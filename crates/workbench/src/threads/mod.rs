@@ -5,12 +5,14 @@ mod edit;
 pub(crate) mod lineage;
 pub(crate) mod listing;
 pub(crate) mod nested;
+mod route;
 pub(crate) mod snapshot;
 pub(crate) mod status;
+pub(crate) mod tasks;
 
 use std::sync::Arc;
 
-use superstep::{CheckpointHead, CheckpointId, ListQuery, Source as MadeBy, ThreadId, Value};
+use superstep::{CheckpointHead, CheckpointId, ListQuery, Source, ThreadId, Value};
 
 use crate::Workbench;
 use crate::base::problem::no_thread;
@@ -29,7 +31,7 @@ pub(crate) fn is_state_key(name: &str) -> bool {
 
 pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
     // Later checkpoints of an edit inherit its metadata; only the edit itself was made as a node.
-    let edit = head.metadata.source == MadeBy::Update;
+    let edit = head.metadata.source == Source::Update;
     let as_node = head
         .metadata
         .user

@@ -8,7 +8,7 @@ use superstep::{CheckpointId, ListQuery, StateSnapshot};
 use crate::Workbench;
 use crate::base::values;
 use crate::threads::checkpoint_view;
-use crate::threads::snapshot::{TasksOf, task_view};
+use crate::threads::tasks::{TasksOf, task_view};
 use crate::wire::{AttemptView, Problem, ReadWithin, WithinStep, WithinView};
 
 /// Steps that are read at once.

@@ -1,27 +1,26 @@
-//! A thread at one moment: state, tasks, what ran and which way it went. All reads; nothing here changes a thread.
+//! A thread at one moment: state, tasks, and the route that led there. All reads; nothing here changes a thread.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use superstep::{
-    CheckpointHead, CheckpointId, Failure, Object, Source as MadeBy, StateRef, StateSnapshot, TaskSnapshot,
-    TaskState, Value, waiting_questions,
+    CheckpointHead, CheckpointId, Object, Source, StateRef, StateSnapshot, TaskSnapshot, Value,
+    waiting_questions,
 };
-use superstep_document::{Document, END, Edge, START};
 
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::problem::no_thread;
 use crate::base::values;
-use crate::base::values::interrupt_view;
 use crate::documents::graphs::Built;
-use crate::ledger::TaskRow;
 use crate::threads::compare::compare;
 use crate::threads::is_state_key;
 use crate::threads::lineage::Lineage;
+use crate::threads::route::route;
+use crate::threads::tasks::{TasksOf, task_view};
 use crate::wire::{
-    AttemptView, ChangeKind, CheckpointRef, Compare, Comparison, EdgeCount, KeyView, NodeCount, Problem,
-    ReadValue, SnapshotView, TaskStatus, TaskView, ValueView,
+    ChangeKind, CheckpointRef, Compare, Comparison, EdgeCount, KeyView, NodeCount, Problem, ReadValue,
+    SnapshotView, ValueView,
 };
 
 /// A state as it is shown: with the thread's graph, or the bare values when the graph is gone.
@@ -70,169 +69,6 @@ fn change(before: Option<&Value>, now: Option<&Value>) -> ChangeKind {
             ChangeKind::Appended
         }
         _ => ChangeKind::Changed,
-    }
-}
-
-/// What is known of a checkpoint's tasks beside what is stored of them.
-pub(crate) struct TasksOf<'a> {
-    pub(crate) timings: &'a [TaskRow],
-    pub(crate) running: &'a HashSet<String>,
-    pub(crate) attempts: &'a HashMap<String, Vec<AttemptView>>,
-    /// Tasks whose questions wait; the others' were withdrawn.
-    pub(crate) waiting: Option<&'a HashSet<String>>,
-    /// Their step has ended.
-    pub(crate) closed: bool,
-    pub(crate) document: Option<&'a Document>,
-}
-
-/// What an error that is shown as `Class('message')` says of the failure.
-fn failure_of(shown: &str) -> Failure {
-    let (class, message) = shown.split_once('(').unwrap_or(("Exception", shown));
-    Failure::new(class, message)
-}
-
-/// Why a task of this document was not tried again, as far as its error says.
-pub(crate) fn not_retried(document: &Document, node: &str, error: &str) -> Option<String> {
-    let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;
-    superstep_nodes::not_retried(&spec.conduct, &failure_of(error))
-}
-
-pub(crate) fn task_view(task: &TaskSnapshot, known: &TasksOf<'_>) -> TaskView {
-    let id = task.id.to_string();
-    let row = known.timings.iter().find(|row| row.task_id == id);
-    // A result beside an error is of a node whose router failed, or of a later attempt, which succeeded.
-    let succeeded =
-        task.result.is_some() && (task.error.is_none() || row.map_or(known.closed, |row| row.finished));
-    let asks = !task.interrupts.is_empty() && known.waiting.is_none_or(|waiting| waiting.contains(&id));
-    let status = if known.running.contains(&id) {
-        TaskStatus::Running
-    } else if succeeded {
-        TaskStatus::Done
-    } else if task.error.is_some() {
-        TaskStatus::Failed
-    } else if asks {
-        TaskStatus::Asking
-    } else {
-        TaskStatus::Waiting
-    };
-    let mut attempts = known.attempts.get(&id).cloned().unwrap_or_default();
-    let mut error = task.error.clone();
-    if status == TaskStatus::Done
-        && let Some(error) = error.take()
-    {
-        // The run before failed with it; what it tried before that is kept, as the last attempts that failed are.
-        attempts.push(AttemptView {
-            attempt: attempts.last().map_or(0, |last| last.attempt) + 1,
-            error,
-            wait_millis: None,
-        });
-    }
-    let not_retried = match (status, &error, known.document) {
-        (TaskStatus::Failed, Some(error), Some(document)) => not_retried(document, &task.name, error),
-        _ => None,
-    };
-    TaskView {
-        node: task.name.to_string(),
-        status,
-        error,
-        interrupts: match status {
-            // What was withdrawn is not asked any more.
-            TaskStatus::Waiting => Vec::new(),
-            _ => task.interrupts.iter().map(interrupt_view).collect(),
-        },
-        result: task.result.as_ref().map(values::view),
-        targets: task.targets.iter().map(ToString::to_string).collect(),
-        millis: row.map(|row| row.millis),
-        attempts,
-        not_retried,
-        within: task.state.as_ref().and_then(|state| match state {
-            TaskState::Ns(ns) => Some(ns.to_string()),
-            TaskState::Snapshot(_) => None,
-        }),
-        id,
-    }
-}
-
-/// What ran and which edges were followed on the way to a checkpoint.
-#[derive(Default)]
-struct Way {
-    visits: BTreeMap<String, u32>,
-    taken: BTreeMap<(String, String), u32>,
-}
-
-impl Way {
-    fn ran(&mut self, node: &str) {
-        if node != START {
-            *self.visits.entry(node.to_owned()).or_default() += 1;
-        }
-    }
-
-    fn took(&mut self, from: &str, to: &str) {
-        *self.taken.entry((from.to_owned(), to.to_owned())).or_default() += 1;
-    }
-
-    /// A task that ended and where its writes led. Ways to the end leave no trace in storage, so they follow from the
-    /// edges: a plain edge is always followed, a conditional one when nothing else was.
-    fn finished(&mut self, edges: &Edges, node: &str, targets: &[String]) {
-        self.ran(node);
-        for target in targets {
-            self.took(node, target);
-        }
-        match edges.to_end.get(node) {
-            Some(Ending::Always) => self.took(node, END),
-            Some(Ending::Otherwise) if targets.is_empty() => self.took(node, END),
-            _ => {}
-        }
-    }
-}
-
-enum Ending {
-    Always,
-    Otherwise,
-}
-
-/// The document's edges by source.
-#[derive(Default)]
-struct Edges {
-    targets: HashMap<String, HashSet<String>>,
-    to_end: HashMap<String, Ending>,
-}
-
-impl Edges {
-    fn of(document: &Document) -> Self {
-        let mut edges = Edges::default();
-        for (_, edge) in document.edges() {
-            for source in edge.sources() {
-                for target in edge.targets() {
-                    if target == END {
-                        let ending = match edge {
-                            Edge::Plain { .. } => Ending::Always,
-                            _ => Ending::Otherwise,
-                        };
-                        let entry = edges.to_end.entry(source.to_owned()).or_insert(Ending::Otherwise);
-                        if matches!(ending, Ending::Always) {
-                            *entry = ending;
-                        }
-                    } else {
-                        edges
-                            .targets
-                            .entry(source.to_owned())
-                            .or_default()
-                            .insert(target.to_owned());
-                    }
-                }
-            }
-        }
-        edges
-    }
-
-    /// Where a source led, found from what ran next: exact unless two sources of one step lead to the same target.
-    fn led(&self, from: &str, next: &[superstep::Name]) -> Vec<String> {
-        let targets = self.targets.get(from);
-        next.iter()
-            .filter(|name| targets.is_some_and(|targets| targets.contains(&***name)))
-            .map(ToString::to_string)
-            .collect()
     }
 }
 
@@ -377,7 +213,7 @@ impl Workbench {
             document,
         };
         let tasks = now.tasks.iter().map(|task| task_view(task, &known)).collect();
-        let led = head.metadata.source == MadeBy::Loop;
+        let led = head.metadata.source == Source::Loop;
         let before_it = TasksOf {
             timings: head.parent.as_ref().map_or(&none, |id| of(id.as_str())),
             running: &idle,
@@ -392,7 +228,8 @@ impl Workbench {
             .flat_map(|before| &before.tasks)
             .map(|task| task_view(task, &before_it))
             .collect();
-        let way = way(&line, &head, built.as_deref(), &timings, live.then_some(&now));
+        let open: &[TaskSnapshot] = if live { &now.tasks } else { &[] };
+        let route = route(&line, &head, built.as_deref(), &timings, open);
         Ok(SnapshotView {
             thread_id: thread_id.to_owned(),
             keys: keys(&head, built.as_deref(), &now, before.as_ref(), live),
@@ -401,12 +238,12 @@ impl Workbench {
             next: now.next,
             tasks,
             previous_tasks,
-            visits: way
+            visits: route
                 .visits
                 .into_iter()
                 .map(|(node, runs)| NodeCount { node, runs })
                 .collect(),
-            taken: way
+            taken: route
                 .taken
                 .into_iter()
                 .map(|((from, to), times)| EdgeCount { from, to, times })
@@ -552,10 +389,10 @@ fn keys(
             let (value, previous) = (now.values.get(&key), old.get(&key));
             let change = change(previous, value);
             let mut writers: Vec<String> = match head.metadata.source {
-                MadeBy::Update if change != ChangeKind::Same => {
+                Source::Update if change != ChangeKind::Same => {
                     edited_as.iter().map(ToString::to_string).collect()
                 }
-                MadeBy::Loop => before
+                Source::Loop => before
                     .iter()
                     .flat_map(|before| &before.tasks)
                     .filter(|task| wrote(task, &key))
@@ -585,65 +422,6 @@ fn keys(
         .collect()
 }
 
-fn way(
-    line: &[CheckpointHead],
-    head: &CheckpointHead,
-    built: Option<&Built>,
-    timings: &HashMap<String, Vec<TaskRow>>,
-    live: Option<&Shown>,
-) -> Way {
-    let edges = built
-        .map(|built| Edges::of(&built.source.document))
-        .unwrap_or_default();
-    let mut way = Way::default();
-    let mut child = head;
-    // An edit as the node that had just run takes the place of that node's own edges.
-    let mut edited: Option<String> = None;
-    for parent in line {
-        match child.metadata.source {
-            MadeBy::Loop => {
-                let edited = edited.take();
-                let rows = timings.get(parent.id.as_str());
-                let mut noted: Vec<&TaskRow> =
-                    rows.into_iter().flatten().filter(|row| row.finished).collect();
-                for node in &parent.next {
-                    if edited.as_deref() == Some(&**node) {
-                        way.ran(node);
-                        continue;
-                    }
-                    // One row per task: a fan-out has several of one node.
-                    match noted.iter().position(|row| *row.node == **node) {
-                        Some(index) => {
-                            let row = noted.swap_remove(index);
-                            way.finished(&edges, node, &row.targets);
-                        }
-                        None => way.finished(&edges, node, &edges.led(node, &child.next)),
-                    }
-                }
-            }
-            MadeBy::Update => {
-                if let Some(node) = child.metadata.user.get("as_node").and_then(Value::as_str) {
-                    for target in edges.led(node, &child.next) {
-                        way.took(node, &target);
-                    }
-                    edited = Some(node.to_owned());
-                }
-            }
-            MadeBy::Input | MadeBy::Fork => {}
-        }
-        child = parent;
-    }
-    for task in live
-        .iter()
-        .flat_map(|now| &now.tasks)
-        .filter(|task| task.result.is_some())
-    {
-        let targets: Vec<String> = task.targets.iter().map(ToString::to_string).collect();
-        way.finished(&edges, &task.name, &targets);
-    }
-    way
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -664,77 +442,13 @@ mod tests {
 
     #[test]
     fn the_type_of_a_key_is_a_word_or_two() {
-        let said = |schema: serde_json::Value| declared(&schema);
-        assert_eq!(said(serde_json::json!({"type": "integer"})), "integer");
+        let shown = |schema: serde_json::Value| declared(&schema);
+        assert_eq!(shown(serde_json::json!({"type": "integer"})), "integer");
         assert_eq!(
-            said(serde_json::json!({"type": ["string", "null"]})),
+            shown(serde_json::json!({"type": ["string", "null"]})),
             "string | null"
         );
-        assert_eq!(said(serde_json::json!({"enum": ["a"]})), "enum");
-        assert_eq!(said(serde_json::json!({})), "any");
-    }
-
-    fn document(edges: serde_json::Value) -> Document {
-        let text = serde_json::json!({
-            "format": "superstep/1",
-            "nodes": {"a": {"kind": "assign"}, "b": {"kind": "assign"}, "c": {"kind": "assign"}},
-            "edges": edges
-        });
-        Document::parse(&text.to_string()).0
-    }
-
-    fn ways(edges: &Edges, node: &str, targets: &[&str]) -> Vec<String> {
-        let mut way = Way::default();
-        let targets: Vec<String> = targets.iter().map(|target| (*target).to_owned()).collect();
-        way.finished(edges, node, &targets);
-        assert_eq!(way.visits.get(node), Some(&1));
-        way.taken
-            .into_iter()
-            .map(|((from, to), times)| format!("{from}>{to} {times}"))
-            .collect()
-    }
-
-    #[test]
-    fn ways_to_the_end_follow_from_the_edges() {
-        let plain = Edges::of(&document(serde_json::json!([
-            {"from": "a", "to": "__end__"}, {"from": "a", "to": "b"}
-        ])));
-        assert_eq!(
-            ways(&plain, "a", &["b"]),
-            ["a>__end__ 1", "a>b 1"],
-            "a plain edge is always followed"
-        );
-        let choice = Edges::of(&document(serde_json::json!([
-            {"from": "a", "to": "__end__", "when": "state.n > 1"}, {"from": "a", "to": "b", "when": "state.n <= 1"}
-        ])));
-        assert_eq!(ways(&choice, "a", &["b"]), ["a>b 1"]);
-        assert_eq!(ways(&choice, "a", &[]), ["a>__end__ 1"], "when nothing else was");
-        assert_eq!(
-            ways(&choice, "b", &[]),
-            Vec::<String>::new(),
-            "b has no way to the end"
-        );
-        // One plain edge among conditional ones is followed every time, in either order.
-        let both = |turned: bool| {
-            let mut edges = vec![
-                serde_json::json!({"from": "a", "to": "__end__", "when": "state.n > 1"}),
-                serde_json::json!({"from": "a", "to": "__end__"}),
-            ];
-            if turned {
-                edges.reverse();
-            }
-            Edges::of(&document(edges.into()))
-        };
-        for turned in [false, true] {
-            assert_eq!(ways(&both(turned), "a", &["b"]), ["a>__end__ 1", "a>b 1"]);
-        }
-        let next: Vec<superstep::Name> = vec!["b".into(), "c".into()];
-        assert_eq!(plain.led("a", &next), ["b"]);
-        assert_eq!(plain.led("c", &next), Vec::<String>::new());
-        let mut way = Way::default();
-        way.ran(START);
-        way.ran("a");
-        way.ran("a");
-        assert_eq!(way.visits.into_iter().collect::<Vec<_>>(), [("a".to_owned(), 2)]);
+        assert_eq!(shown(serde_json::json!({"enum": ["a"]})), "enum");
+        assert_eq!(shown(serde_json::json!({})), "any");
     }
 }

@@ -15,7 +15,7 @@ use superstep_nodes::{Access, Environment, Grants};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files;
-use crate::documents::Source;
+use crate::documents::GraphSource;
 use crate::wire::{
     AccessView, Empty, GrantTrust, GrantView, GraphRef, Problem, RevokeTrust, RunModels, TrustList,
     TrustNeeded, TrustProject, TrustView, Want,
@@ -227,14 +227,14 @@ impl Workbench {
     }
 
     /// The project that a document belongs to.
-    pub(crate) fn project(source: &Source) -> String {
+    pub(crate) fn project(source: &GraphSource) -> String {
         source
             .path
             .as_deref()
             .map_or_else(|| source.key.clone(), Trust::project_of)
     }
 
-    fn wanted_by(&self, source: &Source, models: &RunModels) -> Wanted {
+    fn wanted_by(&self, source: &GraphSource, models: &RunModels) -> Wanted {
         let folder = source.path.as_deref().and_then(Path::parent);
         let environment = models.within(self.environment(folder.map(Path::to_path_buf)));
         Trust::wanted(&self.registry, &source.document, &environment)
@@ -243,7 +243,7 @@ impl Workbench {
     /// Refuses to run a graph, or only some of its nodes, while it wants what its owner has not allowed.
     pub(crate) fn permit(
         &self,
-        source: &Source,
+        source: &GraphSource,
         node: Option<&str>,
         models: &RunModels,
     ) -> Result<(), Problem> {

@@ -70,7 +70,7 @@ pub struct ExchangeView {
     pub response: String,
     /// How it ended.
     pub ended: ExchangeEnd,
-    /// Tokens, when the server said.
+    /// Tokens, when the server counted them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub tokens: Option<ExchangeTokens>,

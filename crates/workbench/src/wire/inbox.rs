@@ -126,7 +126,7 @@ pub struct WithdrawQuestion {
     pub checkpoint_id: String,
     /// Interrupt id.
     pub interrupt_id: String,
-    /// Why, in the words of whoever withdraws it.
+    /// Why, in the words of the person who withdraws it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub why: Option<String>,

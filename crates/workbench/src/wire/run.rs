@@ -128,7 +128,7 @@ pub struct EffectView {
     pub node: String,
     /// Nodes around it, the outermost first, when it is in a nested graph.
     pub path: Vec<String>,
-    /// `once` or `idempotent`, as the graph says. Absent: nothing is said, and its kind works outside.
+    /// `once` or `idempotent`, as the graph says. Absent: the graph does not say, and its kind works outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub effect: Option<String>,
@@ -305,7 +305,7 @@ pub struct NodeTested {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub asked: Option<super::Asked>,
-    /// What models said on the way.
+    /// What models answered on the way.
     pub text: String,
     /// What it logged and emitted, the first of it.
     #[ts(type = "any[]")]

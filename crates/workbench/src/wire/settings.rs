@@ -90,7 +90,7 @@ pub struct ReadPython {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum PythonChosenBy {
-    /// Whoever started the program, in `SUPERSTEP_PYTHON`.
+    /// The environment of the program, in `SUPERSTEP_PYTHON`.
     Variable,
     /// The user, in the settings.
     Settings,

@@ -27,7 +27,7 @@ pub enum ChosenBy {
     Default,
     /// The user, in the settings.
     Settings,
-    /// Whoever started the program, with `--db`.
+    /// The command line of the program, with `--db`.
     Program,
 }
 
@@ -88,7 +88,7 @@ pub struct UseStorage {
 /// `storage.usage`
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct ReadUsage {
-    /// At most so many threads, the largest first; 0 means 500.
+    /// The most threads, the largest first; 0 means 500.
     #[serde(default)]
     pub limit: u32,
 }
@@ -129,7 +129,7 @@ pub struct UsageView {
     pub threads: Vec<ThreadSize>,
 }
 
-/// What is to be said about a key.
+/// A hint about a key that takes more than it is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyHint {
@@ -152,7 +152,7 @@ pub struct KeySize {
     pub whole: u64,
     /// Bytes of its value now, as JSON; 0 when it has none.
     pub now: u64,
-    /// What is to be said about it.
+    /// What can be done about it, when that is worth it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub hint: Option<KeyHint>,
@@ -243,7 +243,7 @@ pub enum KeepRule {
     Latest,
     /// The newest checkpoint of each branch.
     Branches,
-    /// So many of the newest checkpoints.
+    /// The newest checkpoints, this number of them.
     Newest {
         /// How many.
         count: u32,
@@ -314,7 +314,7 @@ pub struct RemovalView {
     pub threads: u64,
     /// Checkpoints.
     pub checkpoints: u64,
-    /// Bytes that are free afterwards, where the database can tell.
+    /// Bytes that are free afterwards, where the database knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub bytes: Option<u64>,

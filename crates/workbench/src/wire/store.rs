@@ -8,7 +8,7 @@ use super::{Json, ValueView};
 /// `store.namespaces`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ListNamespaces {
-    /// Passes over so many.
+    /// The number to pass over.
     #[serde(default)]
     #[ts(optional)]
     pub offset: Option<u32>,
@@ -47,11 +47,11 @@ pub struct ListItems {
     #[serde(default)]
     #[ts(optional)]
     pub by: Option<FoundBy>,
-    /// Passes over so many.
+    /// The number to pass over.
     #[serde(default)]
     #[ts(optional)]
     pub offset: Option<u32>,
-    /// At most so many; 50 when absent.
+    /// The most; 50 when absent.
     #[serde(default)]
     #[ts(optional)]
     pub limit: Option<u32>,
@@ -120,7 +120,7 @@ pub struct OutdatedItems {
     pub items: u32,
     /// There are more.
     pub more: bool,
-    /// The work that embeds them anew now, for its progress and for `work.cancel`.
+    /// The job that embeds them again now, for its progress and for `work.cancel`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub work: Option<String>,

@@ -373,7 +373,7 @@ pub struct ReadWithin {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub before: Option<String>,
-    /// At most so many steps; 0 means 50.
+    /// The most steps; 0 means 50.
     #[serde(default)]
     pub limit: u32,
 }
@@ -442,7 +442,7 @@ pub struct SnapshotView {
     pub visits: Vec<NodeCount>,
     /// Edges taken on the way here.
     pub taken: Vec<EdgeCount>,
-    /// The way here is longer than what was counted: only so many of its last super-steps were.
+    /// The way here is longer than what was counted: only its last super-steps were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub counted: Option<u32>,
@@ -460,10 +460,10 @@ pub struct ReadValue {
     pub checkpoint_id: Option<String>,
     /// JSON Pointer from the state's root, e.g. `/messages/3/content`.
     pub pointer: String,
-    /// For lists and text: skip so many items or characters.
+    /// For lists and text: the number of items or characters to skip.
     #[serde(default)]
     pub offset: u32,
-    /// For lists and text: at most so many; 0 means all.
+    /// For lists and text: the most of them; 0 means all.
     #[serde(default)]
     pub limit: u32,
 }
@@ -539,7 +539,7 @@ pub struct UpdateState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub as_node: Option<String>,
-    /// Only tell what would run next; store nothing.
+    /// Only say what would run next; store nothing.
     #[serde(default)]
     pub preview: bool,
     /// Take the thread over from another program that runs it; its run ends there.

@@ -15,7 +15,7 @@ node: string,
  */
 path: Array<string>, 
 /**
- * `once` or `idempotent`, as the graph says. Absent: nothing is said, and its kind works outside.
+ * `once` or `idempotent`, as the graph says. Absent: the graph does not say, and its kind works outside.
  */
 effect?: string, 
 /**

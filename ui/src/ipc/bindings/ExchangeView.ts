@@ -36,7 +36,7 @@ response: string,
  */
 ended: ExchangeEnd, 
 /**
- * Tokens, when the server said.
+ * Tokens, when the server counted them.
  */
 tokens?: ExchangeTokens, 
 /**

@@ -26,6 +26,6 @@ whole: number,
  */
 now: number, 
 /**
- * What is to be said about it.
+ * What can be done about it, when that is worth it.
  */
 hint?: KeyHint, };

@@ -18,10 +18,10 @@ query?: string,
  */
 by?: FoundBy, 
 /**
- * Passes over so many.
+ * The number to pass over.
  */
 offset?: number, 
 /**
- * At most so many; 50 when absent.
+ * The most; 50 when absent.
  */
 limit?: number, };

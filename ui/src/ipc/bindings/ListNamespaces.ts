@@ -5,6 +5,6 @@
  */
 export type ListNamespaces = { 
 /**
- * Passes over so many.
+ * The number to pass over.
  */
 offset?: number, };

@@ -16,7 +16,7 @@ task: TaskView,
  */
 asked?: Asked, 
 /**
- * What models said on the way.
+ * What models answered on the way.
  */
 text: string, 
 /**

@@ -14,6 +14,6 @@ items: number,
  */
 more: boolean, 
 /**
- * The work that embeds them anew now, for its progress and for `work.cancel`.
+ * The job that embeds them again now, for its progress and for `work.cancel`.
  */
 work?: string, };

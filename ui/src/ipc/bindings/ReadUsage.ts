@@ -5,6 +5,6 @@
  */
 export type ReadUsage = { 
 /**
- * At most so many threads, the largest first; 0 means 500.
+ * The most threads, the largest first; 0 means 500.
  */
 limit: number, };

@@ -17,10 +17,10 @@ checkpointId?: string,
  */
 pointer: string, 
 /**
- * For lists and text: skip so many items or characters.
+ * For lists and text: the number of items or characters to skip.
  */
 offset: number, 
 /**
- * For lists and text: at most so many; 0 means all.
+ * For lists and text: the most of them; 0 means all.
  */
 limit: number, };

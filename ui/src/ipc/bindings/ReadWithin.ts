@@ -17,6 +17,6 @@ ns: string,
  */
 before?: string, 
 /**
- * At most so many steps; 0 means 50.
+ * The most steps; 0 means 50.
  */
 limit: number, };

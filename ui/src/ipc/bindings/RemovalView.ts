@@ -14,7 +14,7 @@ threads: number,
  */
 checkpoints: number, 
 /**
- * Bytes that are free afterwards, where the database can tell.
+ * Bytes that are free afterwards, where the database knows.
  */
 bytes?: number, 
 /**

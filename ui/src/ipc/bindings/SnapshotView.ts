@@ -46,6 +46,6 @@ visits: Array<NodeCount>,
  */
 taken: Array<EdgeCount>, 
 /**
- * The way here is longer than what was counted: only so many of its last super-steps were.
+ * The way here is longer than what was counted: only its last super-steps were.
  */
 counted?: number, };

@@ -30,7 +30,7 @@ overwrite: Array<string>,
  */
 asNode?: string, 
 /**
- * Only tell what would run next; store nothing.
+ * Only say what would run next; store nothing.
  */
 preview: boolean, 
 /**

@@ -17,7 +17,7 @@ checkpointId: string,
  */
 interruptId: string, 
 /**
- * Why, in the words of whoever withdraws it.
+ * Why, in the words of the person who withdraws it.
  */
 why?: string, 
 /**

@@ -1,0 +1,221 @@
+//! The route to a checkpoint: what ran, and which edges were followed.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use superstep::{CheckpointHead, Source, TaskSnapshot, Value};
+use superstep_document::{Document, END, Edge, START};
+
+use crate::documents::graphs::Built;
+use crate::ledger::TaskRow;
+
+/// What ran and which edges were followed on the way to a checkpoint.
+#[derive(Default)]
+pub(super) struct Route {
+    pub(super) visits: BTreeMap<String, u32>,
+    pub(super) taken: BTreeMap<(String, String), u32>,
+}
+
+impl Route {
+    fn ran(&mut self, node: &str) {
+        if node != START {
+            *self.visits.entry(node.to_owned()).or_default() += 1;
+        }
+    }
+
+    fn took(&mut self, from: &str, to: &str) {
+        *self.taken.entry((from.to_owned(), to.to_owned())).or_default() += 1;
+    }
+
+    /// A task that ended and where its writes led. Ways to the end leave no trace in storage, so they follow from the
+    /// edges: a plain edge is always followed, a conditional one when nothing else was.
+    fn finished(&mut self, edges: &Edges, node: &str, targets: &[String]) {
+        self.ran(node);
+        for target in targets {
+            self.took(node, target);
+        }
+        match edges.to_end.get(node) {
+            Some(Ending::Always) => self.took(node, END),
+            Some(Ending::Otherwise) if targets.is_empty() => self.took(node, END),
+            _ => {}
+        }
+    }
+}
+
+enum Ending {
+    Always,
+    Otherwise,
+}
+
+/// The document's edges by source.
+#[derive(Default)]
+struct Edges {
+    targets: HashMap<String, HashSet<String>>,
+    to_end: HashMap<String, Ending>,
+}
+
+impl Edges {
+    fn of(document: &Document) -> Self {
+        let mut edges = Edges::default();
+        for (_, edge) in document.edges() {
+            for source in edge.sources() {
+                for target in edge.targets() {
+                    if target == END {
+                        let ending = match edge {
+                            Edge::Plain { .. } => Ending::Always,
+                            _ => Ending::Otherwise,
+                        };
+                        let entry = edges.to_end.entry(source.to_owned()).or_insert(Ending::Otherwise);
+                        if matches!(ending, Ending::Always) {
+                            *entry = ending;
+                        }
+                    } else {
+                        edges
+                            .targets
+                            .entry(source.to_owned())
+                            .or_default()
+                            .insert(target.to_owned());
+                    }
+                }
+            }
+        }
+        edges
+    }
+
+    /// Where a source led, found from what ran next: exact unless two sources of one step lead to the same target.
+    fn led(&self, from: &str, next: &[superstep::Name]) -> Vec<String> {
+        let targets = self.targets.get(from);
+        next.iter()
+            .filter(|name| targets.is_some_and(|targets| targets.contains(&***name)))
+            .map(ToString::to_string)
+            .collect()
+    }
+}
+
+/// The route to a checkpoint, from the checkpoints on the way and the finished tasks of its open step.
+pub(super) fn route(
+    line: &[CheckpointHead],
+    head: &CheckpointHead,
+    built: Option<&Built>,
+    timings: &HashMap<String, Vec<TaskRow>>,
+    live: &[TaskSnapshot],
+) -> Route {
+    let edges = built
+        .map(|built| Edges::of(&built.source.document))
+        .unwrap_or_default();
+    let mut route = Route::default();
+    let mut child = head;
+    // An edit as the node that had just run takes the place of that node's own edges.
+    let mut edited: Option<String> = None;
+    for parent in line {
+        match child.metadata.source {
+            Source::Loop => {
+                let edited = edited.take();
+                let rows = timings.get(parent.id.as_str());
+                let mut noted: Vec<&TaskRow> =
+                    rows.into_iter().flatten().filter(|row| row.finished).collect();
+                for node in &parent.next {
+                    if edited.as_deref() == Some(&**node) {
+                        route.ran(node);
+                        continue;
+                    }
+                    // One row per task: a fan-out has several of one node.
+                    match noted.iter().position(|row| *row.node == **node) {
+                        Some(index) => {
+                            let row = noted.swap_remove(index);
+                            route.finished(&edges, node, &row.targets);
+                        }
+                        None => route.finished(&edges, node, &edges.led(node, &child.next)),
+                    }
+                }
+            }
+            Source::Update => {
+                if let Some(node) = child.metadata.user.get("as_node").and_then(Value::as_str) {
+                    for target in edges.led(node, &child.next) {
+                        route.took(node, &target);
+                    }
+                    edited = Some(node.to_owned());
+                }
+            }
+            Source::Input | Source::Fork => {}
+        }
+        child = parent;
+    }
+    for task in live.iter().filter(|task| task.result.is_some()) {
+        let targets: Vec<String> = task.targets.iter().map(ToString::to_string).collect();
+        route.finished(&edges, &task.name, &targets);
+    }
+    route
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(edges: serde_json::Value) -> Document {
+        let text = serde_json::json!({
+            "format": "superstep/1",
+            "nodes": {"a": {"kind": "assign"}, "b": {"kind": "assign"}, "c": {"kind": "assign"}},
+            "edges": edges
+        });
+        Document::parse(&text.to_string()).0
+    }
+
+    fn ways(edges: &Edges, node: &str, targets: &[&str]) -> Vec<String> {
+        let mut route = Route::default();
+        let targets: Vec<String> = targets.iter().map(|target| (*target).to_owned()).collect();
+        route.finished(edges, node, &targets);
+        assert_eq!(route.visits.get(node), Some(&1));
+        route
+            .taken
+            .into_iter()
+            .map(|((from, to), times)| format!("{from}>{to} {times}"))
+            .collect()
+    }
+
+    #[test]
+    fn ways_to_the_end_follow_from_the_edges() {
+        let plain = Edges::of(&document(serde_json::json!([
+            {"from": "a", "to": "__end__"}, {"from": "a", "to": "b"}
+        ])));
+        assert_eq!(
+            ways(&plain, "a", &["b"]),
+            ["a>__end__ 1", "a>b 1"],
+            "a plain edge is always followed"
+        );
+        let choice = Edges::of(&document(serde_json::json!([
+            {"from": "a", "to": "__end__", "when": "state.n > 1"}, {"from": "a", "to": "b", "when": "state.n <= 1"}
+        ])));
+        assert_eq!(ways(&choice, "a", &["b"]), ["a>b 1"]);
+        assert_eq!(ways(&choice, "a", &[]), ["a>__end__ 1"], "when nothing else was");
+        assert_eq!(
+            ways(&choice, "b", &[]),
+            Vec::<String>::new(),
+            "b has no way to the end"
+        );
+        // One plain edge among conditional ones is followed every time, in either order.
+        let both = |turned: bool| {
+            let mut edges = vec![
+                serde_json::json!({"from": "a", "to": "__end__", "when": "state.n > 1"}),
+                serde_json::json!({"from": "a", "to": "__end__"}),
+            ];
+            if turned {
+                edges.reverse();
+            }
+            Edges::of(&document(edges.into()))
+        };
+        for turned in [false, true] {
+            assert_eq!(ways(&both(turned), "a", &["b"]), ["a>__end__ 1", "a>b 1"]);
+        }
+        let next: Vec<superstep::Name> = vec!["b".into(), "c".into()];
+        assert_eq!(plain.led("a", &next), ["b"]);
+        assert_eq!(plain.led("c", &next), Vec::<String>::new());
+        let mut route = Route::default();
+        route.ran(START);
+        route.ran("a");
+        route.ran("a");
+        assert_eq!(
+            route.visits.into_iter().collect::<Vec<_>>(),
+            [("a".to_owned(), 2)]
+        );
+    }
+}

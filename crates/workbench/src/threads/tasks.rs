@@ -1,0 +1,90 @@
+//! Tasks of a checkpoint as interfaces receive them.
+
+use std::collections::{HashMap, HashSet};
+
+use superstep::{Failure, TaskSnapshot, TaskState};
+use superstep_document::Document;
+
+use crate::base::values::{self, interrupt_view};
+use crate::ledger::TaskRow;
+use crate::wire::{AttemptView, TaskStatus, TaskView};
+
+/// What is known of a checkpoint's tasks beside what is stored of them.
+pub(crate) struct TasksOf<'a> {
+    pub(crate) timings: &'a [TaskRow],
+    pub(crate) running: &'a HashSet<String>,
+    pub(crate) attempts: &'a HashMap<String, Vec<AttemptView>>,
+    /// Tasks whose questions wait; the others' were withdrawn.
+    pub(crate) waiting: Option<&'a HashSet<String>>,
+    /// Their step has ended.
+    pub(crate) closed: bool,
+    pub(crate) document: Option<&'a Document>,
+}
+
+/// What an error that is shown as `Class('message')` says of the failure.
+fn failure_of(shown: &str) -> Failure {
+    let (class, message) = shown.split_once('(').unwrap_or(("Exception", shown));
+    Failure::new(class, message)
+}
+
+/// Why a task of this document was not tried again, as far as its error says.
+pub(crate) fn not_retried(document: &Document, node: &str, error: &str) -> Option<String> {
+    let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;
+    superstep_nodes::not_retried(&spec.conduct, &failure_of(error))
+}
+
+pub(crate) fn task_view(task: &TaskSnapshot, known: &TasksOf<'_>) -> TaskView {
+    let id = task.id.to_string();
+    let row = known.timings.iter().find(|row| row.task_id == id);
+    // A result beside an error is of a node whose router failed, or of a later attempt, which succeeded.
+    let succeeded =
+        task.result.is_some() && (task.error.is_none() || row.map_or(known.closed, |row| row.finished));
+    let asks = !task.interrupts.is_empty() && known.waiting.is_none_or(|waiting| waiting.contains(&id));
+    let status = if known.running.contains(&id) {
+        TaskStatus::Running
+    } else if succeeded {
+        TaskStatus::Done
+    } else if task.error.is_some() {
+        TaskStatus::Failed
+    } else if asks {
+        TaskStatus::Asking
+    } else {
+        TaskStatus::Waiting
+    };
+    let mut attempts = known.attempts.get(&id).cloned().unwrap_or_default();
+    let mut error = task.error.clone();
+    if status == TaskStatus::Done
+        && let Some(error) = error.take()
+    {
+        // The run before failed with it; what it tried before that is kept, as the last attempts that failed are.
+        attempts.push(AttemptView {
+            attempt: attempts.last().map_or(0, |last| last.attempt) + 1,
+            error,
+            wait_millis: None,
+        });
+    }
+    let not_retried = match (status, &error, known.document) {
+        (TaskStatus::Failed, Some(error), Some(document)) => not_retried(document, &task.name, error),
+        _ => None,
+    };
+    TaskView {
+        node: task.name.to_string(),
+        status,
+        error,
+        interrupts: match status {
+            // What was withdrawn is not asked any more.
+            TaskStatus::Waiting => Vec::new(),
+            _ => task.interrupts.iter().map(interrupt_view).collect(),
+        },
+        result: task.result.as_ref().map(values::view),
+        targets: task.targets.iter().map(ToString::to_string).collect(),
+        millis: row.map(|row| row.millis),
+        attempts,
+        not_retried,
+        within: task.state.as_ref().and_then(|state| match state {
+            TaskState::Ns(ns) => Some(ns.to_string()),
+            TaskState::Snapshot(_) => None,
+        }),
+        id,
+    }
+}
