@@ -15,6 +15,7 @@ use crate::graph::node::{Interrupted, NodeError};
 use crate::graph::plan::NodeIx;
 use crate::graph::scope::Shared;
 use crate::graph::task::{Origin, StepContext, TaskHeader};
+use crate::policy::breakpoint::BreakpointPlace;
 use crate::store::Store;
 use crate::stream::emit::Emitter;
 use crate::stream::events::{Payload, StreamMode};
@@ -306,12 +307,24 @@ impl NodeContext {
 
     /// Sends something to readers of the `custom` stream. Waits while the reader is behind.
     pub async fn emit(&self, value: impl Into<Value>) {
-        if self.note_activity() && self.wants(StreamMode::Custom) {
+        let value = value.into();
+        if !self.note_activity() {
+            return;
+        }
+        let shared = &self.0.shared;
+        if shared
+            .config
+            .has_breakpoint(|place| matches!(place, BreakpointPlace::Emitted(_)))
+        {
+            let mut emitted = shared.hits.emitted.lock();
+            emitted.push((self.info().task_id.clone(), value.clone()));
+        }
+        if self.wants(StreamMode::Custom) {
             if self.0.calls.load(Ordering::Relaxed) > 0 {
                 // What was called before is told before.
                 tokio::task::yield_now().await;
             }
-            let (emitter, payload) = (&self.0.shared.emitter, Payload::Custom(value.into()));
+            let (emitter, payload) = (&self.0.shared.emitter, Payload::Custom(value));
             // What a called task emits comes in the namespace of its caller.
             match self.0.head.caller_segments(&emitter.ns()) {
                 Some(ns) => emitter.nested(ns, true).send(payload).await,

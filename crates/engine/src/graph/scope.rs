@@ -15,6 +15,7 @@ use crate::checkpoint::types::CheckpointTuple;
 use crate::graph::call::Call;
 use crate::graph::compiled::Graph;
 use crate::graph::past::Past;
+use crate::policy::breakpoint::Hits;
 use crate::store::Store;
 use crate::stream::emit::Emitter;
 use crate::stream::run_config::{RunConfig, user_metadata};
@@ -75,6 +76,8 @@ pub(crate) struct Shared {
     pub(crate) address: OnceLock<Arc<Address>>,
     /// What was done on other branches of the thread.
     pub(crate) past: Arc<Past>,
+    /// Why the run stops at a breakpoint, and what its breakpoints wait for.
+    pub(crate) hits: Arc<Hits>,
     /// Of the attempt that runs this graph, when somebody watches it.
     pub(crate) pulse: Option<Arc<Pulse>>,
     /// Where the tasks of this graph say what they call; not set where no run stands behind them.
@@ -122,6 +125,7 @@ impl Shared {
             kept_at: OnceLock::new(),
             address: OnceLock::new(),
             past: Arc::default(),
+            hits: Arc::default(),
             pulse: None,
             calls: OnceLock::new(),
         }

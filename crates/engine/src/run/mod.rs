@@ -13,7 +13,10 @@ pub use typed::{Outcome, TypedGraph};
 pub use crate::base::clock::{Clock, SystemClock, iso8601};
 pub use crate::base::failure::Failure;
 pub use crate::policy::bounds::{Bound, Bounds};
+pub use crate::policy::breakpoint::{
+    Breakpoint, BreakpointHit, BreakpointLimit, BreakpointPlace, Condition, HitRule, LogText,
+};
 pub use crate::policy::effect::{EffectDone, EffectPolicy, EffectState};
-pub use crate::stream::config::{Drain, Durability, Input, Output, RunResult, RunStatus, StateRef};
+pub use crate::stream::config::{Drain, Durability, Input, Output, RunResult, RunStatus, StateRef, StepTask};
 pub use crate::stream::error::{RunError, StateError, TimeoutScope, UnknownInterruptReason};
 pub use crate::stream::run_config::RunConfig;

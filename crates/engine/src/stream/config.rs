@@ -3,8 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::base::command::Command;
-use crate::base::ids::{CheckpointId, Name, ThreadId};
+use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::checkpoint::claim::ClaimRequest;
+use crate::policy::breakpoint::BreakpointHit;
 use crate::stream::events::{Interrupt, beside};
 use crate::stream::metrics::RunMetrics;
 use crate::value::{List, Object, Value};
@@ -83,6 +84,15 @@ pub enum Output {
     Key(Name),
 }
 
+/// Which task of an open step runs alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepTask {
+    /// The first that waits.
+    Next,
+    /// This one.
+    Task(TaskId),
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStatus {
@@ -105,6 +115,8 @@ pub struct RunResult {
     pub interrupts: Vec<Interrupt>,
     /// The newest checkpoint, when there is a checkpointer.
     pub checkpoint_id: Option<CheckpointId>,
+    /// The breakpoint at which it stopped. None for `interrupt_before` and `interrupt_after`.
+    pub stopped: Option<BreakpointHit>,
     /// What it cost, when `RunConfig.metrics` asked.
     pub metrics: Option<RunMetrics>,
 }

@@ -184,6 +184,10 @@ pub(crate) struct StateSize {
 }
 
 impl StateSize {
+    /// The size of the value of a channel, in bytes.
+    pub(crate) fn of(&self, channel: usize) -> usize {
+        self.channels.get(channel).map_or(0, |(bytes, _)| *bytes)
+    }
     /// The value of a channel changed. `kept` is how many items a list has in common with the one before it, when it only
     /// grew.
     pub(crate) fn set(&mut self, channel: usize, value: Option<&Value>, kept: Option<usize>) {

@@ -9,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 use crate::base::ids::{CheckpointId, Name, ThreadId};
 use crate::checkpoint::claim::ClaimRequest;
 use crate::policy::bounds::Bounds;
+use crate::policy::breakpoint::{Breakpoint, BreakpointPlace};
 use crate::policy::effect::EffectPolicy;
-use crate::stream::config::{Drain, Durability, Output};
+use crate::stream::config::{Drain, Durability, Output, StepTask};
 use crate::stream::events::StreamMode;
 use crate::stream::lifecycle::Lifecycle;
 use crate::stream::metrics::Meter;
@@ -66,6 +67,13 @@ pub struct RunConfig {
     pub interrupt_after: Vec<Name>,
     /// Breakpoints on `*` hold in nested graphs as well: a run steps into them.
     pub interrupt_nested: bool,
+    /// Where the run stops under which conditions, or logs. A run that stopped there goes on with
+    /// [`Input::Continue`](crate::Input::Continue).
+    pub breakpoints: Arc<[Breakpoint]>,
+    /// Run one task of the step that the thread has come to, and hold the others back. What it writes is stored as after a
+    /// crash: the others see the same state, and the step is applied when all of its tasks have run. Needs a checkpointer
+    /// and the durability sync or async.
+    pub step_task: Option<StepTask>,
     /// When checkpoints are stored.
     pub durability: Durability,
     /// Stored with every checkpoint: strings, numbers and booleans whose key does not begin with `__`.
@@ -125,6 +133,8 @@ impl Default for RunConfig {
             interrupt_before: Vec::new(),
             interrupt_after: Vec::new(),
             interrupt_nested: false,
+            breakpoints: [].into(),
+            step_task: None,
             durability: Durability::default(),
             metadata: Object::new(),
             context: Value::Null,
@@ -237,6 +247,16 @@ impl RunConfig {
         self.interrupt_nested = nested;
         self
     }
+    /// Sets the [breakpoints](Self#structfield.breakpoints).
+    pub fn breakpoints(mut self, breakpoints: impl IntoIterator<Item = Breakpoint>) -> Self {
+        self.breakpoints = breakpoints.into_iter().collect();
+        self
+    }
+    /// Runs [one task](Self#structfield.step_task) of the open step.
+    pub fn step_task(mut self, task: impl Into<Option<StepTask>>) -> Self {
+        self.step_task = task.into();
+        self
+    }
     /// Sets when checkpoints are [stored](Self#structfield.durability).
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
@@ -306,6 +326,15 @@ impl RunConfig {
     pub fn content_limit(mut self, bytes: usize) -> Self {
         self.content_limit = bytes;
         self
+    }
+}
+
+impl RunConfig {
+    /// Is any breakpoint at such a place?
+    pub(crate) fn has_breakpoint(&self, is_such: impl Fn(&BreakpointPlace) -> bool) -> bool {
+        self.breakpoints
+            .iter()
+            .any(|breakpoint| is_such(&breakpoint.place))
     }
 }
 

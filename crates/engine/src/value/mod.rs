@@ -173,6 +173,15 @@ impl From<f64> for Value {
         Number::from_f64(n).map_or(Value::Null, Value::Number)
     }
 }
+/// The member of an object; null where there is none, as of every other value.
+impl std::ops::Index<&str> for Value {
+    type Output = Value;
+    fn index(&self, key: &str) -> &Value {
+        static NULL: Value = Value::Null;
+        self.get(key).unwrap_or(&NULL)
+    }
+}
+
 impl From<bool> for Value {
     fn from(b: bool) -> Self {
         Value::Bool(b)

@@ -3,6 +3,7 @@
 
 mod analysis;
 mod bounds;
+mod breakpoints;
 mod channels;
 mod claims;
 mod commits;

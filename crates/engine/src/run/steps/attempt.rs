@@ -11,6 +11,7 @@ use crate::graph::context::NodeContext;
 use crate::graph::handler::NodeFailed;
 use crate::graph::node::Node;
 use crate::graph::rules::Rules;
+use crate::run::steps::breakpoints::breaks_before_retry;
 use crate::stream::events::{AttemptFailed, Payload, StreamMode};
 use crate::task::{End, Outcome};
 
@@ -44,6 +45,9 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
             .policy(failure)
             .and_then(|policy| policy.next_wait(failed, failure))
         {
+            if breaks_before_retry(&context, failed, failure).await {
+                return outcome;
+            }
             tell(&context, failed, failure, Some(wait)).await;
             tracing::info!(%node, attempt = failed, ?wait, "attempt failed, trying again: {failure}");
             tokio::time::sleep(wait).await;

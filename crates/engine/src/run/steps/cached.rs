@@ -32,7 +32,7 @@ impl Loop {
 
     /// Gives one task its kept result. False when there is none, so that it is to run.
     pub(super) async fn take_cached(&mut self, place: usize) -> Result<bool, RunError> {
-        if !self.open.tasks[place].writes.is_empty() {
+        if !self.open.tasks[place].writes.is_empty() || self.is_held(place) {
             return Ok(false);
         }
         let (Some(cache), Some(key)) = (self.setup.cache.clone(), self.cache_key(place)) else {

@@ -27,7 +27,10 @@ impl Loop {
         changed: impl IntoIterator<Item = ChannelIx>,
     ) -> Result<(), RunError> {
         let config = &self.setup.shared.config;
-        if config.metrics.is_none() && config.bounds.state_bytes.is_none() {
+        if config.metrics.is_none()
+            && config.bounds.state_bytes.is_none()
+            && !self.breakpoints.as_ref().is_some_and(|points| points.measures)
+        {
             return Ok(());
         }
         self.live.measured = true;

@@ -271,6 +271,7 @@ impl<'a> Executor<'a> {
     async fn take_up(&mut self, place: usize, outcome: Outcome) -> Result<(), RunError> {
         let others =
             self.running.len() + self.queue.len() + self.held.len() + usize::from(self.here.is_some());
+        let others = others + self.run.open.held.iter().filter(|held| **held).count();
         if let Some(handler) = self.run.finished(place, outcome, others, &mut self.ended).await? {
             self.queue.push_front(handler);
         }

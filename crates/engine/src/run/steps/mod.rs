@@ -45,6 +45,8 @@ use crate::value::{List, Object, Value};
 mod answers;
 pub(crate) mod attempt;
 mod begin;
+mod breakpoint_places;
+mod breakpoints;
 mod cached;
 mod calls;
 mod counts;
@@ -58,10 +60,12 @@ pub(crate) mod persist;
 mod questions;
 mod report;
 mod states;
+mod step_task;
 mod subgraph;
 mod tasks;
 mod work;
 
+use breakpoints::Breakpoints;
 use calls::Calls;
 use deadline::Deadline;
 use effects::Decided;
@@ -85,6 +89,8 @@ pub(crate) struct Loop {
     open: OpenStep,
     resumed: Resumed,
     report: Report,
+    /// Not set for a graph without breakpoints.
+    breakpoints: Option<Box<Breakpoints>>,
 }
 
 impl Loop {
@@ -117,6 +123,7 @@ impl Loop {
                 )));
             }
         }
+        Self::check_breakpoints(graph, &config)?;
         let run_id = config
             .run_id
             .clone()
@@ -198,6 +205,7 @@ impl Loop {
             open: OpenStep::new(&shared),
             resumed: Resumed::new(resuming),
             report: Report::default(),
+            breakpoints: Breakpoints::of(&shared),
             setup: Setup {
                 plan: graph.plan.clone(),
                 scope: Arc::new(scope),
@@ -218,6 +226,7 @@ impl Loop {
         let meter = shared.config.metrics.clone().filter(|_| !shared.is_nested());
         let mut ending = Ending::of_run(&span, meter.clone());
         let content_limit = shared.config.content_limit;
+        let nested = shared.is_nested();
         self.progress.deadline = Deadline::after(shared.config.run_timeout);
         async move {
             let going = meter.as_ref().map(|meter| meter.enter(Activity::Run));
@@ -271,6 +280,10 @@ impl Loop {
                 status,
                 interrupts: self.report.interrupts,
                 checkpoint_id,
+                stopped: match nested {
+                    true => None,
+                    false => self.setup.shared.hits.stopped.lock().take(),
+                },
                 metrics: meter.as_ref().and_then(Meter::given).map(Meter::read),
             })
         }
@@ -337,7 +350,11 @@ impl Loop {
             }
             self.close_step().await?;
             ending.step();
-            if self.breaks(&self.setup.breaks_after) {
+            let stepped = works && self.setup.shared.config.step_task.is_some();
+            if stepped {
+                self.stop_after_task();
+            }
+            if self.breaks_after().await | stepped | self.breaks(&self.setup.breaks_after) {
                 if self.wants_checkpoints() {
                     let next = self.prepare();
                     self.emit_checkpoint(&next).await;
@@ -376,9 +393,10 @@ impl Loop {
             }
             self.leave_behind();
         }
-        if self.breaks(&self.setup.breaks_before) {
+        if self.breaks_before().await | self.breaks(&self.setup.breaks_before) {
             return Ok(Some(Stop::Breakpoint(LifecycleStatus::InterruptBefore)));
         }
+        self.hold_others()?;
         self.count_visits()?;
         if let Some(reason) = self.setup.shared.config.drain.requested() {
             return Err(RunError::Drained { reason });
@@ -404,6 +422,7 @@ impl Loop {
     /// Applies the writes of the step's tasks as one, and makes the checkpoint after it.
     async fn close_step(&mut self) -> Result<(), RunError> {
         self.note_given();
+        self.keep_before();
         let before = self
             .setup
             .plan

@@ -31,8 +31,10 @@ impl Loop {
         {
             return;
         }
-        for task in self.open.tasks.iter().filter(|task| !task.is_start()) {
-            self.emit_start(task).await;
+        for (place, task) in self.open.tasks.iter().enumerate() {
+            if !task.is_start() && !self.is_held(place) {
+                self.emit_start(task).await;
+            }
         }
         // What failed and was taken over has nothing to show, unless its node had written before.
         let shows = |task: &Task| match task.writes.as_slice() {

@@ -71,6 +71,10 @@ pub(super) struct OpenStep {
     pub(super) calls: Calls,
     /// Packets that its tasks have made.
     pub(super) packets: Packets,
+    /// The place of the task that runs alone; the others that wait are held back.
+    pub(super) alone: Option<usize>,
+    /// Which tasks are held back, by their place.
+    pub(super) held: Vec<bool>,
 }
 
 impl OpenStep {
@@ -80,6 +84,8 @@ impl OpenStep {
             decided: HashMap::new(),
             calls: Calls::of(shared),
             packets: Packets::default(),
+            alone: None,
+            held: Vec::new(),
         }
     }
 }

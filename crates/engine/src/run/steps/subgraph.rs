@@ -230,6 +230,7 @@ async fn run(graph: &Graph, context: &NodeContext, input: Input, given: Value) -
         interrupt_after: every(&outer.config, &outer.config.interrupt_after),
         step_timeout: None,
         run_timeout: None,
+        step_task: None,
         context: match given {
             Value::Null => outer.config.context.clone(),
             given => given,
@@ -261,6 +262,7 @@ async fn run(graph: &Graph, context: &NodeContext, input: Input, given: Value) -
         kept_at: outer.kept_at.clone(),
         address: outer.address.clone(),
         past: outer.past.clone(),
+        hits: outer.hits.clone(),
         pulse: context.pulse(),
         calls: OnceLock::new(),
     };

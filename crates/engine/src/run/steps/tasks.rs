@@ -18,6 +18,8 @@ pub(super) const BREATHER: usize = 128;
 pub(super) struct Ended {
     /// The task that is being recorded was done on the spot: its writes can wait for those of its neighbours.
     pub(super) on_the_spot: bool,
+    /// A task failed at a breakpoint: the step stays open.
+    pub(super) stopped: bool,
     pub(super) failure: Option<RunError>,
     asked: bool,
     /// A called task asked. If its caller went on without it, nobody else says so.
@@ -143,10 +145,11 @@ impl Loop {
         let mut ended = Ended::default();
         self.count_packets_again()?;
         let expiry = self.progress.deadline.next(self.setup.shared.config.step_timeout);
-        let mut queue = (0..self.open.tasks.len()).filter(|place| self.open.tasks[*place].writes.is_empty());
+        let waits = |place: &usize| self.open.tasks[*place].writes.is_empty() && !self.is_held(*place);
+        let mut queue = (0..self.open.tasks.len()).filter(waits);
         let (Some(place), None) = (queue.next(), queue.next()) else {
-            let queue = (0..self.open.tasks.len()).filter(|place| self.open.tasks[*place].writes.is_empty());
-            let executor = Executor::new(self, queue.collect(), ended);
+            let queue = (0..self.open.tasks.len()).filter(waits).collect();
+            let executor = Executor::new(self, queue, ended);
             return Box::pin(executor.run(None, expiry)).await;
         };
         // A step of one task needs no task of the runtime: it runs here, and most often is done at once.
@@ -159,7 +162,8 @@ impl Loop {
                 if self.progress.on_the_spot.is_multiple_of(BREATHER) {
                     tokio::task::yield_now().await;
                 }
-                match self.finished(place, outcome, 0, &mut ended).await? {
+                let others = self.open.held.iter().filter(|held| **held).count();
+                match self.finished(place, outcome, others, &mut ended).await? {
                     None => return self.closed(ended, None),
                     Some(handler) => {
                         let executor = Executor::new(self, [handler].into(), ended);
@@ -201,8 +205,16 @@ impl Loop {
             self.fall_silent();
         }
         // What ended before the time was up is not hidden by it.
-        match (ended.failure.or(expired.filter(|_| !ended.asked)), ended.asked) {
+        let open = ended.asked || ended.stopped;
+        let failure = ended.failure.or(expired.filter(|_| !open));
+        if failure.is_none() && !ended.asked && self.holds_any() {
+            self.stop_after_task();
+        }
+        match (failure, ended.asked) {
             (Some(error), _) => Err(error),
+            (None, false) if ended.stopped || self.holds_any() => {
+                Ok(Some(Stop::Breakpoint(LifecycleStatus::Pending)))
+            }
             (None, true) if self.report.interrupts.is_empty() && !ended.asked_in_call => {
                 Ok(Some(Stop::Breakpoint(LifecycleStatus::Pending)))
             }
@@ -247,8 +259,17 @@ impl Loop {
         let mut verdict = Verdict::new(answers);
         match end {
             End::Done => self.done(place, &mut writes, &mut verdict).await,
-            End::Interrupted(asked) => self.asked(place, asked, &mut verdict, ended),
-            End::Failed(reason) => self.failed(&head, &writes, reason, &mut verdict, ended),
+            End::Interrupted(asked) => {
+                let is_own = matches!(asked, Interrupted::Question { .. });
+                self.asked(place, asked, &mut verdict, ended);
+                if is_own {
+                    self.note_question(place, &verdict.interrupts).await;
+                }
+            }
+            End::Failed(reason) => {
+                let stops = self.breaks_at_failure(place, &reason).await;
+                self.failed(&head, &writes, reason, &mut verdict, ended, stops);
+            }
             stopped => {
                 ended.failure.get_or_insert(match stopped {
                     End::Parent(command) => RunError::ParentCommand { command },
@@ -329,7 +350,9 @@ impl Loop {
         reason: Failure,
         verdict: &mut Verdict,
         ended: &mut Ended,
+        stops: bool,
     ) {
+        ended.stopped |= stops;
         let shown = repr(&reason);
         let notes = &mut verdict.notes;
         notes.push((Channel::Named(reserved::ERROR.into()), shown.as_str().into()));
@@ -341,8 +364,8 @@ impl Loop {
             let name = Value::String(head.name.clone());
             notes.push((Channel::Named(reserved::ERROR_SOURCE.into()), name));
             // Nothing new begins in a step that has failed: the handler runs when the step is resumed.
-            verdict.handled = Some((handler, reason)).filter(|_| !ended.has_failed());
-        } else if !head.is_call() {
+            verdict.handled = Some((handler, reason)).filter(|_| !ended.has_failed() && !stops);
+        } else if !head.is_call() && !stops {
             // Its caller decides what the failure of a call means.
             ended.failure.get_or_insert(match &*reason.class {
                 "InvalidUpdateError" => RunError::InvalidUpdate {
@@ -398,7 +421,7 @@ impl Loop {
         };
         let handled = verdict.handled.is_some();
         // When the last task of a step is done the step closes, and nobody asks for its pending writes.
-        let open = others > 0 || ended.asked || ended.failure.is_some() || handled;
+        let open = others > 0 || ended.asked || ended.stopped || ended.failure.is_some() || handled;
         let record = self.record(&head, &stored, open);
         if let Some(persister) = &mut self.persister
             && !record.writes.is_empty()

@@ -1,0 +1,417 @@
+//! Breakpoints of a run: where they are asked, and what they do.
+
+use std::time::Instant;
+
+use super::*;
+use crate::base::failure::Failure;
+use crate::checkpoint::types::reserved::END;
+use crate::graph::scope::graph_path;
+use crate::policy::breakpoint::{Acts, Breakpoint, BreakpointHit, BreakpointLimit, BreakpointPlace};
+
+/// The breakpoints of one graph of a run.
+pub(super) struct Breakpoints {
+    pub(super) list: Vec<Breakpoint>,
+    /// Which limits were passed already, by the place in `list`.
+    pub(super) passed: Vec<bool>,
+    /// The nodes that lead to this graph.
+    pub(super) began: Instant,
+    /// The state before the open step.
+    pub(super) before: Value,
+    /// Do breakpoints ask how large the state is?
+    pub(super) measures: bool,
+}
+
+impl Breakpoints {
+    /// The breakpoints that hold in this graph; none for most runs.
+    pub(super) fn of(shared: &Shared) -> Option<Box<Self>> {
+        if shared.config.breakpoints.is_empty() {
+            return None;
+        }
+        let path = graph_path(&shared.ns).join("/");
+        let list: Vec<Breakpoint> = shared
+            .config
+            .breakpoints
+            .iter()
+            .filter(|breakpoint| breakpoint.is_within(&path))
+            .cloned()
+            .collect();
+        if list.is_empty() {
+            return None;
+        }
+        let sized = |breakpoint: &Breakpoint| {
+            matches!(
+                breakpoint.place,
+                BreakpointPlace::Limit(BreakpointLimit::StateBytes(_) | BreakpointLimit::KeyBytes(..))
+            )
+        };
+        Some(Box::new(Self {
+            measures: list.iter().any(sized),
+            passed: vec![false; list.len()],
+            list,
+            began: Instant::now(),
+            before: Value::Null,
+        }))
+    }
+}
+
+/// A moment at the place of a breakpoint.
+pub(super) struct Moment {
+    seen: Object,
+    reason: String,
+    node: Option<Name>,
+    task_id: Option<TaskId>,
+}
+
+impl Moment {
+    pub(super) fn new(reason: String) -> Self {
+        Self {
+            seen: Object::new(),
+            reason,
+            node: None,
+            task_id: None,
+        }
+    }
+    pub(super) fn with(mut self, key: &'static str, value: impl Into<Value>) -> Self {
+        self.seen.insert(key, value);
+        self
+    }
+    pub(super) fn of(mut self, task: &Task) -> Self {
+        self.node = Some(task.name.clone());
+        self.task_id = Some(task.id().clone());
+        let shown: Object = [
+            ("node", Value::String(task.name.clone())),
+            ("id", task.id().as_str().into()),
+            ("input", task.input.clone()),
+        ]
+        .into_iter()
+        .collect();
+        self.with("task", shown)
+    }
+}
+
+/// Is the name of a node meant by one in a breakpoint?
+pub(super) fn means(meant: &Name, node: &Name) -> bool {
+    meant == node || &**meant == "*"
+}
+
+/// A value in a sentence.
+pub(super) fn short(value: &Value) -> String {
+    cut(value.to_string(), 60)
+}
+
+fn cut(mut text: String, most: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// Acts on a breakpoint whose place a run has come to. Some(why) when it stops the run.
+async fn act(shared: &Shared, breakpoint: &Breakpoint, moment: Moment, step: i64) -> Option<BreakpointHit> {
+    let seen = Value::Object(moment.seen);
+    let (reason, hit) = match breakpoint.hit(&seen)? {
+        Acts::Hit(hit) => (moment.reason, hit),
+        Acts::Unclear(error) => (
+            format!(
+                "The condition of the breakpoint {} failed: {error}",
+                breakpoint.place
+            ),
+            0,
+        ),
+    };
+    if let (Some(log), true) = (&breakpoint.log, hit > 0) {
+        let text = log
+            .text(&seen)
+            .unwrap_or_else(|error| format!("{reason} ({error})"));
+        let shown: Object = [
+            ("log", Value::from(text)),
+            ("breakpoint", Value::String(breakpoint.id.clone())),
+        ]
+        .into_iter()
+        .collect();
+        shared
+            .emitter
+            .send_if(StreamMode::Custom, || Payload::Custom(shown.into()))
+            .await;
+        return None;
+    }
+    Some(BreakpointHit {
+        id: breakpoint.id.clone(),
+        reason,
+        node: moment.node,
+        task_id: moment.task_id,
+        path: graph_path(&shared.ns).join("/"),
+        step,
+        hit,
+    })
+}
+
+/// Stops a task before its next attempt, if a breakpoint says so. The run stops when the other tasks of the step have ended.
+pub(crate) async fn breaks_before_retry(context: &NodeContext, attempt: u32, failure: &Failure) -> bool {
+    let (shared, info) = (context.shared(), context.info());
+    if !shared
+        .config
+        .has_breakpoint(|place| matches!(place, BreakpointPlace::Retry(_)))
+    {
+        return false;
+    }
+    let path = graph_path(&shared.ns).join("/");
+    for breakpoint in shared.config.breakpoints.iter() {
+        let BreakpointPlace::Retry(meant) = &breakpoint.place else {
+            continue;
+        };
+        if !means(meant, &info.node) || !breakpoint.is_within(&path) {
+            continue;
+        }
+        let error = crate::json!({"class": &*failure.class, "message": &*failure.message});
+        let task = crate::json!({
+            "node": &*info.node, "id": info.task_id.as_str(), "attempt": attempt, "error": error,
+        });
+        let run = crate::json!({"id": info.run_id.as_str(), "step": info.step});
+        let reason = format!(
+            "`{}` would be tried again after: {}",
+            info.node,
+            cut(failure.to_string(), 200)
+        );
+        let moment = Moment {
+            node: Some(info.node.clone()),
+            task_id: Some(info.task_id.clone()),
+            ..Moment::new(reason).with("task", task).with("run", run)
+        };
+        if let Some(hit) = act(shared, breakpoint, moment, info.step).await {
+            shared.hits.retries.lock().push(hit);
+            return true;
+        }
+    }
+    false
+}
+
+impl Loop {
+    /// Checks what the run's configuration says about breakpoints.
+    pub(super) fn check_breakpoints(graph: &Graph, config: &RunConfig) -> Result<(), RunError> {
+        let unknown = |id: &Name, what: &str, name: &Name| {
+            Err(RunError::invalid_request(format!(
+                "Breakpoint `{id}` is at the {what} `{name}`, which the graph does not have."
+            )))
+        };
+        for breakpoint in config.breakpoints.iter().filter(|b| b.within.is_empty()) {
+            let id = &breakpoint.id;
+            let is_node = |name: &Name| &**name == "*" || graph.plan.node_index.contains_key(name);
+            let is_key = |name: &Name| {
+                let index = graph.plan.channel_named(name);
+                index.is_some_and(|index| graph.plan.is_state_key(index))
+            };
+            match &breakpoint.place {
+                BreakpointPlace::Before(node)
+                | BreakpointPlace::After(node)
+                | BreakpointPlace::Error { node, .. }
+                | BreakpointPlace::Retry(node)
+                | BreakpointPlace::Question { node, .. }
+                | BreakpointPlace::Emitted(node)
+                    if !is_node(node) =>
+                {
+                    return unknown(id, "node", node);
+                }
+                BreakpointPlace::Edge { from, to } => {
+                    for name in [from, to] {
+                        if !is_node(name) && &**name != END {
+                            return unknown(id, "node", name);
+                        }
+                    }
+                }
+                BreakpointPlace::Key(key) | BreakpointPlace::Limit(BreakpointLimit::KeyBytes(key, _))
+                    if !is_key(key) =>
+                {
+                    return unknown(id, "key", key);
+                }
+                BreakpointPlace::Watch if breakpoint.condition.is_none() => {
+                    return Err(RunError::invalid_request(format!(
+                        "Breakpoint `{id}` is a watchpoint without a condition: give it one with `when`."
+                    )));
+                }
+                _ => {}
+            }
+        }
+        let stores = graph.saver.is_some() && config.thread.is_some();
+        if config.step_task.is_some() && (!stores || config.durability == Durability::Exit) {
+            return Err(RunError::invalid_request(
+                "A single task of a step is run only where its writes are stored before the others run: use a \
+                 checkpointer, a thread, and the durability sync or async.",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Asks the breakpoints at places that `moments` finds. True when one of them stops the run.
+    async fn ask_breakpoints(
+        &self,
+        step: i64,
+        mut moments: impl FnMut(&Self, &Breakpoints, usize, &BreakpointPlace) -> Vec<Moment>,
+    ) -> bool {
+        let Some(points) = &self.breakpoints else {
+            return false;
+        };
+        let mut is_stopped = false;
+        for (position, breakpoint) in points.list.iter().enumerate() {
+            for moment in moments(self, points, position, &breakpoint.place) {
+                is_stopped |= self.ask_breakpoint(points, breakpoint, moment, step).await;
+            }
+        }
+        is_stopped
+    }
+
+    async fn ask_breakpoint(
+        &self,
+        points: &Breakpoints,
+        breakpoint: &Breakpoint,
+        mut moment: Moment,
+        step: i64,
+    ) -> bool {
+        let shared = &self.setup.shared;
+        let seen = &mut moment.seen;
+        if !seen.contains_key("state") {
+            seen.insert("state", self.live.values());
+        }
+        let run: Object = [
+            ("id", Value::from(shared.run_id.as_str())),
+            ("step", step.into()),
+            ("steps", self.report.counts.steps.into()),
+            ("seconds", points.began.elapsed().as_secs_f64().into()),
+        ]
+        .into_iter()
+        .collect();
+        seen.insert("run", run);
+        let hit = act(shared, breakpoint, moment, step).await;
+        let stops_here = hit.is_some();
+        if let Some(hit) = hit {
+            shared.hits.stop(hit);
+        }
+        stops_here
+    }
+
+    /// Breakpoints before the step whose tasks were found, if a breakpoint says so.
+    pub(super) async fn breaks_before(&mut self) -> bool {
+        if self.breakpoints.is_none() || !self.live.changed_since_interrupt {
+            return false;
+        }
+        self.ask_breakpoints(self.progress.step, |run, _, _, place| {
+            let BreakpointPlace::Before(meant) = place else {
+                return Vec::new();
+            };
+            let mut nodes: Vec<&Name> = Vec::new();
+            let mut moments = Vec::new();
+            for task in run.own_tasks().filter(|task| means(meant, &task.name)) {
+                // A node with many packets is one moment: the whole step waits.
+                if !nodes.contains(&&task.name) {
+                    nodes.push(&task.name);
+                    moments.push(Moment::new(format!("Before `{}`", task.name)).of(task));
+                }
+            }
+            moments
+        })
+        .await
+    }
+
+    /// Keeps the state that breakpoints compare with the one after the step.
+    pub(super) fn keep_before(&mut self) {
+        if let Some(breakpoints) = &mut self.breakpoints {
+            breakpoints.before = self.live.values();
+        }
+    }
+
+    /// Breakpoints after the step that was just closed, if a breakpoint says so.
+    pub(super) async fn breaks_after(&mut self) -> bool {
+        if self.breakpoints.is_none() {
+            return false;
+        }
+        let emitted = std::mem::take(&mut *self.setup.shared.hits.emitted.lock());
+        let stopped = self
+            .ask_breakpoints(
+                self.progress.step - 1,
+                |run, points, position, place| match place {
+                    BreakpointPlace::After(meant) => run.ended_nodes(points, meant),
+                    BreakpointPlace::Edge { from, to } => run.led(points, from, to),
+                    BreakpointPlace::Key(key) => run.written(points, key),
+                    BreakpointPlace::Emitted(meant) => run.emitted(points, meant, &emitted),
+                    BreakpointPlace::Limit(limit) => run.passed(points, position, limit),
+                    BreakpointPlace::Watch => run.became_true(points, position),
+                    _ => Vec::new(),
+                },
+            )
+            .await;
+        self.note_passed();
+        stopped
+    }
+
+    /// Does a breakpoint stop the run at this failure?
+    pub(super) async fn breaks_at_failure(&self, place: usize, failure: &Failure) -> bool {
+        if self.breakpoints.is_none() {
+            return false;
+        }
+        let task = &self.open.tasks[place];
+        if task.is_call() || task.is_start() {
+            return false;
+        }
+        let retry = {
+            let mut retries = self.setup.shared.hits.retries.lock();
+            let found = retries
+                .iter()
+                .position(|hit| hit.task_id.as_ref() == Some(task.id()));
+            found.map(|found| retries.remove(found))
+        };
+        if let Some(hit) = retry {
+            self.setup.shared.hits.stop(hit);
+            return true;
+        }
+        let text = cut(failure.to_string(), 200);
+        self.ask_breakpoints(self.progress.step, |_, _, _, breakpoint| {
+            let reason = match breakpoint {
+                BreakpointPlace::Error { node, class }
+                    if means(node, &task.name)
+                        && class.as_ref().is_none_or(|class| *class == failure.class) =>
+                {
+                    format!("`{}` failed: {text}", task.name)
+                }
+                _ => return Vec::new(),
+            };
+            let error = crate::json!({"class": &*failure.class, "message": &*failure.message});
+            let mut moment = Moment::new(reason).of(task);
+            if let Some(Value::Object(mut shown)) = moment.seen.get("task").cloned() {
+                shown.insert("error", error);
+                moment.seen.insert("task", shown);
+            }
+            vec![moment]
+        })
+        .await
+    }
+
+    /// Notes that the run stops at this question because a breakpoint is there, and not only to wait.
+    pub(super) async fn note_question(&self, place: usize, interrupts: &[Interrupt]) {
+        if self.breakpoints.is_none() {
+            return;
+        }
+        let task = &self.open.tasks[place];
+        self.ask_breakpoints(self.progress.step, |_, _, _, breakpoint| {
+            let BreakpointPlace::Question { node, kind } = breakpoint else {
+                return Vec::new();
+            };
+            if !means(node, &task.name) {
+                return Vec::new();
+            }
+            let mut moments = Vec::new();
+            for question in interrupts {
+                let asked = question.value.get("kind").and_then(Value::as_str);
+                if kind.as_ref().is_none_or(|kind| asked == Some(&**kind)) {
+                    let reason = match asked {
+                        Some(asked) => format!("`{}` asks ({asked})", task.name),
+                        None => format!("`{}` asks", task.name),
+                    };
+                    moments.push(Moment::new(reason).of(task).with("value", question.value.clone()));
+                }
+            }
+            moments
+        })
+        .await;
+    }
+}
