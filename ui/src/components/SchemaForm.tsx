@@ -136,12 +136,13 @@ export function SchemaForm({
     />
   );
   return (
-    <div className="ss-form" data-testid={rest["data-testid"]}>
+    <div className="flex flex-col gap-3 min-w-0" data-testid={rest["data-testid"]}>
       {(jsonSwitch || title !== undefined) && (
-        <div className="ss-form-bar">
-          <span className="ss-form-bar-title">{title}</span>
+        <div className="flex justify-between items-center gap-2 min-h-6">
+          <span className="min-w-0 text-xs/inherit font-semibold">{title}</span>
           {jsonSwitch && (
             <Tabs
+              className="shrink-0"
               look="segmented"
               label={t("forms.schema.switch")}
               value={view}

@@ -129,18 +129,18 @@ export const MessageBubble = memo(function MessageBubble({
             <summary>
               {t(live && text === "" && calls.length === 0 ? "debug.reasoning.now" : "debug.reasoning")}
             </summary>
-            <div className="selectable max-h-60 overflow-y-auto border-l border-line pl-2 whitespace-pre-wrap [overflow-wrap:anywhere]">
+            <div className="select-text max-h-60 overflow-y-auto border-l border-line pl-2 whitespace-pre-wrap [overflow-wrap:anywhere]">
               {reasoning}
             </div>
           </details>
         )}
         {text !== "" && (
-          <div className="selectable text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</div>
+          <div className="select-text text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</div>
         )}
         {calls.map((call, index) => (
           <div
             key={index}
-            className="selectable mt-1 rounded-sm bg-surface-3 px-2 py-1 font-mono text-xs [overflow-wrap:anywhere]"
+            className="select-text mt-1 rounded-sm bg-surface-3 px-2 py-1 font-mono text-xs [overflow-wrap:anywhere]"
             data-testid={debugIds.toolCall}
           >
             {call.name}({call.args}

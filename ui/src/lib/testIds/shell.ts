@@ -1,6 +1,7 @@
 /** Test ids of the window's frame and the canvas. */
 export const shellIds = {
   shell: "shell",
+  toast: "toast",
   titleBar: "title-bar",
   home: "home",
   menu: "app-menu",
@@ -42,5 +43,6 @@ export const shellIds = {
   port: (node: string, side: "in" | "out") => `port-${side}-${node}`,
   edge: (id: string, part: string) => `edge-${id}${part === "" ? "" : `|${part}`}`,
   edgeLabel: (id: string, part: string) => `edge-label-${id}${part === "" ? "" : `|${part}`}`,
+  edgeCaption: (id: string, part: string) => `edge-label-${id}${part === "" ? "" : `|${part}`}-caption`,
   edgeLabelInput: "edge-label-input",
 } as const;
