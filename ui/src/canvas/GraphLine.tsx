@@ -17,7 +17,7 @@ import { shownLabel, type Line } from "./window";
 import { lineCountClass, lineLabelClass } from "./recipes";
 import { cx } from "../components/cx";
 
-export interface LineData extends Record<string, unknown> {
+interface LineData extends Record<string, unknown> {
   readonly line: Line;
   /** One of its ends is being dragged. */
   readonly moving: boolean;

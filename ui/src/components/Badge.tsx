@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import { cx } from "./cx";
 
-export type Tone = "neutral" | "accent" | "running" | "done" | "asking" | "failed" | "paused" | "warning";
+type Tone = "neutral" | "accent" | "running" | "done" | "asking" | "failed" | "paused" | "warning";
 
 export interface BadgeProps {
   tone?: Tone;

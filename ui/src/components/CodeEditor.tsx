@@ -9,8 +9,6 @@ import type { KeyInfo } from "./code/jinja";
 import { cx } from "./cx";
 import { useFieldAria } from "./Field";
 
-export type { KeyInfo, Mode };
-
 export interface CodeEditorHandle {
   /** Puts text at the cursor. */
   insert(text: string): void;
@@ -51,7 +49,7 @@ let loaded: EditorModule | null = null;
 let loading: Promise<EditorModule> | null = null;
 
 /** Fetches the editor's code ahead of the first field. */
-export function loadEditor(): Promise<EditorModule> {
+function loadEditor(): Promise<EditorModule> {
   loading ??= import("./code/editor").then((module) => {
     loaded = module;
     return module;

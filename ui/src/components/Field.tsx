@@ -43,11 +43,6 @@ interface FieldIds {
 
 const FieldContext = createContext<FieldIds | null>(null);
 
-/** Ids and flags for the control inside a Field. */
-export function useFieldIds(): Partial<FieldIds> {
-  return useContext(FieldContext) ?? {};
-}
-
 /** The ARIA attributes a control takes from its Field; spread them on the focusable element. */
 export function useFieldAria(): {
   id?: string;

@@ -24,7 +24,7 @@ export interface JsonEditorProps {
   "data-testid"?: string;
 }
 
-export function formatJson(value: Json): string {
+function formatJson(value: Json): string {
   if (value === undefined) return "";
   const text = JSON.stringify(value, null, 2);
   return text.length <= 60 && !text.includes("{") ? JSON.stringify(value).replace(/,(?=\S)/g, ", ") : text;

@@ -1,5 +1,4 @@
 /** Menus: one that opens from a button, one that opens where the pointer is. Both take the same list of entries. */
-import { ContextMenu as BaseContext } from "@base-ui/react/context-menu";
 import { Menu as Base } from "@base-ui/react/menu";
 import { Check, ChevronRight } from "lucide-react";
 import { Fragment, type ReactElement, type ReactNode } from "react";
@@ -121,29 +120,6 @@ export function Menu({ trigger, entries, align = "start", side = "bottom" }: Men
         </Base.Positioner>
       </Base.Portal>
     </Base.Root>
-  );
-}
-
-export interface ContextMenuProps {
-  entries: MenuEntry[] | (() => MenuEntry[]);
-  children: ReactNode;
-  className?: string;
-  onOpenChange?: (open: boolean) => void;
-}
-
-/** Opens on right click, long press or the menu key over its children. */
-export function ContextMenu({ entries, children, className, onOpenChange }: ContextMenuProps) {
-  return (
-    <BaseContext.Root onOpenChange={(open) => onOpenChange?.(open)}>
-      <BaseContext.Trigger className={className}>{children}</BaseContext.Trigger>
-      <BaseContext.Portal>
-        <BaseContext.Positioner className="outline-none z-60">
-          <BaseContext.Popup className={cx(popupClass, menuClass)}>
-            <Lazy entries={entries} />
-          </BaseContext.Popup>
-        </BaseContext.Positioner>
-      </BaseContext.Portal>
-    </BaseContext.Root>
   );
 }
 

@@ -24,7 +24,7 @@ export interface NumberFieldProps {
 }
 
 /** The number a text stands for, or null when it is none. */
-export function parseNumber(text: string, integer: boolean): number | null {
+function parseNumber(text: string, integer: boolean): number | null {
   const trimmed = text.trim().replace(",", ".");
   if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(trimmed)) return null;
   const number = Number(trimmed);

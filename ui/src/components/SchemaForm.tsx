@@ -12,7 +12,7 @@ import { SchemaField } from "./schema-form/SchemaField";
 import { resolve, validate, type Json, type Schema, type SchemaError } from "./schema-form/schema";
 import { Tabs } from "./Tabs";
 
-export type { FormEditors, Json, Schema, SchemaError };
+export type { FormEditors };
 export type { FieldEditor, FieldEditorProps } from "./schema-form/form";
 
 export interface SchemaFormProps {

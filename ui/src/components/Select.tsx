@@ -6,7 +6,7 @@ import { cx } from "./cx";
 import { useFieldAria } from "./Field";
 import { inputClass, optionClass, popupClass } from "./recipes";
 
-export interface SelectOption<V> {
+interface SelectOption<V> {
   value: V;
   label: string;
   description?: string | undefined;

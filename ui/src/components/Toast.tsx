@@ -43,10 +43,6 @@ export function toast({ title, text, tone = "neutral", action, timeout }: ToastO
   return id;
 }
 
-export function closeToast(id: string): void {
-  manager.close(id);
-}
-
 /** Shows anything thrown: what happened and what to do. Aborted requests are nobody's problem. */
 export function toastProblem(problem: unknown, title?: string): void {
   if (problem instanceof DOMException && problem.name === "AbortError") return;

@@ -25,7 +25,7 @@ const SIZES = {
 const FOLD_ICONS = { left: PanelLeftClose, right: PanelRightClose, bottom: PanelBottomClose };
 
 /** The tab of a side that is to be shown: the one chosen, as long as it exists. */
-export function useTab(side: Side, tabs: readonly PanelTab[]): string {
+function useTab(side: Side, tabs: readonly PanelTab[]): string {
   const chosen = useSession((state) => state.tabs[`${state.use}.${side}`]);
   return tabs.find((tab) => tab.id === chosen)?.id ?? tabs[0]?.id ?? "";
 }

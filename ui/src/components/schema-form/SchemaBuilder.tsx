@@ -55,7 +55,7 @@ const OF_TYPE: Record<SchemaType, readonly string[]> = {
 const TYPED = new Set([...Object.values(OF_TYPE).flat(), "type", "enum"]);
 
 /** The schema with another type: what only the old type understands goes, texts and unknown fields stay. */
-export function withType(schema: Schema, type: SchemaType): Schema {
+function withType(schema: Schema, type: SchemaType): Schema {
   const kept = Object.fromEntries(
     Object.entries(schema).filter(([keyword]) => !TYPED.has(keyword) || OF_TYPE[type].includes(keyword)),
   ) as Schema;
@@ -93,7 +93,7 @@ export function TypeSelect({ schema, onChange, label, disabled }: TypeSelectProp
 }
 
 /** Values of an enum, one after the other. */
-export function EnumValues({
+function EnumValues({
   values,
   onChange,
   readOnly = false,

@@ -147,7 +147,7 @@ function RecoveredNote() {
 }
 
 /** The schema of an input: the keys that an input may set. */
-export function inputSchema(): Schema {
+function inputSchema(): Schema {
   const allowed = doc.head["input"];
   const names = doc.names("key").filter((name) => !Array.isArray(allowed) || allowed.includes(name));
   const properties: Record<string, Schema> = {};

@@ -16,7 +16,7 @@ import { useSession } from "../../state/session";
 import { panelClass } from "../../components/recipes";
 
 /** The record in words. */
-export function placeText(record: string): string {
+function placeText(record: string): string {
   const place = sectionOf(record);
   switch (place?.section) {
     case "node":
@@ -35,7 +35,7 @@ export function placeText(record: string): string {
 }
 
 /** By record, the worst first, otherwise in the order they were found. */
-export function groupProblems(problems: readonly Diagnostic[]): { record: string; problems: Diagnostic[] }[] {
+function groupProblems(problems: readonly Diagnostic[]): { record: string; problems: Diagnostic[] }[] {
   const groups = new Map<string, Diagnostic[]>();
   for (const problem of problems) {
     const group = groups.get(problem.record);
@@ -49,7 +49,7 @@ export function groupProblems(problems: readonly Diagnostic[]): { record: string
 }
 
 /** Shows the place of a problem: the record on the canvas, the field in the panel. */
-export function goToProblem(problem: Diagnostic): void {
+function goToProblem(problem: Diagnostic): void {
   const session = useSession.getState();
   if (session.use === "approve") session.setUse("design");
   const place = sectionOf(problem.record);

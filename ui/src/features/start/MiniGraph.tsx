@@ -15,7 +15,7 @@ const NODE = { width: 216, height: 84 };
 const PILL = { width: 72, height: 28 };
 
 /** Boxes and lines of a graph's picture. Nodes without a place are put in a row under the others. */
-export function pictureOf(records: readonly Record[]): {
+function pictureOf(records: readonly Record[]): {
   boxes: Map<string, Box>;
   lines: string[];
   view: string;

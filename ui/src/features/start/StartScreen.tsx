@@ -19,7 +19,7 @@ import { showProblem } from "../../state/toasts";
 import { MiniGraph } from "./MiniGraph";
 
 /** When it was, as people say it. */
-export function agoText(iso: string, now: number = Date.now()): string {
+function agoText(iso: string, now: number = Date.now()): string {
   const at = new Date(iso).getTime();
   if (Number.isNaN(at)) return "";
   const minutes = Math.max(0, Math.round((now - at) / 60_000));

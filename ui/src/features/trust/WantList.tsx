@@ -29,7 +29,7 @@ export function nameOf({ what, name }: AccessView): string {
   return t("trust.keyTo", { key: name.slice(0, at), server: server === "*" ? t("trust.any") : server });
 }
 
-export function What({ what }: { what: AccessWhat }) {
+function What({ what }: { what: AccessWhat }) {
   const Icon = ICONS[what] ?? Braces;
   return (
     <h3 className="flex items-center gap-1.5 text-xs/inherit font-semibold text-text-2">

@@ -12,7 +12,7 @@ import { t, tn } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
 
 /** A moment as people say it: the time for today, the day as well for before. */
-export function momentText(iso: string, now: Date = new Date()): string {
+function momentText(iso: string, now: Date = new Date()): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
   const sameDay = at.toDateString() === now.toDateString();
