@@ -159,7 +159,7 @@ export function Counts({ overlay }: { overlay: NodeOverlay }) {
   if (overlay.runs === 0 && overlay.millis === undefined) return null;
   return (
     <span className="flex-none inline-flex gap-1.25 text-text-2 [&_b]:font-semibold tabular-nums">
-      {overlay.runs > 1 && <b>×{overlay.runs}</b>}
+      {overlay.runs > 1 && <b data-testid={shellIds.cardRuns}>×{overlay.runs}</b>}
       {overlay.millis !== undefined && <span>{duration(overlay.millis)}</span>}
     </span>
   );

@@ -28,6 +28,8 @@ export const shellIds = {
   canvas: "canvas",
   overview: "canvas-overview",
   minimap: "minimap",
+  canvasTools: "canvas-tools",
+  cardRuns: "card-runs",
   canvasEmpty: "canvas-empty",
   zoomIn: "zoom-in",
   zoomOut: "zoom-out",
