@@ -25,9 +25,9 @@ test("counts and status say what ran, in an open step and after a kill", async (
   await page.exposeFunction("counted", (text: string) => counts.push(text));
   await page.evaluate(() => {
     const look = () => {
-      for (const count of document.querySelectorAll(".card-counts b"))
+      for (const count of document.querySelectorAll('[data-testid="card-runs"]'))
         void (window as unknown as { counted: (text: string) => void }).counted(
-          `${count.closest(".card")?.getAttribute("data-testid") ?? ""} ${count.textContent ?? ""}`,
+          `${count.closest('[data-testid^="node-"]')?.getAttribute("data-testid") ?? ""} ${count.textContent ?? ""}`,
         );
     };
     new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
@@ -53,5 +53,5 @@ test("counts and status say what ran, in an open step and after a kill", async (
   await app.status("asking");
   await expect(app.id("run-status")).toContainText("pay");
   await expect(app.id("run-status")).not.toContainText("slow");
-  await expect(page.locator(".card-counts b")).toHaveCount(0);
+  await expect(app.id("card-runs")).toHaveCount(0);
 });

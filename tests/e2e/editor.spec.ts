@@ -73,7 +73,7 @@ test("wires of a router that would run both ways become its ways with one click"
   await inspector.getByRole("button", { name: "Route by label" }).click();
   await expect(inspector).not.toContainText("whichever way it chooses");
   await expect(page.locator(".react-flow__edge")).toHaveCount(3);
-  await expect(page.locator('.line-label[data-line="choose->?|=short"]')).toBeVisible();
+  await expect(app.id("edge-label-choose->?|=short")).toBeVisible();
   await page.keyboard.press("Control+z");
   await expect(inspector).toContainText("whichever way it chooses");
 });
@@ -122,7 +122,7 @@ async function inView(app: Superstep): Promise<boolean> {
   return app.page.evaluate(() => {
     const boxOf = (selector: string) => document.querySelector(selector)?.getBoundingClientRect();
     const canvas = boxOf('[data-testid="canvas"]');
-    const tools = boxOf(".canvas-tools");
+    const tools = boxOf('[data-testid="canvas-tools"]');
     if (!canvas || !tools) return false;
     return [...document.querySelectorAll(".react-flow__node")].every((node) => {
       const box = node.getBoundingClientRect();

@@ -29,6 +29,7 @@ test("run an example, answer it, look back, edit, fork and compare", async ({ ap
   await app.id("use-debug").click();
   await app.status("done");
   await expect(app.key("outcome")).toContainText("paid");
+  await expect(app.node("propose").locator('[data-testid="card-runs"]')).toHaveText("×2");
 
   // An old checkpoint: canvas, state and next tasks as they were.
   await app.checkpoint(1, "loop").click();

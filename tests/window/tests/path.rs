@@ -305,7 +305,7 @@ fn drawing() {
     app.keys("What is your name?");
     window.text("field-/config/question", "What is your name?");
     app.click(&format!("{} :is(input, button)", id("field-/config/into")));
-    app.click_text("[role=option] .ss-option-label", "name");
+    app.click_text("[role=option] [data-label]", "name");
     window.say("filled in");
     window.picture("drawn");
 

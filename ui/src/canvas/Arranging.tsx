@@ -50,7 +50,11 @@ export function Arranging() {
   }, [going]);
   if (going === null || going !== late) return null;
   return (
-    <div className="arranging" role="status" data-testid={shellIds.arranging}>
+    <div
+      className="absolute left-1/2 bottom-3 z-10 flex items-center gap-2 py-1 pr-1 pl-3 -translate-x-1/2 border border-line rounded-lg bg-surface-1 whitespace-nowrap"
+      role="status"
+      data-testid={shellIds.arranging}
+    >
       <Spinner />
       {t("canvas.arranging")}
       <Button size="small" onClick={() => going.abort()} data-testid={shellIds.stopArranging}>

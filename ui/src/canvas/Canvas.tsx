@@ -2,8 +2,6 @@
  * The graph as it is drawn and edited. React Flow is the interaction layer (ports, drags, marquee, pan and zoom); what
  * it is given is a window on the scene, and below a legible zoom nothing at all: the overview draws then.
  */
-import "@xyflow/react/dist/base.css";
-import "./canvas.css";
 import {
   ReactFlow,
   ReactFlowProvider,
@@ -41,6 +39,7 @@ import { type CanvasEdge, useWindow } from "./useWindow";
 import { useWires } from "./useWires";
 import { ViewHub } from "./view";
 import { MAX_ZOOM, MIN_ZOOM } from "./window";
+import { canvasClass } from "./recipes";
 
 const NODE_TYPES: NodeTypes = { card: NodeCard, pill: EndPill, far: FarNode };
 const EDGE_TYPES: EdgeTypes = { line: GraphLine, jump: GraphJump };
@@ -99,7 +98,7 @@ function Flow({ NodeSearch, onView }: Props) {
   return (
     <div
       ref={root}
-      className="canvas"
+      className={canvasClass}
       data-canvas
       data-overview={overview || undefined}
       tabIndex={0}

@@ -14,7 +14,12 @@ const key = (id: string) => KEYMAP[id]?.keys[0] ?? "";
 export function CanvasTools({ hub }: { hub: ViewHub }) {
   const minimap = useSession((state) => state.minimap);
   return (
-    <div className="canvas-tools" role="toolbar" aria-label={t("canvas.tools")}>
+    <div
+      className="absolute left-2 bottom-2 z-10 flex items-center gap-0.5 p-0.5 border border-line rounded-lg bg-surface-1"
+      role="toolbar"
+      aria-label={t("canvas.tools")}
+      data-testid={shellIds.canvasTools}
+    >
       <IconButton
         size="small"
         side="top"
@@ -27,7 +32,7 @@ export function CanvasTools({ hub }: { hub: ViewHub }) {
       </IconButton>
       <button
         type="button"
-        className="zoom-value"
+        className="min-w-11.5 h-5.5 rounded-sm text-text-2 text-xs/inherit text-center hover:bg-surface-3 hover:text-text"
         title={t("canvas.actualSize")}
         onClick={() => runCommand("view.actualSize")}
         data-testid={shellIds.zoomValue}
@@ -44,7 +49,7 @@ export function CanvasTools({ hub }: { hub: ViewHub }) {
       >
         <Plus size={14} aria-hidden />
       </IconButton>
-      <span className="tools-gap" />
+      <span className="w-px h-3.5 mx-0.75 bg-line" />
       <IconButton
         size="small"
         side="top"

@@ -6,7 +6,7 @@ import { t } from "../lib/texts";
 import { curve, detour, isBack } from "./geometry";
 import type { Jump } from "../document/named";
 
-export interface JumpData extends Record<string, unknown> {
+interface JumpData extends Record<string, unknown> {
   readonly jump: Jump;
   /** Height of the lane when it goes back. */
   readonly lane: number;

@@ -14,8 +14,10 @@ import { shapeOf } from "./line-path";
 import { selectLine } from "./selection";
 import { setCanvas, useCanvas } from "./store";
 import { shownLabel, type Line } from "./window";
+import { lineCountClass, lineLabelClass } from "./recipes";
+import { cx } from "../components/cx";
 
-export interface LineData extends Record<string, unknown> {
+interface LineData extends Record<string, unknown> {
   readonly line: Line;
   /** One of its ends is being dragged. */
   readonly moving: boolean;
@@ -84,7 +86,7 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
             />
           )}
           {(overlay.times > 1 || (line.form === "each" && taken)) && (
-            <span className="line-count tabular" style={at(to.x - 40, to.y - 18)}>
+            <span className={cx(lineCountClass, "tabular-nums")} style={at(to.x - 40, to.y - 18)}>
               ×{overlay.times}
             </span>
           )}
@@ -130,7 +132,7 @@ function Label({ line, selected, state, failed, style }: LabelProps) {
   return (
     <button
       type="button"
-      className="line-label nodrag nopan"
+      className={cx(lineLabelClass, "nodrag nopan")}
       data-line={line.id}
       data-form={line.form}
       data-default={line.isDefault || undefined}
@@ -166,13 +168,13 @@ function Caption({ line, style }: { line: Line; style: CSSProperties }) {
   return (
     <button
       type="button"
-      className="line-caption nodrag nopan"
+      className="absolute top-0 left-0 pointer-events-auto origin-top-left h-4.5 max-w-50 px-0.75 rounded-[3px] bg-canvas text-text-3 font-mono text-2xs/4.5 truncate hover:text-text nodrag nopan"
       data-line={line.id}
       style={style}
       title={t("canvas.caption.hint", { expression: line.caption ?? "" })}
       onClick={(event) => selectLine(line, event.shiftKey || event.ctrlKey || event.metaKey, true)}
       onDoubleClick={() => setCanvas({ labelEdit: { line: line.id, what: "caption" } })}
-      data-testid={`${shellIds.edgeLabel(line.edge, line.part)}-caption`}
+      data-testid={shellIds.edgeCaption(line.edge, line.part)}
     >
       {line.caption === "" ? t("canvas.label.empty") : line.caption}
     </button>
@@ -203,7 +205,7 @@ function LabelEditor({
   return (
     <input
       ref={input}
-      className="line-label-input nodrag nopan"
+      className="absolute top-0 left-0 pointer-events-auto origin-top-left h-5.5 px-1.5 rounded-sm border border-accent bg-surface-2 text-text font-mono text-2xs/inherit outline-2 outline-accent/30 z-4 nodrag nopan"
       style={{ ...style, width: 180 }}
       defaultValue={value}
       spellCheck={false}

@@ -2,7 +2,6 @@
  * The graph that a node runs, in the place of the one around it: its document to look at, and over it what its steps in
  * this thread say. Nothing can be edited here; the graph itself is opened from the node's settings.
  */
-import "@xyflow/react/dist/style.css";
 import { ReactFlow, ReactFlowProvider, useReactFlow, useStore, ViewportPortal } from "@xyflow/react";
 import { memo, useEffect, useMemo, useState } from "react";
 import { KindIcon } from "../components/KindIcon";
@@ -32,8 +31,17 @@ import { shapeOf } from "./line-path";
 import { moveNodes } from "../document/edits";
 import { CardRows, Counts, StateMark, stateText } from "./NodeCard";
 import { fitView, MAX_ZOOM, MIN_ZOOM, Scene, shownLabel, type Line } from "./window";
-import "./canvas.css";
-import "./nested.css";
+import {
+  canvasClass,
+  cardClass,
+  cardHeadClass,
+  cardIconClass,
+  cardSubClass,
+  endPillClass,
+  lineCountClass,
+  lineLabelClass,
+} from "./recipes";
+import { cx } from "../components/cx";
 
 const NO_ROWS: readonly string[] = [];
 const NONE: never[] = [];
@@ -60,7 +68,7 @@ export function NestedCanvas({ threadId, path }: { threadId: string; path: reado
   }, [graphId, names]);
   const ns = path.at(-1)?.ns ?? "";
   return (
-    <div className="canvas canvas-nested" tabIndex={-1} data-testid={shellIds.nestedCanvas} data-ns={ns}>
+    <div className={canvasClass} tabIndex={-1} data-testid={shellIds.nestedCanvas} data-ns={ns}>
       {read.problem && <ProblemNote problem={read.problem} />}
       {read.scene && (
         <ReactFlowProvider>
@@ -107,7 +115,7 @@ function NestedGraph({ scene, threadId, ns }: { scene: Scene; threadId: string; 
       attributionPosition="top-right"
     >
       <ViewportPortal>
-        <svg className="nested-lines" aria-hidden>
+        <svg className="absolute overflow-visible pointer-events-none size-px" aria-hidden>
           {[...scene.lines().values()].map((line) => (
             <NestedLine key={line.id} line={line} scene={scene} overlay={overlay} />
           ))}
@@ -161,7 +169,7 @@ function NestedLabel({ line, scene, overlay }: { line: Line; scene: Scene; overl
     <>
       {words !== "" && (
         <span
-          className="line-label"
+          className={cx(lineLabelClass, "pointer-events-none!")}
           data-form={line.form}
           data-default={line.isDefault || undefined}
           data-state={times > 0 ? "taken" : "idle"}
@@ -172,7 +180,7 @@ function NestedLabel({ line, scene, overlay }: { line: Line; scene: Scene; overl
         </span>
       )}
       {times > 1 && (
-        <span className="line-count tabular" style={at(drawn.end.x - 40, drawn.end.y - 18)}>
+        <span className={cx(lineCountClass, "tabular-nums")} style={at(drawn.end.x - 40, drawn.end.y - 18)}>
           ×{times}
         </span>
       )}
@@ -199,7 +207,7 @@ const NestedNode = memo(function NestedNode({ name, rect, record, overlay }: Nes
   if (name === START || name === END)
     return (
       <div style={style}>
-        <div className="end-pill" data-state={overlay.state}>
+        <div className={endPillClass} data-state={overlay.state}>
           {t(name === START ? "canvas.start" : "canvas.end")}
         </div>
       </div>
@@ -208,7 +216,7 @@ const NestedNode = memo(function NestedNode({ name, rect, record, overlay }: Nes
   return (
     <div style={style}>
       <div
-        className="card"
+        className={cx(cardClass, "pointer-events-none")}
         data-state={overlay.state}
         data-quiet={(overlay.state === "idle" && overlay.runs === 0) || undefined}
         data-group={kind?.group ?? "unknown"}
@@ -220,14 +228,14 @@ const NestedNode = memo(function NestedNode({ name, rect, record, overlay }: Nes
           state: stateText(overlay),
         })}
       >
-        <div className="card-head">
-          <span className="card-icon">
+        <div className={cardHeadClass}>
+          <span className={cardIconClass}>
             <KindIcon icon={kind?.icon ?? "box"} />
           </span>
-          <div className="card-names">
-            <span className="card-name">{name}</span>
-            <span className="card-sub">
-              <span className="card-kind">{node.title ?? kind?.title ?? node.kind}</span>
+          <div className="flex-1 min-w-0 flex flex-col">
+            <span className="text-sm/[17px] font-semibold truncate">{name}</span>
+            <span className={cardSubClass}>
+              <span className="min-w-0 truncate">{node.title ?? kind?.title ?? node.kind}</span>
               <Counts overlay={overlay} />
             </span>
           </div>

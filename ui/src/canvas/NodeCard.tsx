@@ -20,6 +20,12 @@ import { cardRows, PILL_HEIGHT, PORT_Y } from "./geometry";
 import { renameEverywhere } from "./records";
 import { useKind } from "./kinds";
 import { setCanvas, useCanvas } from "./store";
+import { cardClass, cardHeadClass, cardIconClass, cardSubClass, endPillClass } from "./recipes";
+import { cx } from "../components/cx";
+
+const cardBreakClass = "absolute -top-1.5 size-3 rounded-full border-2 border-canvas bg-failed";
+const cardNoteClass =
+  "absolute top-[calc(100%+4px)] left-0 right-0 py-0.75 px-2 rounded-md text-2xs/[15px] pointer-events-none overflow-hidden";
 
 const NO_ROWS: readonly string[] = [];
 const PORT_STYLE = { top: PORT_Y };
@@ -34,7 +40,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
   const rows = cardRows(node, kind?.card ?? NO_ROWS);
   return (
     <div
-      className="card"
+      className={cardClass}
       data-state={overlay.state}
       data-selected={selected || undefined}
       data-quiet={(quiet && overlay.state === "idle" && overlay.runs === 0) || undefined}
@@ -63,20 +69,20 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
           />
         </>
       )}
-      <div className="card-head">
-        <span className="card-icon">
+      <div className={cardHeadClass}>
+        <span className={cardIconClass}>
           <KindIcon icon={kind?.icon ?? "box"} />
         </span>
-        <div className="card-names">
+        <div className="flex-1 min-w-0 flex flex-col">
           {renaming ? (
             <NameEditor name={id} />
           ) : (
-            <span className="card-name" data-testid={shellIds.nodeName(id)}>
+            <span className="text-sm/[17px] font-semibold truncate" data-testid={shellIds.nodeName(id)}>
               {id}
             </span>
           )}
-          <span className="card-sub">
-            <span className="card-kind">
+          <span className={cardSubClass}>
+            <span className="min-w-0 truncate">
               {node.title ?? kind?.title ?? (node.kind || t("canvas.node.noKind"))}
             </span>
             <Counts overlay={overlay} />
@@ -87,15 +93,17 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       <CardRows rows={rows} />
       <ProblemBadge name={id} />
       {overlay.breakBefore && (
-        <span className="card-break card-break-before" title={t("canvas.break.before")} />
+        <span className={cx(cardBreakClass, "-left-1.5")} title={t("canvas.break.before")} />
       )}
-      {overlay.breakAfter && <span className="card-break card-break-after" title={t("canvas.break.after")} />}
+      {overlay.breakAfter && (
+        <span className={cx(cardBreakClass, "-right-1.5")} title={t("canvas.break.after")} />
+      )}
       {overlay.state === "running" && overlay.text ? (
-        <div className="card-note card-stream">
+        <div className={cx(cardNoteClass, "flex items-end max-h-9 bg-running-soft text-text wrap-anywhere")}>
           <span>{overlay.text.slice(-160)}</span>
         </div>
       ) : overlay.state === "failed" && overlay.error ? (
-        <div className="card-note card-error">{overlay.error}</div>
+        <div className={cx(cardNoteClass, "line-clamp-2 bg-failed-soft text-failed")}>{overlay.error}</div>
       ) : null}
     </div>
   );
@@ -118,10 +126,14 @@ const MARKS = {
 export function CardRows({ rows }: { rows: ReturnType<typeof cardRows> }) {
   if (rows.length === 0) return null;
   return (
-    <div className="card-rows">
+    <div className="px-2.5">
       {rows.map((row, index) => (
-        <div key={index} className="card-row" data-role={row.role}>
-          {row.role === "into" && <span className="card-into">→</span>}
+        <div
+          key={index}
+          className="h-4.5 text-2xs/4.5 text-text-2 truncate data-[role=code]:font-mono data-[role=code]:text-[10.5px] data-[role=into]:font-mono data-[role=into]:text-[10.5px] data-[role=into]:text-text-3 in-data-quiet:text-text-3"
+          data-role={row.role}
+        >
+          {row.role === "into" && <span className="mr-1.25">→</span>}
           {row.text}
         </div>
       ))}
@@ -133,7 +145,11 @@ export function StateMark({ overlay }: { overlay: NodeOverlay }) {
   if (overlay.state === "idle") return null;
   const Mark = MARKS[overlay.state];
   return (
-    <span className="card-mark" data-state={overlay.state} title={stateText(overlay)}>
+    <span
+      className="flex-none grid place-items-center rounded-full size-5 data-[state=next]:text-running data-[state=next]:border-[1.5px] data-[state=next]:border-running data-[state=waiting]:text-running data-[state=running]:text-running data-[state=running]:[&_svg]:animate-spin data-[state=done]:text-done data-[state=failed]:text-surface-2 data-[state=failed]:bg-failed data-[state=failed]:rounded-sm data-[state=asking]:text-surface-2 data-[state=asking]:bg-asking"
+      data-state={overlay.state}
+      title={stateText(overlay)}
+    >
       <Mark size={overlay.state === "next" ? 11 : 14} strokeWidth={2.5} aria-hidden />
     </span>
   );
@@ -142,8 +158,8 @@ export function StateMark({ overlay }: { overlay: NodeOverlay }) {
 export function Counts({ overlay }: { overlay: NodeOverlay }) {
   if (overlay.runs === 0 && overlay.millis === undefined) return null;
   return (
-    <span className="card-counts tabular">
-      {overlay.runs > 1 && <b>×{overlay.runs}</b>}
+    <span className="flex-none inline-flex gap-1.25 text-text-2 [&_b]:font-semibold tabular-nums">
+      {overlay.runs > 1 && <b data-testid={shellIds.cardRuns}>×{overlay.runs}</b>}
       {overlay.millis !== undefined && <span>{duration(overlay.millis)}</span>}
     </span>
   );
@@ -156,9 +172,13 @@ function ProblemBadge({ name }: { name: string }) {
   const failed = problems.some((problem) => problem.severity === "error");
   const words = problems.map((problem) => problem.message).join("\n");
   return (
-    <span className="card-problems" data-tone={failed ? "failed" : "asking"} title={words}>
+    <span
+      className="absolute -top-2 right-2.5 inline-flex items-center gap-0.75 h-4 px-1.25 rounded-lg text-[10px] font-semibold text-surface-2 data-[tone=failed]:bg-failed data-[tone=asking]:bg-asking"
+      data-tone={failed ? "failed" : "asking"}
+      title={words}
+    >
       <TriangleAlert size={11} strokeWidth={2.5} aria-hidden />
-      {problems.length > 1 && <span className="tabular">{problems.length}</span>}
+      {problems.length > 1 && <span className="tabular-nums">{problems.length}</span>}
     </span>
   );
 }
@@ -187,7 +207,7 @@ function NameEditor({ name }: { name: string }) {
   return (
     <input
       ref={input}
-      className="card-name-input nodrag nopan"
+      className="outline-none w-full h-4.5 -mt-px -mx-1 px-0.75 rounded-[3px] border border-accent bg-surface-2 text-sm/inherit font-semibold nodrag nopan"
       defaultValue={name}
       spellCheck={false}
       aria-label={t("canvas.name")}
@@ -208,7 +228,7 @@ export const EndPill = memo(function EndPill({ id, selected }: NodeProps) {
   const overlay = useNodeOverlay(id);
   return (
     <div
-      className="end-pill"
+      className={endPillClass}
       data-state={overlay.state}
       data-selected={selected || undefined}
       data-testid={shellIds.node(id)}

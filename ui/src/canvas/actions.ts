@@ -13,7 +13,6 @@ export interface CanvasActions {
   /** Opens the search for where a wire of a node goes. */
   connectFrom(name: string): void;
   fit(): void;
-  autoLayout(): Promise<void>;
   /** A kind is being dragged over the window; null point ends it. The canvas shows where it would land. */
   dragKind(kind: string, screenPoint: Point | null): void;
   /** Is this point of the screen on the canvas? */
@@ -36,7 +35,6 @@ export const focusNode = (name: string): void => current?.focusNode(name);
 export const focusEdge = (id: string): void => current?.focusEdge(id);
 export const connectFrom = (name: string): void => current?.connectFrom(name);
 export const fit = (): void => current?.fit();
-export const autoLayout = async (): Promise<void> => current?.autoLayout();
 export const dragKind = (kind: string, screenPoint: Point | null): void =>
   current?.dragKind(kind, screenPoint);
 export const overCanvas = (screenPoint: Point): boolean => current?.contains(screenPoint) ?? false;

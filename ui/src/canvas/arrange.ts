@@ -48,14 +48,14 @@ async function layout(
   }
 }
 
-export interface Room {
+interface Room {
   readonly right: number;
   readonly top: number;
   readonly bottom: number;
 }
 
 /** The room that labels need behind each node. */
-export function roomOf(scene: Scene, name: string): Room {
+function roomOf(scene: Scene, name: string): Room {
   let right = 0;
   let top = 0;
   let bottom = 0;
@@ -71,7 +71,7 @@ export function roomOf(scene: Scene, name: string): Room {
 }
 
 /** What ELK gets. Exported for tests. */
-export function elkGraph(scene: Scene): ElkNode {
+function elkGraph(scene: Scene): ElkNode {
   const names = [...scene.rects().keys()];
   const children = names.map((name) => {
     const rect = scene.rect(name);

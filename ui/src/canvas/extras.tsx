@@ -17,7 +17,10 @@ export function EmptyCanvas() {
   const search = useCanvas((state) => state.search !== null);
   if (!none || search) return null;
   return (
-    <div className="canvas-empty" data-testid={shellIds.canvasEmpty}>
+    <div
+      className="absolute inset-0 z-3 grid place-items-center pointer-events-none [&_button]:pointer-events-auto"
+      data-testid={shellIds.canvasEmpty}
+    >
       <EmptyState
         icon={<Workflow size={22} aria-hidden />}
         title={t("canvas.empty.title")}
@@ -39,7 +42,7 @@ export function Ghost() {
   return (
     <ViewportPortal>
       <div
-        className="card-ghost"
+        className="absolute grid place-items-center border border-dashed border-accent rounded-lg bg-accent-soft/70 text-accent-text text-sm/inherit font-semibold pointer-events-none"
         style={{
           transform: `translate(${ghost.place.x}px, ${ghost.place.y}px)`,
           width: NODE_WIDTH,
@@ -60,7 +63,10 @@ export function WireGhost() {
   const path = search.wire.side === "out" ? curve(port, search.place) : curve(search.place, port);
   return (
     <ViewportPortal>
-      <svg className="wire-ghost" aria-hidden>
+      <svg
+        className="pointer-events-none absolute size-px overflow-visible [&_path]:fill-none [&_path]:stroke-accent [&_path]:stroke-2"
+        aria-hidden
+      >
         <path d={path} />
       </svg>
     </ViewportPortal>

@@ -15,8 +15,8 @@ export interface Rect {
 
 export const NODE_WIDTH = 216;
 export const HEAD = 44;
-export const ROW = 18;
-export const ROWS_PAD = 8;
+const ROW = 18;
+const ROWS_PAD = 8;
 export const MAX_ROWS = 3;
 export const PILL_WIDTH = 72;
 export const PILL_HEIGHT = 28;

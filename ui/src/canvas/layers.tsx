@@ -55,7 +55,14 @@ export function Overview({ hub }: { hub: ViewHub }) {
     const selected = new Set(useSession.getState().selection.nodes);
     drawOverview(canvas, scene, hub.viewport, hub.size, paint, selected);
   });
-  return <canvas ref={ref} className="overview" data-testid={shellIds.overview} aria-hidden />;
+  return (
+    <canvas
+      ref={ref}
+      className="absolute inset-0 pointer-events-none size-full"
+      data-testid={shellIds.overview}
+      aria-hidden
+    />
+  );
 }
 
 const MAP = { width: 176, height: 112 };
@@ -97,7 +104,7 @@ function MinimapDrawing({ hub }: { hub: ViewHub }) {
   return (
     <canvas
       ref={ref}
-      className="minimap"
+      className="absolute left-2 bottom-11 z-10 border border-line rounded-lg bg-surface-1 cursor-crosshair touch-none [@container_(max-width:440px)_or_(max-height:280px)]:hidden"
       style={size}
       title={t("canvas.minimap.hint")}
       data-testid={shellIds.minimap}
@@ -128,11 +135,17 @@ export function Dots({ hub }: { hub: ViewHub }) {
     apply();
     return hub.subscribe(apply);
   }, [hub]);
-  return overview ? null : <div ref={ref} className="dots" aria-hidden />;
+  return overview ? null : (
+    <div
+      ref={ref}
+      className="absolute top-0 -right-20 -bottom-20 left-0 bg-[radial-gradient(circle,var(--canvas-dot)_1px,transparent_1.2px)] pointer-events-none"
+      aria-hidden
+    />
+  );
 }
 
 /** The zoom in words; the only part of the view that React renders. */
 export function ZoomValue({ hub }: { hub: ViewHub }) {
   const percent = useView(hub, (view) => Math.round(view.viewport.zoom * 100));
-  return <span className="tabular">{percent} %</span>;
+  return <span className="tabular-nums">{percent} %</span>;
 }

@@ -55,7 +55,7 @@ function fillOf(state: string | undefined, paint: Paint): string | null {
 }
 
 /** Sizes the element for the screen's pixels and answers a cleared context in CSS pixels. */
-export function prepare(canvas: HTMLCanvasElement, size: Size): CanvasRenderingContext2D | null {
+function prepare(canvas: HTMLCanvasElement, size: Size): CanvasRenderingContext2D | null {
   const ratio = Math.min(2, window.devicePixelRatio || 1);
   const width = Math.round(size.width * ratio);
   const height = Math.round(size.height * ratio);

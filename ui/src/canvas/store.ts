@@ -11,7 +11,7 @@ export interface Search {
   readonly wire: { readonly node: string; readonly side: "in" | "out" } | null;
 }
 
-export interface LabelEdit {
+interface LabelEdit {
   readonly line: string;
   readonly what: "label" | "caption";
 }

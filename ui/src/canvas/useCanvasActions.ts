@@ -88,7 +88,6 @@ export function useCanvasActions(
         });
       },
       fit: () => fit(),
-      autoLayout,
       dragKind: (kind, screenPoint) => {
         if (!screenPoint || !contains(screenPoint)) {
           setCanvas({ ghost: null, ...(screenPoint ? { splice: null } : {}) });
@@ -99,7 +98,7 @@ export function useCanvasActions(
       },
       contains,
     });
-  }, [root, hub, flow, place, fit, focusNode, autoLayout]);
+  }, [root, hub, flow, place, fit, focusNode]);
 
   useEffect(() => registerCanvasCommands({ hub, fit, autoLayout, flow }), [hub, fit, autoLayout, flow]);
   useEffect(() => followClipboard(() => cornerAt(hub.middle())), [hub]);

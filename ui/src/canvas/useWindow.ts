@@ -17,7 +17,7 @@ const MAX_LINES = 1500;
 /** Selected nodes stay mounted while they are out of view, up to this many. */
 const MAX_PINNED = 60;
 
-export function useSceneVersion(): number {
+function useSceneVersion(): number {
   return useSyncExternalStore(
     (listener) => scene.subscribe(listener),
     () => scene.version,

@@ -14,7 +14,6 @@ import {
   cardRows,
   fanOffsets,
   isBack,
-  JOIN_X,
   LABEL_X,
   labelWidth,
   NODE_WIDTH,
@@ -84,7 +83,7 @@ interface LineItem extends Box {
 const LANE_GAP = 24;
 const LANE_STEP = 12;
 
-export function lineId(edge: string, part: string): string {
+function lineId(edge: string, part: string): string {
   return part === "" ? edge : `${edge}|${part}`;
 }
 
@@ -610,5 +609,3 @@ export const MIN_ZOOM = 0.01;
 export const MAX_ZOOM = 2;
 /** Below this the overview takes over: text would not be legible. */
 export const OVERVIEW_ZOOM = 0.35;
-
-export { JOIN_X };

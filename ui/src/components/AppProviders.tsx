@@ -1,5 +1,4 @@
 /** What every component expects around it: the stylesheet, grouped tooltips and the place where notes appear. */
-import "./components.css";
 import type { ReactNode } from "react";
 import { ToastProvider } from "./Toast";
 import { TooltipProvider } from "./Tooltip";

@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import { cx } from "./cx";
 
-export type Tone = "neutral" | "accent" | "running" | "done" | "asking" | "failed" | "paused" | "warning";
+type Tone = "neutral" | "accent" | "running" | "done" | "asking" | "failed" | "paused" | "warning";
 
 export interface BadgeProps {
   tone?: Tone;
@@ -15,7 +15,15 @@ export interface BadgeProps {
 
 export function Badge({ tone = "neutral", icon, mono = false, title, className, children }: BadgeProps) {
   return (
-    <span className={cx("ss-badge", className)} data-tone={tone} data-mono={mono || undefined} title={title}>
+    <span
+      className={cx(
+        "inline-flex items-center gap-1 h-4.5 px-1.5 rounded-sm text-2xs tabular-nums bg-surface-4 text-text-2 shrink-0 max-w-full truncate [&>svg]:shrink-0 data-mono:font-mono data-[tone=accent]:bg-accent-soft data-[tone=accent]:text-accent-text data-[tone=running]:bg-running-soft data-[tone=running]:text-running data-[tone=done]:bg-done-soft data-[tone=done]:text-done data-[tone=asking]:bg-asking-soft data-[tone=asking]:text-asking data-[tone=warning]:bg-asking-soft data-[tone=warning]:text-asking data-[tone=failed]:bg-failed-soft data-[tone=failed]:text-failed data-[tone=paused]:bg-paused-soft data-[tone=paused]:text-paused",
+        className,
+      )}
+      data-tone={tone}
+      data-mono={mono || undefined}
+      title={title}
+    >
       {icon}
       {children}
     </span>

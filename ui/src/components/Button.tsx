@@ -14,6 +14,20 @@ export interface ButtonProps extends Omit<ComponentProps<typeof BaseButton>, "cl
   className?: string;
 }
 
+const LOOK =
+  "inline-flex max-w-full shrink-0 items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap transition-[background-color] data-disabled:opacity-50 [&>svg]:shrink-0";
+
+const VARIANTS = {
+  primary: "border-transparent bg-accent text-on-accent not-data-disabled:hover:bg-accent-hover",
+  secondary:
+    "border-line-strong bg-surface-2 text-text not-data-disabled:hover:bg-surface-3 not-data-disabled:active:bg-surface-4",
+  ghost:
+    "border-transparent text-text-2 not-data-disabled:hover:bg-surface-3 not-data-disabled:hover:text-text not-data-disabled:active:bg-surface-4 data-popup-open:bg-surface-4",
+  danger: "border-failed bg-surface-2 text-failed not-data-disabled:hover:bg-failed-soft",
+};
+
+const SIZES = { small: "h-6 px-2 text-xs", normal: "h-7 px-2.5 text-sm/4", large: "h-9 px-4 text-sm/4" };
+
 export function Button({
   variant = "secondary",
   size = "normal",
@@ -31,12 +45,17 @@ export function Button({
       disabled={disabled === true || busy}
       focusableWhenDisabled={busy}
       aria-busy={busy || undefined}
-      className={cx("ss-button", className)}
+      className={cx(
+        LOOK,
+        VARIANTS[variant],
+        SIZES[size],
+        busy ? "cursor-progress" : "data-disabled:cursor-not-allowed",
+        className,
+      )}
       data-variant={variant}
-      data-size={size}
     >
       {busy ? <Spinner /> : icon}
-      {children !== undefined && <span className="ss-button-text">{children}</span>}
+      {children !== undefined && <span className="overflow-hidden text-ellipsis">{children}</span>}
       {shortcut !== undefined && <Kbd keys={shortcut} />}
     </BaseButton>
   );

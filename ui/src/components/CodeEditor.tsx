@@ -9,8 +9,6 @@ import type { KeyInfo } from "./code/jinja";
 import { cx } from "./cx";
 import { useFieldAria } from "./Field";
 
-export type { KeyInfo, Mode };
-
 export interface CodeEditorHandle {
   /** Puts text at the cursor. */
   insert(text: string): void;
@@ -51,7 +49,7 @@ let loaded: EditorModule | null = null;
 let loading: Promise<EditorModule> | null = null;
 
 /** Fetches the editor's code ahead of the first field. */
-export function loadEditor(): Promise<EditorModule> {
+function loadEditor(): Promise<EditorModule> {
   loading ??= import("./code/editor").then((module) => {
     loaded = module;
     return module;
@@ -173,7 +171,10 @@ export function CodeEditor(props: CodeEditorProps) {
 
   return (
     <div
-      className={cx("ss-code", className)}
+      className={cx(
+        "min-w-0 overflow-hidden rounded-md border border-line-field bg-surface-2 not-focus-within:hover:border-text-3 focus-within:border-focus focus-within:outline-1 focus-within:outline-focus data-invalid:border-failed data-readonly:border-line data-readonly:bg-surface-1",
+        className,
+      )}
       data-invalid={invalid || aria["aria-invalid"] || undefined}
       data-readonly={readOnly || undefined}
       data-testid={props["data-testid"]}
@@ -181,7 +182,8 @@ export function CodeEditor(props: CodeEditorProps) {
     >
       {module === null && (
         <div
-          className="ss-code-waiting"
+          className="overflow-hidden px-2 py-1.25 font-mono text-xs/4.5 wrap-anywhere whitespace-pre-wrap text-text"
+          data-waiting
           style={{ minHeight: minLines * 18 + 8, maxHeight: maxLines * 18 + 8 }}
         >
           {value === "" ? placeholder : value}

@@ -4,6 +4,7 @@ import { ChevronsUpDown, Plus } from "lucide-react";
 import { useState, type ReactNode } from "react";
 import { cx } from "./cx";
 import { useFieldAria } from "./Field";
+import { innerInputClass, inputClass, inputTextClass, optionClass, popupClass } from "./recipes";
 
 export interface ComboboxItem {
   value: string;
@@ -87,45 +88,57 @@ export function Combobox({
       openOnInputClick
       disabled={disabled}
     >
-      <Autocomplete.InputGroup
-        className={cx("ss-input ss-combobox", className)}
-        data-mono={mono || undefined}
-      >
-        <Autocomplete.Input {...aria} {...rest} placeholder={placeholder} spellCheck={false} />
-        <Autocomplete.Trigger className="ss-select-icon" tabIndex={-1} aria-hidden>
+      <Autocomplete.InputGroup className={cx(inputClass, inputTextClass(mono), "px-2", className)}>
+        <Autocomplete.Input
+          className={innerInputClass}
+          {...aria}
+          {...rest}
+          placeholder={placeholder}
+          spellCheck={false}
+        />
+        <Autocomplete.Trigger className="flex text-text-3 shrink-0" tabIndex={-1} aria-hidden>
           <ChevronsUpDown size={13} aria-hidden />
         </Autocomplete.Trigger>
       </Autocomplete.InputGroup>
       <Autocomplete.Portal>
-        <Autocomplete.Positioner className="ss-layer-popup" sideOffset={4}>
-          <Autocomplete.Popup className="ss-popup ss-list-popup">
-            {emptyText !== undefined && (
-              <Autocomplete.Empty className="ss-list-empty">{emptyText}</Autocomplete.Empty>
+        <Autocomplete.Positioner className="outline-none z-60" sideOffset={4}>
+          <Autocomplete.Popup
+            className={cx(
+              popupClass,
+              "w-max min-w-(--anchor-width) max-w-[min(420px,var(--available-width))]",
             )}
-            <Autocomplete.List className="ss-list">
+          >
+            {emptyText !== undefined && (
+              <Autocomplete.Empty className="not-empty:py-2 not-empty:px-3 not-empty:text-xs/inherit not-empty:text-text-2">
+                {emptyText}
+              </Autocomplete.Empty>
+            )}
+            <Autocomplete.List className="max-h-[min(320px,var(--available-height,320px))] overflow-y-auto p-1 scroll-p-1">
               {(item: ComboboxItem) =>
                 item.value === MAKE ? (
                   <Autocomplete.Item
                     key={MAKE}
                     value={item}
-                    className="ss-option"
+                    className={optionClass}
                     onClick={() => make?.run()}
                   >
                     <Plus size={13} aria-hidden />
-                    <span className="ss-option-texts">{make?.label}</span>
+                    <span className="flex flex-col flex-1 min-w-0">{make?.label}</span>
                   </Autocomplete.Item>
                 ) : (
-                  <Autocomplete.Item key={item.value} value={item} className="ss-option">
+                  <Autocomplete.Item key={item.value} value={item} className={optionClass}>
                     {item.icon}
-                    <span className="ss-option-texts">
-                      <span className="ss-option-label" data-mono={mono || undefined}>
+                    <span className="flex flex-col flex-1 min-w-0">
+                      <span className={cx(mono && "font-mono text-xs/inherit")} data-label>
                         {item.value}
                       </span>
                       {item.description !== undefined && (
-                        <span className="ss-option-text">{item.description}</span>
+                        <span className="text-2xs/[15px] text-text-3">{item.description}</span>
                       )}
                     </span>
-                    {item.hint !== undefined && <span className="ss-option-hint">{item.hint}</span>}
+                    {item.hint !== undefined && (
+                      <span className="text-2xs/inherit text-text-3 font-mono ml-3">{item.hint}</span>
+                    )}
                   </Autocomplete.Item>
                 )
               }

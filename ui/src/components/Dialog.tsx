@@ -4,6 +4,9 @@ import { X } from "lucide-react";
 import type { ReactNode, RefObject } from "react";
 import { t } from "../lib/texts";
 import { Button } from "./Button";
+import { iconButton } from "./recipes";
+import { cx } from "./cx";
+import { formsIds } from "../lib/testIds";
 
 export interface DialogProps {
   open: boolean;
@@ -38,22 +41,36 @@ export function Dialog({
       }}
     >
       <Base.Portal>
-        <Base.Backdrop className="ss-backdrop" />
-        <Base.Viewport className="ss-dialog-viewport">
-          <Base.Popup className="ss-dialog" data-size={size} initialFocus={initialFocus} {...rest}>
-            <Base.Title className="ss-dialog-title">{title}</Base.Title>
+        <Base.Backdrop className="fixed inset-0 z-50 bg-shade" />
+        <Base.Viewport className="fixed inset-0 z-51 grid place-items-center p-6 overflow-hidden">
+          <Base.Popup
+            className="outline-none relative flex flex-col w-full max-w-105 max-h-[calc(100vh-48px)] rounded-[10px] border border-line bg-surface-1 shadow-popup data-[size=medium]:max-w-150 data-[size=large]:max-w-190"
+            data-size={size}
+            initialFocus={initialFocus}
+            {...rest}
+          >
+            <Base.Title className="pt-4 pr-12 pb-2 pl-5 text-base font-semibold wrap-anywhere shrink-0">
+              {title}
+            </Base.Title>
             {description !== undefined && (
-              <Base.Description className="ss-dialog-text" render={<div />}>
+              <Base.Description
+                className="px-5 pb-2 text-text-2 text-pretty wrap-anywhere [&>p+p]:mt-2"
+                render={<div />}
+              >
                 {description}
               </Base.Description>
             )}
-            {children !== undefined && <div className="ss-dialog-body">{children}</div>}
-            {actions !== undefined && <footer className="ss-dialog-actions">{actions}</footer>}
+            {children !== undefined && (
+              <div className="flex flex-col min-h-0 overflow-x-hidden overflow-y-auto pt-1 px-5 pb-3">
+                {children}
+              </div>
+            )}
+            {actions !== undefined && (
+              <footer className="flex justify-end gap-2 pt-2 px-5 pb-4 shrink-0">{actions}</footer>
+            )}
             {/* Last, so that the first control gets the focus; without a tooltip, which would take the first Escape. */}
             <Base.Close
-              className="ss-icon-button ss-dialog-close"
-              data-size="small"
-              data-variant="ghost"
+              className={cx(iconButton("small"), "absolute top-3.5 right-3.5")}
               aria-label={t("forms.close")}
             >
               <X size={15} aria-hidden />
@@ -103,7 +120,7 @@ export function ConfirmDialog({
             variant={danger ? "danger" : "primary"}
             onClick={onConfirm}
             busy={busy ?? false}
-            data-testid="confirm"
+            data-testid={formsIds.confirm}
           >
             {confirm}
           </Button>

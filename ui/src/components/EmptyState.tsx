@@ -22,14 +22,21 @@ export function EmptyState({
 }: EmptyStateProps) {
   return (
     <div
-      className={cx("ss-empty", compact && "ss-empty-compact")}
+      className={cx(
+        "flex min-h-0 flex-col items-center justify-center gap-1 text-center text-text-2",
+        compact ? "px-3 py-4" : "h-full px-6 py-8",
+      )}
       data-tone={tone}
       role={tone === "failed" ? "alert" : undefined}
     >
-      {icon !== undefined && <div className="ss-empty-icon">{icon}</div>}
-      <p className="ss-empty-title">{title}</p>
-      {children !== undefined && <div className="ss-empty-text">{children}</div>}
-      {action !== undefined && <div className="ss-empty-action">{action}</div>}
+      {icon !== undefined && <div className="text-text-3 mb-1 in-data-[tone=failed]:text-failed">{icon}</div>}
+      <p className="font-semibold text-text">{title}</p>
+      {children !== undefined && (
+        <div className="max-w-[40ch] text-xs/4.5 text-pretty [&_code]:text-2xs/inherit [&_code]:px-0.75 [&_code]:rounded-[3px] [&_code]:bg-surface-4 [&_code]:text-text-2">
+          {children}
+        </div>
+      )}
+      {action !== undefined && <div className="flex gap-2 mt-2.5">{action}</div>}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { createContext, useContext, useId, useMemo, type ReactNode } from "react
 import { CircleAlert, TriangleAlert } from "lucide-react";
 import { cx } from "./cx";
 import { InlineCode } from "./InlineCode";
+import { helpClass, problemsClass } from "./recipes";
 
 export interface FieldProblem {
   message: string;
@@ -26,8 +27,8 @@ export interface FieldProps {
   aside?: ReactNode;
   /** Found by `focusField`: `[data-pointer]`. */
   pointer?: string | undefined;
-  /** Label left of the control. */
-  inline?: boolean;
+  /** `switch`: the control before its label, in one line. */
+  layout?: "stacked" | "switch";
   className?: string;
   children: ReactNode;
 }
@@ -41,11 +42,6 @@ interface FieldIds {
 }
 
 const FieldContext = createContext<FieldIds | null>(null);
-
-/** Ids and flags for the control inside a Field. */
-export function useFieldIds(): Partial<FieldIds> {
-  return useContext(FieldContext) ?? {};
-}
 
 /** The ARIA attributes a control takes from its Field; spread them on the focusable element. */
 export function useFieldAria(): {
@@ -75,11 +71,13 @@ export function Field({
   error,
   aside,
   pointer,
-  inline = false,
+  layout = "stacked",
   className,
   children,
 }: FieldProps) {
   const id = useId();
+  const switchLike = layout === "switch";
+  const below = switchLike && "order-2 basis-full";
   const problems: FieldProblem[] =
     typeof error === "string" ? (error === "" ? [] : [{ message: error }]) : (error ?? []);
   const invalid = problems.some((problem) => problem.severity !== "warning");
@@ -100,33 +98,47 @@ export function Field({
   return (
     <FieldContext value={ids}>
       <div
-        className={cx("ss-field", inline && "ss-field-inline", className)}
+        data-field
+        className={cx(
+          "flex min-w-0 gap-1 rounded-md data-flash:animate-flash",
+          switchLike ? "flex-row flex-wrap items-center" : "flex-col",
+          className,
+        )}
         data-pointer={pointer}
         data-invalid={invalid || undefined}
       >
         {(label !== undefined || aside !== undefined) && (
-          <div className="ss-field-head">
+          <div
+            className={cx(
+              "flex items-center justify-between gap-2",
+              switchLike ? "order-1 min-h-0 flex-1" : "min-h-5",
+            )}
+          >
             {label !== undefined && (
-              <label id={ids.labelId} htmlFor={ids.controlId} className="ss-label">
+              <label
+                id={ids.labelId}
+                htmlFor={ids.controlId}
+                className="text-xs font-medium text-text-2 wrap-anywhere"
+              >
                 {label}
                 {required && (
-                  <span className="ss-required" aria-hidden>
+                  <span className="ml-0.5 text-failed" aria-hidden>
                     *
                   </span>
                 )}
               </label>
             )}
-            {aside !== undefined && <div className="ss-field-aside">{aside}</div>}
+            {aside !== undefined && <div className="flex items-center gap-1 shrink-0">{aside}</div>}
           </div>
         )}
-        <div className="ss-field-control">{children}</div>
+        <div className={cx(switchLike && "flex")}>{children}</div>
         {hasDescription && (
-          <div id={`${id}help`} className="ss-help">
+          <div id={`${id}help`} className={cx(helpClass, below)}>
             {typeof description === "string" ? <InlineCode text={description} /> : description}
           </div>
         )}
         {problems.length > 0 && (
-          <ul id={`${id}problem`} className="ss-problems" aria-live="polite">
+          <ul id={`${id}problem`} className={cx(problemsClass, below)} aria-live="polite">
             {problems.map((problem, index) => (
               <li key={index} data-severity={problem.severity ?? "error"}>
                 {problem.severity === "warning" ? (
@@ -137,7 +149,7 @@ export function Field({
                 <span>
                   <InlineCode text={problem.message} />
                   {problem.remedy !== undefined && problem.remedy !== "" && (
-                    <span className="ss-remedy">
+                    <span className="text-text-2">
                       {" "}
                       <InlineCode text={problem.remedy} />
                     </span>
@@ -145,7 +157,11 @@ export function Field({
                   {problem.action !== undefined && (
                     <>
                       {" "}
-                      <button type="button" className="ss-mend" onClick={problem.action.run}>
+                      <button
+                        type="button"
+                        className="text-accent-text underline underline-offset-2"
+                        onClick={problem.action.run}
+                      >
                         {problem.action.label}
                       </button>
                     </>

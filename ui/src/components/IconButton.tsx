@@ -3,6 +3,7 @@ import { Button as BaseButton } from "@base-ui/react/button";
 import type { ComponentProps, ReactNode } from "react";
 import { Tooltip } from "./Tooltip";
 import { cx } from "./cx";
+import { iconButton } from "./recipes";
 
 export interface IconButtonProps extends Omit<ComponentProps<typeof BaseButton>, "className" | "children"> {
   label: string;
@@ -34,9 +35,7 @@ export function IconButton({
         {...rest}
         aria-label={label}
         aria-pressed={pressed}
-        className={cx("ss-icon-button", className)}
-        data-size={size}
-        data-variant={variant}
+        className={cx(iconButton(size, variant), className)}
       >
         {children}
       </BaseButton>

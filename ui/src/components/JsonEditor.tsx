@@ -24,7 +24,7 @@ export interface JsonEditorProps {
   "data-testid"?: string;
 }
 
-export function formatJson(value: Json): string {
+function formatJson(value: Json): string {
   if (value === undefined) return "";
   const text = JSON.stringify(value, null, 2);
   return text.length <= 60 && !text.includes("{") ? JSON.stringify(value).replace(/,(?=\S)/g, ", ") : text;
@@ -77,7 +77,7 @@ export function JsonEditor({
   const complaints =
     broken === null && schema !== undefined && value !== undefined ? validate(schema, value).slice(0, 5) : [];
   return (
-    <div className="ss-json">
+    <div className="flex flex-col gap-1 min-w-0">
       <CodeEditor
         {...rest}
         mode="json"
@@ -91,12 +91,12 @@ export function JsonEditor({
         invalid={broken !== null}
       />
       {broken !== null && (
-        <p className="ss-json-problem" role="alert">
+        <p className="text-xs text-failed" role="alert">
           {t("forms.json.broken")}
         </p>
       )}
       {complaints.length > 0 && (
-        <ul className="ss-json-problem">
+        <ul className="text-xs text-failed">
           {complaints.map((complaint) => (
             <li key={complaint.pointer + complaint.message}>
               {complaint.pointer !== "" && <code>{complaint.pointer}</code>} {complaint.message}

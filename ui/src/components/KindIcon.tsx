@@ -50,5 +50,5 @@ const ICONS: Readonly<Record<string, LucideIcon>> = {
 
 export function KindIcon({ icon, size = 16 }: { icon: string; size?: number }) {
   const Icon = ICONS[icon] ?? Box;
-  return <Icon size={size} aria-hidden className="ss-kind-icon" />;
+  return <Icon size={size} aria-hidden />;
 }

@@ -6,10 +6,10 @@ import { InlineMarkdown, isReadable, Markdown } from "./Markdown";
 afterEach(cleanup);
 const html = (text: string) =>
   render(<Markdown text={text} />)
-    .container.querySelector(".ss-markdown")!
+    .container.querySelector(".markdown")!
     .innerHTML.replaceAll("\n", "");
 const inline = (text: string) =>
-  render(<InlineMarkdown text={text} />).container.querySelector(".ss-inline-markdown")!.innerHTML;
+  render(<InlineMarkdown text={text} />).container.querySelector(".markdown-line")!.innerHTML;
 
 describe("Markdown", () => {
   it("draws the usual blocks", () => {
@@ -22,7 +22,7 @@ describe("Markdown", () => {
   it("nests lists and reads tables", () => {
     expect(html("1. one\n   - deep\n2. two")).toBe("<ol><li>one<ul><li>deep</li></ul></li><li>two</li></ol>");
     expect(html("| a | b |\n|---|---|\n| 1 | 2 |")).toBe(
-      '<div class="ss-markdown-table"><table><thead><tr><th>a</th><th>b</th></tr></thead>' +
+      '<div class="markdown-table"><table><thead><tr><th>a</th><th>b</th></tr></thead>' +
         "<tbody><tr><td>1</td><td>2</td></tr></tbody></table></div>",
     );
   });

@@ -6,6 +6,7 @@
 import type { ComponentProps } from "react";
 import ReactMarkdown, { type Components, type Options } from "react-markdown";
 import remarkGfm from "remark-gfm";
+import { linkClass } from "./recipes";
 
 /** Characters that are read as Markdown; reading takes more than its share of time behind that. */
 const LONGEST = 32_000;
@@ -48,7 +49,7 @@ const COMPONENTS: Components = {
     return (
       <>
         <a
-          className="ss-link"
+          className={linkClass}
           href={address.href}
           title={address.href}
           target="_blank"
@@ -56,12 +57,12 @@ const COMPONENTS: Components = {
         >
           {children}
         </a>
-        {!shown && <span className="ss-link-host"> ({address.host})</span>}
+        {!shown && <span className="text-text-3"> ({address.host})</span>}
       </>
     );
   },
   table: ({ children }) => (
-    <div className="ss-markdown-table">
+    <div className="markdown-table">
       <table>{children}</table>
     </div>
   ),
@@ -95,7 +96,7 @@ const INLINE_COMPONENTS: Components = { ...COMPONENTS, p: ({ children }) => <>{c
 /** Emphasis, code and links, without blocks: what is a list stays lines of text. */
 export function InlineMarkdown({ text }: { text: string }) {
   return (
-    <span className="ss-inline-markdown">
+    <span className="markdown-line">
       {isReadable(text) ? (
         <ReactMarkdown remarkPlugins={INLINE} components={INLINE_COMPONENTS}>
           {text}
@@ -115,7 +116,7 @@ interface Props {
 
 export function Markdown({ text, lines = false }: Props) {
   return (
-    <div className="ss-markdown selectable" data-lines={lines || undefined}>
+    <div className="markdown select-text" data-lines={lines || undefined}>
       {isReadable(text) ? (
         <ReactMarkdown remarkPlugins={BLOCKS} components={COMPONENTS}>
           {text}

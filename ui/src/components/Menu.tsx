@@ -1,9 +1,16 @@
 /** Menus: one that opens from a button, one that opens where the pointer is. Both take the same list of entries. */
-import { ContextMenu as BaseContext } from "@base-ui/react/context-menu";
 import { Menu as Base } from "@base-ui/react/menu";
 import { Check, ChevronRight } from "lucide-react";
 import { Fragment, type ReactElement, type ReactNode } from "react";
 import { Kbd } from "./Kbd";
+import { menuHeadingClass, popupClass } from "./recipes";
+import { cx } from "./cx";
+import { formsIds } from "../lib/testIds";
+
+const menuClass = "min-w-50 max-w-85 p-1 max-h-(--available-height) overflow-y-auto";
+const menuItemClass =
+  "outline-none flex items-center gap-2 h-7 pr-2 pl-1.5 rounded-[5px] w-full data-highlighted:bg-surface-3 data-popup-open:bg-surface-3 data-disabled:opacity-45 data-danger:text-failed";
+const menuIconClass = "inline-flex w-4 justify-center text-text-2 shrink-0 in-data-danger:text-inherit";
 
 export type MenuEntry =
   | {
@@ -25,25 +32,26 @@ function Entries({ entries }: { entries: MenuEntry[] }) {
   return (
     <>
       {entries.map((entry) => {
-        if ("separator" in entry) return <Base.Separator key={entry.id} className="ss-menu-separator" />;
+        if ("separator" in entry)
+          return <Base.Separator key={entry.id} className="h-px my-1 -mx-1 bg-line" />;
         if ("heading" in entry) {
           return (
             <Base.Group key={entry.id}>
-              <Base.GroupLabel className="ss-menu-heading">{entry.heading}</Base.GroupLabel>
+              <Base.GroupLabel className={menuHeadingClass}>{entry.heading}</Base.GroupLabel>
             </Base.Group>
           );
         }
         if ("entries" in entry) {
           return (
             <Base.SubmenuRoot key={entry.id}>
-              <Base.SubmenuTrigger className="ss-menu-item">
-                <span className="ss-menu-icon">{entry.icon}</span>
-                <span className="ss-menu-label">{entry.label}</span>
+              <Base.SubmenuTrigger className={menuItemClass}>
+                <span className={menuIconClass}>{entry.icon}</span>
+                <span className="flex-1 min-w-0 truncate">{entry.label}</span>
                 <ChevronRight size={13} aria-hidden />
               </Base.SubmenuTrigger>
               <Base.Portal>
-                <Base.Positioner className="ss-layer-popup" sideOffset={2}>
-                  <Base.Popup className="ss-popup ss-menu">
+                <Base.Positioner className="outline-none z-60" sideOffset={2}>
+                  <Base.Popup className={cx(popupClass, menuClass)}>
                     <Entries entries={entry.entries} />
                   </Base.Popup>
                 </Base.Positioner>
@@ -53,10 +61,10 @@ function Entries({ entries }: { entries: MenuEntry[] }) {
         }
         const inside = (
           <>
-            <span className="ss-menu-icon">
+            <span className={menuIconClass}>
               {entry.checked === true ? <Check size={14} aria-hidden /> : entry.icon}
             </span>
-            <span className="ss-menu-label">{entry.label}</span>
+            <span className="flex-1 min-w-0 truncate">{entry.label}</span>
             {entry.shortcut !== undefined && <Kbd keys={entry.shortcut} />}
           </>
         );
@@ -64,7 +72,7 @@ function Entries({ entries }: { entries: MenuEntry[] }) {
           return (
             <Base.CheckboxItem
               key={entry.id}
-              className="ss-menu-item"
+              className={menuItemClass}
               checked={entry.checked}
               disabled={entry.disabled}
               onCheckedChange={() => entry.run()}
@@ -77,11 +85,11 @@ function Entries({ entries }: { entries: MenuEntry[] }) {
         return (
           <Base.Item
             key={entry.id}
-            className="ss-menu-item"
+            className={menuItemClass}
             data-danger={entry.danger || undefined}
             disabled={entry.disabled}
             onClick={() => entry.run()}
-            data-testid={`menu-${entry.id}`}
+            data-testid={formsIds.menuEntry(entry.id)}
           >
             {inside}
           </Base.Item>
@@ -105,36 +113,13 @@ export function Menu({ trigger, entries, align = "start", side = "bottom" }: Men
     <Base.Root modal={false}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
-        <Base.Positioner className="ss-layer-popup" sideOffset={4} align={align} side={side}>
-          <Base.Popup className="ss-popup ss-menu">
+        <Base.Positioner className="outline-none z-60" sideOffset={4} align={align} side={side}>
+          <Base.Popup className={cx(popupClass, menuClass)}>
             <Lazy entries={entries} />
           </Base.Popup>
         </Base.Positioner>
       </Base.Portal>
     </Base.Root>
-  );
-}
-
-export interface ContextMenuProps {
-  entries: MenuEntry[] | (() => MenuEntry[]);
-  children: ReactNode;
-  className?: string;
-  onOpenChange?: (open: boolean) => void;
-}
-
-/** Opens on right click, long press or the menu key over its children. */
-export function ContextMenu({ entries, children, className, onOpenChange }: ContextMenuProps) {
-  return (
-    <BaseContext.Root onOpenChange={(open) => onOpenChange?.(open)}>
-      <BaseContext.Trigger className={className}>{children}</BaseContext.Trigger>
-      <BaseContext.Portal>
-        <BaseContext.Positioner className="ss-layer-popup">
-          <BaseContext.Popup className="ss-popup ss-menu">
-            <Lazy entries={entries} />
-          </BaseContext.Popup>
-        </BaseContext.Positioner>
-      </BaseContext.Portal>
-    </BaseContext.Root>
   );
 }
 
@@ -163,8 +148,8 @@ export function PointMenu({ at, entries, onClose }: PointMenuProps) {
       modal={false}
     >
       <Base.Portal>
-        <Base.Positioner className="ss-layer-popup" anchor={anchor} align="start" side="bottom">
-          <Base.Popup className="ss-popup ss-menu">
+        <Base.Positioner className="outline-none z-60" anchor={anchor} align="start" side="bottom">
+          <Base.Popup className={cx(popupClass, menuClass)}>
             <Fragment>{at !== null && <Entries entries={entries} />}</Fragment>
           </Base.Popup>
         </Base.Positioner>

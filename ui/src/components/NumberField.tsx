@@ -6,6 +6,7 @@ import { ChevronDown, ChevronUp } from "lucide-react";
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { cx } from "./cx";
 import { useFieldAria } from "./Field";
+import { innerInputClass, inputClass, inputTextClass } from "./recipes";
 
 export interface NumberFieldProps {
   value: number | undefined;
@@ -23,7 +24,7 @@ export interface NumberFieldProps {
 }
 
 /** The number a text stands for, or null when it is none. */
-export function parseNumber(text: string, integer: boolean): number | null {
+function parseNumber(text: string, integer: boolean): number | null {
   const trimmed = text.trim().replace(",", ".");
   if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(trimmed)) return null;
   const number = Number(trimmed);
@@ -77,11 +78,12 @@ export function NumberField({
   const bad = text.trim() !== "" && parseNumber(text, integer) === null;
   return (
     <div
-      className={cx("ss-input ss-number", className)}
+      className={cx(inputClass, inputTextClass(), "pl-2 tabular-nums", className)}
       data-disabled={disabled || undefined}
       data-invalid={bad || undefined}
     >
       <input
+        className={innerInputClass}
         type="text"
         inputMode={integer ? "numeric" : "decimal"}
         role="spinbutton"
@@ -108,7 +110,10 @@ export function NumberField({
         onBlur={() => setText(value === undefined ? "" : String(value))}
       />
       {!readOnly && (
-        <span className="ss-number-steps" aria-hidden>
+        <span
+          className="flex flex-col self-stretch w-4.5 border-l border-line text-text-3 [&>button]:flex-1 [&>button]:flex [&>button]:items-center [&>button]:justify-center [&>button:hover]:bg-surface-3 [&>button:hover]:text-text"
+          aria-hidden
+        >
           <button type="button" tabIndex={-1} disabled={disabled} onClick={() => nudge(step)}>
             <ChevronUp size={10} />
           </button>

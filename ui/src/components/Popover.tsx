@@ -2,6 +2,7 @@
 import { Popover as Base } from "@base-ui/react/popover";
 import type { ReactElement, ReactNode } from "react";
 import { cx } from "./cx";
+import { popupClass } from "./recipes";
 
 export interface PopoverProps {
   trigger: ReactElement;
@@ -28,8 +29,11 @@ export function Popover({
     <Base.Root {...(open !== undefined && { open })} onOpenChange={(next) => onOpenChange?.(next)}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
-        <Base.Positioner className="ss-layer-popup" sideOffset={6} side={side} align={align}>
-          <Base.Popup className={cx("ss-popup ss-popover", className)} aria-label={label}>
+        <Base.Positioner className="outline-none z-60" sideOffset={6} side={side} align={align}>
+          <Base.Popup
+            className={cx(popupClass, "p-3 max-w-[min(360px,var(--available-width))]", className)}
+            aria-label={label}
+          >
             {children}
           </Base.Popup>
         </Base.Positioner>

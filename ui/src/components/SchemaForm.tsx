@@ -12,7 +12,7 @@ import { SchemaField } from "./schema-form/SchemaField";
 import { resolve, validate, type Json, type Schema, type SchemaError } from "./schema-form/schema";
 import { Tabs } from "./Tabs";
 
-export type { FormEditors, Json, Schema, SchemaError };
+export type { FormEditors };
 export type { FieldEditor, FieldEditorProps } from "./schema-form/form";
 
 export interface SchemaFormProps {
@@ -136,12 +136,13 @@ export function SchemaForm({
     />
   );
   return (
-    <div className="ss-form" data-testid={rest["data-testid"]}>
+    <div className="flex flex-col gap-3 min-w-0" data-testid={rest["data-testid"]}>
       {(jsonSwitch || title !== undefined) && (
-        <div className="ss-form-bar">
-          <span className="ss-form-bar-title">{title}</span>
+        <div className="flex justify-between items-center gap-2 min-h-6">
+          <span className="min-w-0 text-xs/inherit font-semibold">{title}</span>
           {jsonSwitch && (
             <Tabs
+              className="shrink-0"
               look="segmented"
               label={t("forms.schema.switch")}
               value={view}

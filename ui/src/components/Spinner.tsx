@@ -2,7 +2,7 @@
 export function Spinner({ label, size = 14 }: { label?: string; size?: number }) {
   return (
     <svg
-      className="ss-spinner"
+      className="shrink-0 animate-spin"
       width={size}
       height={size}
       viewBox="0 0 16 16"

@@ -2,6 +2,7 @@
 import { Tabs as Base } from "@base-ui/react/tabs";
 import type { ReactNode } from "react";
 import { cx } from "./cx";
+import { formsIds } from "../lib/testIds";
 
 export interface TabItem {
   id: string;
@@ -27,6 +28,23 @@ export interface TabsProps {
   keepMounted?: boolean;
 }
 
+const TAB =
+  "inline-flex items-center gap-1.5 font-medium whitespace-nowrap text-text-2 hover:text-text data-active:text-text data-disabled:cursor-not-allowed data-disabled:opacity-50 [&>svg]:shrink-0";
+
+const LOOKS = {
+  line: {
+    // In a dialog the words stand under its title.
+    bar: "border-b border-line px-2 in-[[role=dialog]]:-ml-2 in-[[role=dialog]]:px-0",
+    list: "",
+    tab: "-mb-px h-8 border-b-2 border-transparent px-2 text-xs focus-visible:-outline-offset-3 data-active:border-accent",
+  },
+  segmented: {
+    bar: "",
+    list: "gap-0.5 rounded-md bg-surface-4 p-0.5",
+    tab: "h-5 rounded-sm px-2 text-2xs data-active:bg-surface-2",
+  },
+};
+
 export function Tabs({
   value,
   onChange,
@@ -43,34 +61,37 @@ export function Tabs({
       onValueChange={(next) => {
         if (typeof next === "string") onChange(next);
       }}
-      className={cx("ss-tabs", className)}
-      data-look={look}
+      className={cx("flex min-h-0 min-w-0 flex-col", className)}
     >
-      <div className="ss-tabs-bar">
-        <Base.List className="ss-tabs-list" aria-label={label} activateOnFocus>
+      <div className={cx("flex shrink-0 items-center justify-between gap-2", LOOKS[look].bar)}>
+        <Base.List
+          className={cx("flex min-w-0 scrollbar-none overflow-x-auto", LOOKS[look].list)}
+          aria-label={label}
+          activateOnFocus
+        >
           {tabs.map((tab) => (
             <Base.Tab
               key={tab.id}
               value={tab.id}
               disabled={tab.disabled}
               title={tab.title}
-              className="ss-tab"
-              data-testid={`tab-${tab.id}`}
+              className={cx(TAB, LOOKS[look].tab)}
+              data-testid={formsIds.tab(tab.id)}
             >
               {tab.icon}
-              <span className="ss-tab-label">{tab.label}</span>
+              <span>{tab.label}</span>
               {tab.badge}
             </Base.Tab>
           ))}
         </Base.List>
-        {aside !== undefined && <div className="ss-tabs-aside">{aside}</div>}
+        {aside !== undefined && <div className="flex shrink-0 items-center gap-1">{aside}</div>}
       </div>
       {tabs.some((tab) => tab.content !== undefined) &&
         tabs.map((tab) => (
           <Base.Panel
             key={tab.id}
             value={tab.id}
-            className="ss-tab-panel"
+            className="min-h-0 flex-1 outline-none"
             keepMounted={keepMounted}
             tabIndex={-1}
           >

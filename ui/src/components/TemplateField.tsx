@@ -29,7 +29,7 @@ export interface TemplateFieldProps extends Pick<
 export function TemplateField({ value, onChange, keys, error, placeholder, ...rest }: TemplateFieldProps) {
   const editor = useRef<CodeEditorHandle>(null);
   return (
-    <div className="ss-template">
+    <div className="group/template relative">
       <CodeEditor
         {...rest}
         ref={editor}
@@ -41,7 +41,7 @@ export function TemplateField({ value, onChange, keys, error, placeholder, ...re
         placeholder={placeholder ?? t("forms.code.templatePlaceholder")}
       />
       {keys.length > 0 && rest.readOnly !== true && (
-        <div className="ss-template-tools">
+        <div className="absolute top-0.75 right-0.75 rounded-sm bg-surface-2 opacity-0 group-focus-within/template:opacity-100 group-hover/template:opacity-100 has-data-popup-open:opacity-100">
           <Menu
             align="end"
             trigger={

@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef, type ComponentProps, type ReactNode, type Ref } from "react";
 import { cx } from "./cx";
 import { useFieldAria } from "./Field";
+import { innerInputClass, inputClass, inputTextClass } from "./recipes";
 
 export interface TextFieldProps extends Omit<
   ComponentProps<"input">,
@@ -33,12 +34,12 @@ export function TextField({
   const aria = useFieldAria();
   return (
     <div
-      className={cx("ss-input", className)}
-      data-mono={mono || undefined}
+      className={cx(inputClass, inputTextClass(mono), "px-2", className)}
       data-disabled={rest.disabled || undefined}
     >
-      {prefix !== undefined && <span className="ss-input-prefix">{prefix}</span>}
+      {prefix !== undefined && <span className="flex items-center text-text-3 shrink-0">{prefix}</span>}
       <input
+        className={innerInputClass}
         type="text"
         spellCheck={false}
         autoComplete="off"
@@ -59,7 +60,9 @@ export function TextField({
           }
         }}
       />
-      {suffix !== undefined && <span className="ss-input-suffix">{suffix}</span>}
+      {suffix !== undefined && (
+        <span className="flex items-center text-text-3 shrink-0 -mr-1.25">{suffix}</span>
+      )}
     </div>
   );
 }
@@ -105,8 +108,9 @@ export function TextArea({
     return () => observer.disconnect();
   }, [value, minRows, maxRows]);
   return (
-    <div className={cx("ss-input ss-textarea", className)} data-mono={mono || undefined}>
+    <div className={cx(inputClass, inputTextClass(mono), className)}>
       <textarea
+        className="block w-full resize-none bg-transparent px-2 py-1 leading-4.5 text-inherit outline-none"
         ref={element}
         rows={minRows}
         {...aria}

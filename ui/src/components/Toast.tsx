@@ -6,6 +6,8 @@ import { Toast as Base } from "@base-ui/react/toast";
 import { CircleAlert, CircleCheck, Info, X } from "lucide-react";
 import type { ReactNode } from "react";
 import { t } from "../lib/texts";
+import { iconButton } from "./recipes";
+import { shellIds } from "../lib/testIds";
 
 const manager = Base.createToastManager();
 
@@ -41,10 +43,6 @@ export function toast({ title, text, tone = "neutral", action, timeout }: ToastO
   return id;
 }
 
-export function closeToast(id: string): void {
-  manager.close(id);
-}
-
 /** Shows anything thrown: what happened and what to do. Aborted requests are nobody's problem. */
 export function toastProblem(problem: unknown, title?: string): void {
   if (problem instanceof DOMException && problem.name === "AbortError") return;
@@ -60,7 +58,7 @@ export function ToastProvider({ children }: { children: ReactNode }) {
     <Base.Provider toastManager={manager} limit={4}>
       {children}
       <Base.Portal>
-        <Base.Viewport className="ss-toasts">
+        <Base.Viewport className="fixed z-70 right-4 bottom-4 w-[min(360px,calc(100vw-32px))] flex flex-col-reverse gap-2">
           <ToastList />
         </Base.Viewport>
       </Base.Portal>
@@ -78,25 +76,24 @@ function ToastList() {
       <Base.Root
         key={item.id}
         toast={item}
-        className="ss-toast"
+        className="flex gap-2 py-2.5 pr-2 pl-2.5 bg-surface-2 border border-line border-l-3 border-l-running rounded-lg shadow-popup data-[tone=done]:border-l-done data-[tone=failed]:border-l-failed"
         // The region around reads it out; it takes no focus, so it is no dialog.
         role="group"
         data-tone={item.type}
-        data-testid="toast"
+        data-testid={shellIds.toast}
         swipeDirection="right"
       >
-        <Icon size={16} className="ss-toast-icon" aria-hidden />
-        <Base.Content className="ss-toast-texts">
-          <Base.Title className="ss-toast-title" />
-          <Base.Description className="ss-toast-text" />
-          <Base.Action className="ss-toast-action" />
+        <Icon
+          size={16}
+          className="text-running mt-0.5 shrink-0 in-data-[tone=done]:text-done in-data-[tone=failed]:text-failed"
+          aria-hidden
+        />
+        <Base.Content className="flex-1 min-w-0 wrap-anywhere select-text">
+          <Base.Title className="font-medium" />
+          <Base.Description className="text-xs/[17px] text-text-2" />
+          <Base.Action className="mt-1 text-xs/inherit font-medium text-accent-text underline underline-offset-2" />
         </Base.Content>
-        <Base.Close
-          className="ss-icon-button"
-          data-size="small"
-          data-variant="ghost"
-          aria-label={t("forms.close")}
-        >
+        <Base.Close className={iconButton("small")} aria-label={t("forms.close")}>
           <X size={14} aria-hidden />
         </Base.Close>
       </Base.Root>

@@ -16,8 +16,8 @@ export function Tooltip({ label, shortcut, side = "bottom", children }: TooltipP
     <Base.Root>
       <Base.Trigger render={children} />
       <Base.Portal>
-        <Base.Positioner side={side} sideOffset={6} className="ss-layer-tooltip">
-          <Base.Popup className="ss-tooltip">
+        <Base.Positioner side={side} sideOffset={6} className="z-80">
+          <Base.Popup className="flex items-center gap-2 max-w-80 py-1 px-2 rounded-md text-xs bg-surface-2 text-text border border-line shadow-popup">
             {label}
             {shortcut !== undefined && <Kbd keys={shortcut} />}
           </Base.Popup>

@@ -9,17 +9,7 @@ import { keysTaking, namedBy, namingKinds, placesOf, withAllowed, withLabels, wi
 import type { Patch } from "./patch";
 import { pointerGet, pointerSet } from "./pointer";
 import { visitSettings, withValue } from "./settings";
-import {
-  edgeOf,
-  END,
-  isObject,
-  positionOf,
-  sectionOf,
-  START,
-  type EdgeForm,
-  type Json,
-  type JsonObject,
-} from "./types";
+import { edgeOf, END, isObject, positionOf, START, type EdgeForm, type Json, type JsonObject } from "./types";
 
 export interface Point {
   readonly x: number;
@@ -220,16 +210,6 @@ export function deleteThings(
   return draft.patch();
 }
 
-/** The same for record ids. */
-export function deleteRecords(doc: GraphDocument, recordIds: readonly string[]): Patch {
-  const named = (section: string) =>
-    recordIds.flatMap((id) => {
-      const place = sectionOf(id);
-      return place?.section === section ? [place.name] : [];
-    });
-  return deleteThings(doc, { nodes: named("node"), edges: named("edge"), keys: named("key") });
-}
-
 /** Takes a node out of an edge; the edge goes when nothing is left of it. */
 function detach(draft: Draft, edge: string, node: string): void {
   const id = `edge:${edge}`;
@@ -357,14 +337,6 @@ export function canConnect(from: string, to: string): boolean {
 export function connect(doc: GraphDocument, from: string, to: string): Patch {
   const draft = new Draft(doc);
   if (canConnect(from, to) && findPlain(doc, from, to) === undefined) addEdge(draft, { from, to });
-  return draft.patch();
-}
-
-/** One waiting join of several nodes into one. */
-export function connectJoin(doc: GraphDocument, from: readonly string[], to: string): Patch {
-  const draft = new Draft(doc);
-  const first = from[0];
-  if (first !== undefined) addEdge(draft, { from: from.length > 1 ? [...from] : first, to });
   return draft.patch();
 }
 
@@ -497,7 +469,7 @@ export function addKey(doc: GraphDocument, name: string, schema: JsonObject): Pa
 }
 
 /** Rewrites `state.from` to `state.to` in expressions, templates and code. */
-export function renameInText(text: string, from: string, to: string): string {
+function renameInText(text: string, from: string, to: string): string {
   const name = from.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const simple = /^[A-Za-z_]\w*$/.test(to);
   return text

@@ -12,8 +12,6 @@ export interface Patch {
   readonly ops: readonly PatchOp[];
 }
 
-export const EMPTY_PATCH: Patch = { ops: [] };
-
 /** Why a patch was refused; the document is as it was. */
 export class PatchError extends Error {
   readonly code: "conflict" | "unknown-record" | "bad-head" | "blocked";

@@ -1,16 +1,12 @@
 /** JSON Pointer (RFC 6901) over immutable values. */
 import { isObject, type Json, type JsonObject } from "./types";
 
-export function pointerParts(pointer: string): string[] {
+function pointerParts(pointer: string): string[] {
   if (pointer === "") return [];
   return pointer
     .slice(1)
     .split("/")
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-export function pointerOf(parts: readonly (string | number)[]): string {
-  return parts.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
 export function pointerGet(value: Json | undefined, pointer: string): Json | undefined {

@@ -299,15 +299,9 @@ export function edit(
   }
 }
 
-/** A place to come back to with `bailTo`, or to make one step from with `squashFrom`. */
+/** A place to make one step from with `squashFrom`. */
 export function mark(): Mark {
   return history.mark();
-}
-
-/** Takes back everything since the mark, without a redo: an aborted gesture. */
-export function bailTo(place: Mark): void {
-  const patch = history.bail(place);
-  if (patch) replay(patch);
 }
 
 export function squashFrom(place: Mark, name: string): void {

@@ -1,6 +1,6 @@
 /** Paths as file dialogs and file settings need them. Knows both kinds of separators, because the host may run on either. */
 
-export function separatorOf(path: string): string {
+function separatorOf(path: string): string {
   return path.includes("\\") && !path.includes("/") ? "\\" : "/";
 }
 

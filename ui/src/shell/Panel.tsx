@@ -1,6 +1,7 @@
 /** A side of the window with tabs. Which tab is shown is kept for each use of the window. */
 import { PanelBottomClose, PanelLeftClose, PanelRightClose } from "lucide-react";
 import type { ReactNode } from "react";
+import { cx } from "../components/cx";
 import { IconButton } from "../components/IconButton";
 import { Tabs, type TabItem } from "../components/Tabs";
 import { shellIds } from "../lib/testIds";
@@ -16,10 +17,15 @@ export interface PanelTab {
   readonly content: ReactNode;
 }
 
+const SIZES = {
+  left: "w-[min(var(--left),34vw)] max-[1201px]:w-[min(var(--left),224px)]",
+  right: "w-[min(var(--right),46vw)] max-[1201px]:w-[min(var(--right),320px)]",
+  bottom: "h-[min(var(--bottom),60vh)] [@media(max-height:760px)]:h-[min(var(--bottom),208px)]",
+};
 const FOLD_ICONS = { left: PanelLeftClose, right: PanelRightClose, bottom: PanelBottomClose };
 
 /** The tab of a side that is to be shown: the one chosen, as long as it exists. */
-export function useTab(side: Side, tabs: readonly PanelTab[]): string {
+function useTab(side: Side, tabs: readonly PanelTab[]): string {
   const chosen = useSession((state) => state.tabs[`${state.use}.${side}`]);
   return tabs.find((tab) => tab.id === chosen)?.id ?? tabs[0]?.id ?? "";
 }
@@ -44,7 +50,10 @@ export function Panel({ side, tabs }: { side: Side; tabs: readonly PanelTab[] })
   const items: TabItem[] = tabs.map(({ id, label, badge }) => ({ id, label, badge }));
   return (
     <section
-      className={`panel panel-${side}`}
+      className={cx(
+        "relative flex min-h-0 min-w-0 flex-none flex-col overflow-hidden bg-surface-1",
+        SIZES[side],
+      )}
       aria-label={t(`shell.panel.${side}`)}
       data-testid={shellIds.panel(side)}
     >
@@ -55,15 +64,15 @@ export function Panel({ side, tabs }: { side: Side; tabs: readonly PanelTab[] })
           tabs={items}
           label={t(`shell.panel.${side}`)}
           aside={fold}
-          className="panel-tabs"
+          className="flex-none"
         />
       ) : (
-        <header className="panel-head">
-          <h2 className="panel-title">{shown?.label}</h2>
+        <header className="flex-none flex items-center justify-between h-9 pr-2 pl-3 border-b border-line">
+          <h2 className="text-xs font-semibold">{shown?.label}</h2>
           {fold}
         </header>
       )}
-      <div className="panel-body" key={value}>
+      <div className="flex-1 min-h-0 overflow-auto flex flex-col" key={value}>
         <PanelBoundary name={`${side}.${value}`}>{shown?.content}</PanelBoundary>
       </div>
     </section>

@@ -32,7 +32,7 @@ export class PanelBoundary extends Component<Props, { readonly error: Error | nu
         title={t("shell.panel.failed")}
         action={<Button onClick={() => this.setState({ error: null })}>{t("shell.panel.retry")}</Button>}
       >
-        <span className="selectable break-words">{error.message}</span>
+        <span className="select-text break-words">{error.message}</span>
       </EmptyState>
     );
   }

@@ -34,7 +34,7 @@ import { ThreadsPanel } from "../features/threads";
 import { TimelinePanel } from "../features/timeline";
 import { VersionsPanel } from "../features/versions/VersionsPanel";
 import { host, type Connection } from "../ipc/client";
-import { shellIds } from "../lib/testIds";
+import { shellIds, formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { KEYMAP } from "../state/keymap";
 import { useSession, type Side } from "../state/session";
@@ -43,19 +43,19 @@ import { NestedPath } from "./NestedPath";
 import { Panel, type PanelTab } from "./Panel";
 import { PanelBoundary } from "./PanelBoundary";
 import { PastFrame } from "./PastFrame";
-import "./shell.css";
 import { Splitter } from "./Splitter";
 import { TitleBar } from "./TitleBar";
+import { cx } from "../components/cx";
 
 export function Shell() {
   const boot = useBoot();
   return (
-    <div className="shell" data-testid={shellIds.shell}>
+    <div className="flex flex-col h-full bg-surface-0" data-testid={shellIds.shell}>
       <TitleBar />
       <ConnectionBanner />
-      <main className="shell-main">
+      <main className="flex-1 min-h-0 flex flex-col">
         {boot.state === "starting" ? (
-          <div className="shell-wait" role="status">
+          <div className="m-auto text-text-3" role="status">
             {t("shell.starting")}
           </div>
         ) : boot.state === "failed" ? (
@@ -109,7 +109,10 @@ function ProblemCount() {
   if (problems.length === 0) return null;
   const failed = problems.some((problem) => problem.severity === "error");
   return (
-    <span className="tab-count tabular" data-tone={failed ? "failed" : "asking"}>
+    <span
+      className="min-w-4 px-1 rounded-lg text-2xs font-semibold text-center data-[tone=failed]:bg-failed-soft data-[tone=failed]:text-failed data-[tone=asking]:bg-asking-soft data-[tone=asking]:text-asking tabular-nums"
+      data-tone={failed ? "failed" : "asking"}
+    >
       {problems.length}
     </span>
   );
@@ -205,20 +208,24 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
     "--bottom": panels.bottom.folded ? "0px" : `${panels.bottom.size}px`,
   } as CSSProperties;
   return (
-    <div className="workspace" style={style}>
+    <div className="flex-1 min-h-0 flex" style={style}>
       {!panels.left.folded && (
         <>
           <Panel side="left" tabs={left} />
           <Splitter side="left" />
         </>
       )}
-      <div className="workspace-middle">
+      <div className="flex-1 min-w-0 flex flex-col">
         <PastFrame>
           <PanelBoundary name="canvas">
             <GraphOrNested />
           </PanelBoundary>
           <NestedPath />
-          {over !== undefined && <div className="canvas-over">{over}</div>}
+          {over !== undefined && (
+            <div className="absolute top-2 right-4 bottom-4 left-4 z-12 flex items-end justify-center pointer-events-none *:max-h-full *:overflow-auto *:pointer-events-auto">
+              {over}
+            </div>
+          )}
           <Unfold side="left" />
           <Unfold side="right" />
         </PastFrame>
@@ -262,7 +269,7 @@ function Unfold({ side }: { side: Side }) {
   if (!folded) return null;
   const Icon = UNFOLD_ICONS[side];
   return (
-    <div className={`unfold unfold-${side}`}>
+    <div className={cx("absolute top-2 z-11", side === "left" && "left-2", side === "right" && "right-2")}>
       <IconButton
         label={t(`shell.unfold.${side}`)}
         shortcut={KEYMAP[`panel.${side}`]?.keys[0] ?? ""}
@@ -280,14 +287,17 @@ function Unfold({ side }: { side: Side }) {
 function BottomBar({ tabs }: { tabs: readonly PanelTab[] }) {
   const showTab = useSession((state) => state.showTab);
   return (
-    <footer className="bottom-bar" data-testid={shellIds.bottomBar}>
+    <footer
+      className="flex-none flex items-center gap-0.5 h-7 px-1.5 border-t border-line bg-surface-1"
+      data-testid={shellIds.bottomBar}
+    >
       {tabs.map((tab) => (
         <button
           key={tab.id}
           type="button"
-          className="bottom-bar-tab"
+          className="inline-flex items-center gap-1.5 h-5.5 px-2 rounded-sm text-xs/inherit text-text-2 hover:bg-surface-3 hover:text-text"
           onClick={() => showTab("bottom", tab.id)}
-          data-testid={`tab-${tab.id}`}
+          data-testid={formsIds.tab(tab.id)}
         >
           {tab.label}
           {tab.badge}
@@ -304,7 +314,12 @@ function ConnectionBanner() {
   if (connection !== "lost" && connection !== "refused") return null;
   const Icon = connection === "lost" ? Unplug : KeyRound;
   return (
-    <div className="banner" role="status" data-connection={connection} data-testid={shellIds.connectionLost}>
+    <div
+      className="flex-none flex gap-1.5 justify-center py-1.5 px-3 bg-asking-soft text-text text-xs"
+      role="status"
+      data-connection={connection}
+      data-testid={shellIds.connectionLost}
+    >
       <Icon size={14} aria-hidden />
       <p>
         <strong>{t(`shell.connection.${connection}`)}</strong> {t(`shell.connection.${connection}Detail`)}

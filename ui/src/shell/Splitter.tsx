@@ -1,9 +1,20 @@
 /** The line between two panels: drag it, or focus it and use the arrow keys; a double click folds the panel. */
 import { useRef, type KeyboardEvent, type PointerEvent } from "react";
+import { cx } from "../components/cx";
 import { t } from "../lib/texts";
 import { PANEL_LIMITS, useSession, type Side } from "../state/session";
 
 const STEP = 16;
+
+/** The line is one pixel; the place to grab it is nine. */
+const LOOK =
+  "relative z-5 flex-none touch-none bg-line after:absolute hover:bg-accent hover:outline-1 hover:outline-accent focus-visible:bg-accent focus-visible:outline-1 focus-visible:outline-accent active:bg-accent active:outline-1 active:outline-accent";
+const UPRIGHT = "w-px cursor-col-resize after:-inset-x-1 after:inset-y-0";
+const SIDES = {
+  left: UPRIGHT,
+  right: UPRIGHT,
+  bottom: "h-px cursor-row-resize after:inset-x-0 after:-inset-y-1",
+};
 
 export function Splitter({ side }: { side: Side }) {
   const size = useSession((state) => state.panels[side].size);
@@ -51,7 +62,7 @@ export function Splitter({ side }: { side: Side }) {
       aria-valuenow={size}
       aria-valuemin={limits.min}
       aria-valuemax={limits.max}
-      className={`splitter splitter-${side}`}
+      className={cx(LOOK, SIDES[side])}
       onPointerDown={onPointerDown}
       onPointerMove={onPointerMove}
       onPointerUp={onPointerUp}

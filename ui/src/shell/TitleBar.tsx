@@ -21,8 +21,11 @@ export function TitleBar() {
   const graphId = useSession((state) => state.graphId);
   const use = useSession((state) => state.use);
   return (
-    <header className="title-bar" data-testid={shellIds.titleBar}>
-      <div className="title-left">
+    <header
+      className="flex-none grid grid-cols-[minmax(0,1fr)_auto_minmax(0,1fr)] items-center gap-3 h-11 px-2 border-b border-line max-[1241px]:grid-cols-[minmax(0,clamp(140px,27vw,300px))_auto_minmax(max-content,1fr)]"
+      data-testid={shellIds.titleBar}
+    >
+      <div className="flex items-center gap-1 min-w-0">
         <AppMenu />
         {graphId !== null && (
           <IconButton
@@ -34,10 +37,10 @@ export function TitleBar() {
             <Home size={16} aria-hidden />
           </IconButton>
         )}
-        {graphId === null ? <span className="title-app">{t("shell.app")}</span> : <GraphName />}
+        {graphId === null ? <span className="pl-1.5 font-semibold">{t("shell.app")}</span> : <GraphName />}
       </div>
       <UseSwitch />
-      <div className="title-right">
+      <div className="flex items-center gap-1 min-w-0 justify-end">
         {graphId !== null && use === "design" && <UndoButtons />}
         {graphId !== null && use !== "approve" && (
           <PanelBoundary name="RunControls">
@@ -125,11 +128,11 @@ function GraphName() {
   };
   const state = saving ? t("shell.state.sending") : dirty ? t("shell.state.dirty") : t("shell.state.saved");
   return (
-    <div className="title-graph">
+    <div className="flex items-center gap-2 min-w-0">
       {editing ? (
         <input
           ref={input}
-          className="title-name-input"
+          className="h-7 min-w-0 px-1.5 rounded-md text-sm/inherit font-semibold bg-surface-2 border border-line-field w-55 truncate"
           defaultValue={name}
           aria-label={t("shell.graphName")}
           autoFocus
@@ -146,7 +149,7 @@ function GraphName() {
           <Tooltip label={path ?? t("shell.draft")}>
             <button
               type="button"
-              className="title-name"
+              className="h-7 min-w-0 px-1.5 rounded-md text-sm/inherit font-semibold truncate hover:bg-surface-3"
               onClick={() => setEditing(true)}
               data-testid={shellIds.graphName}
             >
@@ -156,13 +159,13 @@ function GraphName() {
         </h1>
       )}
       <span
-        className="title-state"
+        className="inline-flex items-center gap-1.25 flex-none text-text-3 text-xs/inherit"
         data-dirty={dirty || undefined}
         data-testid={shellIds.saveState}
         role="status"
       >
-        {dirty && <span className="dirty-dot" aria-hidden />}
-        <span className="title-state-text">{path === null && !dirty ? t("shell.draft") : state}</span>
+        {dirty && <span className="rounded-full bg-asking size-1.75" aria-hidden />}
+        <span className="max-[1181px]:hidden">{path === null && !dirty ? t("shell.draft") : state}</span>
       </span>
     </div>
   );
@@ -202,7 +205,11 @@ function UseSwitch() {
   const waiting = useInbox((inbox) => inbox.waiting);
   const graphId = useSession((state) => state.graphId);
   return (
-    <div className="use-switch" role="radiogroup" aria-label={t("shell.use")}>
+    <div
+      className="inline-flex gap-0.5 p-0.5 rounded-lg bg-surface-4"
+      role="radiogroup"
+      aria-label={t("shell.use")}
+    >
       {USES.map((each) => (
         <Tooltip key={each} label={t(`shell.use.${each}.hint`)} shortcut={key(`use.${each}`)}>
           <button
@@ -210,7 +217,7 @@ function UseSwitch() {
             role="radio"
             aria-checked={use === each}
             disabled={each === "debug" && graphId === null}
-            className="use-option"
+            className="relative inline-flex items-center gap-1.5 h-6 px-3 rounded-md text-xs/inherit font-medium text-text-2 transition-[background-color] hover:not-aria-checked:not-disabled:text-text hover:not-aria-checked:not-disabled:bg-surface-3 aria-checked:bg-surface-2 aria-checked:text-text aria-checked:[box-shadow:0_1px_2px_oklch(0_0_0/0.14)] disabled:opacity-45"
             onClick={() => setUse(each)}
             data-testid={shellIds.use(each)}
           >
@@ -218,7 +225,7 @@ function UseSwitch() {
             {t(`shell.use.${each}`)}
             {each === "approve" && waiting > 0 && (
               <span
-                className="use-count tabular"
+                className="flex-none min-w-4 px-1 rounded-lg bg-asking-soft text-asking text-2xs font-semibold text-center tabular-nums"
                 aria-label={tn("shell.inbox.one", "shell.inbox.many", waiting)}
                 data-testid={shellIds.inboxCount}
               >

@@ -19,14 +19,6 @@ export function newGraph(): Promise<void> {
   return guarded(async () => openGraph(await rpc("graph.new", { name: t("shell.newName") })));
 }
 
-export function openPath(path: string): Promise<void> {
-  return guarded(async () => openGraph(await rpc("graph.open", { path })));
-}
-
-export function openExample(id: string): Promise<void> {
-  return guarded(async () => openGraph(await rpc("graph.openExample", { id })));
-}
-
 export function openWithDialog(): Promise<void> {
   return guarded(async () => {
     const path = await (host.pickOpen ? host.pickOpen() : openFileDialog());

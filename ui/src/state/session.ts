@@ -12,7 +12,7 @@ import { showProblem } from "./toasts";
 export type Use = "design" | "debug" | "approve";
 export type Side = "left" | "right" | "bottom";
 
-export interface Selection {
+interface Selection {
   /** Node names, `__start__` and `__end__` included. */
   readonly nodes: readonly string[];
   /** Edge ids, without the `edge:` of the record. */
@@ -22,24 +22,24 @@ export interface Selection {
 }
 
 /** The moment that everything shows. `checkpointId` null is now. */
-export interface Cursor {
+interface Cursor {
   readonly threadId: string | null;
   readonly checkpointId: string | null;
 }
 
-export interface PanelState {
+interface PanelState {
   readonly size: number;
   readonly folded: boolean;
 }
 
-export interface FieldFocus {
+interface FieldFocus {
   readonly record: string;
   readonly pointer: string | null;
   /** Differs each time, so that asking twice for the same field focuses twice. */
   readonly nonce: number;
 }
 
-export const EMPTY_SELECTION: Selection = { nodes: [], edges: [], key: null };
+const EMPTY_SELECTION: Selection = { nodes: [], edges: [], key: null };
 const NOW: Cursor = { threadId: null, checkpointId: null };
 export const PANEL_LIMITS: Record<Side, { min: number; max: number; initial: number }> = {
   left: { min: 200, max: 480, initial: 260 },

@@ -22,7 +22,7 @@ const SECTIONS = [
 ] as const;
 
 /** A graph file as records, ids as in `crates/document`. */
-export function recordsOf(file: Json): { id: string; value: Json }[] {
+function recordsOf(file: Json): { id: string; value: Json }[] {
   if (!isObject(file)) return [{ id: "doc", value: {} }];
   const head = { ...file };
   const records: { id: string; value: Json }[] = [];

@@ -3,7 +3,6 @@
  * React Flow with every node mounted. `window.superstepBench` runs the measurements; `tests/e2e/bench-canvas.mjs` asks
  * for them. It needs no host.
  */
-import "@xyflow/react/dist/base.css";
 import { Background, ReactFlow, ReactFlowProvider, useReactFlow, type Edge, type Node } from "@xyflow/react";
 import { useEffect, useState } from "react";
 import { AppProviders } from "../../components/AppProviders";

@@ -55,7 +55,10 @@ export function Knife({ root, from, onEnd }: KnifeProps) {
   if (!box) return null;
   const points = stroke.map((point) => `${point.x - box.left},${point.y - box.top}`).join(" ");
   return (
-    <svg className="knife" aria-hidden>
+    <svg
+      className="absolute inset-0 pointer-events-none z-8 size-full [&_polyline]:fill-none [&_polyline]:stroke-failed [&_polyline]:stroke-2 [&_polyline]:[stroke-linecap:round]"
+      aria-hidden
+    >
       <polyline points={points} />
     </svg>
   );

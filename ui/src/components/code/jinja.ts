@@ -29,7 +29,7 @@ export interface Suggestion {
 type Word = readonly [name: string, signature: string, info: string];
 
 /** Filters of minijinja, with what a person needs to choose one. */
-export const FILTERS: readonly Word[] = [
+const FILTERS: readonly Word[] = [
   ["abs", "", "The number without its sign."],
   ["attr", "(name)", "A field of the value, by name."],
   ["batch", "(count)", "Cuts a list into lists of so many items."],
@@ -78,7 +78,7 @@ export const FILTERS: readonly Word[] = [
 ];
 
 /** What may follow `is`. */
-export const TESTS: readonly Word[] = [
+const TESTS: readonly Word[] = [
   ["boolean", "", "Is true or false."],
   ["defined", "", "Has a value at all."],
   ["divisibleby", "(number)", "Divides without a rest."],

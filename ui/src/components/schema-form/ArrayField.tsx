@@ -10,6 +10,16 @@ import { useForm, beginning, type FieldProps } from "./form";
 import { placeholderOf } from "./absent";
 import { brief, controlFor, resolve, type Json, type Schema } from "./schema";
 import { variantTitle } from "./VariantsField";
+import {
+  cardBodyClass,
+  cardClass,
+  cardHeadClass,
+  cardTitleClass,
+  cardToggleClass,
+  itemClass,
+  itemsClass,
+} from "../recipes";
+import { cx } from "../cx";
 
 export function ArrayField({
   schema,
@@ -45,7 +55,7 @@ export function ArrayField({
     change([...list.slice(0, at), item, ...list.slice(at)], [...ids.slice(0, at), key, ...ids.slice(at)]);
     requestAnimationFrame(() => {
       const row = document.getElementById(`${listId}${key}`);
-      row?.querySelector<HTMLElement>(".ss-item-body :is(input, textarea, .cm-content, button)")?.focus();
+      row?.querySelector<HTMLElement>("[data-item] :is(input, textarea, .cm-content, button)")?.focus();
     });
   };
   const move = (from: number, to: number) => {
@@ -100,9 +110,9 @@ export function ArrayField({
     );
 
   return (
-    <div className="ss-items">
+    <div className={itemsClass}>
       {list.length === 0 && (
-        <p className="ss-none">
+        <p className="text-xs/inherit text-text-3">
           {(value === undefined ? placeholderOf({ default: schema.default }) : undefined) ??
             t("forms.schema.empty")}
         </p>
@@ -128,19 +138,21 @@ export function ArrayField({
         );
         if (simple) {
           return (
-            <div key={key} id={`${listId}${key}`} className="ss-item">
-              <div className="ss-item-body">{field}</div>
-              <div className="ss-item-tools">{tools(index)}</div>
+            <div key={key} id={`${listId}${key}`} className={itemClass}>
+              <div className="min-w-0 flex-1" data-item>
+                {field}
+              </div>
+              <div className="flex shrink-0 pt-0.75">{tools(index)}</div>
             </div>
           );
         }
         const isOpen = open.has(key);
         return (
-          <div key={key} id={`${listId}${key}`} className="ss-card">
-            <div className="ss-card-head">
+          <div key={key} id={`${listId}${key}`} className={cardClass}>
+            <div className={cardHeadClass}>
               <button
                 type="button"
-                className="ss-card-toggle"
+                className={cardToggleClass}
                 aria-expanded={isOpen}
                 onClick={() =>
                   setOpen((now) => {
@@ -151,7 +163,7 @@ export function ArrayField({
                 }
               >
                 {isOpen ? <ChevronDown size={13} aria-hidden /> : <ChevronRight size={13} aria-hidden />}
-                <span className="ss-card-title">
+                <span className={cardTitleClass}>
                   <b>{index + 1}</b>
                   {summaryOf(item, items, form.root)}
                 </span>
@@ -161,7 +173,11 @@ export function ArrayField({
               </button>
               {tools(index)}
             </div>
-            {isOpen && <div className="ss-card-body ss-item-body">{field}</div>}
+            {isOpen && (
+              <div className={cx(cardBodyClass, "min-w-0 flex-1")} data-item>
+                {field}
+              </div>
+            )}
           </div>
         );
       })}

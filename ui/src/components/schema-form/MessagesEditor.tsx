@@ -10,6 +10,7 @@ import { JsonEditor } from "../JsonEditor";
 import { Select } from "../Select";
 import { TextArea } from "../TextField";
 import type { Json } from "./schema";
+import { cardBodyClass, fieldCardClass, cardHeadClass, itemClass, itemsClass } from "../recipes";
 
 const ROLES: { value: string; label: TextKey; also: string[] }[] = [
   { value: "human", label: "forms.messages.role.human", also: ["user"] },
@@ -35,7 +36,7 @@ export function MessagesEditor({ value, onChange, readOnly = false }: MessagesEd
   const set = (index: number, message: Json) =>
     onChange(list.map((other, at) => (at === index ? message : other)));
   return (
-    <div className="ss-items">
+    <div className={itemsClass}>
       {list.map((message, index) => {
         const remove = !readOnly && (
           <IconButton
@@ -53,8 +54,8 @@ export function MessagesEditor({ value, onChange, readOnly = false }: MessagesEd
           typeof message === "object" && message !== null && typeof message.content === "string";
         if (!isPlain) {
           return (
-            <div key={index} className="ss-item">
-              <div className="ss-item-body">
+            <div key={index} className={itemClass}>
+              <div className="flex-1 min-w-0">
                 <JsonEditor
                   value={message}
                   onChange={(next) => set(index, next ?? null)}
@@ -70,8 +71,8 @@ export function MessagesEditor({ value, onChange, readOnly = false }: MessagesEd
         const role = String(message[field] ?? "human");
         const known = ROLES.some((each) => each.value === role || each.also.includes(role));
         return (
-          <div key={index} className="ss-card ss-message">
-            <div className="ss-card-head">
+          <div key={index} className={fieldCardClass}>
+            <div className={cardHeadClass}>
               <Select
                 size="small"
                 aria-label={t("forms.messages.role", { n: index + 1 })}
@@ -84,10 +85,10 @@ export function MessagesEditor({ value, onChange, readOnly = false }: MessagesEd
                 ]}
                 onChange={(next) => set(index, { ...message, [field]: next })}
               />
-              <span className="ss-item-body" />
+              <span className="flex-1 min-w-0" />
               {remove}
             </div>
-            <div className="ss-card-body">
+            <div className={cardBodyClass}>
               <TextArea
                 aria-label={t("forms.messages.content", { n: index + 1 })}
                 placeholder={t("forms.messages.placeholder")}

@@ -6,6 +6,7 @@ import { Field, type FieldProblem } from "../Field";
 import { useForm, beginning, type FieldProps } from "./form";
 import { absentText } from "./absent";
 import { initialValue, type Json, type Schema } from "./schema";
+import { itemClass } from "../recipes";
 
 export function NullableField({
   inner,
@@ -38,8 +39,8 @@ export function NullableField({
       }
     >
       {empty ? (
-        <div className="ss-item">
-          <span className="ss-none ss-item-body">
+        <div className={itemClass}>
+          <span className="flex-1 min-w-0 text-xs/inherit text-text-3">
             {value === null ? t("forms.type.null") : absentText(schema, inner)}
           </span>
           {!readOnly && (

@@ -10,6 +10,7 @@ import { TextField } from "../TextField";
 import { useForm, beginning, type FieldProps } from "./form";
 import { absentText } from "./absent";
 import { shownProperties, controlFor, escapeToken, labelOf, type Json, type Schema } from "./schema";
+import { cardBodyClass, fieldCardClass, cardHeadClass, groupClass, itemsClass } from "../recipes";
 
 export function ObjectField({
   schema,
@@ -90,14 +91,14 @@ export function ObjectField({
   const body = (
     <>
       {properties.length === 0 && others.length === 0 && extra === null && (
-        <p className="ss-none">{t("forms.schema.noFields")}</p>
+        <p className="text-xs/inherit text-text-3">{t("forms.schema.noFields")}</p>
       )}
       {shownProperties(properties, object)
         .filter((shown) => !rivals.some(([name]) => name === shown[0]))
         .map((shown) => field(shown))}
       {rivals.length > 0 && (
         <Field label={t("forms.schema.oneOf")}>
-          <div className="ss-items">
+          <div className={itemsClass}>
             <Select
               value={chosen[0] ?? ""}
               disabled={readOnly}
@@ -140,7 +141,7 @@ export function ObjectField({
 
   if (bare) {
     return (
-      <div className="ss-form" data-pointer={form.pointerPrefix + pointer}>
+      <div className="flex flex-col gap-3 min-w-0" data-pointer={form.pointerPrefix + pointer}>
         {body}
         {problems.length > 0 && <Field error={problems}>{null}</Field>}
       </div>
@@ -166,7 +167,7 @@ export function ObjectField({
           )
         }
       >
-        <span className="ss-none">{absentText(schema)}</span>
+        <span className="text-xs/inherit text-text-3">{absentText(schema)}</span>
       </Field>
     );
   }
@@ -189,7 +190,7 @@ export function ObjectField({
         ) : undefined
       }
     >
-      <div className="ss-group" role="group" aria-label={shownLabel}>
+      <div className={groupClass} role="group" aria-label={shownLabel}>
         {body}
       </div>
     </Field>
@@ -225,8 +226,8 @@ function EntryField({
     setDraft(null);
   };
   return (
-    <div className="ss-card ss-entry">
-      <div className="ss-card-head">
+    <div className={fieldCardClass}>
+      <div className={cardHeadClass}>
         <TextField
           mono
           aria-label={t("forms.schema.entryName")}
@@ -243,7 +244,7 @@ function EntryField({
           </IconButton>
         )}
       </div>
-      <div className="ss-card-body">
+      <div className={cardBodyClass}>
         <form.Nested
           schema={schema}
           value={value}

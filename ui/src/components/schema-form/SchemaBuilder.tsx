@@ -13,6 +13,7 @@ import { Select } from "../Select";
 import { Tabs } from "../Tabs";
 import { TextField } from "../TextField";
 import type { Json, Schema } from "./schema";
+import { groupClass, itemClass, itemsClass } from "../recipes";
 
 export type SchemaType = "any" | "string" | "enum" | "number" | "integer" | "boolean" | "array" | "object";
 
@@ -54,7 +55,7 @@ const OF_TYPE: Record<SchemaType, readonly string[]> = {
 const TYPED = new Set([...Object.values(OF_TYPE).flat(), "type", "enum"]);
 
 /** The schema with another type: what only the old type understands goes, texts and unknown fields stay. */
-export function withType(schema: Schema, type: SchemaType): Schema {
+function withType(schema: Schema, type: SchemaType): Schema {
   const kept = Object.fromEntries(
     Object.entries(schema).filter(([keyword]) => !TYPED.has(keyword) || OF_TYPE[type].includes(keyword)),
   ) as Schema;
@@ -92,7 +93,7 @@ export function TypeSelect({ schema, onChange, label, disabled }: TypeSelectProp
 }
 
 /** Values of an enum, one after the other. */
-export function EnumValues({
+function EnumValues({
   values,
   onChange,
   readOnly = false,
@@ -109,9 +110,12 @@ export function EnumValues({
     setDraft("");
   };
   return (
-    <div className="ss-chips">
+    <div className="flex flex-wrap gap-1 min-h-7 py-0.75 px-1 border border-line-field rounded-md bg-surface-2 min-w-0 focus-within:border-focus focus-within:outline-1 focus-within:outline-focus">
       {values.map((value) => (
-        <span key={value} className="ss-chip">
+        <span
+          key={value}
+          className="inline-flex items-center gap-0.5 h-5 pr-1 pl-1.5 rounded-sm bg-surface-4 font-mono text-xs/inherit max-w-full truncate [&>button]:inline-flex [&>button]:p-0.5 [&>button]:rounded-[3px] [&>button]:text-text-3 [&>button]:shrink-0 [&>button:hover]:text-text [&>button:hover]:bg-surface-3"
+        >
           {value}
           {!readOnly && (
             <button
@@ -126,7 +130,7 @@ export function EnumValues({
       ))}
       {!readOnly && (
         <input
-          className="ss-chip-input"
+          className="outline-none flex-1 min-w-20 h-5 px-1 bg-transparent text-xs/inherit"
           aria-label={t("forms.builder.addValue")}
           placeholder={t("forms.builder.addValue")}
           value={draft}
@@ -157,8 +161,8 @@ export function SchemaBuilder({ value, onChange, readOnly = false, emptyText }: 
   const [view, setView] = useState<"form" | "json">("form");
   if (value === undefined || value === null) {
     return (
-      <div className="ss-item">
-        <span className="ss-none ss-item-body">{emptyText ?? t("forms.notSet")}</span>
+      <div className={itemClass}>
+        <span className="flex-1 min-w-0 text-xs/inherit text-text-3">{emptyText ?? t("forms.notSet")}</span>
         {!readOnly && (
           <Button
             size="small"
@@ -173,9 +177,9 @@ export function SchemaBuilder({ value, onChange, readOnly = false, emptyText }: 
   }
   const type = builderType(value);
   return (
-    <div className="ss-items">
-      <div className="ss-item ss-builder-bar">
-        <div className="ss-item-body">
+    <div className={itemsClass}>
+      <div className="flex gap-1 min-w-0 items-center">
+        <div className="flex-1 min-w-0">
           <TypeSelect
             schema={value}
             onChange={onChange}
@@ -236,10 +240,10 @@ export function TypeDetails({
   if (type === "array") {
     const items = typeof schema.items === "object" ? schema.items : {};
     return (
-      <div className="ss-group">
-        <div className="ss-item">
-          <span className="ss-builder-of">{t("forms.builder.of")}</span>
-          <div className="ss-item-body">
+      <div className={groupClass}>
+        <div className={itemClass}>
+          <span className="text-xs/7 text-text-3">{t("forms.builder.of")}</span>
+          <div className="flex-1 min-w-0">
             <TypeSelect
               schema={items}
               label={t("forms.builder.itemType")}
@@ -294,13 +298,13 @@ function ObjectFields({
     });
   };
   return (
-    <div className="ss-group">
+    <div className={groupClass}>
       {names.map((name, index) => {
         const property = typeof properties[name] === "object" ? properties[name] : {};
         return (
-          <div key={index} id={`${id}${index}`} className="ss-items">
-            <div className="ss-item">
-              <div className="ss-item-body">
+          <div key={index} id={`${id}${index}`} className={itemsClass}>
+            <div className={itemClass}>
+              <div className="flex-1 min-w-0">
                 <NameField
                   name={name}
                   taken={(other) => other !== name && other in properties}
@@ -315,7 +319,7 @@ function ObjectFields({
                   }
                 />
               </div>
-              <div className="ss-item-body">
+              <div className="flex-1 min-w-0">
                 <TypeSelect
                   schema={property}
                   label={t("forms.builder.typeOf", { name })}
@@ -324,7 +328,7 @@ function ObjectFields({
                 />
               </div>
               {!readOnly && (
-                <div className="ss-item-tools">
+                <div className="flex shrink-0 pt-0.75">
                   <IconButton
                     size="small"
                     label={t("forms.schema.removeEntry", { name })}

@@ -30,6 +30,8 @@ import {
   type Json,
   type Schema,
 } from "./schema";
+import { cx } from "../cx";
+import { formsIds } from "../../lib/testIds";
 
 export function SchemaField(props: FieldProps) {
   const { value, onChange, pointer, name, required, bare = false } = props;
@@ -58,12 +60,13 @@ export function SchemaField(props: FieldProps) {
       error={problems}
       pointer={form.pointerPrefix + pointer}
       aside={options.aside}
-      {...(options.switchLike === true && { className: "ss-field-switch" })}
+      {...(options.switchLike === true && { layout: "switch" as const })}
     >
       <div
-        className="ss-field-inside"
+        className={cx(options.switchLike === true && "flex")}
+        data-control
         onBlur={onBlur}
-        data-testid={pointer === "" ? undefined : `field-${form.pointerPrefix}${pointer}`}
+        data-testid={pointer === "" ? undefined : formsIds.field(`${form.pointerPrefix}${pointer}`)}
       >
         {inside}
       </div>
@@ -172,7 +175,9 @@ export function SchemaField(props: FieldProps) {
             {brief(control.value)}
           </Button>
         ) : (
-          <span className="ss-none">{t("forms.schema.fixed", { value: brief(control.value) })}</span>
+          <span className="text-xs/inherit text-text-3">
+            {t("forms.schema.fixed", { value: brief(control.value) })}
+          </span>
         ),
       );
     case "enum":
@@ -190,7 +195,7 @@ export function SchemaField(props: FieldProps) {
       );
     case "flags":
       return wrap(
-        <div className="ss-flags" role="group" {...spokenProp}>
+        <div className="flex flex-col" role="group" {...spokenProp}>
           {control.options.map((option) => {
             const chosen: Json[] = Array.isArray(value) ? value : [];
             const on = chosen.some((item) => sameJson(item, option));

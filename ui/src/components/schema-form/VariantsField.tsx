@@ -6,6 +6,7 @@ import { Select } from "../Select";
 import { useForm, beginning, type FieldProps, type FormSettings } from "./form";
 import { absentText } from "./absent";
 import { brief, controlFor, resolve, typesOf, variantOf, type Json, type Schema } from "./schema";
+import { itemsClass } from "../recipes";
 
 export function VariantsField({
   schema,
@@ -40,7 +41,7 @@ export function VariantsField({
       error={chosen === undefined ? problems : undefined}
       pointer={form.pointerPrefix + pointer}
     >
-      <div className="ss-items">
+      <div className={itemsClass}>
         <Select
           aria-label={`${shownLabel ?? label ?? ""} ${t("forms.schema.kind")}`.trim()}
           size="small"

@@ -379,7 +379,7 @@ function lowest(schema: Schema): number {
 }
 
 /** JSON's name for the type of a value. */
-export function typeName(value: Json): string {
+function typeName(value: Json): string {
   if (value === null || value === undefined) return "null";
   if (Array.isArray(value)) return "array";
   if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
@@ -612,7 +612,7 @@ export function escapeToken(token: string): string {
 }
 
 /** The tokens of a JSON Pointer. */
-export function pointerTokens(pointer: string): string[] {
+function pointerTokens(pointer: string): string[] {
   if (pointer === "") return [];
   return pointer
     .split("/")

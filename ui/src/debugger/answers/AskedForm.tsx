@@ -205,7 +205,7 @@ export function AskedForm({
       {effect && <EarlierWork effect={effect} compact={compact} />}
       {asked.text !== "" &&
         (effect ? (
-          <div className="selectable text-sm [overflow-wrap:anywhere]">
+          <div className="select-text text-sm [overflow-wrap:anywhere]">
             <Markdown text={asked.text} lines />
           </div>
         ) : (
@@ -354,7 +354,7 @@ function EarlierWork({ effect, compact }: { effect: AskedEffect; compact: boolea
           {effect.at !== undefined && (
             <>
               <dt className="text-text-2">{t("debug.effect.at")}</dt>
-              <dd className="tabular">{fullTime(effect.at)}</dd>
+              <dd className="tabular-nums">{fullTime(effect.at)}</dd>
             </>
           )}
           {effect.result !== undefined && (
@@ -435,7 +435,7 @@ function QuestionText({ text, compact }: { text: string; compact: boolean }) {
   const more = rest.join("\n").trim();
   return (
     <div
-      className={`selectable [overflow-wrap:anywhere] ${compact ? "max-h-48 shrink-0 overflow-y-auto" : ""}`}
+      className={`select-text [overflow-wrap:anywhere] ${compact ? "max-h-48 shrink-0 overflow-y-auto" : ""}`}
     >
       <p className={`font-semibold ${compact ? "text-sm" : "text-lg"}`}>
         <InlineMarkdown text={first} />
@@ -460,7 +460,7 @@ function Note({ tone, children }: { tone: "asking" | "failed"; children: React.R
         className={`mt-0.5 shrink-0 ${tone === "failed" ? "text-failed" : "text-asking"}`}
         aria-hidden
       />
-      <p className="selectable min-w-0 [overflow-wrap:anywhere]">{children}</p>
+      <p className="select-text min-w-0 [overflow-wrap:anywhere]">{children}</p>
     </div>
   );
 }
@@ -474,7 +474,7 @@ function Context({ entries, compact }: { entries: [string, unknown][]; compact: 
           <div key={key} className="flex max-w-full gap-1.5">
             <dt className="shrink-0 font-mono text-text-2">{key}</dt>
             <dd
-              className="selectable truncate"
+              className="select-text truncate"
               title={typeof value === "string" ? value : JSON.stringify(value)}
             >
               {typeof value === "string" ? value : preview(value)}
@@ -491,7 +491,7 @@ function Context({ entries, compact }: { entries: [string, unknown][]; compact: 
           <dt className="truncate font-mono text-xs leading-5 text-text-2" title={key}>
             {key}
           </dt>
-          <dd className="selectable max-h-64 min-w-0 overflow-y-auto text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
+          <dd className="select-text max-h-64 min-w-0 overflow-y-auto text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
             {typeof value === "string" ? (
               value
             ) : typeof value === "object" && value !== null ? (

@@ -45,7 +45,7 @@ export function ChangedSince({ question: { threadId, checkpointId } }: { questio
             <span className="text-sm" title={fullTime(since)}>
               {text}
             </span>
-            <span className="tabular text-xs text-text-2">
+            <span className="tabular-nums text-xs text-text-2">
               {tn("debug.compare.differenceOne", "debug.compare.differences", differences.length)}
             </span>
           </>

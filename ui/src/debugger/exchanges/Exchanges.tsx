@@ -29,7 +29,7 @@ export function Exchanges({ exchanges }: { exchanges: readonly ExchangeView[] })
         <CopyButton text={() => json(exchanges)} label={t("debug.exchanges.copyAll")} size={12} />
       </div>
       {exchanges.length > 1 && (
-        <p className="tabular text-2xs text-text-2">
+        <p className="tabular-nums text-2xs text-text-2">
           {[duration(all.millis), ...used(all)].join(" · ")}
           {all.cost && ` · ${[...all.cost].map(([currency, amount]) => money(amount, currency)).join(" + ")}`}
         </p>
@@ -64,7 +64,7 @@ function Row({ exchange, first }: { exchange: ExchangeView; first: boolean }) {
             {MARKS[exchange.ended]}
             <span className="flex min-w-0 flex-wrap gap-x-1.5">
               <span className="min-w-0 truncate font-medium text-text">{exchange.model}</span>
-              <span className="tabular">
+              <span className="tabular-nums">
                 {[
                   t(`debug.exchanges.${exchange.ended}`),
                   duration(exchange.millis),
@@ -92,7 +92,7 @@ function Detail({ exchange, tall }: { exchange: ExchangeView; tall: boolean }) {
         : exchange.response;
   return (
     <div className="px-2 pb-2 pl-6">
-      <p className="selectable text-2xs text-text-3 [overflow-wrap:anywhere]">
+      <p className="select-text text-2xs text-text-3 [overflow-wrap:anywhere]">
         {clock(exchange.at)}
         {exchange.address !== "" && ` · ${exchange.address}`}
       </p>

@@ -315,7 +315,7 @@ export function receiveInbox(events: readonly AppEvent[]): void {
 }
 
 /** Reads everything again that is shown. */
-export function recoverInbox(): void {
+function recoverInbox(): void {
   sent.clear();
   counted.clear();
   void loadInbox();

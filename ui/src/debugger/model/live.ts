@@ -9,7 +9,7 @@ import type { RunView } from "../../ipc/bindings/RunView";
 import type { TaskStatus } from "../../ipc/bindings/TaskStatus";
 import { notRetried } from "./settled";
 
-export interface LiveTask {
+interface LiveTask {
   readonly id: string;
   readonly node: string;
   readonly step: number;

@@ -339,7 +339,7 @@ async function keepSelected(threadId: string, request: number): Promise<void> {
   }
 }
 
-export function threadOf(store: RunStore, threadId: string | null): ThreadView | undefined {
+function threadOf(store: RunStore, threadId: string | null): ThreadView | undefined {
   if (threadId === null) return undefined;
   return store.threads.get(threadId) ?? (store.selected?.threadId === threadId ? store.selected : undefined);
 }

@@ -7,7 +7,7 @@ import type { TaskStatus } from "../../ipc/bindings/TaskStatus";
 import { readableError } from "../parts/format";
 import type { LiveThread } from "../model/live";
 
-export type NodeState = "idle" | "next" | "waiting" | "running" | "done" | "failed" | "asking";
+type NodeState = "idle" | "next" | "waiting" | "running" | "done" | "failed" | "asking";
 
 export interface NodeOverlay {
   readonly state: NodeState;
@@ -25,7 +25,7 @@ export interface EdgeOverlay {
   readonly active: boolean;
 }
 
-export interface Breakpoint {
+interface Breakpoint {
   readonly node: string;
   readonly when: "before" | "after";
   readonly enabled: boolean;

@@ -17,7 +17,7 @@ import {
 import { currentBreakpoints, followBreakpoints, onBreakpoints } from "../run/breakpoints";
 import { ensureStarted, statusOf, useRuns } from "../model/runStore";
 
-export type { EdgeOverlay, NodeOverlay, NodeState } from "./overlay-model";
+export type { EdgeOverlay, NodeOverlay } from "./overlay-model";
 
 let overlay: Overlay = { nodes: new Map(), edges: new Map() };
 const nodeListeners = new Map<string, Set<() => void>>();

@@ -29,7 +29,7 @@ export function Differences({ differences, ...sides }: Sides & { differences: re
         head={
           <>
             <span className="font-mono text-xs font-semibold">{group.key}</span>
-            <span className="tabular text-2xs text-text-3">
+            <span className="tabular-nums text-2xs text-text-3">
               {tn("debug.compare.differenceOne", "debug.compare.differences", group.differences.length)}
             </span>
           </>

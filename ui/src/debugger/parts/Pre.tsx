@@ -33,7 +33,7 @@ export function Pre({
     <pre
       {...rest}
       className={cx(
-        "selectable min-w-0 overflow-y-auto text-xs whitespace-pre-wrap [overflow-wrap:anywhere]",
+        "select-text min-w-0 overflow-y-auto text-xs whitespace-pre-wrap [overflow-wrap:anywhere]",
         prose ? "font-sans" : "font-mono",
         HEIGHTS[height],
         TONES[tone],

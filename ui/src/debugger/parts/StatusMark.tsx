@@ -30,8 +30,6 @@ const LOOK: Record<AnyStatus, { icon: LucideIcon; color: string; text: TextKey }
 };
 
 export const statusText = (status: AnyStatus): string => t(LOOK[status].text);
-export const statusColor = (status: AnyStatus): string => LOOK[status].color;
-
 export function StatusMark({ status, size = 15 }: { status: AnyStatus; size?: number }) {
   const { icon: Icon, color, text } = LOOK[status];
   return (

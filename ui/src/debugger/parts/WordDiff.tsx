@@ -16,7 +16,7 @@ export function WordDiff({
 }) {
   const pieces = useMemo(() => wordDiff(before, after), [before, after]);
   return (
-    <div className="selectable font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+    <div className="select-text font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
       {pieces.map((piece, index) => {
         if (piece.kind === "added") {
           return (

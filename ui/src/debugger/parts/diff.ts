@@ -123,7 +123,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   );
 }
 
-export type NodeChange = "same" | "added" | "removed" | "changed";
+type NodeChange = "same" | "added" | "removed" | "changed";
 
 export interface PathChange {
   readonly pointer: string;
@@ -166,9 +166,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 export const escapePointer = (part: string): string => part.replaceAll("~", "~0").replaceAll("/", "~1");
-export const unescapePointer = (part: string): string => part.replaceAll("~1", "/").replaceAll("~0", "~");
+const unescapePointer = (part: string): string => part.replaceAll("~1", "/").replaceAll("~0", "~");
 
-export function pointerParts(pointer: string): string[] {
+function pointerParts(pointer: string): string[] {
   return pointer === "" ? [] : pointer.slice(1).split("/").map(unescapePointer);
 }
 

@@ -21,10 +21,11 @@ export function Attempts({ attempts = [] }: { attempts?: readonly AttemptView[] 
       <ol className="mt-0.5 flex flex-col gap-1 border-l border-line pl-2">
         {attempts.map((attempt, index) => (
           <li key={index}>
-            <p className="selectable whitespace-pre-wrap [overflow-wrap:anywhere]">
-              <span className="tabular text-text-3">{attempt.attempt}.</span> {readableError(attempt.error)}
+            <p className="select-text whitespace-pre-wrap [overflow-wrap:anywhere]">
+              <span className="tabular-nums text-text-3">{attempt.attempt}.</span>{" "}
+              {readableError(attempt.error)}
             </p>
-            <p className="tabular flex items-center gap-1 text-text-2">
+            <p className="tabular-nums flex items-center gap-1 text-text-2">
               <RotateCcw size={11} aria-hidden />
               {afterAttempt(attempt)}
             </p>

@@ -12,7 +12,7 @@ export function ProblemNote({ problem, onRetry }: { problem: ShownProblem; onRet
   return (
     <div className="m-2 flex gap-2 rounded-md bg-failed-soft px-3 py-2 text-sm" role="alert">
       <CircleAlert size={16} className="mt-0.5 shrink-0 text-failed" aria-hidden />
-      <div className="selectable min-w-0 flex-1 [overflow-wrap:anywhere]">
+      <div className="select-text min-w-0 flex-1 [overflow-wrap:anywhere]">
         <p>
           <InlineCode text={problem.message} />
         </p>

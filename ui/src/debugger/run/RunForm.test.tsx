@@ -56,7 +56,7 @@ it("says what is missing, marks the fields and takes the focus, when it is opene
   render(<RunForm />);
   expect(screen.getByTestId(debugIds.inputMissing).textContent).toContain("amount or days");
   const amount = screen.getByTestId("field-/amount");
-  expect(amount.closest(".ss-field")?.textContent, "said at the field").toContain("Required.");
+  expect(amount.closest("[data-field]")?.textContent, "said at the field").toContain("Required.");
   expect(amount.contains(document.activeElement), "the first field takes what is typed").toBe(true);
 
   fireEvent.change(amount.querySelector("textarea") as HTMLTextAreaElement, { target: { value: "40" } });
@@ -79,9 +79,9 @@ it("has a field for the message of a conversation, with the hint beside it", asy
   await act(() => primary());
   expect(started).not.toHaveBeenCalled();
   const field = screen.getByTestId("field-/messages");
-  expect(field.closest(".ss-field")?.textContent).toContain("Enter a message.");
+  expect(field.closest("[data-field]")?.textContent).toContain("Enter a message.");
   expect(field.querySelector("textarea"), "there is one to write in").toBe(document.activeElement);
-  expect(screen.getByTestId("field-/topic").closest(".ss-field")?.textContent).not.toContain("here");
+  expect(screen.getByTestId("field-/topic").closest("[data-field]")?.textContent).not.toContain("here");
 });
 
 it("does not complain about another graph", async () => {

@@ -109,7 +109,7 @@ export function RunForm() {
     const control =
       form.querySelector<HTMLElement>(
         "textarea, input:not([type=hidden], [aria-hidden=true]), .cm-content",
-      ) ?? form.querySelector<HTMLElement>(".ss-field-inside button");
+      ) ?? form.querySelector<HTMLElement>("[data-control] button");
     control?.focus();
   }, [asked]);
   const start = async (step?: Step) => {

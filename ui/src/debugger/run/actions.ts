@@ -31,7 +31,7 @@ import { loadCheckpoints, noteRun, runsElsewhere, snapshots, statusOf, useRuns }
 
 type Session = ReturnType<typeof useSession.getState>;
 
-export function errorCount(): number {
+function errorCount(): number {
   return useDocumentState.getState().diagnostics.filter((diagnostic) => diagnostic.severity === "error")
     .length;
 }
@@ -49,7 +49,7 @@ export const asksAt = (cursor: Session["cursor"], inbox: InboxStore = useInbox.g
   cursor.checkpointId !== null &&
   inbox.ofThread.some((question) => question.checkpointId === cursor.checkpointId);
 
-export function situation(session: Session = useSession.getState(), store = useRuns.getState()): Situation {
+function situation(session: Session = useSession.getState(), store = useRuns.getState()): Situation {
   const { cursor } = session;
   const pending = useEdits.getState().pending;
   const { shown } = store;
@@ -70,10 +70,10 @@ export function situation(session: Session = useSession.getState(), store = useR
   };
 }
 
-export const currentControls = (): Controls => controlsFor(situation());
+const currentControls = (): Controls => controlsFor(situation());
 
 /** Brings the problems of the document into view. */
-export function showProblems(): void {
+function showProblems(): void {
   const session = useSession.getState();
   session.showTab("bottom", "problems", session.use === "approve" ? "design" : session.use);
 }
@@ -229,7 +229,7 @@ function recursionLimit(): { recursionLimit?: number } {
 const graphKey = (): string => useSession.getState().graphKey ?? "";
 
 /** Starts with what is in the form; opens the form when there is nothing to start with. */
-export async function runInput(options: { step?: Step; target?: "new" | "thread" } = {}): Promise<boolean> {
+async function runInput(options: { step?: Step; target?: "new" | "thread" } = {}): Promise<boolean> {
   const { drafts } = useRunInput.getState();
   const input = inputFor(drafts, graphKey(), samplesOf(doc.head));
   if (errorCount() > 0) {
@@ -386,7 +386,7 @@ export async function stop(threadId: string | null = useSession.getState().curso
 
 /** Asks the answer form in the debug view to take the focus. */
 export const FOCUS_ANSWER = "superstep:focus-answer";
-export function focusAnswer(): void {
+function focusAnswer(): void {
   const session = useSession.getState();
   session.setUse("debug");
   if (!asksAt(session.cursor)) session.setCursor({ checkpointId: null });

@@ -27,7 +27,7 @@ const ROLES: Record<string, Role> = {
 
 const ICONS = { human: User, ai: Bot, system: Cog, tool: Wrench, other: Cog } as const;
 
-export function roleOf(message: unknown): Role {
+function roleOf(message: unknown): Role {
   if (!isObject(message)) return "other";
   const role = message.type ?? message.role;
   return typeof role === "string" ? (ROLES[role] ?? "other") : "other";
@@ -38,7 +38,7 @@ const isThought = (part: unknown): part is Record<string, unknown> =>
   (part.type === "thinking" || part.type === "reasoning" || part.type === "redacted_thinking");
 
 /** What a model thought before it answered, where its provider shows it. */
-export function reasoningOf(message: unknown): string {
+function reasoningOf(message: unknown): string {
   if (!isObject(message)) return "";
   const beside = isObject(message.additional_kwargs)
     ? message.additional_kwargs.reasoning_content
@@ -53,7 +53,7 @@ export function reasoningOf(message: unknown): string {
 }
 
 /** The text of a message; content may be a text or a list of parts. */
-export function textOf(message: unknown): string {
+function textOf(message: unknown): string {
   if (typeof message === "string") return message;
   if (!isObject(message)) return preview(message, 2000);
   const { content } = message;
@@ -129,18 +129,18 @@ export const MessageBubble = memo(function MessageBubble({
             <summary>
               {t(live && text === "" && calls.length === 0 ? "debug.reasoning.now" : "debug.reasoning")}
             </summary>
-            <div className="selectable max-h-60 overflow-y-auto border-l border-line pl-2 whitespace-pre-wrap [overflow-wrap:anywhere]">
+            <div className="select-text max-h-60 overflow-y-auto border-l border-line pl-2 whitespace-pre-wrap [overflow-wrap:anywhere]">
               {reasoning}
             </div>
           </details>
         )}
         {text !== "" && (
-          <div className="selectable text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</div>
+          <div className="select-text text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</div>
         )}
         {calls.map((call, index) => (
           <div
             key={index}
-            className="selectable mt-1 rounded-sm bg-surface-3 px-2 py-1 font-mono text-xs [overflow-wrap:anywhere]"
+            className="select-text mt-1 rounded-sm bg-surface-3 px-2 py-1 font-mono text-xs [overflow-wrap:anywhere]"
             data-testid={debugIds.toolCall}
           >
             {call.name}({call.args}

@@ -6,7 +6,7 @@
 import { create } from "zustand";
 import { appendedCount, isObject, sameJson, withValueAt } from "../parts/diff";
 
-export type EditMode = "replace" | "reduce";
+type EditMode = "replace" | "reduce";
 
 export interface KeyEdit {
   readonly base: unknown;

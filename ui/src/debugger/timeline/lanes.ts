@@ -6,7 +6,7 @@
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 
 /** A line through (half of) a row: lanes at its upper and lower end. */
-export interface Line {
+interface Line {
   readonly from: number;
   readonly to: number;
   /** The half of the row it crosses. */

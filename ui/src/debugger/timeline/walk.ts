@@ -4,7 +4,7 @@ import { branchThrough } from "./lanes";
 import { useRuns } from "../model/runStore";
 
 /** The branch the cursor is on, oldest first. */
-export function currentBranch(): string[] {
+function currentBranch(): string[] {
   const { cursor } = useSession.getState();
   const list =
     cursor.threadId === null ? undefined : useRuns.getState().checkpoints.get(cursor.threadId)?.list;

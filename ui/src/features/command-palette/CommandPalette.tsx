@@ -16,7 +16,6 @@ import { registerCommand, useCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
 import { actionsOf, firstChosen, rankEntries, type Ranked } from "./ranking";
-import "./command-palette.css";
 
 interface Entry extends Ranked {
   readonly shortcut?: string | undefined;
@@ -63,9 +62,9 @@ export function CommandPalette() {
   return (
     <Dialog.Root open={open} onOpenChange={setOpen}>
       <Dialog.Portal>
-        <Dialog.Backdrop className="ss-backdrop" />
+        <Dialog.Backdrop className="fixed inset-0 z-50 bg-shade" />
         <Dialog.Popup
-          className="ss-popup command"
+          className="outline-none bg-surface-2 text-text border border-line shadow-popup text-sm/4.5 select-none fixed z-52 top-[12vh] left-1/2 -translate-x-1/2 w-[min(600px,calc(100vw-32px))] max-h-[min(480px,76vh)] flex flex-col rounded-[10px]"
           aria-label={t("forms.command.label")}
           data-testid={formsIds.commandPalette}
         >
@@ -113,7 +112,7 @@ function CommandList({ close }: { close(): void }) {
   return (
     <>
       <input
-        className="command-input"
+        className="outline-none h-11 shrink-0 px-4 bg-transparent border-b border-line text-base/inherit"
         autoFocus
         role="combobox"
         aria-expanded
@@ -129,8 +128,17 @@ function CommandList({ close }: { close(): void }) {
           setActive(null);
         }}
       />
-      <div className="command-list" role="listbox" id={listId} aria-label={t("forms.command.label")}>
-        {found.length === 0 && <p className="ss-list-empty">{t("forms.command.none")}</p>}
+      <div
+        className="flex-1 min-h-0 overflow-y-auto p-1.5 scroll-p-1.5"
+        role="listbox"
+        id={listId}
+        aria-label={t("forms.command.label")}
+      >
+        {found.length === 0 && (
+          <p className="not-empty:py-2 not-empty:px-3 not-empty:text-xs/inherit not-empty:text-text-2">
+            {t("forms.command.none")}
+          </p>
+        )}
         {found.map((entry, index) => (
           <div
             key={entry.id}
@@ -138,7 +146,7 @@ function CommandList({ close }: { close(): void }) {
             role="option"
             aria-selected={index === chosen}
             data-active={index === chosen || undefined}
-            className="command-row"
+            className="flex items-center gap-2.5 min-h-8 px-2.5 rounded-md data-active:bg-accent-soft"
             data-testid={formsIds.commandEntry(entry.id)}
             onPointerMove={(event) => {
               // A list that comes up under a resting pointer is not pointed at.
@@ -146,12 +154,12 @@ function CommandList({ close }: { close(): void }) {
             }}
             onClick={() => run(entry)}
           >
-            <span className="command-icon">{entry.icon}</span>
-            <span className="command-title">{entry.title}</span>
+            <span className="flex text-text-3 shrink-0">{entry.icon}</span>
+            <span className="shrink-0 max-w-[60%] truncate">{entry.title}</span>
             {entry.text !== undefined && entry.text !== "" && (
-              <span className="command-text">{entry.text}</span>
+              <span className="min-w-0 text-xs/inherit text-text-3 truncate">{entry.text}</span>
             )}
-            <span className="command-group">{entry.group}</span>
+            <span className="ml-auto text-2xs/inherit text-text-3 shrink-0">{entry.group}</span>
             {entry.shortcut !== undefined && <Kbd keys={entry.shortcut} />}
           </div>
         ))}

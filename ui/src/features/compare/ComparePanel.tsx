@@ -178,7 +178,7 @@ function Picker({ label, value, list, chosen, now = false, testId, onChange }: P
   return (
     <Select<string>
       size="small"
-      className="w-52 max-w-[36%]"
+      className="w-52! max-w-[36%]"
       aria-label={label}
       data-testid={testId}
       value={value}
@@ -195,7 +195,7 @@ function EqualKeys({ keys }: { keys: readonly string[] }) {
       head={tn("debug.compare.equalKeysOne", "debug.compare.equalKeys", keys.length)}
     >
       {() => (
-        <p className="selectable px-7 pb-2 font-mono text-xs text-text-2 [overflow-wrap:anywhere]">
+        <p className="select-text px-7 pb-2 font-mono text-xs text-text-2 [overflow-wrap:anywhere]">
           {keys.join(", ")}
         </p>
       )}

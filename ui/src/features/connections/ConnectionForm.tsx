@@ -15,6 +15,7 @@ import type { SaveConnection } from "../../ipc/bindings/SaveConnection";
 import { rpc } from "../../ipc/client";
 import { safetyIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
+import { hintClass } from "../../components/recipes";
 
 /** Models that are listed after a test. */
 const SHOWN = 8;
@@ -80,7 +81,7 @@ export function ConnectionForm({ list, connection, onClose, onSaved }: Connectio
         : undefined;
   return (
     <form
-      className="connections-form"
+      className="flex flex-col gap-2.5"
       onSubmit={(event) => {
         event.preventDefault();
         if (complete) void attempt("save");
@@ -125,7 +126,7 @@ export function ConnectionForm({ list, connection, onClose, onSaved }: Connectio
         />
       </Field>
       {noKeychain !== undefined && (
-        <p className="settings-help" role="note">
+        <p className={hintClass} role="note">
           {t("connections.noKeychain", { problem: noKeychain })}
         </p>
       )}
@@ -153,7 +154,7 @@ export function ConnectionForm({ list, connection, onClose, onSaved }: Connectio
       )}
       {problem && <ProblemNote problem={problem} />}
       {tested && <Tested tested={tested} />}
-      <div className="connections-actions">
+      <div className="flex justify-end gap-2 pt-1">
         <Button onClick={onClose}>{t("forms.cancel")}</Button>
         <Button
           disabled={!complete}
@@ -181,7 +182,7 @@ function Tested({ tested }: { tested: ConnectionTested }) {
   const more = tested.models.length - SHOWN;
   return (
     <div
-      className="connections-tested selectable"
+      className="py-2 px-3 rounded-md bg-done-soft text-sm/inherit wrap-anywhere data-[works=false]:bg-failed-soft select-text"
       data-works={tested.works}
       role="status"
       data-testid={safetyIds.tested}

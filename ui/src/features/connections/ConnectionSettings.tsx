@@ -16,7 +16,8 @@ import { t } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
 import { useAnswer } from "../../debugger/model/useAnswer";
 import { ConnectionForm } from "./ConnectionForm";
-import "./connections.css";
+import { hintClass } from "../../components/recipes";
+import { cx } from "../../components/cx";
 
 export function ConnectionSettings() {
   const read = useAnswer("connections", (signal) => rpc("connections.list", {}, signal), true);
@@ -54,8 +55,11 @@ export function ConnectionSettings() {
       />
     );
   return (
-    <div className="connections" data-testid={safetyIds.connections}>
-      <p className="settings-help">{t("connections.text")}</p>
+    <div
+      className="flex flex-col gap-2.5 [&>button]:self-start [&_li]:flex [&_li]:min-h-8 [&_li]:items-center [&_li]:gap-2"
+      data-testid={safetyIds.connections}
+    >
+      <p className={hintClass}>{t("connections.text")}</p>
       {list.connections.length === 0 ? (
         <EmptyState compact title={t("connections.none")}>
           {t("connections.noneText")}
@@ -64,8 +68,8 @@ export function ConnectionSettings() {
         <ul>
           {list.connections.map((connection) => (
             <li key={connection.name} data-testid={safetyIds.connection(connection.name)}>
-              <span className="connections-name">{connection.name}</span>
-              <span className="connections-where">
+              <span className="font-semibold wrap-anywhere">{connection.name}</span>
+              <span className="flex flex-1 flex-wrap gap-y-0 gap-x-2 min-w-0 text-xs/inherit text-text-2 wrap-anywhere">
                 {connection.provider}
                 {connection.baseUrl !== undefined && <code>{connection.baseUrl}</code>}
               </span>
@@ -95,7 +99,7 @@ export function ConnectionSettings() {
       >
         {t("connections.add")}
       </Button>
-      <p className="settings-help selectable">{t("connections.file", { file: list.file })}</p>
+      <p className={cx(hintClass, "select-text")}>{t("connections.file", { file: list.file })}</p>
       <ConfirmDialog
         open={removing !== null}
         title={t("connections.remove.title", { name: removing ?? "" })}

@@ -14,6 +14,8 @@ import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
+import { hintClass } from "../../components/recipes";
+import { cx } from "../../components/cx";
 
 const FORMS = ["mermaid", "json"] as const;
 type Form = (typeof FORMS)[number];
@@ -65,7 +67,7 @@ function Export({ graphId }: { graphId: string }) {
         tabs={FORMS.map((id) => ({ id, label: t(`forms.export.${id}`) }))}
         aside={exported.value && <CopyButton text={text} label={t("forms.export.copy")} />}
       />
-      <p className="settings-help py-2">{t(`forms.export.${form}Help`)}</p>
+      <p className={cx(hintClass, "py-2")}>{t(`forms.export.${form}Help`)}</p>
       {exported.loading && <Spinner label={t("debug.loading")} />}
       {exported.problem && <ProblemNote problem={exported.problem} onRetry={exported.again} />}
       {exported.value && (

@@ -17,7 +17,6 @@ import { t } from "../../lib/texts";
 import { useFileQuestion, type FileEnding, type FileQuestion } from "../../state/file-dialogs";
 import { followUnsaved } from "./unsaved";
 import { crumbsOf, hasEnding, isAbsolute, joinPath, splitPath, withEnding } from "../../lib/path";
-import "./files.css";
 
 export function FileDialogs() {
   const question = useFileQuestion((state) => state.question);
@@ -156,14 +155,14 @@ function FileDialog({
         actions={
           <>
             <Button onClick={() => onDone(null)}>{t("forms.cancel")}</Button>
-            <Button variant="primary" onClick={confirm} data-testid="file-confirm">
+            <Button variant="primary" onClick={confirm} data-testid={formsIds.fileConfirm}>
               {saving ? t("forms.files.save") : t("forms.files.open")}
             </Button>
           </>
         }
       >
-        <div className="files">
-          <nav className="files-bar" aria-label={t("forms.files.breadcrumbs")}>
+        <div className="flex flex-col gap-2 min-h-0 h-[min(440px,60vh)]">
+          <nav className="flex items-center gap-1.5 shrink-0" aria-label={t("forms.files.breadcrumbs")}>
             <IconButton
               size="small"
               label={t("forms.files.up")}
@@ -172,9 +171,14 @@ function FileDialog({
             >
               <ArrowUp size={14} />
             </IconButton>
-            <div className="files-crumbs">
+            <div className="flex flex-1 min-w-0 overflow-x-auto scrollbar-none">
               {crumbsOf(listing?.dir ?? "").map((crumb) => (
-                <button key={crumb.path} type="button" className="files-crumb" onClick={() => go(crumb.path)}>
+                <button
+                  key={crumb.path}
+                  type="button"
+                  className="rounded-sm px-1.5 py-0.5 text-xs/inherit whitespace-nowrap text-text-2 last:font-medium last:text-text hover:bg-surface-3 hover:text-text not-first:before:mr-2 not-first:before:-ml-1 not-first:before:text-text-3 not-first:before:content-['›']"
+                  onClick={() => go(crumb.path)}
+                >
                   {crumb.name}
                 </button>
               ))}
@@ -184,7 +188,7 @@ function FileDialog({
             </Button>
           </nav>
           <div
-            className="files-list"
+            className="flex-1 min-h-0 overflow-y-auto p-1 border border-line rounded-md bg-surface-2"
             ref={list}
             role="listbox"
             tabIndex={0}
@@ -198,7 +202,7 @@ function FileDialog({
                 {problem.remedy}
               </EmptyState>
             ) : listing === null ? (
-              <div className="files-wait">
+              <div className="flex justify-center p-8">
                 <Spinner label={t("forms.files.loading")} />
               </div>
             ) : entries.length === 0 ? (
@@ -213,7 +217,7 @@ function FileDialog({
                   role="option"
                   aria-selected={entry.path === active}
                   data-path={entry.path}
-                  className="files-row"
+                  className="flex items-center gap-2 h-7 px-2 rounded-sm [&>svg]:text-text-3 [&>svg]:shrink-0 hover:bg-surface-3 aria-selected:bg-accent-soft"
                   data-testid={formsIds.fileEntry(entry.name)}
                   onClick={() => {
                     setActive(entry.path);
@@ -230,9 +234,11 @@ function FileDialog({
                   ) : (
                     <File size={15} aria-hidden />
                   )}
-                  <span className="files-name">{entry.name}</span>
+                  <span className="flex-1 min-w-0 truncate">{entry.name}</span>
                   {entry.isGraph && <Badge tone="accent">{t("forms.files.graph")}</Badge>}
-                  <span className="files-when">{new Date(entry.modified).toLocaleDateString()}</span>
+                  <span className="w-22 text-right text-xs/inherit text-text-3 tabular-nums shrink-0">
+                    {new Date(entry.modified).toLocaleDateString()}
+                  </span>
                 </div>
               ))
             )}

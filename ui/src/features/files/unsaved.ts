@@ -13,7 +13,7 @@ import { askAboutRevert } from "../../state/file-dialogs";
 let reverting = false;
 
 /** Opens the graph as it is in its file, without the changes since. */
-export async function revertToFile(): Promise<void> {
+async function revertToFile(): Promise<void> {
   const { graphId, path } = useDocumentState.getState();
   if (graphId === null || path === null || !(await askAboutRevert(doc.name))) return;
   reverting = true;

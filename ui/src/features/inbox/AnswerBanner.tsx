@@ -91,7 +91,7 @@ export function AnswerBanner({ docked = false }: { docked?: boolean }) {
                 type="button"
                 aria-pressed={each === question}
                 title={each.node}
-                className={`tabular size-6 rounded-sm ${each === question ? "bg-surface-2 font-semibold" : "hover:bg-surface-3"}`}
+                className={`tabular-nums size-6 rounded-sm ${each === question ? "bg-surface-2 font-semibold" : "hover:bg-surface-3"}`}
                 onClick={() => {
                   setIndex(at);
                   setChosen(questionKey(each));

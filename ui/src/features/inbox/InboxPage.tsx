@@ -165,7 +165,7 @@ export function InboxPage() {
       <div className="flex w-[clamp(260px,30%,380px)] shrink-0 flex-col border-r border-line bg-surface-1">
         <header className="flex h-10 shrink-0 items-center gap-2 border-b border-line px-4">
           <h1 className="flex-1 text-sm font-semibold">{t("debug.inbox.title")}</h1>
-          <span className="tabular text-xs text-text-2">
+          <span className="tabular-nums text-xs text-text-2">
             {tn("debug.inbox.countOne", "debug.inbox.count", waiting)}
           </span>
         </header>
@@ -261,7 +261,7 @@ const Row = memo(function Row({
           <p className="min-w-0 flex-1 truncate text-sm font-medium">
             <InlineMarkdown text={headline(question)} />
           </p>
-          <span className="tabular shrink-0 text-2xs text-text-3" title={fullTime(question.since)}>
+          <span className="tabular-nums shrink-0 text-2xs text-text-3" title={fullTime(question.since)}>
             {since(question.since, now)}
           </span>
         </div>
@@ -274,7 +274,7 @@ const Row = memo(function Row({
             data-testid={debugIds.questionBranch}
           >
             <GitBranch size={11} className="shrink-0" aria-hidden />
-            <span className="tabular truncate">
+            <span className="tabular-nums truncate">
               {t("debug.inbox.branchRow", { step: question.branch.step, left: question.branch.leftAt })}
             </span>
           </p>
@@ -315,13 +315,13 @@ function Detail({
           <dt className="text-text-2">{t("debug.inbox.node")}</dt>
           <dd className="truncate">{question.node}</dd>
           <dt className="text-text-2">{t("debug.inbox.since")}</dt>
-          <dd className="tabular" title={fullTime(question.since)}>
+          <dd className="tabular-nums" title={fullTime(question.since)}>
             {since(question.since, now)}
           </dd>
           {question.branch && (
             <>
               <dt className="text-text-2">{t("debug.inbox.branch")}</dt>
-              <dd className="tabular text-past">
+              <dd className="tabular-nums text-past">
                 {t("debug.inbox.branchText", { step: question.branch.step, left: question.branch.leftAt })}
               </dd>
             </>

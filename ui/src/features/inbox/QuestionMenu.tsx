@@ -8,8 +8,10 @@ import { Menu } from "../../components/Menu";
 import { withdraw } from "../../debugger/run/actions";
 import { headline } from "../../debugger/answers/asked-effect";
 import type { Question } from "../../ipc/bindings/Question";
-import { debugIds } from "../../lib/testIds";
+import { debugIds, formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
+import { inputClass } from "../../components/recipes";
+import { cx } from "../../components/cx";
 
 export function QuestionMenu({ question }: { question: Question }) {
   const [asking, setAsking] = useState(false);
@@ -53,7 +55,7 @@ function WithdrawDialog({ question, onClose }: { question: Question; onClose(): 
       actions={
         <>
           <Button onClick={onClose}>{t("debug.cancel")}</Button>
-          <Button variant="danger" onClick={confirm} data-testid="confirm">
+          <Button variant="danger" onClick={confirm} data-testid={formsIds.confirm}>
             {t("debug.withdraw.confirm")}
           </Button>
         </>
@@ -63,7 +65,7 @@ function WithdrawDialog({ question, onClose }: { question: Question; onClose(): 
         {t("debug.withdraw.why")}
         <input
           ref={field}
-          className="ss-input text-sm text-text"
+          className={cx(inputClass, "px-2 text-sm")}
           value={why}
           onChange={(event) => setWhy(event.target.value)}
           onKeyDown={(event) => {

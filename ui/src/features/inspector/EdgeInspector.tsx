@@ -26,6 +26,14 @@ import { useSession } from "../../state/session";
 import { edgeSentence, nodeText } from "./describe";
 import { useKeyInfos } from "./keys";
 import { problemsOf } from "./problems";
+import {
+  inspectorEdgeNameClass,
+  inspectorHeadClass,
+  inspectorSentenceClass,
+  itemClass,
+  itemsClass,
+  sectionClass,
+} from "../../components/recipes";
 
 const FORMS: EdgeForm[] = ["plain", "when", "route", "each", "join"];
 
@@ -60,9 +68,9 @@ export function EdgeInspector({ id }: { id: string }) {
 
   return (
     <div onBlur={sealHistory}>
-      <section className="ss-section">
-        <header className="inspector-head">
-          <h2 className="inspector-edge-name">
+      <section className={sectionClass}>
+        <header className={inspectorHeadClass}>
+          <h2 className={inspectorEdgeNameClass}>
             {edge.sources.map(nodeText).join(" + ") || "…"}{" "}
             <ArrowRight size={14} aria-label={t("forms.edge.to")} />{" "}
             {edge.form === "route"
@@ -85,7 +93,7 @@ export function EdgeInspector({ id }: { id: string }) {
             <Trash2 size={14} />
           </IconButton>
         </header>
-        <p className="inspector-sentence" data-testid="edge-sentence">
+        <p className={inspectorSentenceClass} data-testid={formsIds.edgeSentence}>
           <InlineCode text={edgeSentence(record)} />
         </p>
         {rest.length > 0 && (
@@ -109,13 +117,13 @@ export function EdgeInspector({ id }: { id: string }) {
         </Field>
       </section>
 
-      <section className="ss-section">
+      <section className={sectionClass}>
         {edge.form === "join" ? (
           <Field label={t("forms.edge.sources")} error={at("/from")} pointer="/from">
-            <div className="ss-items">
+            <div className={itemsClass}>
               {edge.sources.map((source, index) => (
-                <div key={source} className="ss-item">
-                  <div className="ss-item-body">
+                <div key={source} className={itemClass}>
+                  <div className="flex-1 min-w-0">
                     <Select
                       aria-label={t("forms.edge.source", { n: index + 1 })}
                       value={source}
@@ -186,7 +194,7 @@ export function EdgeInspector({ id }: { id: string }) {
               keys={keys}
               error={at(`/${edge.form}`)[0]?.message}
               placeholder={t(`forms.edge.expression.${edge.form}.example`)}
-              data-testid="edge-expression"
+              data-testid={formsIds.edgeExpression}
             />
           </Field>
         )}
@@ -272,15 +280,15 @@ function RoutePaths({
         error={diagnosticsAt("/paths")}
         pointer="/paths"
       >
-        <div className="ss-items">
+        <div className={itemsClass}>
           {Object.entries(paths).map(([label, target], index) => (
             <Field
               key={index}
               error={diagnosticsAt(`/paths/${escape(label)}`)}
               pointer={`/paths/${escape(label)}`}
             >
-              <div className="ss-item">
-                <div className="ss-item-body">
+              <div className={itemClass}>
+                <div className="flex-1 min-w-0">
                   <NameField
                     label={t("forms.edge.label", { n: index + 1 })}
                     name={label}
@@ -290,8 +298,8 @@ function RoutePaths({
                     }
                   />
                 </div>
-                <ArrowRight size={13} className="inspector-arrow" aria-hidden />
-                <div className="ss-item-body">
+                <ArrowRight size={13} className="shrink-0 mt-2 text-text-3" aria-hidden />
+                <div className="flex-1 min-w-0">
                   <Select
                     aria-label={t("forms.edge.targetOf", { label })}
                     value={typeof target === "string" ? target : undefined}
@@ -299,7 +307,7 @@ function RoutePaths({
                     onChange={(next) => field(`/paths/${escape(label)}`, next)}
                   />
                 </div>
-                <div className="ss-item-tools">
+                <div className="flex shrink-0 pt-0.75">
                   <IconButton
                     size="small"
                     label={t("forms.schema.removeEntry", { name: label })}
@@ -361,11 +369,11 @@ function WithFields({
   const what = t("forms.edge.with");
   return (
     <Field label={what} description={t("forms.edge.withHelp")} pointer="/with">
-      <div className="ss-items">
+      <div className={itemsClass}>
         {Object.entries(extra).map(([name, expression], index) => (
           <Field key={index} error={problemsAt(`/with/${escape(name)}`)} pointer={`/with/${escape(name)}`}>
-            <div className="ss-item">
-              <div className="inspector-with-name">
+            <div className={itemClass}>
+              <div className="w-[34%] shrink-0">
                 <NameField
                   label={t("forms.edge.withName", { n: index + 1 })}
                   name={name}
@@ -381,7 +389,7 @@ function WithFields({
                   }
                 />
               </div>
-              <div className="ss-item-body">
+              <div className="flex-1 min-w-0">
                 <ExpressionField
                   aria-label={t("forms.editor.valueOf", { name })}
                   value={typeof expression === "string" ? expression : JSON.stringify(expression)}
@@ -389,7 +397,7 @@ function WithFields({
                   keys={keys}
                 />
               </div>
-              <div className="ss-item-tools">
+              <div className="flex shrink-0 pt-0.75">
                 <IconButton
                   size="small"
                   label={t("forms.schema.removeEntry", { name })}

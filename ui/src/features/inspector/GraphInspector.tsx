@@ -25,6 +25,18 @@ import { isObject, type Json, type JsonObject } from "../../document/types";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { problemsOf } from "./problems";
+import {
+  cardBodyClass,
+  cardClass,
+  cardHeadClass,
+  cardTitleClass,
+  cardToggleClass,
+  helpClass,
+  sectionClass,
+  sectionTitleClass,
+} from "../../components/recipes";
+import { cx } from "../../components/cx";
+import { formsIds } from "../../lib/testIds";
 
 const DEFAULT_LIMIT = 1000;
 
@@ -50,12 +62,12 @@ export function GraphInspector() {
   return (
     <div onBlur={sealHistory}>
       <RecoveredNote />
-      <section className="ss-section">
+      <section className={sectionClass}>
         <Field label={t("forms.graph.name")} error={at("/name")} pointer="/name">
           <TextField
             value={text("name")}
             onChange={(next) => set("name", next, t("forms.graph.name"))}
-            data-testid="inspector-graph-name"
+            data-testid={formsIds.inspectorGraphName}
           />
         </Field>
         <Field label={t("forms.graph.description")} error={at("/description")} pointer="/description">
@@ -87,7 +99,7 @@ export function GraphInspector() {
             {null}
           </Field>
         )}
-        <p className="ss-help">
+        <p className={helpClass}>
           {tn("forms.many.node", "forms.many.nodes", nodes.length)},{" "}
           {tn("forms.many.edge", "forms.many.edges", edges.length)}.{" "}
           {path === null ? t("forms.graph.draft") : path}
@@ -95,8 +107,8 @@ export function GraphInspector() {
       </section>
       <Examples head={head} problems={diagnostics} />
       {readme !== null && readme.trim() !== "" && (
-        <section className="ss-section">
-          <h3 className="ss-section-title">{t("forms.graph.readme")}</h3>
+        <section className={sectionClass}>
+          <h3 className={sectionTitleClass}>{t("forms.graph.readme")}</h3>
           <Markdown text={withoutTitle(readme, text("name"))} />
         </section>
       )}
@@ -117,7 +129,7 @@ function RecoveredNote() {
   const dirty = useDocumentState((state) => state.dirty);
   if (recoveredAt === null || !dirty) return null;
   return (
-    <section className="ss-section inspector-recovered">
+    <section className={cx(sectionClass, "bg-asking-soft text-xs/[17px]")}>
       <p>{t("forms.graph.recovered", { time: fullTime(recoveredAt) })}</p>
       {path !== null && (
         <div>
@@ -135,7 +147,7 @@ function RecoveredNote() {
 }
 
 /** The schema of an input: the keys that an input may set. */
-export function inputSchema(): Schema {
+function inputSchema(): Schema {
   const allowed = doc.head["input"];
   const names = doc.names("key").filter((name) => !Array.isArray(allowed) || allowed.includes(name));
   const properties: Record<string, Schema> = {};
@@ -164,8 +176,8 @@ function Examples({ head, problems }: { head: JsonObject; problems: ReturnType<t
     });
   const schema = inputSchema();
   return (
-    <section className="ss-section">
-      <div className="ss-section-title">
+    <section className={sectionClass}>
+      <div className={sectionTitleClass}>
         <h3>{t("forms.examples.title")}</h3>
         <Button
           size="small"
@@ -181,7 +193,7 @@ function Examples({ head, problems }: { head: JsonObject; problems: ReturnType<t
           {t("forms.schema.add")}
         </Button>
       </div>
-      {list.length === 0 && <p className="ss-help">{t("forms.examples.none")}</p>}
+      {list.length === 0 && <p className={helpClass}>{t("forms.examples.none")}</p>}
       {list.map((example, index) => {
         const record = isObject(example) ? example : {};
         const name = typeof record["name"] === "string" ? record["name"] : "";
@@ -192,16 +204,16 @@ function Examples({ head, problems }: { head: JsonObject; problems: ReturnType<t
           );
         const isOpen = open === index;
         return (
-          <div key={index} className="ss-card" data-pointer={`/examples/${index}`}>
-            <div className="ss-card-head">
+          <div key={index} className={cardClass} data-pointer={`/examples/${index}`}>
+            <div className={cardHeadClass}>
               <button
                 type="button"
-                className="ss-card-toggle"
+                className={cardToggleClass}
                 aria-expanded={isOpen}
                 onClick={() => setOpen(isOpen ? null : index)}
               >
                 {isOpen ? <ChevronDown size={13} aria-hidden /> : <ChevronRight size={13} aria-hidden />}
-                <span className="ss-card-title">{name === "" ? t("forms.examples.unnamed") : name}</span>
+                <span className={cardTitleClass}>{name === "" ? t("forms.examples.unnamed") : name}</span>
               </button>
               <IconButton
                 size="small"
@@ -217,7 +229,7 @@ function Examples({ head, problems }: { head: JsonObject; problems: ReturnType<t
               </IconButton>
             </div>
             {isOpen && (
-              <div className="ss-card-body">
+              <div className={cardBodyClass}>
                 <Field label={t("forms.examples.name")}>
                   <TextField value={name} onChange={(next) => change("name", next)} />
                 </Field>

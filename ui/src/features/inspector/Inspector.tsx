@@ -8,7 +8,6 @@ import { EdgeInspector } from "./EdgeInspector";
 import { GraphInspector } from "./GraphInspector";
 import { ManyInspector } from "./ManyInspector";
 import { NodeInspector, type NodeSection, TerminalInspector } from "./NodeInspector";
-import "./inspector.css";
 
 /** How long a field is looked for: editors are loaded on first use. */
 const PATIENCE_MS = 1500;
@@ -27,7 +26,11 @@ export function Inspector({ LastRun }: { LastRun?: NodeSection }) {
   }, [shown]);
   const single = nodes.length + edges.length === 1;
   return (
-    <div className="inspector" ref={place} data-testid={formsIds.inspector}>
+    <div
+      className="h-full overflow-x-hidden overflow-y-auto bg-surface-1"
+      ref={place}
+      data-testid={formsIds.inspector}
+    >
       {nodes.length + edges.length > 1 ? (
         <ManyInspector nodes={nodes} edges={edges} />
       ) : single && nodes[0] !== undefined ? (
@@ -63,7 +66,7 @@ function useFieldFocus(place: React.RefObject<HTMLDivElement | null>): void {
       const target = field?.querySelector<HTMLElement>(
         "input:not([type=hidden]):not([aria-hidden=true]), textarea, .cm-content, [role=combobox], [role=switch], button",
       );
-      const waiting = field?.querySelector(".ss-code-waiting") !== null && field !== null;
+      const waiting = field?.querySelector("[data-waiting]") !== null && field !== null;
       if ((target && !waiting) || performance.now() - began > PATIENCE_MS) {
         target?.focus({ preventScroll: true });
         field?.scrollIntoView({ block: "nearest" });

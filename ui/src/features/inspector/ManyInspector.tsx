@@ -21,6 +21,12 @@ import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { arrange, type Arrangement } from "./arrange";
 import { nodeText } from "./describe";
+import {
+  inspectorEdgeNameClass,
+  inspectorSentenceClass,
+  sectionClass,
+  sectionTitleClass,
+} from "../../components/recipes";
 
 const WAYS: [Arrangement, typeof AlignStartVertical][] = [
   ["left", AlignStartVertical],
@@ -58,19 +64,19 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
     .join(", ");
   return (
     <div>
-      <section className="ss-section">
-        <h2 className="inspector-edge-name">{t("forms.many.title", { count })}</h2>
+      <section className={sectionClass}>
+        <h2 className={inspectorEdgeNameClass}>{t("forms.many.title", { count })}</h2>
         {nodes.length > 0 && (
-          <p className="inspector-sentence">
+          <p className={inspectorSentenceClass}>
             {nodes.map(nodeText).slice(0, 12).join(", ")}
             {nodes.length > 12 ? " …" : ""}
           </p>
         )}
       </section>
       {nodes.length > 1 && (
-        <section className="ss-section">
-          <h3 className="ss-section-title">{t("forms.many.arrange")}</h3>
-          <div className="ss-enum-row" role="group" aria-label={t("forms.many.arrange")}>
+        <section className={sectionClass}>
+          <h3 className={sectionTitleClass}>{t("forms.many.arrange")}</h3>
+          <div className="flex flex-wrap gap-1" role="group" aria-label={t("forms.many.arrange")}>
             {WAYS.map(([way, Icon]) => (
               <IconButton
                 key={way}
@@ -86,7 +92,7 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
           </div>
         </section>
       )}
-      <section className="ss-section">
+      <section className={sectionClass}>
         <div>
           <Button
             variant="danger"

@@ -29,6 +29,7 @@ import { PolicySection } from "./PolicySection";
 import { EDITORS } from "./editors";
 import { useKeyInfos } from "./keys";
 import { problemsOf } from "./problems";
+import { inspectorHeadClass, sectionClass } from "../../components/recipes";
 
 const NAME_PROBLEMS: Record<"empty" | "reserved" | "sign" | "taken", TextKey> = {
   empty: "forms.outline.nameEmpty",
@@ -83,9 +84,9 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
 
   return (
     <div onBlur={sealHistory}>
-      <section className="ss-section">
-        <header className="inspector-head">
-          <span className="inspector-glyph">
+      <section className={sectionClass}>
+        <header className={inspectorHeadClass}>
+          <span className="flex items-center justify-center text-text-2 shrink-0 size-7">
             <KindIcon icon={kind?.icon ?? "box"} size={18} />
           </span>
           <NodeName name={name} />
@@ -115,7 +116,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
             variant="danger"
             label={t("forms.inspector.delete")}
             shortcut="Delete"
-            data-testid="inspector-delete"
+            data-testid={formsIds.inspectorDelete}
             onClick={() => {
               deleteEverywhere(t("forms.edit.delete", { name }), { nodes: [name] });
             }}
@@ -149,7 +150,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
             />
           )}
         </header>
-        <p className="inspector-kind">
+        <p className="flex items-baseline gap-2 text-xs/[17px] text-text-2">
           <Badge>{kind?.title ?? node.kind}</Badge>
           <span>{kind?.summary ?? t("forms.inspector.unknownKind", { kind: node.kind })}</span>
         </p>
@@ -178,7 +179,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
         </Field>
       </section>
 
-      <section className="ss-section" data-testid="inspector-config">
+      <section className={sectionClass} data-testid={formsIds.inspectorConfig}>
         {kind === undefined ? (
           <Field
             label={t("forms.inspector.config")}
@@ -219,7 +220,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
       )}
 
       {LastRun && runs && (
-        <div className="ss-section">
+        <div className={sectionClass}>
           <LastRun nodeId={name} />
         </div>
       )}
@@ -284,9 +285,9 @@ function NodeName({ name }: { name: string }) {
     renameEverywhere(name, next);
   };
   return (
-    <div className="inspector-name">
+    <div className="flex-1 min-w-0">
       <input
-        className="inspector-name-input"
+        className="outline-none w-full h-7 px-1.5 border border-transparent rounded-md bg-transparent text-base/inherit font-semibold hover:border-line-strong focus:border-focus focus:bg-surface-2 focus:outline-solid focus:outline-1 focus:outline-focus aria-invalid:border-failed aria-invalid:outline-failed"
         aria-label={t("forms.inspector.name")}
         aria-invalid={problem !== null || undefined}
         aria-describedby={problem === null ? undefined : errorId}
@@ -306,7 +307,7 @@ function NodeName({ name }: { name: string }) {
         }}
       />
       {problem !== null && (
-        <p className="inspector-name-problem" id={errorId} role="alert">
+        <p className="pt-0.5 px-1.5 text-xs text-failed" id={errorId} role="alert">
           {t(NAME_PROBLEMS[problem])}
         </p>
       )}

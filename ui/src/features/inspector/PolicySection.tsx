@@ -17,6 +17,8 @@ import { t, type TextKey } from "../../lib/texts";
 import { policyCount, fallbackKind, fallbackOf, fieldsOf, withField, type FallbackKind } from "./policy";
 import { targetNames } from "./editors";
 import { problemsOf } from "./problems";
+import { sectionClass } from "../../components/recipes";
+import { formsIds } from "../../lib/testIds";
 
 const FALLBACKS: readonly FallbackKind[] = ["none", "value", "node", "branch"];
 const EFFECTS = ["unsaid", "pure", "reads", "idempotent", "once"] as const;
@@ -40,23 +42,28 @@ export function PolicySection({ name, record, diagnostics, keys, set }: PolicyPr
   const open = chosen ?? (used > 0 || wrong);
   const effect = EFFECTS.find((one) => one === record["effect"]) ?? "unsaid";
   return (
-    <section className="ss-section" data-testid="inspector-policy">
+    <section className={sectionClass} data-testid={formsIds.inspectorPolicy}>
       <h3>
-        <button type="button" className="policy-toggle" aria-expanded={open} onClick={() => setChosen(!open)}>
+        <button
+          type="button"
+          className="flex items-center gap-1.5 w-full min-h-7 text-xs/inherit font-semibold text-text-2 text-left [&>svg]:transition-[rotate] aria-expanded:[&>svg]:rotate-90"
+          aria-expanded={open}
+          onClick={() => setChosen(!open)}
+        >
           <ChevronRight size={14} aria-hidden />
           {t("forms.policy")}
           {used > 0 && <Badge>{used}</Badge>}
         </button>
       </h3>
       {open && (
-        <div className="policy">
+        <div className="flex flex-col gap-3">
           <Retry record={record} diagnostics={diagnostics} keys={keys} name={name} set={set} />
           <TimeLimit record={record} diagnostics={diagnostics} keys={keys} name={name} set={set} />
           <Cache record={record} diagnostics={diagnostics} keys={keys} name={name} set={set} />
           <Field
             label={t("forms.policy.defer")}
             description={t("forms.policy.deferHelp")}
-            className="ss-field-switch"
+            layout="switch"
             pointer="/defer"
             error={problemsOf(diagnostics, (pointer) => pointer === "/defer")}
           >
@@ -133,11 +140,11 @@ function Part({ record, diagnostics, set, part, label, help, short, children }: 
   const pointer = `/${part}`;
   const what = t(label);
   return (
-    <div className="policy-part" data-testid={`policy-${part}`}>
+    <div className="flex flex-col gap-3" data-testid={formsIds.policy(part)}>
       <Field
         label={what}
         description={t(help)}
-        className="ss-field-switch"
+        layout="switch"
         pointer={pointer}
         error={problemsOf(diagnostics, (at) => at === pointer)}
       >
@@ -156,7 +163,7 @@ function Part({ record, diagnostics, set, part, label, help, short, children }: 
         </Field>
       )}
       {fields && (
-        <div className="policy-fields">
+        <div className="flex flex-col gap-3 pl-2.5 border-l-2 border-line">
           {children(
             fields,
             (field, value) => set(pointer, withField(fields, field, value), what),
@@ -188,15 +195,15 @@ function Retry(props: PolicyProps) {
         const classes = Array.isArray(fields["retry_on"]) ? fields["retry_on"].join("\n") : "";
         return (
           <>
-            <div className="policy-row">
+            <div className="grid grid-cols-2 items-end gap-2">
               {field("attempts", "forms.policy.attempts", 3, 1, true)}
               {field("initial_interval", "forms.policy.initial", 0.5, 0)}
             </div>
-            <div className="policy-row">
+            <div className="grid grid-cols-2 items-end gap-2">
               {field("backoff_factor", "forms.policy.factor", 2, 1)}
               {field("max_interval", "forms.policy.max", 128, 0)}
             </div>
-            <Field label={t("forms.policy.jitter")} className="ss-field-switch" error={errors("jitter")}>
+            <Field label={t("forms.policy.jitter")} layout="switch" error={errors("jitter")}>
               <Switch
                 checked={fields["jitter"] !== false}
                 onChange={(on) => change("jitter", on ? undefined : false)}
@@ -228,7 +235,7 @@ function TimeLimit(props: PolicyProps) {
     <Part {...props} part="timeout" label="forms.policy.timeout" help="forms.policy.timeoutHelp" short="run">
       {(fields, change, errors) => (
         <>
-          <div className="policy-row">
+          <div className="grid grid-cols-2 items-end gap-2">
             {(["run", "idle"] as const).map((name) => (
               <Field
                 key={name}
@@ -240,7 +247,7 @@ function TimeLimit(props: PolicyProps) {
               </Field>
             ))}
           </div>
-          <Field label={t("forms.policy.heartbeat")} className="ss-field-switch" error={errors("refresh_on")}>
+          <Field label={t("forms.policy.heartbeat")} layout="switch" error={errors("refresh_on")}>
             <Switch
               checked={fields["refresh_on"] === "heartbeat"}
               onChange={(on) => change("refresh_on", on ? "heartbeat" : undefined)}
@@ -294,7 +301,7 @@ function Fallback({ name, record, diagnostics, keys, set }: PolicyProps) {
   const change = (field: string, value: Json | undefined) =>
     set("/fallback", withField(fields, field, value), what);
   return (
-    <div className="policy-part" data-testid="policy-fallback">
+    <div className="flex flex-col gap-3" data-testid={formsIds.policy("fallback")}>
       <Field label={what} pointer="/fallback" error={problemsOf(diagnostics, (at) => at === "/fallback")}>
         <Select
           value={kind}

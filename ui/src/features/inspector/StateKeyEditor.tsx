@@ -8,6 +8,7 @@ import { edit } from "../../document/store";
 import type { JsonObject } from "../../document/types";
 import { t } from "../../lib/texts";
 import { typeWords } from "./keys";
+import { itemsClass } from "../../components/recipes";
 
 /** What a new key is when the field asks for no type. */
 const TEXT: JsonObject = { type: "string" };
@@ -34,7 +35,7 @@ export function MakeKey({
   const make = making(name, keys, schema);
   if (make === null) return null;
   return (
-    <div className="ss-none-row">
+    <div className="empty:hidden">
       <Button size="small" icon={<Plus size={13} aria-hidden />} onClick={make.run}>
         {make.label}
       </Button>
@@ -46,7 +47,7 @@ export function StateKeyEditor({ schema, value, onChange, stateKeys, readOnly, o
   const name = typeof value === "string" ? value : "";
   const wanted = schema["x-key"] ?? TEXT;
   return (
-    <div className="ss-items" onBlur={onBlur}>
+    <div className={itemsClass} onBlur={onBlur}>
       <Combobox
         mono
         choose

@@ -9,7 +9,7 @@ export function nodeText(name: string): string {
 }
 
 /** `a`, `a and b`, `a, b and c`. */
-export function listText(names: readonly string[]): string {
+function listText(names: readonly string[]): string {
   if (names.length <= 1) return names[0] ?? "";
   return `${names.slice(0, -1).join(", ")} ${t("forms.edge.and")} ${names.at(-1)}`;
 }

@@ -21,6 +21,8 @@ import { t } from "../../lib/texts";
 import { showProblem } from "../../state/toasts";
 import { showTypes } from "../state-schema";
 import { MakeKey, StateKeyEditor } from "./StateKeyEditor";
+import { cardBodyClass, cardClass, cardHeadClass, itemsClass, problemsClass } from "../../components/recipes";
+import { cx } from "../../components/cx";
 
 function StateKeysEditor({ value, onChange, stateKeys, readOnly }: FieldEditorProps) {
   const chosen: string[] = Array.isArray(value)
@@ -31,9 +33,12 @@ function StateKeysEditor({ value, onChange, stateKeys, readOnly }: FieldEditorPr
     ...stateKeys.map((key) => key.name),
     ...chosen.filter((name) => !stateKeys.some((key) => key.name === name)),
   ];
-  if (all.length === 0) return <p className="ss-none">{t("forms.editor.noKeys")}</p>;
+  if (all.length === 0) return <p className="text-xs/inherit text-text-3">{t("forms.editor.noKeys")}</p>;
   return (
-    <div className="ss-flags inspector-keys" role="group">
+    <div
+      className="flex flex-col max-h-50 overflow-y-auto py-0.5 px-2 border border-line rounded-md bg-surface-2"
+      role="group"
+    >
       {all.map((name) => (
         <Checkbox
           key={name}
@@ -44,8 +49,8 @@ function StateKeysEditor({ value, onChange, stateKeys, readOnly }: FieldEditorPr
             onChange(next.length === 0 ? undefined : next);
           }}
         >
-          <span className="ss-mono">{name}</span>{" "}
-          <span className="ss-muted">
+          <span className="font-mono text-xs/inherit">{name}</span>{" "}
+          <span className="text-text-3">
             {stateKeys.find((key) => key.name === name)?.type ?? t("forms.editor.gone")}
           </span>
         </Checkbox>
@@ -74,8 +79,8 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
     onChange(Object.fromEntries(Object.entries(set).map(([key, item]) => [key === from ? to : key, item])));
   };
   return (
-    <div className="ss-items">
-      {names.length === 0 && <p className="ss-none">{t("forms.editor.noAssignments")}</p>}
+    <div className={itemsClass}>
+      {names.length === 0 && <p className="text-xs/inherit text-text-3">{t("forms.editor.noAssignments")}</p>}
       {names.map((name, index) => {
         const item = set[name];
         const literal = typeof item !== "string";
@@ -83,10 +88,10 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
         return (
           <div
             key={index}
-            className="ss-card inspector-assignment"
+            className={cx(cardClass, "[&>:first-child]:p-1")}
             data-pointer={`/config${pointer}/${escapeToken(name)}`}
           >
-            <div className="ss-card-head">
+            <div className={cardHeadClass}>
               <KeyName
                 name={name}
                 keys={stateKeys}
@@ -119,7 +124,7 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
                 </IconButton>
               )}
             </div>
-            <div className="ss-card-body">
+            <div className={cardBodyClass}>
               {literal ? (
                 <JsonEditor
                   value={item}
@@ -144,12 +149,12 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
                 />
               )}
               {problems.length > 0 && (
-                <ul className="ss-problems">
+                <ul className={problemsClass}>
                   {problems.map((problem) => (
                     <li key={problem.message} data-severity={problem.severity ?? "error"}>
                       <span>
                         <InlineCode text={problem.message} />{" "}
-                        <span className="ss-remedy">
+                        <span className="text-text-2">
                           <InlineCode text={problem.remedy ?? ""} />
                         </span>
                       </span>
@@ -208,7 +213,7 @@ function KeyName({
   const [draft, setDraft] = useState<string | null>(null);
   return (
     <div
-      className="ss-item-body"
+      className="flex-1 min-w-0"
       onBlur={() => {
         if (draft !== null) onRename(draft.trim());
         setDraft(null);
@@ -247,7 +252,7 @@ function CodeFieldEditor({
 }: FieldEditorProps) {
   const language = schema["x-language"] === "python" ? "python" : "javascript";
   return (
-    <div className="ss-items">
+    <div className={itemsClass}>
       <CodeEditor
         mode={language}
         lineNumbers
@@ -260,7 +265,7 @@ function CodeFieldEditor({
         invalid={problems.some((problem) => problem.severity !== "warning")}
         onBlur={onBlur}
       />
-      <div className="ss-none-row">
+      <div className="empty:hidden">
         <Button
           size="small"
           variant="ghost"
@@ -336,7 +341,7 @@ function GraphFileEditor({ value, onChange, readOnly }: FieldEditorProps) {
     }
   };
   return (
-    <div className="ss-items">
+    <div className={itemsClass}>
       <Combobox
         mono
         value={named}
@@ -346,7 +351,7 @@ function GraphFileEditor({ value, onChange, readOnly }: FieldEditorProps) {
         emptyText={dir === null ? t("forms.editor.saveFirst") : t("forms.editor.noGraphFile")}
       />
       {dir !== null && named !== "" && (
-        <div className="ss-none-row">
+        <div className="empty:hidden">
           <Button
             size="small"
             icon={<FolderOpen size={13} aria-hidden />}

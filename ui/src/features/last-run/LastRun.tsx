@@ -35,7 +35,7 @@ export function LastRun({ nodeId }: { nodeId: string }) {
             {threadId === null ? t("debug.lastRun.noThread") : t("debug.lastRun.never")}
           </p>
         ) : (
-          <p className="tabular mt-1 flex items-center gap-2 text-sm">
+          <p className="tabular-nums mt-1 flex items-center gap-2 text-sm">
             {overlay.state !== "idle" && overlay.state !== "next" && (
               <StatusMark status={overlay.state} size={14} />
             )}

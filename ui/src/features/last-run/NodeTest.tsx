@@ -223,7 +223,7 @@ function Outcome({
   const { task } = tested;
   return (
     <div data-testid={debugIds.nodeTestResult} aria-live="polite">
-      <p className="tabular flex items-center gap-2 text-sm">
+      <p className="tabular-nums flex items-center gap-2 text-sm">
         <StatusMark status={task.status} size={14} />
         {statusText(task.status)}
         {task.millis !== undefined && <span className="text-text-2">{duration(task.millis)}</span>}

@@ -127,7 +127,7 @@ function Form({
   const now = useNow(15_000);
   return (
     <form
-      className="memory-form"
+      className="flex flex-col gap-2.5"
       onSubmit={(event) => {
         event.preventDefault();
         void save();
@@ -143,7 +143,7 @@ function Form({
           </Field>
         </>
       ) : (
-        <div className="memory-head selectable">
+        <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-y-0.5 gap-x-3 wrap-anywhere text-xs/inherit text-text-2 [&_strong]:text-sm/inherit select-text">
           <strong>{item.key}</strong>
           <span>{placeText(item.namespace)}</span>
           <span title={fullTime(item.updatedAt)}>
@@ -168,12 +168,12 @@ function Form({
         data-testid={memoryIds.value}
       />
       {valid && !isObject(value) && (
-        <p className="ss-json-problem" role="alert">
+        <p className="text-xs text-failed" role="alert">
           {t("memory.object")}
         </p>
       )}
       {problem && <ProblemNote problem={problem} {...(onReload && { onRetry: onReload })} />}
-      <footer className="memory-actions">
+      <footer className="flex justify-end gap-2 [&>:first-child:not(:last-child)]:mr-auto">
         {item !== null && (
           <Button
             variant="ghost"

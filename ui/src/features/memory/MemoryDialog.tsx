@@ -27,7 +27,8 @@ import { ItemForm } from "./ItemForm";
 import { readOutdated } from "./outdated";
 import { OutdatedLine } from "./OutdatedLine";
 import { idOf, lineOf, placeText } from "./places";
-import "./memory.css";
+import { hintClass } from "../../components/recipes";
+import { cx } from "../../components/cx";
 
 const PAGE = 50;
 const FOUND_BY: readonly FoundBy[] = ["vectors", "words"];
@@ -106,8 +107,8 @@ function Memory({ onClose }: { onClose(): void }) {
       size="large"
       data-testid={memoryIds.dialog}
     >
-      <div className="memory">
-        <div className="memory-bar">
+      <div className="flex flex-col gap-3 h-[min(620px,calc(100vh-170px))] min-h-0">
+        <div className="grid shrink-0 grid-cols-[minmax(140px,220px)_1fr] auto-cols-auto grid-flow-col items-center gap-2">
           <Select
             aria-label={t("memory.namespace")}
             value={namespace}
@@ -174,7 +175,7 @@ function Memory({ onClose }: { onClose(): void }) {
           </Button>
         </div>
         <OutdatedLine onDone={read} />
-        {spaces.value?.more && <p className="storage-hint">{t("memory.moreNamespaces")}</p>}
+        {spaces.value?.more && <p className={hintClass}>{t("memory.moreNamespaces")}</p>}
         {items.problem ? (
           <ProblemNote problem={items.problem} onRetry={read} />
         ) : nothing && !asked ? (
@@ -186,7 +187,7 @@ function Memory({ onClose }: { onClose(): void }) {
             {t(looksFor.by === "vectors" ? "memory.nothingLike" : "memory.nothingFoundText")}
           </EmptyState>
         ) : (
-          <div className="memory-split">
+          <div className="grid flex-1 grid-cols-[minmax(220px,1fr)_minmax(300px,1.3fr)] gap-3 min-h-0">
             <ItemList
               items={items.value?.items ?? null}
               more={items.value?.more ?? false}
@@ -194,9 +195,9 @@ function Memory({ onClose }: { onClose(): void }) {
               onSelect={select}
               onMore={() => setLimit((now) => now + PAGE)}
             />
-            <div className="memory-detail">
+            <div className="min-h-0 overflow-y-auto">
               {selected === null ? (
-                <p className="storage-hint">{t("memory.choose")}</p>
+                <p className={cx(hintClass, "p-2")}>{t("memory.choose")}</p>
               ) : (
                 <ItemForm
                   key={shownId}
@@ -249,7 +250,7 @@ interface ListProps {
 function ItemList({ items, more, selected, onSelect, onMore }: ListProps) {
   const now = useNow(15_000);
   if (items === null) return <Spinner label={t("storage.loading")} />;
-  if (items.length === 0) return <p className="storage-hint">{t("memory.nothingFound")}</p>;
+  if (items.length === 0) return <p className={hintClass}>{t("memory.nothingFound")}</p>;
   const onKeyDown = (event: KeyboardEvent<HTMLUListElement>) => {
     const at = items.findIndex((item) => idOf(item) === selected);
     const to = { ArrowDown: at + 1, ArrowUp: Math.max(0, at - 1), Home: 0, End: items.length - 1 }[event.key];
@@ -261,7 +262,7 @@ function ItemList({ items, more, selected, onSelect, onMore }: ListProps) {
   };
   const chosen = items.findIndex((item) => idOf(item) === selected);
   return (
-    <div className="memory-items">
+    <div className="min-h-0 overflow-y-auto [&>p]:p-2 [&_li]:grid [&_li]:grid-cols-[minmax(0,1fr)_auto] [&_li]:gap-y-px [&_li]:gap-x-2 [&_li]:py-1.5 [&_li]:px-2 [&_li]:rounded-md [&_li]:text-sm/inherit [&_li:hover]:bg-surface-3 [&_li[aria-selected=true]]:bg-accent-soft">
       <ul
         role="listbox"
         tabIndex={0}
@@ -278,10 +279,12 @@ function ItemList({ items, more, selected, onSelect, onMore }: ListProps) {
             onClick={() => onSelect(item)}
             data-testid={memoryIds.item}
           >
-            <span className="memory-key">{item.key}</span>
-            <span className="memory-when tabular">{when(item.updatedAt, now)}</span>
-            <span className="memory-place">{placeText(item.namespace)}</span>
-            <code className="memory-line">{lineOf(item.value)}</code>
+            <span className="truncate font-medium">{item.key}</span>
+            <span className="text-2xs/inherit text-text-3 tabular-nums">{when(item.updatedAt, now)}</span>
+            <span className="col-span-full truncate text-2xs/inherit text-text-3">
+              {placeText(item.namespace)}
+            </span>
+            <code className="col-span-full truncate text-2xs/inherit text-text-2">{lineOf(item.value)}</code>
           </li>
         ))}
       </ul>

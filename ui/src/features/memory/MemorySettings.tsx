@@ -17,6 +17,8 @@ import { showToast } from "../../state/toasts";
 import { OutdatedLine } from "./OutdatedLine";
 import { useRenewal } from "./outdated";
 import { isComplete, memoryOf, NGRAMS, sameMemory, shapeOf, type Shape, UNITS } from "./settings";
+import { hintClass, settingsPartClass, storageActionsClass } from "../../components/recipes";
+import { cx } from "../../components/cx";
 
 const WAYS = ["words", "spelling", "model"] as const satisfies readonly Shape["way"][];
 
@@ -53,7 +55,7 @@ function MemoryForm({ kept }: { kept: Memory | undefined }) {
   };
   return (
     <form
-      className="settings-part"
+      className={settingsPartClass}
       onSubmit={(event) => {
         event.preventDefault();
         if (changed && isComplete(shape) && !busy) void apply();
@@ -61,7 +63,7 @@ function MemoryForm({ kept }: { kept: Memory | undefined }) {
       data-testid={memoryIds.settings}
     >
       <h3>{t("memory.title")}</h3>
-      <p className="settings-help">{t("memory.settings.text")}</p>
+      <p className={hintClass}>{t("memory.settings.text")}</p>
       <Field label={t("memory.settings.way")} description={t(`memory.settings.${shape.way}Help`)}>
         <Select
           value={shape.way}
@@ -72,19 +74,23 @@ function MemoryForm({ kept }: { kept: Memory | undefined }) {
       </Field>
       {shape.way === "model" && <Model value={shape.model} onChange={(model) => change({ model })} />}
       {kept?.embedding !== undefined && kept.embedding !== NGRAMS && kept.dims !== undefined && (
-        <p className="settings-help selectable">
+        <p className={cx(hintClass, "select-text")}>
           {t("memory.settings.uses", { model: kept.embedding, n: kept.dims })}
         </p>
       )}
       {wanted.embedding === kept?.embedding ? (
         <OutdatedLine />
       ) : (
-        <p className="settings-note" role="status" data-testid={memoryIds.wayChanges}>
+        <p
+          className="text-xs/[17px] text-text-2 border-l-2 border-line-strong pl-2 text-pretty"
+          role="status"
+          data-testid={memoryIds.wayChanges}
+        >
           {t(wanted.embedding === undefined ? "memory.settings.toWords" : "memory.settings.toVectors")}
         </p>
       )}
       <Field label={t("memory.settings.ttl")} description={t("memory.settings.ttlHelp")}>
-        <span className="storage-days">
+        <span className="flex items-center gap-2 max-w-45">
           <NumberField
             integer
             min={1}
@@ -105,7 +111,7 @@ function MemoryForm({ kept }: { kept: Memory | undefined }) {
       <Field
         label={t("memory.settings.refresh")}
         description={t("memory.settings.refreshHelp")}
-        className="ss-field-switch"
+        layout="switch"
       >
         <Switch
           checked={shape.refresh}
@@ -114,7 +120,7 @@ function MemoryForm({ kept }: { kept: Memory | undefined }) {
         />
       </Field>
       {problem && <ProblemNote problem={problem} />}
-      <div className="storage-actions">
+      <div className={storageActionsClass}>
         <Button
           type="submit"
           variant="primary"
@@ -126,7 +132,7 @@ function MemoryForm({ kept }: { kept: Memory | undefined }) {
         </Button>
         {changed && <Button onClick={() => setShape(shapeOf(kept))}>{t("memory.revert")}</Button>}
       </div>
-      <p className="settings-help">{t("memory.settings.retrieve")}</p>
+      <p className={hintClass}>{t("memory.settings.retrieve")}</p>
     </form>
   );
 }

@@ -10,7 +10,6 @@ import { useSession } from "../../state/session";
 import { stopJob, useJobs } from "../../state/jobs";
 import { NGRAMS } from "./settings";
 import { embedAgain, readOutdated, useRenewal } from "./outdated";
-import "./memory.css";
 
 /** Work of another window is looked at so often. */
 const LOOK_EVERY = 1000;
@@ -35,7 +34,10 @@ export function OutdatedLine({ onDone }: { onDone?: () => void }) {
   if (embedding === undefined || outdated === null || (outdated.items === 0 && going === null)) return null;
   return (
     <>
-      <div className="memory-outdated" data-testid={memoryIds.outdated}>
+      <div
+        className="flex shrink-0 items-center gap-2 min-h-7 pl-2 border-l-2 border-line-strong text-xs/[17px] text-text-2 [&>p]:min-w-0 [&>p]:wrap-anywhere [&>p]:text-pretty [&>button]:shrink-0 [&>button]:ml-auto"
+        data-testid={memoryIds.outdated}
+      >
         {going === null ? (
           <p role="status">
             {said(outdated.items, outdated.more)}
@@ -69,7 +71,7 @@ function Far({ work, left, more }: { work: string; left: number; more: boolean }
         : progress.done > 0
           ? t("memory.outdated.soFar", { n: count(progress.done) })
           : "";
-  return <span className="tabular">{text}</span>;
+  return <span className="tabular-nums">{text}</span>;
 }
 
 function said(items: number, more: boolean): string {

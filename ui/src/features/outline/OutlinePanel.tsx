@@ -16,7 +16,7 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { OutlineRow, type RowActions } from "./OutlineRow";
 import { rowsOf, type Row } from "./rows";
-import "./outline.css";
+import { panelClass } from "../../components/recipes";
 
 /** Heights of rows, as in the stylesheet. */
 const HEIGHT = { node: 28, edge: 24 } as const;
@@ -165,10 +165,10 @@ export function OutlinePanel() {
   };
 
   return (
-    <div className="ss-panel" data-testid={formsIds.outline}>
-      <div className="ss-panel-scroll outline" ref={scroller} onKeyDown={onKeyDown}>
+    <div className={panelClass} data-testid={formsIds.outline}>
+      <div className="flex-1 min-h-0 overflow-x-hidden overflow-y-auto" ref={scroller} onKeyDown={onKeyDown}>
         <div
-          className="outline-list"
+          className="relative"
           role="tree"
           aria-label={t("forms.outline.label")}
           style={{ height: virtual.getTotalSize() }}
@@ -177,7 +177,7 @@ export function OutlinePanel() {
             const row = rows[item.index];
             if (row === undefined) return null;
             return (
-              <div key={item.key} role="none" className="outline-place" style={{ top: item.start }}>
+              <div key={item.key} role="none" className="absolute inset-x-2" style={{ top: item.start }}>
                 <OutlineRow
                   row={row}
                   id={`${listId}${row.id}`}
@@ -191,7 +191,9 @@ export function OutlinePanel() {
           })}
         </div>
       </div>
-      <p className="outline-help">{t("forms.outline.help")}</p>
+      <p className="py-2 px-3 border-t border-line text-2xs text-text-3 shrink-0">
+        {t("forms.outline.help")}
+      </p>
     </div>
   );
 }

@@ -52,7 +52,7 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
       aria-setsize={row.of}
       aria-selected={selected}
       tabIndex={current ? 0 : -1}
-      className="outline-row"
+      className="group/row relative flex h-7 items-center gap-1.75 rounded-md pr-1 pl-1.5 hover:bg-surface-3 focus-visible:-outline-offset-2 aria-selected:bg-accent-soft data-[level=2]:h-6 data-[level=2]:pl-5 data-[level=2]:text-xs/inherit data-[level=2]:text-text-2 [&>svg]:shrink-0 [&>svg]:text-text-2"
       data-level={row.level}
       data-testid={row.kind === "node" ? formsIds.outlineNode(row.name) : formsIds.outlineEdge(row.edge)}
       onClick={() => actions.open(row)}
@@ -62,7 +62,7 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
       }}
     >
       {row.kind === "edge" ? (
-        <span className="outline-arrow" aria-hidden>
+        <span className="text-text-3" aria-hidden>
           →
         </span>
       ) : row.name === START ? (
@@ -75,14 +75,20 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
       {row.kind === "node" && renaming ? (
         <RenameInput name={row.name} onDone={() => actions.rename(null)} />
       ) : (
-        <span className="outline-name">{nodeText(row.kind === "node" ? row.name : row.target)}</span>
+        <span className="shrink-0 max-w-[62%] truncate in-data-[level=1]:font-medium">
+          {nodeText(row.kind === "node" ? row.name : row.target)}
+        </span>
       )}
-      {row.kind === "edge" && row.mark !== "" && <span className="outline-mark">{row.mark}</span>}
-      {node?.title !== undefined && <span className="outline-title">{node.title}</span>}
+      {row.kind === "edge" && row.mark !== "" && (
+        <span className="flex-1 min-w-0 text-2xs/inherit text-text-3 font-mono truncate">{row.mark}</span>
+      )}
+      {node?.title !== undefined && (
+        <span className="flex-1 min-w-0 text-2xs/inherit text-text-3 truncate">{node.title}</span>
+      )}
       {found.length > 0 && (
         <Problem
           size={13}
-          className={failed ? "outline-failed" : "outline-warned"}
+          className={failed ? "ml-auto text-failed!" : "ml-auto text-asking!"}
           aria-label={t("forms.outline.problems")}
         />
       )}
@@ -132,7 +138,7 @@ function RowMenu({
   };
   return (
     <span
-      className="outline-tools"
+      className="absolute right-0.5 ml-auto flex rounded-sm bg-surface-3 opacity-0 group-focus-within/row:opacity-100 group-focus/row:opacity-100 group-hover/row:opacity-100 has-data-popup-open:opacity-100"
       onClick={(event) => event.stopPropagation()}
       onDoubleClick={(event) => event.stopPropagation()}
       onKeyDown={(event) => event.stopPropagation()}
@@ -209,7 +215,7 @@ function RenameInput({ name, onDone }: { name: string; onDone(): void }) {
   return (
     <input
       autoFocus
-      className="outline-input"
+      className="outline-none flex-1 min-w-0 h-5.5 px-1 border border-focus rounded-sm bg-surface-2 aria-invalid:border-failed"
       aria-label={t("forms.inspector.name")}
       aria-invalid={bad || undefined}
       value={draft}

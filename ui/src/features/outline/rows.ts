@@ -11,7 +11,7 @@ interface Place {
 }
 
 export type NodeRow = Place & { readonly kind: "node"; readonly name: string; readonly level: 1 };
-export type EdgeRow = Place & {
+type EdgeRow = Place & {
   readonly kind: "edge";
   readonly edge: string;
   readonly part: string;

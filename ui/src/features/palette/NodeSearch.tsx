@@ -13,7 +13,8 @@ import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { kindGroups } from "./groups";
-import "./palette.css";
+import { menuHeadingClass, popupClass } from "../../components/recipes";
+import { cx } from "../../components/cx";
 
 interface Entry {
   id: string;
@@ -118,10 +119,10 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
 
   return (
     <>
-      <div className="search-shade" onPointerDown={onClose} />
+      <div className="fixed inset-0 z-60" onPointerDown={onClose} />
       <div
         ref={popup}
-        className="ss-popup search"
+        className={cx(popupClass, "fixed z-61 flex flex-col")}
         role="dialog"
         aria-label={fromWire ? t("forms.search.wireLabel", { node: fromWire.node }) : t("forms.search.label")}
         style={{ left: at.x + shift.x, top: at.y + shift.y, width: WIDTH, maxHeight: HEIGHT }}
@@ -130,7 +131,7 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
       >
         <input
           ref={input}
-          className="search-input"
+          className="outline-none h-9 shrink-0 px-3 bg-transparent border-b border-line"
           role="combobox"
           aria-expanded
           aria-controls={listId}
@@ -143,18 +144,27 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
             setActive(0);
           }}
         />
-        <div className="search-list" role="listbox" id={listId} aria-label={t("forms.search.label")}>
-          {found.length === 0 && <p className="ss-list-empty">{t("forms.search.none")}</p>}
+        <div
+          className="flex-1 min-h-0 overflow-y-auto p-1 scroll-p-1"
+          role="listbox"
+          id={listId}
+          aria-label={t("forms.search.label")}
+        >
+          {found.length === 0 && (
+            <p className="not-empty:py-2 not-empty:px-3 not-empty:text-xs/inherit not-empty:text-text-2">
+              {t("forms.search.none")}
+            </p>
+          )}
           {found.map((entry, index) => (
             <div key={entry.id}>
               {query.trim() === "" && entry.group !== found[index - 1]?.group && fromWire !== undefined && (
-                <p className="ss-menu-heading">{entry.group}</p>
+                <p className={menuHeadingClass}>{entry.group}</p>
               )}
               <div
                 id={`${listId}${index}`}
                 role="option"
                 aria-selected={index === chosen}
-                className="search-row"
+                className="flex items-center gap-2 min-h-7 px-2 rounded-[5px] [&>svg]:shrink-0 [&>svg]:text-text-2 data-active:bg-accent-soft"
                 data-active={index === chosen || undefined}
                 data-testid={formsIds.searchEntry(entry.id)}
                 onPointerMove={() => setActive(index)}
@@ -167,8 +177,10 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
                 ) : (
                   <KindIcon icon={entry.icon} size={15} />
                 )}
-                <span className="search-title">{entry.title}</span>
-                <span className="search-text">{entry.text}</span>
+                <span className="shrink-0 max-w-[60%] truncate">{entry.title}</span>
+                <span className="flex-1 min-w-0 text-2xs/inherit text-text-3 text-right truncate">
+                  {entry.text}
+                </span>
               </div>
             </div>
           ))}

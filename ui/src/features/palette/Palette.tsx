@@ -12,7 +12,13 @@ import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { kindGroups } from "./groups";
-import "./palette.css";
+import { panelBarClass, panelClass } from "../../components/recipes";
+
+const paletteHeadingClass = "pt-1 px-2 pb-0.5 text-2xs font-semibold text-text-3";
+const paletteRowClass =
+  "flex gap-2.5 w-full py-1.5 px-2 rounded-md text-left touch-none cursor-grab hover:bg-surface-3 focus-visible:-outline-offset-2 data-dragging:opacity-50 data-dragging:cursor-grabbing";
+const paletteIconClass =
+  "flex items-center justify-center rounded-md border border-line bg-surface-2 text-text-2 shrink-0 mt-0.5 size-7";
 
 /** How far the pointer must go before a press becomes a drag. */
 const DRAG_START = 4;
@@ -48,8 +54,8 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
   };
 
   return (
-    <div className="ss-panel" data-testid={formsIds.palette}>
-      <div className="ss-panel-bar">
+    <div className={panelClass} data-testid={formsIds.palette}>
+      <div className={panelBarClass}>
         <TextField
           prefix={<Search size={14} aria-hidden />}
           aria-label={t("forms.palette.search")}
@@ -62,7 +68,7 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
           }}
         />
       </div>
-      <div className="ss-panel-scroll palette-list" ref={list} onKeyDown={walk}>
+      <div className="flex-1 min-h-0 overflow-x-hidden overflow-y-auto px-2 pb-3" ref={list} onKeyDown={walk}>
         {found.length === 0 && patterns.length === 0 && (
           <EmptyState compact title={t("forms.palette.none")}>
             {t("forms.palette.noneHelp")}
@@ -71,40 +77,40 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
         {groups.map((group) => (
           <section
             key={group.id}
-            className="palette-group"
+            className="[&+&]:mt-2"
             aria-label={group.title || t("forms.palette.results")}
           >
-            {group.title !== "" && <h2 className="palette-heading">{group.title}</h2>}
+            {group.title !== "" && <h2 className={paletteHeadingClass}>{group.title}</h2>}
             {group.kinds.map((kind) => (
               <PaletteRow key={kind.kind} kind={kind} onPick={onPick} />
             ))}
           </section>
         ))}
         {patterns.length > 0 && (
-          <section className="palette-group" aria-label={t("forms.palette.patterns")}>
-            <h2 className="palette-heading" title={t("forms.palette.patternsHelp")}>
+          <section className="[&+&]:mt-2" aria-label={t("forms.palette.patterns")}>
+            <h2 className={paletteHeadingClass} title={t("forms.palette.patternsHelp")}>
               {t("forms.palette.patterns")}
             </h2>
             {patterns.map((example) => (
               <button
                 key={example.id}
                 type="button"
-                className="palette-row"
+                className={paletteRowClass}
                 data-testid={formsIds.pattern(example.id)}
                 onClick={() => addGraph(example.name, example.records)}
               >
-                <span className="palette-icon">
+                <span className={paletteIconClass}>
                   <Workflow size={16} aria-hidden />
                 </span>
-                <span className="palette-texts">
-                  <span className="palette-title">{example.name}</span>
-                  <span className="palette-summary">{example.summary}</span>
+                <span className="flex flex-col min-w-0">
+                  <span className="font-medium leading-4.5">{example.name}</span>
+                  <span className="text-2xs/[15px] text-text-3 text-pretty">{example.summary}</span>
                 </span>
               </button>
             ))}
           </section>
         )}
-        <p className="palette-help">{t("forms.palette.help")}</p>
+        <p className="pt-3 px-2 text-2xs text-text-3 text-pretty">{t("forms.palette.help")}</p>
       </div>
     </div>
   );
@@ -139,7 +145,7 @@ function PaletteRow({ kind, onPick }: { kind: NodeKind; onPick(kind: string): vo
   return (
     <button
       type="button"
-      className="palette-row"
+      className={paletteRowClass}
       data-testid={formsIds.paletteKind(kind.kind)}
       data-dragging={dragging || undefined}
       onPointerDown={(event) => {
@@ -163,12 +169,12 @@ function PaletteRow({ kind, onPick }: { kind: NodeKind; onPick(kind: string): vo
         else onPick(kind.kind);
       }}
     >
-      <span className="palette-icon">
+      <span className={paletteIconClass}>
         <KindIcon icon={kind.icon} />
       </span>
-      <span className="palette-texts">
-        <span className="palette-title">{kind.title}</span>
-        <span className="palette-summary">{kind.summary}</span>
+      <span className="flex flex-col min-w-0">
+        <span className="font-medium leading-4.5">{kind.title}</span>
+        <span className="text-2xs/[15px] text-text-3 text-pretty">{kind.summary}</span>
       </span>
     </button>
   );

@@ -13,10 +13,10 @@ import { formsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { quickFixOf } from "../../document/quick-fixes";
 import { useSession } from "../../state/session";
-import "./problems.css";
+import { panelClass } from "../../components/recipes";
 
 /** The record in words. */
-export function placeText(record: string): string {
+function placeText(record: string): string {
   const place = sectionOf(record);
   switch (place?.section) {
     case "node":
@@ -35,7 +35,7 @@ export function placeText(record: string): string {
 }
 
 /** By record, the worst first, otherwise in the order they were found. */
-export function groupProblems(problems: readonly Diagnostic[]): { record: string; problems: Diagnostic[] }[] {
+function groupProblems(problems: readonly Diagnostic[]): { record: string; problems: Diagnostic[] }[] {
   const groups = new Map<string, Diagnostic[]>();
   for (const problem of problems) {
     const group = groups.get(problem.record);
@@ -49,7 +49,7 @@ export function groupProblems(problems: readonly Diagnostic[]): { record: string
 }
 
 /** Shows the place of a problem: the record on the canvas, the field in the panel. */
-export function goToProblem(problem: Diagnostic): void {
+function goToProblem(problem: Diagnostic): void {
   const session = useSession.getState();
   if (session.use === "approve") session.setUse("design");
   const place = sectionOf(problem.record);
@@ -84,8 +84,8 @@ export function ProblemsPanel() {
   };
   let index = 0;
   return (
-    <div className="ss-panel" data-testid={formsIds.problems}>
-      <p className="problems-counts" role="status">
+    <div className={panelClass} data-testid={formsIds.problems}>
+      <p className="flex gap-1.5 pt-2 px-3 pb-1 shrink-0" role="status">
         {errors > 0 && (
           <Badge tone="failed" icon={<CircleAlert size={12} aria-hidden />}>
             {tn("forms.problems.errors.one", "forms.problems.errors.many", errors)}
@@ -97,10 +97,17 @@ export function ProblemsPanel() {
           </Badge>
         )}
       </p>
-      <div className="ss-panel-scroll" ref={list} onKeyDown={walk} aria-label={t("forms.problems.list")}>
+      <div
+        className="flex-1 min-h-0 overflow-x-hidden overflow-y-auto"
+        ref={list}
+        onKeyDown={walk}
+        aria-label={t("forms.problems.list")}
+      >
         {groupProblems(problems).map((group) => (
           <section key={group.record} aria-label={placeText(group.record)}>
-            <h3 className="problems-place">{placeText(group.record)}</h3>
+            <h3 className="pt-1.5 px-3 pb-0.5 text-2xs font-semibold text-text-2 wrap-anywhere">
+              {placeText(group.record)}
+            </h3>
             {group.problems.map((problem) => {
               const Icon = problem.severity === "error" ? CircleAlert : TriangleAlert;
               const at = index++;
@@ -108,11 +115,11 @@ export function ProblemsPanel() {
               return (
                 <div
                   key={`${problem.code}${problem.pointer ?? ""}${problem.message}`}
-                  className="problems-line"
+                  className="flex items-center pr-3"
                 >
                   <button
                     type="button"
-                    className="problems-row"
+                    className="min-w-0 flex gap-2 w-full py-1 px-3 text-left text-xs/4.5 hover:bg-surface-3 focus-visible:-outline-offset-2 [&>svg]:shrink-0 [&>svg]:mt-0.5 [&>svg]:text-failed data-[severity=warning]:[&>svg]:text-asking"
                     data-severity={problem.severity}
                     data-testid={formsIds.problem(at)}
                     onClick={() => goToProblem(problem)}
@@ -123,13 +130,13 @@ export function ProblemsPanel() {
                         problem.severity === "error" ? "forms.problems.error" : "forms.problems.warning",
                       )}
                     />
-                    <span className="problems-texts">
+                    <span className="[&_code]:text-2xs/inherit [&_code]:px-0.75 [&_code]:rounded-[3px] [&_code]:bg-surface-4 [&_code]:text-text-2 flex-1 min-w-0 wrap-anywhere">
                       <InlineCode text={problem.message} />{" "}
-                      <span className="problems-remedy">
+                      <span className="text-text-2">
                         <InlineCode text={problem.remedy} />
                       </span>
                     </span>
-                    <code className="problems-code">{problem.code}</code>
+                    <code className="text-2xs/inherit text-text-3 shrink-0 mt-px">{problem.code}</code>
                   </button>
                   {mend && (
                     <Button size="small" onClick={mend.run} data-testid={formsIds.mend}>

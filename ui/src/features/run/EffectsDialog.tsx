@@ -23,7 +23,6 @@ import type { EffectChoice } from "../../ipc/bindings/EffectChoice";
 import type { EffectView } from "../../ipc/bindings/EffectView";
 import { debugIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
-import "./effects.css";
 
 export function EffectsDialog() {
   const asked = useEffectsAsked((store) => store.asked);
@@ -69,7 +68,7 @@ function Asked({ asked: { going, step, list } }: { asked: EffectsAsked }) {
         </>
       }
     >
-      <ul className="effects">
+      <ul className="flex flex-col rounded-md bg-surface-2">
         {effects.map((effect) => (
           <Row
             key={effectKey(effect)}
@@ -79,7 +78,7 @@ function Asked({ asked: { going, step, list } }: { asked: EffectsAsked }) {
           />
         ))}
       </ul>
-      <div className="effects-foot">
+      <div className="flex flex-col gap-1 pt-2.5 px-0.5 text-xs/4.5 text-text-2">
         <Will effects={effects} choices={choices} />
         {effects.some((effect) => effect.effect === undefined) && <p>{t("debug.effects.sayEffect")}</p>}
         {questionsLeft > 0 && (
@@ -104,7 +103,7 @@ function Will({ effects, choices }: { effects: readonly EffectView[]; choices: C
     ...line("ask", "debug.effects.will.ask"),
   ];
   return (
-    <p role="status" className="effects-will" hidden={lines.length === 0}>
+    <p role="status" className="text-text font-medium" hidden={lines.length === 0}>
       {lines.join(" ")}
     </p>
   );
@@ -139,27 +138,36 @@ function Row({
   const time = when(effect.lastAt, now);
   const result = shortened(effect);
   return (
-    <li className="effect" data-testid={debugIds.effect} data-node={effect.node}>
-      <Icon size={16} className="effect-icon" data-tone={tone} aria-hidden />
-      <div className="effect-body">
-        <p className="effect-head">
+    <li
+      className="flex gap-2.5 py-2.5 px-3 [&+&]:border-t [&+&]:border-line"
+      data-testid={debugIds.effect}
+      data-node={effect.node}
+    >
+      <Icon
+        size={16}
+        className="mt-0.5 shrink-0 text-text-3 data-[tone=asking]:text-asking data-[tone=running]:text-running"
+        data-tone={tone}
+        aria-hidden
+      />
+      <div className="min-w-0 flex-1">
+        <p className="flex items-baseline gap-2 text-sm [&_strong]:font-semibold [&_strong]:wrap-anywhere">
           <strong>{effect.node}</strong>
           {effect.times > 1 && (
-            <span className="tabular" title={t("debug.effects.times", { n: effect.times })}>
+            <span className="tabular-nums" title={t("debug.effects.times", { n: effect.times })}>
               ×{effect.times}
             </span>
           )}
           {effect.path.length > 0 && (
-            <span className="effect-path">
+            <span className="text-xs/inherit text-text-2">
               {t("debug.effects.inside", { path: effect.path.join(" › ") })}
             </span>
           )}
-          <span className="effect-kind">{effect.kind}</span>
+          <span className="ml-auto text-2xs/inherit text-text-3">{effect.kind}</span>
         </p>
-        <p className="effect-what">
+        <p className="text-xs/4.5 text-text-2 **:data-[tone=failed]:text-failed">
           {text} ·{" "}
           <span
-            className="tabular"
+            className="tabular-nums"
             data-tone={effect.state === "done" ? undefined : "failed"}
             title={fullTime(effect.lastAt)}
           >
@@ -167,14 +175,21 @@ function Row({
           </span>
         </p>
         {result === undefined ? (
-          !effect.reusable && <p className="effect-what">{t("debug.effects.noResult")}</p>
+          !effect.reusable && (
+            <p className="text-xs/4.5 text-text-2 **:data-[tone=failed]:text-failed">
+              {t("debug.effects.noResult")}
+            </p>
+          )
         ) : (
-          <p className="effect-result selectable" title={t("debug.effects.result")}>
+          <p
+            className="mt-1 line-clamp-2 font-mono text-xs/4.5 wrap-anywhere select-text"
+            title={t("debug.effects.result")}
+          >
             <span className="sr-only">{t("debug.effects.result")} </span>
             {result}
           </p>
         )}
-        <fieldset className="effect-choices">
+        <fieldset className="flex flex-wrap gap-y-1 gap-x-4 mt-1.5 [&_label]:flex [&_label]:items-center [&_label]:gap-1.5 [&_label]:h-6 [&_label]:text-xs/inherit [&_label]:text-text-2 [&_label]:whitespace-nowrap [&_input]:accent-accent [&_input]:size-3.5 [&_label:has(input:checked)]:text-text">
           <legend className="sr-only">{t("debug.effects.choice", { node: effect.node })}</legend>
           {optionsOf(effect).map((option) => (
             <label key={option} data-choice={option}>

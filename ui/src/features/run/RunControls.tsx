@@ -201,7 +201,7 @@ function RunStatusText() {
         data-testid={debugIds.status}
       >
         <History size={14} aria-hidden />
-        <span className="tabular">{t("debug.past", { step: pastStep ?? "?" })}</span>
+        <span className="tabular-nums">{t("debug.past", { step: pastStep ?? "?" })}</span>
       </span>
     );
   }
@@ -226,7 +226,11 @@ function RunStatusText() {
       data-status={status}
     >
       <StatusMark status={status} />
-      <span className="tabular max-w-[clamp(80px,18vw,288px)] truncate" aria-live="polite" title={program}>
+      <span
+        className="tabular-nums max-w-[clamp(80px,18vw,288px)] truncate"
+        aria-live="polite"
+        title={program}
+      >
         {parts.join(" · ")}
       </span>
     </span>

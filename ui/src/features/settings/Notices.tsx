@@ -14,7 +14,11 @@ function Text() {
     readNotices().then(setText, (error: unknown) => setText(String(error)));
   }, []);
   return (
-    <pre className="settings-notices selectable" tabIndex={0} aria-label={t("settings.notices")}>
+    <pre
+      className="max-h-80 p-2 overflow-auto whitespace-pre-wrap text-2xs/[15px] text-text-2 bg-surface-2 select-text"
+      tabIndex={0}
+      aria-label={t("settings.notices")}
+    >
       {text ?? t("settings.notices.loading")}
     </pre>
   );

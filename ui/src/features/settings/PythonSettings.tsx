@@ -8,6 +8,8 @@ import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { useAnswer } from "../../debugger/model/useAnswer";
+import { hintClass, settingsPartClass } from "../../components/recipes";
+import { cx } from "../../components/cx";
 
 export function PythonSettings() {
   const chosen = useSession((session) => session.appInfo?.settings.python ?? "");
@@ -24,7 +26,7 @@ export function PythonSettings() {
   };
   const view = found.value;
   return (
-    <section className="settings-part">
+    <section className={settingsPartClass}>
       <h3>{t("settings.python")}</h3>
       <Field label={t("settings.python.interpreter")} description={t("settings.python.help")}>
         <TextField
@@ -38,7 +40,7 @@ export function PythonSettings() {
         />
       </Field>
       {view?.program !== undefined && (
-        <p className="settings-help selectable" data-testid={formsIds.pythonFound}>
+        <p className={cx(hintClass, "select-text")} data-testid={formsIds.pythonFound}>
           {t(graphId === null ? "settings.python.usesAny" : "settings.python.uses", {
             program: view.program,
           })}{" "}

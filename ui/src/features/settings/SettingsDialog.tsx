@@ -20,7 +20,9 @@ import { TrustSettings } from "../trust";
 import { MemorySettings } from "../memory";
 import { Notices } from "./Notices";
 import { PythonSettings } from "./PythonSettings";
-import "./settings.css";
+import { hintClass, settingsPartClass } from "../../components/recipes";
+
+const settingsRowClass = "flex items-center justify-between gap-3 min-h-7 [&>span]:shrink-0";
 
 const TABS: readonly SettingsTab[] = ["general", "connections", "storage", "trust"];
 const THEMES: Theme[] = ["system", "light", "dark"];
@@ -84,7 +86,7 @@ export function SettingsDialog() {
         onChange={(next) => showSettings(next as SettingsTab)}
         tabs={TABS.map((id) => ({ id, label: t(`settings.tab.${id}`) }))}
       />
-      <div className="settings-body">
+      <div className="h-[min(600px,calc(100vh-180px))] -mx-5 pt-2.5 px-5 overflow-y-auto">
         {tab === "general" && <General />}
         {tab === "connections" && <ConnectionSettings />}
         {tab === "storage" && <Storage close={close} />}
@@ -101,9 +103,9 @@ function General() {
   const setSettings = useSession((state) => state.setSettings);
   return (
     <>
-      <section className="settings-part">
+      <section className={settingsPartClass}>
         <h3>{t("forms.settings.appearance")}</h3>
-        <div className="settings-row">
+        <div className={settingsRowClass}>
           <span>{t("forms.settings.theme")}</span>
           <Tabs
             look="segmented"
@@ -119,7 +121,7 @@ function General() {
         <Field
           label={t("forms.settings.follow")}
           description={t("forms.settings.followHelp")}
-          className="ss-field-switch"
+          layout="switch"
         >
           <Switch checked={follow} onChange={(next) => setSettings({ follow: next })} />
         </Field>
@@ -127,7 +129,7 @@ function General() {
       </section>
       <PythonSettings />
       {appInfo !== null && (
-        <section className="settings-part">
+        <section className={settingsPartClass}>
           <h3>{t("forms.settings.places")}</h3>
           <Place
             title={t("forms.settings.data")}
@@ -141,11 +143,11 @@ function General() {
           />
         </section>
       )}
-      <section className="settings-part">
+      <section className={settingsPartClass}>
         <h3>{t("forms.settings.about")}</h3>
-        <p className="selectable">{t("forms.settings.version", { version: appInfo?.version ?? "" })}</p>
-        <p className="settings-help">{t("forms.settings.licence")}</p>
-        <p className="settings-help">{t("forms.settings.fonts")}</p>
+        <p className="select-text">{t("forms.settings.version", { version: appInfo?.version ?? "" })}</p>
+        <p className={hintClass}>{t("forms.settings.licence")}</p>
+        <p className={hintClass}>{t("forms.settings.fonts")}</p>
         <Notices />
       </section>
     </>
@@ -155,10 +157,10 @@ function General() {
 function Storage({ close }: { close(): void }) {
   return (
     <>
-      <section className="settings-part">
+      <section className={settingsPartClass}>
         <h3>{t("storage.title")}</h3>
-        <div className="settings-row">
-          <p className="settings-help">{t("storage.settings")}</p>
+        <div className={settingsRowClass}>
+          <p className={hintClass}>{t("storage.settings")}</p>
           <Button
             size="small"
             onClick={() => {
@@ -200,9 +202,9 @@ function Place({ title, path, help }: { title: string; path: string; help: strin
   const [copied, setCopied] = useState(false);
   return (
     <div>
-      <div className="settings-row">
+      <div className={settingsRowClass}>
         <span>{title}</span>
-        <code className="settings-path selectable">{path}</code>
+        <code className="flex-1 min-w-0 text-right wrap-anywhere text-text-2 select-text">{path}</code>
         <IconButton
           size="small"
           label={copied ? t("forms.settings.copied") : t("forms.settings.copy")}
@@ -221,7 +223,7 @@ function Place({ title, path, help }: { title: string; path: string; help: strin
           {copied ? <Check size={13} /> : <Copy size={13} />}
         </IconButton>
       </div>
-      <p className="settings-help">{help}</p>
+      <p className={hintClass}>{help}</p>
     </div>
   );
 }

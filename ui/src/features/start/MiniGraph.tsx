@@ -15,7 +15,7 @@ const NODE = { width: 216, height: 84 };
 const PILL = { width: 72, height: 28 };
 
 /** Boxes and lines of a graph's picture. Nodes without a place are put in a row under the others. */
-export function pictureOf(records: readonly Record[]): {
+function pictureOf(records: readonly Record[]): {
   boxes: Map<string, Box>;
   lines: string[];
   view: string;
@@ -89,15 +89,25 @@ function line(from: Box, to: Box): string {
 export function MiniGraph({ records }: { records: readonly Record[] }) {
   const { boxes, lines, view } = useMemo(() => pictureOf(records), [records]);
   return (
-    <svg className="mini" viewBox={view} preserveAspectRatio="xMidYMid meet" aria-hidden focusable="false">
+    <svg
+      className="block size-full"
+      viewBox={view}
+      preserveAspectRatio="xMidYMid meet"
+      aria-hidden
+      focusable="false"
+    >
       {lines.map((path, index) => (
-        <path key={index} d={path} className="mini-line" />
+        <path
+          key={index}
+          d={path}
+          className="fill-none stroke-edge stroke-[1.5px] [vector-effect:non-scaling-stroke]"
+        />
       ))}
       {[...boxes].map(([name, box]) =>
         name === START || name === END ? (
           <rect
             key={name}
-            className="mini-end"
+            className="fill-edge"
             x={box.x}
             y={box.y}
             width={box.width}
@@ -105,11 +115,22 @@ export function MiniGraph({ records }: { records: readonly Record[] }) {
             rx={box.height / 2}
           />
         ) : (
-          <g key={name} className="mini-node" data-kind={box.kind}>
+          <g
+            key={name}
+            className="[&>rect:first-child]:fill-surface-2 [&>rect:first-child]:stroke-line-strong [&>rect:first-child]:stroke-[1px] [&>rect:first-child]:[vector-effect:non-scaling-stroke]"
+            data-kind={box.kind}
+          >
             <rect x={box.x} y={box.y} width={box.width} height={box.height} rx={14} />
-            <rect className="mini-mark" x={box.x + 16} y={box.y + 18} width={24} height={24} rx={6} />
             <rect
-              className="mini-text"
+              className="fill-text-3 in-data-[kind=model]:fill-paused in-data-[kind=ask]:fill-asking in-data-[kind=code]:fill-running in-data-[kind=retrieve]:fill-done"
+              x={box.x + 16}
+              y={box.y + 18}
+              width={24}
+              height={24}
+              rx={6}
+            />
+            <rect
+              className="fill-surface-4"
               x={box.x + 52}
               y={box.y + 24}
               width={box.width * 0.5}
@@ -117,7 +138,7 @@ export function MiniGraph({ records }: { records: readonly Record[] }) {
               rx={6}
             />
             <rect
-              className="mini-text"
+              className="fill-surface-4"
               x={box.x + 16}
               y={box.y + 56}
               width={box.width * 0.75}

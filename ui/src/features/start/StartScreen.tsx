@@ -17,10 +17,9 @@ import { KEYMAP } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
 import { MiniGraph } from "./MiniGraph";
-import "./start.css";
 
 /** When it was, as people say it. */
-export function agoText(iso: string, now: number = Date.now()): string {
+function agoText(iso: string, now: number = Date.now()): string {
   const at = new Date(iso).getTime();
   if (Number.isNaN(at)) return "";
   const minutes = Math.max(0, Math.round((now - at) / 60_000));
@@ -69,18 +68,21 @@ export function StartScreen() {
   );
 
   return (
-    <div className="start" data-testid={formsIds.startScreen}>
-      <div className="start-page">
-        <header className="start-head">
+    <div
+      className="h-full overflow-y-auto bg-surface-1 [&_h2]:text-xs [&_h2]:font-semibold [&_h2]:text-text-2 [&_h2]:mb-2.5"
+      data-testid={formsIds.startScreen}
+    >
+      <div className="flex flex-col gap-7 max-w-240 mx-auto pt-12 px-8 pb-8">
+        <header className="flex items-end justify-between gap-6 flex-wrap [&_h1]:text-lg [&_h1]:font-semibold [&_p]:max-w-[62ch] [&_p]:text-text-2 [&_p]:text-pretty">
           <div>
             <h1>{first ? t("forms.start.welcome") : t("forms.start.title")}</h1>
             <p>{first ? t("forms.start.welcomeText") : t("forms.start.text")}</p>
           </div>
-          <div className="start-actions">
+          <div className="flex gap-2">
             <Button
               icon={<FolderOpen size={15} aria-hidden />}
               onClick={() => runCommand("graph.open")}
-              data-testid="start-open"
+              data-testid={formsIds.startOpen}
             >
               {t("forms.start.open")}
             </Button>
@@ -88,7 +90,7 @@ export function StartScreen() {
               variant={first ? "secondary" : "primary"}
               icon={<Plus size={15} aria-hidden />}
               onClick={() => runCommand("graph.new")}
-              data-testid="start-new"
+              data-testid={formsIds.startNew}
             >
               {t("forms.start.new")}
             </Button>
@@ -98,13 +100,13 @@ export function StartScreen() {
         {waiting > 0 && (
           <button
             type="button"
-            className="start-waiting"
+            className="flex items-center gap-2.5 py-2.5 px-3.5 rounded-lg bg-asking-soft text-asking font-medium text-left hover:outline-1 hover:outline-asking"
             onClick={() => useSession.getState().setUse("approve")}
-            data-testid="start-waiting"
+            data-testid={formsIds.startWaiting}
           >
             <Inbox size={16} aria-hidden />
             <span>{tn("forms.start.waiting.one", "forms.start.waiting.many", waiting)}</span>
-            <span className="start-waiting-go">
+            <span className="inline-flex items-center gap-1 ml-auto">
               {t("forms.start.answer")} <ArrowRight size={14} aria-hidden />
             </span>
           </button>
@@ -114,7 +116,7 @@ export function StartScreen() {
         {appInfo.recents.length > 0 && (
           <section aria-labelledby="start-recents">
             <h2 id="start-recents">{t("forms.start.recent")}</h2>
-            <ul className="start-recents">
+            <ul className="flex flex-col border border-line rounded-lg bg-surface-2 overflow-hidden [&_li+li]:border-t [&_li+li]:border-t-line">
               {appInfo.recents.slice(0, 8).map((recent, index) => (
                 <RecentRow
                   key={recent.path}
@@ -128,7 +130,7 @@ export function StartScreen() {
           </section>
         )}
         {!first && examples}
-        <footer className="start-help">
+        <footer className="flex items-center flex-wrap gap-1.5 text-xs/inherit text-text-3">
           <span>{t("forms.start.helpPalette")}</span>{" "}
           <Kbd keys={KEYMAP["palette.open"]?.keys[0] ?? "Mod+K"} />
           <span className="start-help-dot" aria-hidden>
@@ -160,22 +162,24 @@ function Examples({
           {t("forms.start.noExamplesHelp")}
         </EmptyState>
       ) : (
-        <ul className="start-examples">
+        <ul className="grid grid-cols-[repeat(auto-fill,minmax(264px,1fr))] gap-4">
           {examples.map((example) => (
             <li key={example.id}>
               <button
                 type="button"
-                className="start-example"
+                className="flex flex-col border border-line rounded-lg bg-surface-2 text-left overflow-hidden pb-3 size-full hover:not-disabled:border-accent aria-busy:cursor-progress aria-busy:border-accent"
                 aria-busy={busy === example.id || undefined}
                 disabled={busy !== null}
                 onClick={() => onOpen(example)}
                 data-testid={formsIds.example(example.id)}
               >
-                <span className="start-picture">
+                <span className="block w-full h-32 py-2.5 px-3.5 bg-canvas border-b border-line mb-2.5">
                   <MiniGraph records={example.records} />
                 </span>
-                <span className="start-example-name">{example.name}</span>
-                <span className="start-example-text">{example.summary}</span>
+                <span className="px-3.5 font-semibold">{example.name}</span>
+                <span className="pt-0.5 px-3.5 text-xs/[17px] text-text-2 text-pretty">
+                  {example.summary}
+                </span>
               </button>
             </li>
           ))}
@@ -200,7 +204,7 @@ function RecentRow({
     <li>
       <button
         type="button"
-        className="start-recent"
+        className="flex items-center gap-2.5 w-full h-9 px-3.5 text-left [&>svg]:text-text-3 [&>svg]:shrink-0 hover:not-disabled:bg-surface-3 focus-visible:-outline-offset-2 data-missing:cursor-not-allowed data-missing:text-text-3"
         data-missing={!recent.exists || undefined}
         aria-busy={busy || undefined}
         disabled={!recent.exists}
@@ -208,9 +212,13 @@ function RecentRow({
         data-testid={formsIds.recent(index)}
       >
         {recent.exists ? <Workflow size={15} aria-hidden /> : <FileX size={15} aria-hidden />}
-        <span className="start-recent-name">{recent.name}</span>
-        <span className="start-recent-path">{recent.path}</span>
-        <span className="start-recent-when">
+        <span className="font-medium shrink-0 max-w-[45%] truncate in-data-missing:line-through">
+          {recent.name}
+        </span>
+        <span className="flex-1 min-w-0 text-xs/inherit text-text-3 [direction:rtl] text-left [unicode-bidi:plaintext] truncate">
+          {recent.path}
+        </span>
+        <span className="text-xs/inherit text-text-3 shrink-0 tabular-nums in-data-missing:text-failed">
           {recent.exists ? agoText(recent.openedAt) : t("forms.start.missing")}
         </span>
       </button>

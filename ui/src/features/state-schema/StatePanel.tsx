@@ -44,7 +44,7 @@ import { useSession } from "../../state/session";
 import { moveKey } from "./reorder";
 import { usageOf, type Usage } from "./usage";
 import { showTypes } from "./TypesDialog";
-import "./state-schema.css";
+import { itemsClass, linkClass, panelBarClass, panelClass } from "../../components/recipes";
 
 const NO_USE: Usage = { readers: [], writers: [] };
 
@@ -130,8 +130,8 @@ export function StatePanel() {
     );
   }
   return (
-    <div className="ss-panel" ref={panel} data-testid={formsIds.statePanel} onBlur={sealHistory}>
-      <div className="ss-panel-bar">
+    <div className={panelClass} ref={panel} data-testid={formsIds.statePanel} onBlur={sealHistory}>
+      <div className={panelBarClass}>
         <Button
           size="small"
           icon={<Plus size={13} aria-hidden />}
@@ -151,7 +151,10 @@ export function StatePanel() {
           {t("forms.types.button")}
         </Button>
       </div>
-      <ul className="ss-panel-scroll state-list" aria-label={t("forms.state.keys")}>
+      <ul
+        className="flex-1 min-h-0 overflow-x-hidden overflow-y-auto px-2 pb-3"
+        aria-label={t("forms.state.keys")}
+      >
         {names.map((name, index) => (
           <KeyRow
             key={index}
@@ -193,16 +196,20 @@ function KeyRow({ name, first, last, open, usage, onToggle }: KeyRowProps) {
   const users = usage.readers.length + usage.writers.length;
   const failed = problems.some((problem) => problem.severity === "error");
   return (
-    <li className="state-key" data-key={name} data-open={open || undefined}>
+    <li
+      className="data-open:mt-0.5 data-open:mb-1.5 data-open:border data-open:border-line data-open:rounded-md data-open:bg-surface-1"
+      data-key={name}
+      data-open={open || undefined}
+    >
       <button
         type="button"
-        className="state-row"
+        className="flex items-center gap-1.5 w-full min-h-7 pr-1.5 pl-0.5 rounded-md text-left hover:bg-surface-3 focus-visible:-outline-offset-2 [&>svg]:text-text-3 [&>svg]:shrink-0 in-data-open:rounded-t-md in-data-open:rounded-b-none in-data-open:bg-surface-3"
         aria-expanded={open}
         onClick={onToggle}
         data-testid={formsIds.stateKey(name)}
       >
         {open ? <ChevronDown size={13} aria-hidden /> : <ChevronRight size={13} aria-hidden />}
-        <span className="state-name">{name}</span>
+        <span className="flex-1 min-w-0 font-mono text-xs/inherit truncate">{name}</span>
         {problems.length > 0 && (
           <Badge
             tone={failed ? "failed" : "warning"}
@@ -212,7 +219,7 @@ function KeyRow({ name, first, last, open, usage, onToggle }: KeyRowProps) {
             {problems.length}
           </Badge>
         )}
-        <span className="state-type">{typeBadge(key)}</span>
+        <span className="text-2xs/inherit text-text-3 whitespace-nowrap shrink-0">{typeBadge(key)}</span>
         {reducer !== "overwrite" && <Badge mono>{reducer}</Badge>}
         {typeof key["channel"] === "string" && (
           <Badge tone="paused" mono>
@@ -295,7 +302,7 @@ function KeyEditor({
   };
 
   return (
-    <div className="state-editor">
+    <div className="flex flex-col gap-3 p-2.5">
       {rest.length > 0 && (
         <Field error={rest} pointer="">
           {null}
@@ -313,7 +320,7 @@ function KeyEditor({
         />
       </Field>
       <Field label={t("forms.state.type")} error={at("/type", "/enum")} pointer="/type">
-        <div className="ss-items">
+        <div className={itemsClass}>
           <TypeSelect
             schema={schema}
             onChange={(next) => {
@@ -407,7 +414,7 @@ function KeyEditor({
         none={t("forms.state.noReaders")}
         icon={<ArrowUpFromLine size={13} aria-hidden />}
       />
-      <div className="state-tools">
+      <div className="flex items-center gap-0.5 [&>:last-child]:ml-auto">
         <IconButton
           size="small"
           label={t("forms.state.up", { name })}
@@ -439,7 +446,7 @@ function KeyEditor({
         text={
           <>
             <p>{tn("forms.state.deleteText.one", "forms.state.deleteText.many", users.length)}</p>
-            <ul className="state-doomed">
+            <ul className="mt-1.5 pl-4.5 list-disc">
               {users.slice(0, 12).map((user) => (
                 <li key={user}>{recordText(user)}</li>
               ))}
@@ -530,12 +537,12 @@ function Users({
   icon: React.ReactNode;
 }) {
   return (
-    <div className="state-users">
+    <div className="[&_button]:text-left [&_button]:wrap-anywhere [&_h4]:flex [&_h4]:items-center [&_h4]:gap-1.25 [&_h4]:text-xs/inherit [&_h4]:font-medium [&_h4]:text-text-2 [&_ul]:flex [&_ul]:flex-wrap [&_ul]:gap-x-2.5 [&_ul]:gap-y-0.5 [&_ul]:text-xs/inherit">
       <h4>
         {icon} {title}
       </h4>
       {records.length === 0 ? (
-        <span className="ss-none">{none}</span>
+        <span className="text-xs/inherit text-text-3">{none}</span>
       ) : (
         <ul>
           {records.map((record) => {
@@ -544,7 +551,7 @@ function Users({
               <li key={record}>
                 <button
                   type="button"
-                  className="ss-link"
+                  className={linkClass}
                   onClick={() => {
                     const session = useSession.getState();
                     if (place?.section === "node") {

@@ -15,6 +15,8 @@ import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { useAnswer } from "../../debugger/model/useAnswer";
+import { hintClass } from "../../components/recipes";
+import { cx } from "../../components/cx";
 
 const LANGUAGES: readonly ProgramLanguage[] = ["python", "javascript"];
 
@@ -67,7 +69,7 @@ function Types({ graphId, language }: { graphId: string; language: ProgramLangua
         tabs={LANGUAGES.map((id) => ({ id, label: t(`forms.types.${id}`) }))}
         aside={types.value && <CopyButton text={text} label={t("forms.types.copy")} />}
       />
-      <p className="settings-help py-2">{t("forms.types.help")}</p>
+      <p className={cx(hintClass, "py-2")}>{t("forms.types.help")}</p>
       {types.loading && <Spinner label={t("debug.loading")} />}
       {types.problem && <ProblemNote problem={types.problem} onRetry={types.again} />}
       {types.value && (

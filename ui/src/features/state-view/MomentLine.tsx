@@ -27,7 +27,7 @@ export function MomentLine({ loaded, past }: { loaded: Loaded; past: boolean }) 
       title={fullTime(checkpoint.at)}
     >
       {past && <History size={14} className="mt-px shrink-0" aria-hidden />}
-      <p className="tabular min-w-0 flex-1 [overflow-wrap:anywhere]">
+      <p className="tabular-nums min-w-0 flex-1 [overflow-wrap:anywhere]">
         <span className="font-semibold">
           {checkpoint.step < 0 ? t("debug.source.input") : t("debug.stepN", { n: checkpoint.step })}
         </span>

@@ -76,7 +76,7 @@ export function StateInspector() {
             {
               id: "tasks",
               label: t("debug.tasks"),
-              ...(tasks > 0 && { badge: <span className="tabular text-text-3">{tasks}</span> }),
+              ...(tasks > 0 && { badge: <span className="tabular-nums text-text-3">{tasks}</span> }),
             },
           ]}
         />

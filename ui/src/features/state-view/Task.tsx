@@ -52,7 +52,9 @@ export function Task({
               <span className="min-w-0 truncate text-xs text-text-2">→ {nodeList(task.targets)}</span>
             )}
             {task.millis !== undefined && (
-              <span className="tabular ml-auto shrink-0 text-2xs text-text-3">{duration(task.millis)}</span>
+              <span className="tabular-nums ml-auto shrink-0 text-2xs text-text-3">
+                {duration(task.millis)}
+              </span>
             )}
           </>
         }
@@ -95,7 +97,7 @@ function TaskDetail({ threadId, task, nested }: { threadId: string; task: TaskVi
         <div key={interrupt.id} className="mt-1 rounded-sm bg-asking-soft px-2 py-1.5">
           <span className="font-semibold text-asking">{t("debug.tasks.asks")}</span>
           {isObject(interrupt.value) && typeof interrupt.value.question === "string" ? (
-            <p className="selectable text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+            <p className="select-text text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
               <InlineMarkdown text={interrupt.value.question} />
             </p>
           ) : (
@@ -165,7 +167,7 @@ function Step({ threadId, step }: { threadId: string; step: WithinStep }) {
         small
         head={
           <>
-            <span className="tabular">
+            <span className="tabular-nums">
               {step.checkpoint.step < 0
                 ? t("debug.within.input")
                 : t("debug.within.step", { step: step.checkpoint.step })}

@@ -187,7 +187,7 @@ const KeyRow = memo(function KeyRow({
           </span>
         )}
         {absent && !removed && <span className="text-2xs text-text-3">{t("debug.state.notSet")}</span>}
-        <span className="tabular ml-auto min-w-0 shrink-[2] truncate text-2xs text-text-3 group-focus-within:hidden group-hover:hidden">
+        <span className="tabular-nums ml-auto min-w-0 shrink-[2] truncate text-2xs text-text-3 group-focus-within:hidden group-hover:hidden">
           {view.declared}
           {view.reducer !== "overwrite" && ` · ${view.reducer}`}
           {view.value && view.value.bytes > 200 && ` · ${bytes(view.value.bytes)}`}

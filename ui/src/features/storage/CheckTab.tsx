@@ -13,6 +13,7 @@ import { storageIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { withJob } from "../../state/jobs";
 import { Working } from "./Working";
+import { hintClass, storageActionsClass, storageFormClass } from "../../components/recipes";
 
 export function CheckTab() {
   const [found, setFound] = useState<IntegrityView | null>(null);
@@ -42,9 +43,9 @@ export function CheckTab() {
   );
   if (running) {
     return (
-      <div className="storage-running">
+      <div className="flex flex-col items-center gap-2 py-12">
         <p>{t("storage.check.running")}</p>
-        <p className="storage-hint">{t("storage.check.leave")}</p>
+        <p className={hintClass}>{t("storage.check.leave")}</p>
         <Working work={work} label={t("storage.check.running")} />
       </div>
     );
@@ -77,20 +78,20 @@ export function CheckTab() {
   }
   const repairable = !found.repaired && found.damage.some((damage) => damage.repair !== undefined);
   return (
-    <div className="storage-form" data-testid={storageIds.integrity}>
-      <h3 className="storage-damage-title">
+    <div className={storageFormClass} data-testid={storageIds.integrity}>
+      <h3 className="flex items-center gap-1.5 text-sm/inherit! text-failed!">
         <TriangleAlert size={16} aria-hidden />
         {found.repaired
           ? t("storage.check.repaired")
           : tn("storage.check.damageOne", "storage.check.damage", found.damage.length)}
       </h3>
-      <p className="storage-hint">{read}</p>
-      <ul className="storage-damage selectable">
+      <p className={hintClass}>{read}</p>
+      <ul className="flex flex-col gap-2 [&_li]:py-2 [&_li]:px-2.5 [&_li]:rounded-md [&_li]:bg-surface-0 [&_li]:text-sm/inherit [&_li]:wrap-anywhere select-text">
         {found.damage.map((damage, index) => (
           <li key={index}>
             {damage.threadId !== undefined && <code>{damage.threadId}</code>}
             <p>{damage.what}</p>
-            <p className="storage-hint">
+            <p className={hintClass}>
               {damage.repair === undefined
                 ? t("storage.check.cannot")
                 : t(found.repaired ? "storage.check.did" : "storage.check.would", { repair: damage.repair })}
@@ -98,7 +99,7 @@ export function CheckTab() {
           </li>
         ))}
       </ul>
-      <div className="storage-actions">
+      <div className={storageActionsClass}>
         {start}
         {repairable && (
           <Button variant="danger" onClick={() => setAsking(true)}>

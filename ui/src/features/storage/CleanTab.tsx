@@ -9,12 +9,13 @@ import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
 import type { RemovalView } from "../../ipc/bindings/RemovalView";
 import type { RetentionRule } from "../../ipc/bindings/RetentionRule";
 import { rpc } from "../../ipc/client";
-import { storageIds } from "../../lib/testIds";
+import { storageIds, formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { withJob } from "../../state/jobs";
 import { KeepField, Plan, removed } from "./Prune";
 import { Working } from "./Working";
+import { storageActionsClass, storageFormClass } from "../../components/recipes";
 
 const USUAL: RetentionRule = { idleDays: 30, keep: { type: "latest" } };
 
@@ -46,9 +47,9 @@ export function CleanTab() {
     }
   };
   return (
-    <div className="storage-form">
+    <div className={storageFormClass}>
       <Field label={t("storage.clean.rule")} description={t("storage.clean.waiting")}>
-        <span className="storage-days">
+        <span className="flex items-center gap-2 max-w-45">
           <NumberField
             integer
             min={1}
@@ -60,11 +61,7 @@ export function CleanTab() {
         </span>
       </Field>
       <KeepField value={rule.keep} onChange={(keep) => change({ ...rule, keep })} />
-      <Field
-        label={t("storage.clean.daily")}
-        description={t("storage.clean.dailyHelp")}
-        className="ss-field-switch"
-      >
+      <Field label={t("storage.clean.daily")} description={t("storage.clean.dailyHelp")} layout="switch">
         <Switch
           checked={kept !== undefined}
           // A rule that is left out of the settings is no rule.
@@ -78,9 +75,9 @@ export function CleanTab() {
       {work !== null ? (
         <Working work={work} label={t("storage.prune.looking")} />
       ) : (
-        <div className="storage-actions">
+        <div className={storageActionsClass}>
           {plan && plan.checkpoints > 0 ? (
-            <Button variant="danger" onClick={() => void apply(false)} data-testid="confirm">
+            <Button variant="danger" onClick={() => void apply(false)} data-testid={formsIds.confirm}>
               {t("storage.prune.confirm")}
             </Button>
           ) : (

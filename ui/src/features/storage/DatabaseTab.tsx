@@ -16,6 +16,7 @@ import { storageIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { showToast } from "../../state/toasts";
 import { useAnswer } from "../../debugger/model/useAnswer";
+import { hintClass, storageActionsClass, storageFormClass } from "../../components/recipes";
 
 const KINDS: readonly StorageKind[] = ["sqlite", "file", "postgres", "redis", "memory"];
 const EXAMPLES: Record<StorageKind, string> = {
@@ -70,14 +71,14 @@ export function DatabaseTab() {
   if (!info.value) return <Spinner label={t("storage.loading")} />;
   const { chosenBy } = info.value;
   return (
-    <div className="storage-form">
+    <div className={storageFormClass}>
       <section>
         <h3>{t("storage.database.now")}</h3>
-        <p className="storage-in-use selectable" data-testid={storageIds.inUse}>
+        <p className="flex items-baseline gap-2 wrap-anywhere select-text" data-testid={storageIds.inUse}>
           <Badge>{t(`storage.database.${info.value.kind}`)}</Badge>
           <code>{info.value.url}</code>
         </p>
-        <p className="storage-hint">{t(`storage.database.${chosenBy}`)}</p>
+        <p className={hintClass}>{t(`storage.database.${chosenBy}`)}</p>
         {info.value.problem && <ProblemNote problem={info.value.problem} onRetry={info.again} />}
         {chosenBy === "settings" && (
           <Button size="small" onClick={() => void use(null)} data-testid={storageIds.back}>
@@ -86,7 +87,7 @@ export function DatabaseTab() {
         )}
       </section>
       {chosenBy === "program" ? (
-        <p className="storage-hint">{t("storage.database.locked")}</p>
+        <p className={hintClass}>{t("storage.database.locked")}</p>
       ) : (
         <form
           onSubmit={(event) => {
@@ -95,7 +96,7 @@ export function DatabaseTab() {
           }}
         >
           <h3>{t("storage.database.other")}</h3>
-          <p className="storage-hint">{t("storage.database.stays")}</p>
+          <p className={hintClass}>{t("storage.database.stays")}</p>
           <Field label={t("storage.database.kind")} description={t(`storage.database.${kind}Help`)}>
             <Select
               value={kind}
@@ -128,14 +129,14 @@ export function DatabaseTab() {
             <Field
               label={t("storage.database.waits")}
               description={t("storage.database.waitsHelp")}
-              className="ss-field-switch"
+              layout="switch"
             >
               <Switch checked={waits} onChange={setWaits} data-testid={storageIds.waits} />
             </Field>
           )}
           {problem && <ProblemNote problem={problem} />}
           {tested && (
-            <p className="storage-works" role="status">
+            <p className="py-2 px-3 rounded-md bg-done-soft text-done text-sm/inherit" role="status">
               {tested.isNew
                 ? t("storage.database.new")
                 : tn("storage.database.okOne", "storage.database.ok", tested.threads, {
@@ -143,7 +144,7 @@ export function DatabaseTab() {
                   })}
             </p>
           )}
-          <div className="storage-actions">
+          <div className={storageActionsClass}>
             <Button type="submit" disabled={!complete} busy={busy === "test"} data-testid={storageIds.test}>
               {t("storage.database.test")}
             </Button>

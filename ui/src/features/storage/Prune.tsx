@@ -11,7 +11,7 @@ import { loadCheckpoints } from "../../debugger/model/runStore";
 import type { KeepRule } from "../../ipc/bindings/KeepRule";
 import type { RemovalView } from "../../ipc/bindings/RemovalView";
 import { rpc } from "../../ipc/client";
-import { storageIds } from "../../lib/testIds";
+import { storageIds, formsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
 import { stopJob, withJob } from "../../state/jobs";
@@ -48,7 +48,11 @@ export function KeepField({ value, onChange }: { value: KeepRule; onChange(value
 /** What goes, with the forks that are lost by name. */
 export function Plan({ plan }: { plan: RemovalView }) {
   return (
-    <div className="storage-plan tabular" data-testid={storageIds.plan} role="status">
+    <div
+      className="flex flex-col gap-1 mt-2 py-2.5 px-3 rounded-md bg-surface-0 text-sm/inherit [&_ul]:pl-4.5 [&_ul]:list-disc [&_ul]:text-xs/inherit [&_ul]:text-text-2 tabular-nums"
+      data-testid={storageIds.plan}
+      role="status"
+    >
       {plan.checkpoints === 0 ? (
         <p>{t("storage.prune.none")}</p>
       ) : (
@@ -63,7 +67,7 @@ export function Plan({ plan }: { plan: RemovalView }) {
       )}
       {plan.branchCount > 0 && (
         <>
-          <p className="storage-lost">
+          <p className="text-failed">
             {tn("storage.prune.branchesLostOne", "storage.prune.branchesLost", plan.branchCount)}
           </p>
           <ul>
@@ -141,7 +145,7 @@ export function PruneDialog({ threadId, title, onClose }: PruneProps) {
             busy={busy}
             disabled={!current || !plan.value || plan.value.checkpoints === 0}
             onClick={() => void remove()}
-            data-testid="confirm"
+            data-testid={formsIds.confirm}
           >
             {t("storage.prune.confirm")}
           </Button>

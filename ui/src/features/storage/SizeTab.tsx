@@ -16,6 +16,8 @@ import { useStorageAsked } from "../../state/storage";
 import { areaOf } from "./growth";
 import { byOwner } from "./keys";
 import { useAnswer } from "../../debugger/model/useAnswer";
+import { hintClass } from "../../components/recipes";
+import { cx } from "../../components/cx";
 
 const ROW = 34;
 
@@ -30,18 +32,18 @@ export function SizeTab() {
   }
   return (
     <>
-      <dl className="storage-totals tabular">
+      <dl className="grid shrink-0 grid-cols-5 gap-2 [&>div]:py-2 [&>div]:px-2.5 [&>div]:rounded-md [&>div]:bg-surface-0 [&_dt]:text-2xs/inherit [&_dt]:text-text-2 [&_dd]:text-base/inherit [&_dd]:font-semibold tabular-nums">
         <Total name={t("storage.size.total")} value={bytes(usage.value.bytes)} />
         <Total name={t("storage.size.threads")} value={count(total)} />
         <Total name={t("storage.size.store")} value={bytes(ofStore)} />
         <Total name={t("storage.size.free")} value={bytes(free)} />
         <Total name={t("storage.size.shared")} value={bytes(shared)} />
       </dl>
-      <div className="storage-split">
+      <div className="grid flex-1 grid-cols-[minmax(240px,1fr)_minmax(300px,1.2fr)] gap-3 min-h-0">
         <ThreadList threads={threads} more={total - threads.length} whole={ofThreads} selected={lens} />
-        <div className="storage-detail">
+        <div className="min-h-0 overflow-y-auto">
           {lens === null ? (
-            <p className="storage-hint">{t("storage.lens.choose")}</p>
+            <p className={cx(hintClass, "p-2")}>{t("storage.lens.choose")}</p>
           ) : (
             <Lens threadId={lens} />
           )}
@@ -90,7 +92,7 @@ function ThreadList({ threads, more, whole, selected }: ListProps) {
   return (
     <div
       ref={scroller}
-      className="storage-threads"
+      className="min-h-0 overflow-y-auto"
       role="listbox"
       tabIndex={0}
       aria-label={t("storage.size.list")}
@@ -107,21 +109,21 @@ function ThreadList({ threads, more, whole, selected }: ListProps) {
               id={`storage-${thread.threadId}`}
               role="option"
               aria-selected={thread.threadId === selected}
-              className="storage-thread"
+              className="absolute inset-x-0 grid grid-cols-[1fr_40px_64px] items-center gap-2 px-2 rounded-md text-sm/inherit hover:bg-surface-3 aria-selected:bg-accent-soft"
               style={{ top: item.start, height: ROW }}
               data-testid={storageIds.thread}
               onClick={() => useStorageAsked.setState({ lens: thread.threadId })}
             >
-              <span className="storage-thread-title" title={thread.title}>
+              <span className="truncate" title={thread.title}>
                 {thread.title}
               </span>
               <span
-                className="storage-bar"
+                className="h-1.5 rounded-[3px] [background:linear-gradient(var(--accent),var(--accent))_0_0/var(--part)_100%_no-repeat_var(--surface-4)]"
                 aria-hidden
                 style={{ "--part": `${(100 * thread.bytes) / largest}%` } as React.CSSProperties}
               />
               <span
-                className="tabular storage-number"
+                className="text-right text-xs/inherit text-text-2 tabular-nums"
                 title={`${tn("storage.size.checkpointsOne", "storage.size.checkpoints", thread.checkpoints)} · ${Math.round((100 * thread.bytes) / Math.max(1, whole))} %`}
               >
                 {bytes(thread.bytes)}
@@ -130,7 +132,9 @@ function ThreadList({ threads, more, whole, selected }: ListProps) {
           );
         })}
       </div>
-      {more > 0 && <p className="storage-hint">{tn("storage.size.moreOne", "storage.size.more", more)}</p>}
+      {more > 0 && (
+        <p className={cx(hintClass, "p-2")}>{tn("storage.size.moreOne", "storage.size.more", more)}</p>
+      )}
     </div>
   );
 }
@@ -142,13 +146,13 @@ function Lens({ threadId }: { threadId: string }) {
   const { own, engine } = byOwner(lens.value.keys);
   return (
     <>
-      <p className="storage-summary tabular">
+      <p className="text-sm/inherit tabular-nums">
         <strong>{bytes(lens.value.bytes)}</strong>
         {" · "}
         {tn("storage.size.checkpointsOne", "storage.size.checkpoints", lens.value.checkpoints)}
       </p>
       <Growth lens={lens.value} />
-      <table className="storage-keys tabular">
+      <table className="w-full border-collapse text-xs/inherit [&_:is(th,td)]:py-1 [&_:is(th,td)]:px-1.5 [&_:is(th,td)]:text-right [&_:is(th,td)]:font-normal [&_:is(th,td):first-child]:text-left [&_:is(th,td):first-child]:wrap-anywhere [&_thead_th]:text-text-2 [&_thead_th]:border-b [&_thead_th]:border-b-line tabular-nums">
         <caption className="sr-only">{t("storage.lens.keys")}</caption>
         <thead>
           <tr>
@@ -182,7 +186,10 @@ function KeyRow({ usage }: { usage: KeySize }) {
       </tr>
       {usage.hint !== undefined && (
         <tr>
-          <td colSpan={4} className="storage-key-hint">
+          <td
+            colSpan={4}
+            className="flex gap-1.5 pt-0! pb-2! leading-4 text-asking [&_svg]:mt-0.5 [&_svg]:shrink-0"
+          >
             <TriangleAlert size={13} aria-hidden />
             <span>{t(`storage.lens.${usage.hint}`)}</span>
           </td>
@@ -198,7 +205,7 @@ function EngineRow({ keys }: { keys: readonly KeySize[] }) {
   const sum = (part: "versions" | "now" | "bytes") => keys.reduce((all, key) => all + key[part], 0);
   return (
     <tr title={keys.map((key) => key.key).join("\n")}>
-      <th scope="row" className="storage-engine">
+      <th scope="row" className="text-2xs/inherit text-text-3">
         {tn("storage.lens.engineOne", "storage.lens.engine", keys.length)}
       </th>
       <td>{t("storage.lens.times", { n: count(sum("versions")) })}</td>
@@ -214,10 +221,13 @@ function Growth({ lens }: { lens: LensView }) {
   if (growth.length < 2) return null;
   const { path, line } = areaOf(growth.map((point) => point.total));
   return (
-    <figure className="storage-growth" data-testid={storageIds.growth}>
+    <figure
+      className="mt-2 mb-3 [&_svg]:block [&_svg]:w-full [&_svg]:h-21 [&_svg]:rounded-md [&_svg]:bg-surface-0 [&_figcaption]:pt-1 [&_figcaption]:text-2xs/inherit [&_figcaption]:text-text-3"
+      data-testid={storageIds.growth}
+    >
       <svg viewBox="0 0 100 30" preserveAspectRatio="none" role="img" aria-label={t("storage.lens.growth")}>
-        <path d={path} className="storage-area" />
-        <path d={line} className="storage-line" vectorEffect="non-scaling-stroke" />
+        <path d={path} className="fill-accent-soft" />
+        <path d={line} className="fill-none stroke-accent stroke-[1.5]" vectorEffect="non-scaling-stroke" />
         {growth.map((point, index) => (
           <rect
             key={point.checkpointId}
@@ -225,7 +235,7 @@ function Growth({ lens }: { lens: LensView }) {
             width={100 / growth.length}
             y={0}
             height={30}
-            className="storage-spot"
+            className="fill-transparent hover:fill-accent/18"
           >
             <title>
               {t("storage.lens.point", {

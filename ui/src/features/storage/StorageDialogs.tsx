@@ -17,7 +17,6 @@ import { CleanTab } from "./CleanTab";
 import { DatabaseTab } from "./DatabaseTab";
 import { PruneDialog } from "./Prune";
 import { SizeTab } from "./SizeTab";
-import "./storage.css";
 
 const ICONS = { size: HardDrive, clean: Trash2, check: ShieldCheck, database: Database };
 const TABS = ["size", "clean", "check", "database"] as const satisfies readonly StorageTab[];
@@ -48,7 +47,7 @@ export function StorageDialogs() {
         data-testid={storageIds.dialog}
       >
         {tab !== null && (
-          <div className="storage">
+          <div className="flex flex-col h-[min(620px,calc(100vh-170px))] min-h-0">
             <Tabs
               label={t("storage.title")}
               value={tab}
@@ -58,7 +57,10 @@ export function StorageDialogs() {
                 return { id, label: t(`storage.tab.${id}`), icon: <Icon size={13} aria-hidden /> };
               })}
             />
-            <div className="storage-body" data-testid={storageIds.tab(tab)}>
+            <div
+              className="flex flex-1 flex-col gap-3 min-h-0 pt-3 overflow-y-auto"
+              data-testid={storageIds.tab(tab)}
+            >
               {tab === "size" && <SizeTab />}
               {tab === "clean" && <CleanTab />}
               {tab === "check" && <CheckTab />}

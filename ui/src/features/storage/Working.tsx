@@ -5,14 +5,15 @@ import { count } from "../../debugger/parts/format";
 import { storageIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { stopJob, useJobs } from "../../state/jobs";
+import { storageActionsClass } from "../../components/recipes";
 
 export function Working({ work, label }: { work: string | null; label: string }) {
   const progress = useJobs((store) => (work === null ? undefined : store.going.get(work)));
   return (
-    <div className="storage-actions" data-testid={storageIds.working}>
+    <div className={storageActionsClass} data-testid={storageIds.working}>
       <Spinner label={label} />
       {progress && progress.total > 0 && (
-        <span className="tabular">
+        <span className="tabular-nums">
           {t("storage.of", { done: count(progress.done), total: count(progress.total) })}
         </span>
       )}

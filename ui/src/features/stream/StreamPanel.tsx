@@ -91,11 +91,13 @@ function Entry({ entry }: { entry: LogEntry }) {
       onClick={() => more !== undefined && setOpen(!open)}
     >
       <div className="flex min-h-5 items-center gap-2">
-        <span className="tabular shrink-0 font-mono text-2xs text-text-3">{clock(entry.at)}</span>
+        <span className="tabular-nums shrink-0 font-mono text-2xs text-text-3">{clock(entry.at)}</span>
         <span className="shrink-0">{line.mark}</span>
         {line.who !== undefined && <span className="max-w-40 shrink-0 truncate font-medium">{line.who}</span>}
         <span className={`min-w-0 flex-1 ${open ? "" : "truncate"} text-text-2`}>{line.text}</span>
-        {line.end !== undefined && <span className="tabular shrink-0 text-2xs text-text-3">{line.end}</span>}
+        {line.end !== undefined && (
+          <span className="tabular-nums shrink-0 text-2xs text-text-3">{line.end}</span>
+        )}
       </div>
       {open && more !== undefined && (
         <Pre height="whole" className="ml-[86px]">

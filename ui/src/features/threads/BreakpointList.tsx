@@ -25,7 +25,7 @@ export function BreakpointList() {
       >
         <Chevron size={14} aria-hidden />
         {t("debug.breakpoints")}
-        {points.length > 0 && <span className="tabular font-normal text-text-3">{points.length}</span>}
+        {points.length > 0 && <span className="tabular-nums font-normal text-text-3">{points.length}</span>}
       </button>
       {open && (
         <ul className="max-h-40 overflow-y-auto pb-1">

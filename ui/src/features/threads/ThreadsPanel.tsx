@@ -144,7 +144,7 @@ export function ThreadsPanel() {
             })}
           />
         ) : (
-          <span className="tabular min-w-0 flex-1 truncate px-1 text-xs text-text-2">
+          <span className="tabular-nums min-w-0 flex-1 truncate px-1 text-xs text-text-2">
             {tn("debug.threads.countOne", "debug.threads.count", total)}
           </span>
         )}
@@ -359,7 +359,7 @@ const ThreadRow = memo(function ThreadRow({
               <div className="truncate text-sm leading-5" title={thread.title}>
                 {thread.title === "" ? t("debug.threads.untitled") : thread.title}
               </div>
-              <div className="tabular flex items-center gap-1.5 text-2xs text-text-2">
+              <div className="tabular-nums flex items-center gap-1.5 text-2xs text-text-2">
                 <span className="truncate" title={program}>
                   {program !== undefined && `${t("debug.runningIn", { program })} · `}
                   {t("debug.stepN", { n: Math.max(0, thread.step) })}
@@ -381,7 +381,7 @@ const ThreadRow = memo(function ThreadRow({
         {!renaming && (
           <>
             <span
-              className="tabular shrink-0 text-2xs text-text-3 group-focus-within:hidden group-hover:hidden group-has-[[data-popup-open]]:hidden"
+              className="tabular-nums shrink-0 text-2xs text-text-3 group-focus-within:hidden group-hover:hidden group-has-[[data-popup-open]]:hidden"
               title={fullTime(thread.updatedAt)}
             >
               {since(thread.updatedAt, now)}

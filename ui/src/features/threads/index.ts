@@ -1,3 +1,2 @@
 /** Threads of the open graph, and its breakpoints. */
 export { ThreadsPanel } from "./ThreadsPanel";
-export { BreakpointList } from "./BreakpointList";

@@ -5,9 +5,9 @@ import type { LaneRow } from "../../debugger/timeline/lanes";
 const GAP = 14;
 const INSET = 10;
 /** Forks beyond this many are drawn on the last lane: the list stays readable, the dots stay clickable. */
-export const MAX_LANES = 8;
+const MAX_LANES = 8;
 
-export const lanesWidth = (lanes: number): number => INSET * 2 + (Math.min(lanes, MAX_LANES) - 1) * GAP;
+const lanesWidth = (lanes: number): number => INSET * 2 + (Math.min(lanes, MAX_LANES) - 1) * GAP;
 
 const x = (lane: number): number => INSET + Math.min(lane, MAX_LANES - 1) * GAP;
 

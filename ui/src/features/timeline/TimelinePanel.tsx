@@ -151,7 +151,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
       data-testid={debugIds.timeline}
     >
       <div className="flex h-8 shrink-0 items-center gap-2 px-2">
-        <span className="tabular shrink-0 text-2xs text-text-2">
+        <span className="tabular-nums shrink-0 text-2xs text-text-2">
           {tn("debug.timeline.countOne", "debug.timeline.count", list.length)}
           {pages?.more && "+"}
         </span>
@@ -358,7 +358,7 @@ const Row = memo(function Row({
           tone={checkpoint.failed > 0 ? "failed" : checkpoint.questions > 0 ? "asking" : undefined}
         />
         <span
-          className="tabular w-9 shrink-0 text-xs text-text-2"
+          className="tabular-nums w-9 shrink-0 text-xs text-text-2"
           title={t("debug.stepN", { n: checkpoint.step })}
         >
           {checkpoint.step < 0 ? "–" : checkpoint.step}
@@ -414,7 +414,7 @@ const Row = memo(function Row({
           <NowMark threadId={threadId} />
         ) : (
           <span
-            className="tabular hidden w-16 shrink-0 text-right text-2xs text-text-3 @xs:block"
+            className="tabular-nums hidden w-16 shrink-0 text-right text-2xs text-text-3 @xs:block"
             title={fullTime(checkpoint.at)}
           >
             {when(checkpoint.at, now)}

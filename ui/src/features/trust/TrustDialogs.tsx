@@ -18,7 +18,6 @@ import { useSession } from "../../state/session";
 import { decideTrust, showTrust, useTrustAsked } from "../../state/trust";
 import { isGrave, keyOf } from "./groups";
 import { WantList } from "./WantList";
-import "./trust.css";
 
 export function TrustDialogs() {
   const needed = useTrustAsked((asked) => asked.needed);
@@ -54,7 +53,7 @@ export function TrustDialogs() {
 
 function Place({ project }: { project: string }) {
   return (
-    <p className="trust-place">
+    <p className="pb-2 text-xs/inherit text-text-2 wrap-anywhere">
       {t("trust.folder")} <code>{project.startsWith("draft-") ? t("trust.draft") : project}</code>
     </p>
   );
@@ -93,7 +92,7 @@ function NeededDialog({ needed }: { needed: TrustNeeded }) {
       data-testid={safetyIds.trust}
       actions={
         <>
-          {!all && <span className="trust-rest">{t("trust.rest")}</span>}
+          {!all && <span className="flex-1 self-center text-xs/inherit text-text-2">{t("trust.rest")}</span>}
           <Button ref={later} onClick={() => decideTrust(false)} data-testid={safetyIds.later}>
             {t("trust.later")}
           </Button>
@@ -190,7 +189,7 @@ function ShownDialog({ graphId }: { graphId: string }) {
           )}
           {earlier.length > 0 && (
             <>
-              <h3 className="trust-earlier">{t("trust.earlier")}</h3>
+              <h3 className="pt-4 pb-1 text-xs/inherit font-semibold">{t("trust.earlier")}</h3>
               <WantList
                 wants={earlier}
                 checked={new Set(earlier.map((want) => keyOf(want.access)))}

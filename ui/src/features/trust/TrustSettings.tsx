@@ -14,6 +14,7 @@ import { showProblem } from "../../state/toasts";
 import { useAnswer } from "../../debugger/model/useAnswer";
 import { keyOf } from "./groups";
 import { ICONS, nameOf } from "./WantList";
+import { hintClass } from "../../components/recipes";
 
 export function TrustSettings() {
   const list = useAnswer("trust", (signal) => rpc("trust.list", {}, signal), true);
@@ -39,7 +40,7 @@ export function TrustSettings() {
     );
   return (
     <>
-      <p className="settings-help">{t("trust.list")}</p>
+      <p className={hintClass}>{t("trust.list")}</p>
       {list.value.projects.map((project) => (
         <Project key={project.project} project={project} busy={busy} revoke={revoke} />
       ))}
@@ -56,9 +57,12 @@ interface ProjectProps {
 function Project({ project: { project, exists, granted }, busy, revoke }: ProjectProps) {
   const draft = project.startsWith("draft-");
   return (
-    <section className="trust-project" data-testid={safetyIds.project}>
+    <section
+      className="py-2 [&+&]:border-t [&+&]:border-line [&_header]:flex [&_header]:items-center [&_header]:gap-2 [&_header]:min-h-7 [&_li]:flex [&_li]:items-center [&_li]:gap-2 [&_li]:min-h-7 [&_header_code]:flex-1 [&_header_code]:min-w-0 [&_header_code]:wrap-anywhere [&_header_code]:font-semibold [&_li_code]:flex-1 [&_li_code]:min-w-0 [&_li_code]:wrap-anywhere [&_svg]:shrink-0 [&_svg]:text-text-3"
+      data-testid={safetyIds.project}
+    >
       <header>
-        <code className="selectable">
+        <code className="select-text">
           {draft ? t("trust.list.draft", { id: project.slice(6, 14) }) : project}
         </code>
         {!exists && <Badge>{t("trust.list.gone")}</Badge>}
@@ -73,7 +77,7 @@ function Project({ project: { project, exists, granted }, busy, revoke }: Projec
             <li key={keyOf(access)} data-testid={safetyIds.grant(access.what, access.name)}>
               <Icon size={14} aria-label={t(`trust.what.${access.what}`)} />
               <code>{nameOf(access)}</code>
-              <span className="trust-nodes">
+              <span className="text-xs/inherit text-text-3">
                 {t("trust.list.at", { when: new Date(at).toLocaleDateString() })}
               </span>
               <Button

@@ -8,6 +8,7 @@ import type { Want } from "../../ipc/bindings/Want";
 import { safetyIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { grouped, keyOf } from "./groups";
+import { hintClass } from "../../components/recipes";
 
 export const ICONS: Record<AccessWhat, typeof Globe> = {
   program: Terminal,
@@ -28,10 +29,10 @@ export function nameOf({ what, name }: AccessView): string {
   return t("trust.keyTo", { key: name.slice(0, at), server: server === "*" ? t("trust.any") : server });
 }
 
-export function What({ what }: { what: AccessWhat }) {
+function What({ what }: { what: AccessWhat }) {
   const Icon = ICONS[what] ?? Braces;
   return (
-    <h3 className="trust-what">
+    <h3 className="flex items-center gap-1.5 text-xs/inherit font-semibold text-text-2">
       <Icon size={14} aria-hidden />
       {t(`trust.what.${what}`)}
     </h3>
@@ -46,11 +47,11 @@ export interface WantListProps {
 
 export function WantList({ wants, checked, onChange }: WantListProps) {
   return (
-    <div className="trust-list">
+    <div className="flex flex-col gap-3 [&_[role=checkbox]]:mt-1 [&_label]:max-w-full [&_label]:items-start [&_li]:py-0.5">
       {grouped(wants).map(({ what, items }) => (
         <section key={what}>
           <What what={what} />
-          <p className="settings-help">{t(`trust.what.${what}.help`)}</p>
+          <p className={hintClass}>{t(`trust.what.${what}.help`)}</p>
           <ul>
             {items.map((want) => (
               <li key={keyOf(want.access)}>
@@ -59,10 +60,12 @@ export function WantList({ wants, checked, onChange }: WantListProps) {
                   onChange={(next) => onChange(want.access, next)}
                   data-testid={safetyIds.want(want.access.what, want.access.name)}
                 >
-                  <span className="trust-want">
+                  <span className="flex flex-wrap items-center gap-y-0 gap-x-2 min-h-6 wrap-anywhere">
                     <code>{nameOf(want.access)}</code>
                     {want.inside && <Badge tone="asking">{t("trust.inside")}</Badge>}
-                    <span className="trust-nodes">{t("trust.nodes", { nodes: want.nodes.join(", ") })}</span>
+                    <span className="text-xs/inherit text-text-3">
+                      {t("trust.nodes", { nodes: want.nodes.join(", ") })}
+                    </span>
                   </span>
                 </Checkbox>
               </li>

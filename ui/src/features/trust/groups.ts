@@ -4,15 +4,7 @@ import type { AccessWhat } from "../../ipc/bindings/AccessWhat";
 import type { Want } from "../../ipc/bindings/Want";
 
 /** What can do the most comes first. */
-export const WHATS: readonly AccessWhat[] = [
-  "program",
-  "mcp",
-  "folder",
-  "host",
-  "connection",
-  "key",
-  "variable",
-];
+const WHATS: readonly AccessWhat[] = ["program", "mcp", "folder", "host", "connection", "key", "variable"];
 
 export const keyOf = (access: AccessView): string => `${access.what}:${access.name}`;
 

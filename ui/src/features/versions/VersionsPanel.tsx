@@ -10,10 +10,9 @@ import { rpc, RpcProblem } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
-import "./versions.css";
 
 /** A moment as people say it: the time for today, the day as well for before. */
-export function momentText(iso: string, now: Date = new Date()): string {
+function momentText(iso: string, now: Date = new Date()): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
   const sameDay = at.toDateString() === now.toDateString();
@@ -77,7 +76,7 @@ export function VersionsPanel() {
 
   if (load.state === "loading") {
     return (
-      <div className="versions-wait">
+      <div className="flex justify-center p-6 text-text-3">
         <Spinner label={t("forms.versions.loading")} />
       </div>
     );
@@ -102,16 +101,24 @@ export function VersionsPanel() {
     );
   }
   return (
-    <ul className="versions" aria-label={t("forms.versions.list")} data-testid={formsIds.versions}>
+    <ul
+      className="h-full overflow-y-auto p-1.5"
+      aria-label={t("forms.versions.list")}
+      data-testid={formsIds.versions}
+    >
       {load.autosaves.map((autosave, index) => {
         const time = momentText(autosave.savedAt);
         return (
-          <li key={autosave.id} className="versions-row" data-testid={formsIds.version(index)}>
-            <span className="versions-texts">
-              <time dateTime={autosave.savedAt} className="tabular">
+          <li
+            key={autosave.id}
+            className="flex items-center gap-2 py-1.5 px-2 rounded-md hover:bg-surface-3"
+            data-testid={formsIds.version(index)}
+          >
+            <span className="flex flex-col flex-1 min-w-0 leading-4.5">
+              <time dateTime={autosave.savedAt} className="tabular-nums">
                 {time}
               </time>
-              <span className="versions-counts tabular">
+              <span className="text-2xs/[15px] text-text-3 tabular-nums">
                 {tn("forms.many.node", "forms.many.nodes", autosave.nodes)},{" "}
                 {tn("forms.many.edge", "forms.many.edges", autosave.edges)}
               </span>

@@ -1,6 +1,7 @@
 /** Test ids of the window's frame and the canvas. */
 export const shellIds = {
   shell: "shell",
+  toast: "toast",
   titleBar: "title-bar",
   home: "home",
   menu: "app-menu",
@@ -27,6 +28,8 @@ export const shellIds = {
   canvas: "canvas",
   overview: "canvas-overview",
   minimap: "minimap",
+  canvasTools: "canvas-tools",
+  cardRuns: "card-runs",
   canvasEmpty: "canvas-empty",
   zoomIn: "zoom-in",
   zoomOut: "zoom-out",
@@ -42,5 +45,6 @@ export const shellIds = {
   port: (node: string, side: "in" | "out") => `port-${side}-${node}`,
   edge: (id: string, part: string) => `edge-${id}${part === "" ? "" : `|${part}`}`,
   edgeLabel: (id: string, part: string) => `edge-label-${id}${part === "" ? "" : `|${part}`}`,
+  edgeCaption: (id: string, part: string) => `edge-label-${id}${part === "" ? "" : `|${part}`}-caption`,
   edgeLabelInput: "edge-label-input",
 } as const;

@@ -1,0 +1,15 @@
+/** Class strings that several parts of the canvas share. */
+export const canvasClass =
+  "@container-size relative min-h-0 min-w-0 flex-1 overflow-clip bg-canvas focus-visible:outline-none focus-visible:after:pointer-events-none focus-visible:after:absolute focus-visible:after:inset-0 focus-visible:after:z-9 focus-visible:after:border focus-visible:after:border-focus";
+export const cardClass =
+  "relative size-full cursor-default rounded-lg border border-line-strong bg-surface-2 text-text hover:border-line-field data-note:border-dashed data-note:bg-asking-soft data-[state=asking]:border-asking data-[state=asking]:outline-1 data-[state=asking]:outline-asking data-[state=done]:border-[color-mix(in_oklab,var(--done)_60%,var(--line-strong))] data-[state=failed]:border-failed data-[state=failed]:outline-1 data-[state=failed]:outline-failed data-[state=next]:border-dashed data-[state=next]:border-running data-[state=running]:border-running data-[state=running]:outline-1 data-[state=running]:outline-running data-[state=waiting]:border-running data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent!";
+export const endPillClass =
+  "relative grid size-full cursor-default place-items-center rounded-[14px] border border-line-strong bg-surface-2 text-xs font-semibold text-text-2 data-[state=running]:border-running data-[state=running]:outline-1 data-[state=running]:outline-running data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent!";
+export const cardHeadClass = "flex h-10.5 items-center gap-2 pr-2.5 pl-2 in-data-quiet:opacity-62";
+export const cardIconClass =
+  "flex-none grid place-items-center rounded-md bg-surface-4 text-text-2 size-7 in-data-[group=models]:bg-accent-soft in-data-[group=models]:text-accent-text in-data-[group=people]:bg-asking-soft in-data-[group=people]:text-asking in-data-[group=knowledge]:bg-done-soft in-data-[group=knowledge]:text-done in-data-[group=code]:bg-paused-soft in-data-[group=code]:text-paused";
+export const cardSubClass = "flex gap-1.5 justify-between text-2xs/[15px] text-text-3";
+export const lineLabelClass =
+  "pointer-events-auto absolute top-0 left-0 h-5 origin-top-left truncate rounded-[10px] border border-line-strong bg-surface-2 px-2 text-center font-mono text-2xs/4.5 text-text-2 hover:border-line-field hover:text-text data-default:font-sans data-default:italic data-[form=each]:rounded-sm data-[form=when]:rounded-sm data-[state=active]:border-running data-[state=active]:text-running data-[state=taken]:border-edge-strong data-[state=taken]:text-text data-failed:border-failed! data-failed:text-failed! data-selected:border-accent! data-selected:bg-accent-soft data-selected:text-accent-text!";
+export const lineCountClass =
+  "absolute top-0 left-0 origin-top-left px-1 rounded-sm bg-canvas text-text-2 text-2xs/3.5 font-semibold pointer-events-none";
