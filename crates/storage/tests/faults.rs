@@ -1,7 +1,7 @@
 //! What goes wrong is said clearly, and costs nobody else anything.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use superstep::{
     Checkpointer, Commit, ListQuery, Maintenance, StorageError, TaskId, TaskWrites, Value, Write, json,
@@ -455,6 +455,19 @@ async fn a_locked_file_is_waited_for_and_then_said() {
             .expect("readers do not wait")
             .is_some()
     );
+    // What is stored at the same time waits together, and not each for the one before it.
+    let began = Instant::now();
+    let all = (0..40).map(|n| {
+        let (saver, thread) = (&saver, format!("t{n}"));
+        async move { Draft::root(id(1)).store(saver, &thread, "").await.is_err() }
+    });
+    assert!(
+        futures::future::join_all(all)
+            .await
+            .into_iter()
+            .all(|refused| refused)
+    );
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     other.execute_batch("ROLLBACK").expect("unlocks");
     Draft::after(&first, id(2))
         .store(&saver, "t", "")

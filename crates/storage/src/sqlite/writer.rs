@@ -184,6 +184,11 @@ pub(super) struct Writer {
     pages: Arc<AtomicU32>,
 }
 
+/// Does another program hold the lock of the file?
+fn is_locked(fault: &Fault) -> bool {
+    matches!(fault, Fault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
+}
+
 impl Writer {
     /// What pruning would remove, over a connection that only reads and so keeps nobody from writing.
     pub(super) fn plan(
@@ -247,9 +252,7 @@ impl Writer {
         self.be_patient(patient);
         if !patient {
             match self.begin() {
-                Err(Fault::Sql(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
-                    return group;
-                }
+                Err(fault) if is_locked(&fault) => return group,
                 // What else is wrong is told by trying.
                 Err(_) => self.undo(),
                 Ok(()) => self.begun = true,
@@ -315,7 +318,15 @@ impl Writer {
         let path = self.path.clone();
         let what = || jobs.first().map_or_else(String::new, |job| job.what());
         if !std::mem::take(&mut self.begun) {
-            self.begin().map_err(|fault| fault.worded(&what(), &path))?;
+            if let Err(fault) = self.begin() {
+                let is_locked = is_locked(&fault);
+                let error = fault.worded(&what(), &path);
+                return match is_locked {
+                    // Nobody can write: alone, each job would wait as long again.
+                    true => Ok(jobs.iter().map(|_| Err(error.clone())).collect()),
+                    false => Err(error),
+                };
+            }
         }
         let mut outcomes = Vec::with_capacity(jobs.len());
         for job in jobs {
