@@ -8,6 +8,7 @@ import type { BookmarkCheckpoint } from "./bindings/BookmarkCheckpoint";
 import type { Breakpoints } from "./bindings/Breakpoints";
 import type { CancelWork } from "./bindings/CancelWork";
 import type { Changes } from "./bindings/Changes";
+import type { CheckBreakpoint } from "./bindings/CheckBreakpoint";
 import type { CheckpointList } from "./bindings/CheckpointList";
 import type { CheckpointRef } from "./bindings/CheckpointRef";
 import type { CheckpointView } from "./bindings/CheckpointView";
@@ -118,6 +119,7 @@ export interface Commands {
   "node.test": [TestNode, NodeTested];
   "breakpoints.get": [ReadBreakpoints, Breakpoints];
   "breakpoints.set": [Breakpoints, Breakpoints];
+  "breakpoint.check": [CheckBreakpoint, Empty];
   "run.start": [StartRun, RunView];
   "run.stop": [StopRun, Empty];
   "run.effects": [FindEffects, EffectList];

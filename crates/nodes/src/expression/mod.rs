@@ -124,7 +124,7 @@ pub struct Scope {
     state: Value,
     /// The run context; an object without members when the run has none.
     context: Value,
-    extra: Option<(Arc<str>, Value)>,
+    extra: Vec<(Arc<str>, Value)>,
 }
 
 impl fmt::Debug for Scope {
@@ -139,7 +139,7 @@ impl Scope {
         Self {
             state: state.clone(),
             context: superstep::Object::new().into(),
-            extra: None,
+            extra: Vec::new(),
         }
     }
     /// The same in a run, whose context is `context`.
@@ -152,12 +152,11 @@ impl Scope {
     }
     /// One more variable.
     pub fn with(mut self, name: impl Into<Arc<str>>, value: Value) -> Self {
-        self.extra = Some((name.into(), value));
+        self.extra.push((name.into(), value));
         self
     }
     fn binds(&self, name: &str) -> bool {
-        matches!(name, "state" | "input" | "context")
-            || self.extra.as_ref().is_some_and(|(extra, _)| **extra == *name)
+        matches!(name, "state" | "input" | "context") || self.extra.iter().any(|(extra, _)| **extra == *name)
     }
 }
 
@@ -166,11 +165,14 @@ impl Dynamic for Scope {
         self.get_value_by_str(key.as_str()?)
     }
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Jinja> {
-        match (key, &self.extra) {
-            ("state" | "input", _) => Some(to_jinja(&self.state)),
-            (key, Some((name, value))) if **name == *key => Some(to_jinja(value)),
-            ("context", _) => Some(to_jinja(&self.context)),
-            _ => None,
+        let extra = || self.extra.iter().rev().find(|(name, _)| **name == *key);
+        match key {
+            "state" | "input" => Some(to_jinja(&self.state)),
+            _ => match (extra(), key) {
+                (Some((_, value)), _) => Some(to_jinja(value)),
+                (None, "context") => Some(to_jinja(&self.context)),
+                (None, _) => None,
+            },
         }
     }
     fn enumerate(self: &Arc<Self>) -> Enumerator {

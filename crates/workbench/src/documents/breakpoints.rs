@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::Workbench;
 use crate::base::blocking;
-use crate::wire::{AppEvent, Breakpoints, Problem, ReadBreakpoints};
+use crate::wire::{AppEvent, Breakpoint, Breakpoints, CheckBreakpoint, Empty, Problem, ReadBreakpoints};
 
 impl Workbench {
     pub(crate) async fn breakpoints_get(
@@ -21,6 +21,37 @@ impl Workbench {
         .await?
     }
 
+    pub(crate) async fn breakpoint_check(
+        self: &Arc<Self>,
+        request: CheckBreakpoint,
+    ) -> Result<Empty, Problem> {
+        request.point.compile().map(|_| Empty {})
+    }
+
+    /// Removes a breakpoint of a thread's graph that was to stop once, and has.
+    pub(crate) fn forget_once(&self, thread_id: &str, id: &str) {
+        let forget = || -> Result<(), Problem> {
+            let Some(thread) = self.ledger.thread(thread_id)? else {
+                return Ok(());
+            };
+            let graph = self.ledger.followed(&thread.graph_key)?;
+            let before = self.ledger.breakpoints(&graph)?;
+            let is_over = |point: &Breakpoint| point.once && point.id.as_deref() == Some(id);
+            if !before.iter().any(is_over) {
+                return Ok(());
+            }
+            let points: Vec<Breakpoint> = before.into_iter().filter(|point| !is_over(point)).collect();
+            self.ledger.set_breakpoints(&graph, &points)?;
+            self.hub.publish(AppEvent::Breakpoints {
+                breakpoints: Breakpoints { graph, points },
+            });
+            Ok(())
+        };
+        if let Err(problem) = forget() {
+            tracing::warn!(thread = thread_id, %problem, "a breakpoint that was to stop once was not removed");
+        }
+    }
+
     pub(crate) async fn breakpoints_set(
         self: &Arc<Self>,
         mut request: Breakpoints,
@@ -30,9 +61,12 @@ impl Workbench {
                 .remedy("Name the graph's file, or the id of a draft."));
         }
         let mut seen = HashSet::new();
-        request
-            .points
-            .retain(|point| seen.insert((point.node.clone(), point.when)));
+        request.points.retain(|point| {
+            seen.insert(match &point.id {
+                Some(id) => id.clone(),
+                None => point.to_string(),
+            })
+        });
         let this = self.clone();
         blocking(move || {
             request.graph = this.ledger.followed(&request.graph)?;

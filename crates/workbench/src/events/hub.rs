@@ -493,6 +493,7 @@ mod tests {
             started_at: "2026-01-01T00:00:00.000+00:00".into(),
             ended_at: None,
             problem: None,
+            stop: None,
             program: None,
         };
         let hub = Hub::default();

@@ -163,6 +163,8 @@ impl Workbench {
                 action: RunAction::Continue,
                 break_before: Vec::new(),
                 break_after: Vec::new(),
+                breakpoints: Vec::new(),
+                step_task: None,
                 single_step: false,
                 step_into: false,
                 effects: Default::default(),

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use crate::Workbench;
 use crate::base::blocking;
 use crate::documents::GraphSource;
-use crate::wire::{EffectChoice, Problem, RunView, StartRun};
+use crate::wire::{EffectChoice, Problem, RunStop, RunView, StartRun};
 
 /// Events of a run that may wait for the program that shows them.
 const MOST_WAITING: usize = 4096;
@@ -110,6 +110,9 @@ pub enum Ending {
         interrupts: Vec<Value>,
         /// The newest checkpoint.
         checkpoint: Option<String>,
+        /// Where a breakpoint stopped it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stop: Option<RunStop>,
     },
     /// It failed, or was stopped.
     Failed {
@@ -141,6 +144,7 @@ impl From<&Result<RunResult, RunError>> for Ending {
                 values: result.value.clone(),
                 interrupts: result.interrupts.iter().map(Interrupt::to_json).collect(),
                 checkpoint: result.checkpoint_id.as_ref().map(ToString::to_string),
+                stop: result.stopped.as_ref().map(RunStop::from),
             },
             Err(error) => {
                 let (mut node_of, mut task_of, mut at, mut same) = (None, None, None, false);

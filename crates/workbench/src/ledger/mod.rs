@@ -115,6 +115,9 @@ CREATE TABLE breakpoints (
     "
 ALTER TABLE threads ADD COLUMN context TEXT;
 ",
+    "
+ALTER TABLE runs ADD COLUMN stop TEXT;
+",
 ];
 
 /// The open ledger.
@@ -248,6 +251,7 @@ mod tests {
             started_at: at.into(),
             ended_at: None,
             problem: None,
+            stop: None,
         };
         ledger.run_began(&run("1", "2026-01-01")).unwrap();
         ledger.run_began(&run("2", "2026-01-02")).unwrap();

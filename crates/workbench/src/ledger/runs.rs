@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 use super::{Ledger, list};
-use crate::wire::{Json, Problem, RunStatus, RunView};
+use crate::wire::{Json, Problem, RunStatus, RunStop, RunView};
 
 /// A run, as the log has it.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub(crate) struct RunRow {
     pub(crate) started_at: String,
     pub(crate) ended_at: Option<String>,
     pub(crate) problem: Option<Problem>,
+    /// Where a breakpoint stopped it.
+    pub(crate) stop: Option<RunStop>,
 }
 
 impl RunRow {
@@ -29,6 +31,7 @@ impl RunRow {
             started_at: self.started_at.clone(),
             ended_at: self.ended_at.clone(),
             problem: self.problem.clone(),
+            stop: self.stop.clone(),
             program: None,
         }
     }
@@ -80,7 +83,8 @@ fn status_of(text: &str) -> RunStatus {
 }
 
 fn run_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunRow> {
-    let (status, problem): (String, Option<String>) = (row.get(3)?, row.get(6)?);
+    let status: String = row.get(3)?;
+    let (problem, stop): (Option<String>, Option<String>) = (row.get(6)?, row.get(7)?);
     Ok(RunRow {
         run_id: row.get(0)?,
         thread_id: row.get(1)?,
@@ -89,6 +93,7 @@ fn run_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunRow> {
         started_at: row.get(4)?,
         ended_at: row.get(5)?,
         problem: problem.and_then(|text| serde_json::from_str(&text).ok()),
+        stop: stop.and_then(|text| serde_json::from_str(&text).ok()),
     })
 }
 
@@ -155,14 +160,21 @@ impl Ledger {
             .problem
             .as_ref()
             .and_then(|problem| serde_json::to_string(problem).ok());
+        let stop = run
+            .stop
+            .as_ref()
+            .and_then(|stop| serde_json::to_string(stop).ok());
         self.with(|c| {
-            c.prepare_cached("UPDATE runs SET status = ?2, ended_at = ?3, problem = ?4 WHERE run_id = ?1")?
-                .execute(params![
-                    run.run_id,
-                    status_text(run.status),
-                    run.ended_at,
-                    problem
-                ])?;
+            c.prepare_cached(
+                "UPDATE runs SET status = ?2, ended_at = ?3, problem = ?4, stop = ?5 WHERE run_id = ?1",
+            )?
+            .execute(params![
+                run.run_id,
+                status_text(run.status),
+                run.ended_at,
+                problem,
+                stop
+            ])?;
             Ok(())
         })
     }
@@ -171,7 +183,7 @@ impl Ledger {
     pub(crate) fn run(&self, run_id: &str) -> Result<Option<RunRow>, Problem> {
         self.with(|c| {
             c.prepare_cached(
-                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem
+                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop
                  FROM runs WHERE run_id = ?1",
             )?
             .query_row([run_id], run_row)
@@ -184,7 +196,7 @@ impl Ledger {
         self.with(|c| {
             let mut statement = c.prepare_cached(
                 // With max() SQLite gives the other columns of the row that has it.
-                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, max(started_at || run_id)
+                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop, max(started_at || run_id)
                  FROM runs WHERE thread_id IN (SELECT value FROM json_each(?1)) GROUP BY thread_id",
             )?;
             let rows = statement.query_map([list(thread_ids)], run_row)?;

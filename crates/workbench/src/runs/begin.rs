@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use superstep::run::StepTask;
 use superstep::{CheckpointId, ClaimRequest, Name, Object, RunConfig, StreamMode, Value};
 
 use super::TakenThread;
@@ -20,7 +21,7 @@ use crate::documents::graphs::Built;
 use crate::ipc::Handed;
 use crate::ledger::{RunRow, ThreadRow};
 use crate::session::Start;
-use crate::wire::{AppEvent, Json, Problem, RunAction, RunModels, RunStatus, RunView, StartRun};
+use crate::wire::{AppEvent, Breakpoint, Json, Problem, RunAction, RunModels, RunStatus, RunView, StartRun};
 
 impl Workbench {
     pub(crate) async fn run_start(self: &Arc<Self>, request: StartRun) -> Result<RunView, Problem> {
@@ -85,6 +86,7 @@ impl Workbench {
             started_at: files::now(),
             ended_at: None,
             problem: None,
+            stop: None,
         };
         let of = RunOf {
             thread: &thread_id,
@@ -97,7 +99,7 @@ impl Workbench {
         };
         let mut config = of.config();
         config.context = given;
-        choose(&mut config, &request, &built, handed.as_ref());
+        choose(&mut config, &request, &built, handed.as_ref())?;
         let input = start.apply(&mut config);
         self.note_run(&run, title, &built, context.as_ref())?;
         self.runs.with(&thread_id, |active| active.running = true);
@@ -244,7 +246,12 @@ impl Workbench {
 }
 
 /// Sets what a request chooses for its run: effects, breakpoints, and what another program asks for that handed it over.
-fn choose(config: &mut RunConfig, request: &StartRun, built: &Built, handed: Option<&Handed>) {
+fn choose(
+    config: &mut RunConfig,
+    request: &StartRun,
+    built: &Built,
+    handed: Option<&Handed>,
+) -> Result<(), Problem> {
     effects::choose(request, config);
     // Breakpoints outlive the nodes they were set on.
     let known: HashSet<&str> = built.graph.node_names().map(|name| &**name).collect();
@@ -261,6 +268,18 @@ fn choose(config: &mut RunConfig, request: &StartRun, built: &Built, handed: Opt
     } else {
         breaks(&request.break_after)
     };
+    let points = request.breakpoints.iter().filter(|point| {
+        let is_own = point.within.is_none();
+        let has_key = |key: &String| built.graph.state_keys().any(|(own, _)| **own == **key);
+        let has_node = point.node.is_empty() || point.node == "*" || known.contains(point.node.as_str());
+        let ends = |to: &String| to == superstep::END || to == "*" || known.contains(to.as_str());
+        point.enabled && (!is_own || has_node && point.key.iter().all(has_key) && point.to.iter().all(ends))
+    });
+    config.breakpoints = points.map(Breakpoint::compile).collect::<Result<_, _>>()?;
+    config.step_task = request.step_task.as_ref().map(|task| match task.as_str() {
+        "next" => StepTask::Next,
+        id => StepTask::Task(id.into()),
+    });
     config.interrupt_nested = request.single_step && request.step_into;
     config.modes = vec![
         StreamMode::Tasks,
@@ -281,4 +300,5 @@ fn choose(config: &mut RunConfig, request: &StartRun, built: &Built, handed: Opt
             .collect();
         config.modes.extend(more);
     }
+    Ok(())
 }

@@ -7,6 +7,7 @@
 mod answers;
 pub(crate) mod attempts;
 mod begin;
+mod breakpoints;
 pub(crate) mod effects;
 pub(crate) mod exchanges;
 pub(crate) mod jobs;
@@ -29,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use self::recorder::Recorder;
 pub(crate) use self::stop::stopped;
 use crate::Workbench;
-use crate::wire::{Problem, RunStatus};
+use crate::wire::{Problem, RunStatus, RunStop};
 
 /// Runs of this process by thread.
 #[derive(Debug, Default)]
@@ -151,6 +152,11 @@ pub(crate) fn status_of(
         Err(error @ RunError::Effect { .. }) => (RunStatus::Paused, Some(error.into())),
         Err(error) => (RunStatus::Failed, Some(error.into())),
     }
+}
+
+/// Where a breakpoint stopped a run.
+pub(crate) fn stop_of(result: &Result<superstep::RunResult, RunError>) -> Option<RunStop> {
+    result.as_ref().ok()?.stopped.as_ref().map(RunStop::from)
 }
 
 fn busy(place: &str) -> Problem {

@@ -8,7 +8,7 @@ use superstep::{CheckpointEvent, Payload, Run, RunError, StreamEvent};
 use tokio::time::Instant;
 
 use super::recorder::Recorder;
-use super::{TakenThread, status_of};
+use super::{TakenThread, status_of, stop_of};
 use crate::Workbench;
 use crate::base::files;
 use crate::documents::graphs::Built;
@@ -163,9 +163,13 @@ impl Reader {
         let (status, problem) = status_of(&result, head.as_ref().is_some_and(|head| !head.next.is_empty()));
         self.run.status = status;
         self.run.problem = problem;
+        self.run.stop = stop_of(&result);
         self.run.ended_at = Some(files::now());
         if let Err(problem) = workbench.ledger.run_ended(&self.run) {
             tracing::error!(thread = thread_id, %problem, "the end of the run was not noted");
+        }
+        if let Some(id) = self.run.stop.as_ref().and_then(|stop| stop.breakpoint.as_deref()) {
+            workbench.forget_once(&thread_id, id);
         }
         // How long its tasks took is there when its end is published.
         let written = workbench.records.keeper().ask(|_| Ok(())).await;

@@ -18,7 +18,7 @@ use crate::events::hub::{Hub, Subscription};
 use crate::ipc::instance::Instance;
 use crate::ipc::{HandedRun, Hello, Host, Listener, Started};
 use crate::ledger::{Keeper, Kept, Ledger, RunLog, RunRow};
-use crate::runs::{Recorder, status_of, stopped};
+use crate::runs::{Recorder, status_of, stop_of, stopped};
 use crate::wire::commands;
 use crate::wire::{AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents};
 
@@ -299,6 +299,7 @@ impl RunRecord {
             started_at: files::now(),
             ended_at: None,
             problem: None,
+            stop: None,
         };
         let log = RunLog::new(keeper.clone(), thread_id, run_id);
         let began = run.clone();
@@ -360,6 +361,7 @@ impl RunRecord {
     pub async fn end(mut self, result: &Result<RunResult, RunError>) {
         self.recorder.end();
         (self.run.status, self.run.problem) = status_of(result, self.is_open);
+        self.run.stop = stop_of(result);
         self.run.ended_at = Some(files::now());
         let event = AppEvent::Run { run: self.run.view() };
         self.log.emit(event, |event| self.hub.publish(event));

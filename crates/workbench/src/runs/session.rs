@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use superstep::run::{Breakpoint, StepTask};
 use superstep::{
     Checkpointer, ClaimRequest, EffectPolicy, Graph, Input, Name, Object, RunConfig, RunError, RunResult,
     StreamEvent, StreamMode, ThreadId, Value,
@@ -69,6 +70,10 @@ pub struct Request<'a> {
     pub break_before: Vec<Name>,
     /// Stop after these nodes; `*` means all.
     pub break_after: Vec<Name>,
+    /// Breakpoints with conditions.
+    pub breakpoints: Vec<Breakpoint>,
+    /// Run one task of the open step alone.
+    pub step_task: Option<StepTask>,
     /// What nodes read and no node writes.
     pub context: Value,
     /// The most tasks at once.
@@ -122,6 +127,8 @@ impl Session {
         config.modes = request.modes.to_vec();
         config.interrupt_before = request.break_before;
         config.interrupt_after = request.break_after;
+        config.breakpoints = request.breakpoints.into();
+        config.step_task = request.step_task;
         config.context = request.context;
         config.max_concurrency = request.max_concurrency;
         config.effects = request.effects;

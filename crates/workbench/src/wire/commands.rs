@@ -26,6 +26,7 @@ macro_rules! for_each_command {
             "node.test" => node_test(TestNode) -> NodeTested,
             "breakpoints.get" => breakpoints_get(ReadBreakpoints) -> Breakpoints,
             "breakpoints.set" => breakpoints_set(Breakpoints) -> Breakpoints,
+            "breakpoint.check" => breakpoint_check(CheckBreakpoint) -> Empty,
             "run.start" => run_start(StartRun) -> RunView,
             "run.stop" => run_stop(StopRun) -> Empty,
             "run.effects" => run_effects(FindEffects) -> EffectList,

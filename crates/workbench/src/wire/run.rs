@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{CheckpointRef, Json, Problem, TaskView};
+use super::{Breakpoint, CheckpointRef, Json, Problem, RunStop, TaskView};
 
 /// What a run does first.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -175,11 +175,22 @@ pub struct StartRun {
     /// What to do.
     pub action: RunAction,
     /// Stop before these nodes.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<String>>", optional)]
     pub break_before: Vec<String>,
     /// Stop after these nodes.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<String>>", optional)]
     pub break_after: Vec<String>,
+    /// Breakpoints with conditions. Those that are switched off, and those at nodes and keys that the graph does not have,
+    /// mean nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<Breakpoint>>", optional)]
+    pub breakpoints: Vec<Breakpoint>,
+    /// Run this task of the open step alone, and hold the others back; `next` for the first that waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub step_task: Option<String>,
     /// Run one super-step and stop.
     #[serde(default)]
     pub single_step: bool,
@@ -258,6 +269,10 @@ pub struct RunView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub problem: Option<Problem>,
+    /// Where it stopped, and why, when a breakpoint stopped it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub stop: Option<RunStop>,
     /// The program that runs it, when that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

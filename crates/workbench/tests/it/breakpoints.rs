@@ -104,3 +104,121 @@ async fn another_program_on_the_data_folder_is_told() {
         .await;
     assert_eq!(points(&two, "/graphs/a.json").await, json!([point("a")]));
 }
+
+/// `count` adds one to `n` until it is 4, then `end`.
+fn rounds() -> serde_json::Value {
+    json!({
+        "key:n": {"type": "integer", "default": 0},
+        "key:log": {"type": "array", "reducer": "append"},
+        "node:count": {"kind": "assign", "config": {"set": {"n": "state.n + 1"}}},
+        "node:end": {"kind": "assign", "config": {"set": {"log": "'end'"}}},
+        "edge:1": {"from": "__start__", "to": "count"},
+        "edge:2": {"from": "count", "to": "count", "when": "state.n < 4"},
+        "edge:3": {"from": "count", "to": "end", "when": "state.n >= 4"},
+        "edge:4": {"from": "end", "to": "__end__"}
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_condition_stops_a_run_and_the_run_says_why_after_a_restart_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Rounds", rounds()).await;
+    let points = json!([
+        {"id": "off", "when": "before", "node": "count", "enabled": false},
+        {"id": "gone", "when": "before", "node": "nobody", "enabled": true},
+        {"id": "key", "when": "key", "key": "n", "condition": "new == 2", "enabled": true},
+    ]);
+    let (run, _) = app
+        .run(json!({"graphId": graph, "action": {"type": "input", "input": {}}, "breakpoints": points}))
+        .await;
+    assert_eq!(run["status"], "paused");
+    assert_eq!(run["stop"]["reason"], "`n` became 2, written by `count`");
+    assert_eq!(run["stop"]["breakpoint"], "key");
+    let thread = run["threadId"].as_str().unwrap().to_owned();
+    app.close().await;
+
+    let mut app = App::open(dir.path()).await;
+    let view = app.ok("thread.get", json!({"threadId": thread})).await;
+    assert_eq!(view["run"]["stop"]["node"], "count", "{view}");
+    let edge = json!([{"id": "e", "when": "edge", "node": "count", "to": "end", "enabled": true}]);
+    let (run, _) = app
+        .run(json!({"threadId": thread, "action": {"type": "continue"}, "breakpoints": edge}))
+        .await;
+    assert_eq!(run["stop"]["reason"], "`count` led to `end`");
+    let (run, _) = app
+        .run(json!({"threadId": thread, "action": {"type": "continue"}}))
+        .await;
+    assert_eq!((&run["status"], &run["stop"]), (&json!("done"), &json!(null)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_breakpoint_that_stops_once_is_gone_then() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Rounds", rounds()).await;
+    let once = json!({"id": "here", "when": "after", "node": "count", "once": true, "enabled": true});
+    let stays = json!({"id": "stays", "when": "before", "node": "end", "enabled": true});
+    let both = json!([once, stays]);
+    app.ok("breakpoints.set", json!({"graph": graph, "points": both}))
+        .await;
+    let start = json!({"graphId": graph, "action": {"type": "input", "input": {}}, "breakpoints": both});
+    let (run, _) = app.run(start).await;
+    assert_eq!(run["stop"]["breakpoint"], "here");
+    assert_eq!(points(&app, &graph).await, json!([stays]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_breakpoint_that_cannot_be_is_refused_before_anything_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(dir.path()).await;
+    let graph = app.draft("Rounds", rounds()).await;
+    let point = json!([{"when": "after", "node": "count", "condition": "retries > 2", "enabled": true}]);
+    let start = json!({"graphId": graph, "action": {"type": "input", "input": {}}, "breakpoints": point});
+    let problem = app.refused("run.start", start).await;
+    assert_eq!(problem.code, "invalid-breakpoint");
+    assert!(
+        problem.message.contains("there is no `retries` here"),
+        "{problem}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_task_of_a_step_runs_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app
+        .draft(
+            "Fan",
+            json!({
+                "key:log": {"type": "array", "reducer": "append"},
+                "node:a": {"kind": "assign", "config": {"set": {"log": "'a'"}}},
+                "node:b": {"kind": "assign", "config": {"set": {"log": "'b'"}}},
+                "edge:1": {"from": "__start__", "to": "a"},
+                "edge:2": {"from": "__start__", "to": "b"},
+            }),
+        )
+        .await;
+    let before = json!([{"id": "x", "when": "before", "node": "a", "enabled": true}]);
+    let (run, _) = app
+        .run(json!({"graphId": graph, "action": {"type": "input", "input": {}}, "breakpoints": before}))
+        .await;
+    let thread = run["threadId"].as_str().unwrap().to_owned();
+    let live = app.ok("thread.snapshot", json!({"threadId": thread})).await;
+    let b = live["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|task| task["node"] == "b")
+        .unwrap();
+    let alone = json!({"threadId": thread, "action": {"type": "continue"}, "stepTask": b["id"]});
+    let (run, _) = app.run(alone).await;
+    assert_eq!(run["status"], "paused");
+    assert_eq!(run["stop"]["reason"], "`b` ran alone; 1 task of the step waits");
+    let live = app.ok("thread.snapshot", json!({"threadId": thread})).await;
+    assert_eq!(live["next"], json!(["a"]));
+    let next = json!({"threadId": thread, "action": {"type": "continue"}, "stepTask": "next"});
+    let (run, _) = app.run(next).await;
+    assert_eq!(run["stop"]["reason"], "`a` ran, the last task of its step");
+    assert_eq!(app.state(&thread, None).await["log"], json!(["a", "b"]));
+}

@@ -1,0 +1,421 @@
+//! Breakpoints as people write them, and as the engine takes them.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use superstep::Value;
+use superstep::run::{Breakpoint as Point, BreakpointLimit, BreakpointPlace, HitRule};
+use superstep_nodes::expression::{Expression, Scope, Template, Uses};
+
+use crate::wire::{BreakHits, BreakWhen, Breakpoint, Problem};
+
+/// The names that a condition sees beside `state`.
+const NAMES: [&str; 6] = ["old", "new", "writer", "task", "value", "run"];
+
+/// The variables of a condition.
+fn scope(seen: &Value) -> Scope {
+    let mut scope = Scope::new(&seen["state"]);
+    for name in NAMES {
+        if let Some(value) = seen.get(name) {
+            scope = scope.with(name, value.clone());
+        }
+    }
+    scope
+}
+
+fn invalid(point: &Breakpoint, message: impl fmt::Display) -> Problem {
+    Problem::new(
+        "invalid-breakpoint",
+        format!("The breakpoint `{point}` is not valid: {message}"),
+    )
+}
+
+/// Refuses names that no condition sees, so that a misspelt one is no condition that never holds.
+fn known(point: &Breakpoint, uses: &Uses) -> Result<(), Problem> {
+    let unknown: BTreeSet<&str> = uses
+        .names
+        .iter()
+        .map(String::as_str)
+        .filter(|name| !NAMES.contains(name))
+        .collect();
+    match unknown.into_iter().next() {
+        None => Ok(()),
+        Some(name) => Err(
+            invalid(point, format!("there is no `{name}` here.")).remedy(format!(
+                "Use `state` and, where the place has them, {}.",
+                NAMES.map(|name| format!("`{name}`")).join(", ")
+            )),
+        ),
+    }
+}
+
+impl Breakpoint {
+    /// A breakpoint that is switched on and has nothing but its place.
+    pub fn at(when: BreakWhen, node: impl Into<String>) -> Self {
+        Self {
+            id: None,
+            node: node.into(),
+            when,
+            to: None,
+            key: None,
+            kind: None,
+            limit: None,
+            within: None,
+            condition: None,
+            hits: None,
+            log: None,
+            once: false,
+            enabled: true,
+        }
+    }
+
+    fn place(&self) -> Result<BreakpointPlace, Problem> {
+        let node = || {
+            if self.node.is_empty() {
+                return Err(
+                    invalid(self, "it names no node.").remedy("Name the node, or `*` for every node.")
+                );
+            }
+            Ok(self.node.as_str().into())
+        };
+        let key = || {
+            let key = self.key.as_deref().filter(|key| !key.is_empty());
+            key.map(Into::into)
+                .ok_or_else(|| invalid(self, "it names no state key.").remedy("Name the key."))
+        };
+        let limit = || {
+            let limit = self.limit.filter(|limit| *limit > 0);
+            limit.ok_or_else(|| invalid(self, "it has no limit.").remedy("Give a number above 0."))
+        };
+        let kind = || {
+            let kind = self.kind.as_deref().filter(|kind| !kind.is_empty());
+            kind.map(Into::into)
+        };
+        Ok(match self.when {
+            BreakWhen::Before => BreakpointPlace::Before(node()?),
+            BreakWhen::After => BreakpointPlace::After(node()?),
+            BreakWhen::Edge => {
+                let to = self.to.as_deref().filter(|to| !to.is_empty());
+                let to = to.ok_or_else(|| {
+                    invalid(self, "it names no target.").remedy("Name the node that the edge comes to.")
+                })?;
+                BreakpointPlace::Edge {
+                    from: node()?,
+                    to: to.into(),
+                }
+            }
+            BreakWhen::Key => BreakpointPlace::Key(key()?),
+            BreakWhen::Error => BreakpointPlace::Error {
+                node: node()?,
+                class: kind(),
+            },
+            BreakWhen::Retry => BreakpointPlace::Retry(node()?),
+            BreakWhen::Question => BreakpointPlace::Question {
+                node: node()?,
+                kind: kind(),
+            },
+            BreakWhen::Emitted => BreakpointPlace::Emitted(node()?),
+            BreakWhen::Steps => BreakpointPlace::Limit(BreakpointLimit::Steps(limit()?.into())),
+            BreakWhen::Seconds => {
+                let time = Duration::from_secs(limit()?.into());
+                BreakpointPlace::Limit(BreakpointLimit::Time(time))
+            }
+            BreakWhen::StateBytes => BreakpointPlace::Limit(BreakpointLimit::StateBytes(limit()? as usize)),
+            BreakWhen::KeyBytes => {
+                BreakpointPlace::Limit(BreakpointLimit::KeyBytes(key()?, limit()? as usize))
+            }
+            BreakWhen::Watch => BreakpointPlace::Watch,
+        })
+    }
+
+    /// The breakpoint as the engine takes it.
+    ///
+    /// # Errors
+    ///
+    /// The place is not complete, or its condition or text does not compile or uses a name that is not there.
+    pub fn compile(&self) -> Result<Point, Problem> {
+        let id = self.id.clone().unwrap_or_else(|| self.to_string());
+        let mut point = Point::new(id, self.place()?).within(self.within.clone().unwrap_or_default());
+        if let Some(hits) = self.hits {
+            point = point.hits(match hits {
+                BreakHits::Every(n) => HitRule::Every(n.into()),
+                BreakHits::Nth(n) => HitRule::Nth(n.into()),
+                BreakHits::From(n) => HitRule::From(n.into()),
+            });
+        }
+        let place = "the condition of a breakpoint";
+        match self
+            .condition
+            .as_deref()
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+        {
+            Some(source) => {
+                let condition = Expression::compile(source, place)
+                    .map_err(|error| invalid(self, &error.message).remedy(error.remedy.clone()))?;
+                known(self, condition.uses())?;
+                point = point
+                    .when(move |seen: &Value| condition.truth(&scope(seen)).map_err(|error| error.message));
+            }
+            None if self.when == BreakWhen::Watch => {
+                return Err(invalid(self, "a watchpoint needs a condition.")
+                    .remedy("Write an expression that becomes true, such as `state.retries > 2`."));
+            }
+            None => {}
+        }
+        if let Some(source) = self.log.as_deref().filter(|text| !text.is_empty()) {
+            let text = Template::compile(source, "the text of a breakpoint")
+                .map_err(|error| invalid(self, &error.message).remedy(error.remedy.clone()))?;
+            known(self, text.uses())?;
+            point = point.log(move |seen: &Value| text.render(&scope(seen)).map_err(|error| error.message));
+        }
+        Ok(point)
+    }
+}
+
+/// The form of the command line, which [`Breakpoint::from_str`] reads.
+impl fmt::Display for Breakpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (node, key) = (&self.node, self.key.as_deref().unwrap_or_default());
+        let limit = self.limit.unwrap_or_default();
+        let kind = self
+            .kind
+            .as_ref()
+            .map(|kind| format!(":{kind}"))
+            .unwrap_or_default();
+        match self.when {
+            BreakWhen::Before => write!(f, "before:{node}"),
+            BreakWhen::After => write!(f, "after:{node}"),
+            BreakWhen::Edge => write!(f, "edge:{node}->{}", self.to.as_deref().unwrap_or_default()),
+            BreakWhen::Key => write!(f, "key:{key}"),
+            BreakWhen::Error => write!(f, "error:{node}{kind}"),
+            BreakWhen::Retry => write!(f, "retry:{node}"),
+            BreakWhen::Question => write!(f, "question:{node}{kind}"),
+            BreakWhen::Emitted => write!(f, "emitted:{node}"),
+            BreakWhen::Steps => write!(f, "steps:{limit}"),
+            BreakWhen::Seconds => write!(f, "seconds:{limit}"),
+            BreakWhen::StateBytes => write!(f, "state-bytes:{limit}"),
+            BreakWhen::KeyBytes => write!(f, "key-bytes:{key}:{limit}"),
+            BreakWhen::Watch => f.write_str("watch"),
+        }?;
+        if let Some(within) = &self.within {
+            write!(f, " in {within}")?;
+        }
+        match self.hits {
+            None => {}
+            Some(BreakHits::Every(n)) => write!(f, " every {n}")?,
+            Some(BreakHits::Nth(n)) => write!(f, " hit {n}")?,
+            Some(BreakHits::From(n)) => write!(f, " from {n}")?,
+        }
+        if let Some(condition) = &self.condition {
+            write!(f, " if {condition}")?;
+        }
+        if let Some(log) = &self.log {
+            write!(f, " => {log}")?;
+        }
+        Ok(())
+    }
+}
+
+const FORMS: &str = "Write PLACE [in GRAPH] [every N | hit N | from N] [if CONDITION] [=> TEXT TO LOG]. PLACE is before:NODE, \
+                     after:NODE, edge:FROM->TO, key:KEY, error[:NODE[:CLASS]], retry[:NODE], question[:NODE[:KIND]], \
+                     emitted[:NODE], steps:N, seconds:N, state-bytes:N, key-bytes:KEY:N or watch.";
+
+impl FromStr for Breakpoint {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        let bad = |message: String| Problem::new("invalid-breakpoint", message).remedy(FORMS);
+        let (rest, log) = match text.split_once(" => ") {
+            Some((rest, log)) => (rest, Some(log.trim().to_owned())),
+            None => (text, None),
+        };
+        let (rest, condition) = match rest.split_once(" if ") {
+            Some((rest, condition)) => (rest, Some(condition.trim().to_owned())),
+            None => (rest, None),
+        };
+        let mut words = rest.split_whitespace();
+        let place = words.next().unwrap_or_default();
+        let (name, of) = place.split_once(':').unwrap_or((place, ""));
+        let number = |text: &str| {
+            let number = text.parse::<u32>().ok().filter(|number| *number > 0);
+            number.ok_or_else(|| {
+                bad(format!(
+                    "`{text}` in the breakpoint `{text_of}` is not a number above 0.",
+                    text_of = rest.trim()
+                ))
+            })
+        };
+        let node = |of: &str| {
+            if of.is_empty() {
+                "*".to_owned()
+            } else {
+                of.to_owned()
+            }
+        };
+        let with_kind = |when: BreakWhen| {
+            let (of, kind) = of
+                .split_once(':')
+                .map_or((of, None), |(of, kind)| (of, Some(kind)));
+            let mut point = Self::at(when, node(of));
+            point.kind = kind.map(str::to_owned);
+            point
+        };
+        let mut point = match name {
+            "before" => Self::at(BreakWhen::Before, of),
+            "after" => Self::at(BreakWhen::After, of),
+            "edge" => {
+                let (from, to) = of
+                    .split_once("->")
+                    .ok_or_else(|| bad(format!("The edge `{of}` has no target.")))?;
+                let mut point = Self::at(BreakWhen::Edge, from);
+                point.to = Some(if to == "END" { superstep::END } else { to }.to_owned());
+                point
+            }
+            "key" => {
+                let mut point = Self::at(BreakWhen::Key, "");
+                point.key = Some(of.to_owned());
+                point
+            }
+            "error" => with_kind(BreakWhen::Error),
+            "question" => with_kind(BreakWhen::Question),
+            "retry" => Self::at(BreakWhen::Retry, node(of)),
+            "emitted" => Self::at(BreakWhen::Emitted, node(of)),
+            "steps" | "seconds" | "state-bytes" => {
+                let mut point = Self::at(
+                    match name {
+                        "steps" => BreakWhen::Steps,
+                        "seconds" => BreakWhen::Seconds,
+                        _ => BreakWhen::StateBytes,
+                    },
+                    "",
+                );
+                point.limit = Some(number(of)?);
+                point
+            }
+            "key-bytes" => {
+                let (key, bytes) = of
+                    .rsplit_once(':')
+                    .ok_or_else(|| bad(format!("`{place}` names no size.")))?;
+                let mut point = Self::at(BreakWhen::KeyBytes, "");
+                (point.key, point.limit) = (Some(key.to_owned()), Some(number(bytes)?));
+                point
+            }
+            "watch" => Self::at(BreakWhen::Watch, ""),
+            _ => return Err(bad(format!("`{place}` is no place of a breakpoint."))),
+        };
+        while let Some(word) = words.next() {
+            let value = words.next().ok_or_else(|| {
+                bad(format!(
+                    "`{word}` in the breakpoint `{}` says nothing.",
+                    rest.trim()
+                ))
+            })?;
+            match word {
+                "in" => point.within = Some(value.to_owned()),
+                "every" => point.hits = Some(BreakHits::Every(number(value)?)),
+                "hit" => point.hits = Some(BreakHits::Nth(number(value)?)),
+                "from" => point.hits = Some(BreakHits::From(number(value)?)),
+                _ => {
+                    return Err(bad(format!(
+                        "`{word}` is not known in the breakpoint `{}`.",
+                        rest.trim()
+                    )));
+                }
+            }
+        }
+        (point.condition, point.log) = (condition, log);
+        point.compile()?;
+        Ok(point)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use superstep::json;
+
+    use super::*;
+
+    #[test]
+    fn the_form_of_the_command_line_comes_back_as_it_was() {
+        for text in [
+            "before:draft",
+            "after:* in refund/desk",
+            "edge:check->retry if state.retries > 2",
+            "edge:check->__end__",
+            "key:total every 3 if new < 0",
+            "error:*",
+            "error:flaky:TimeoutError hit 2",
+            "retry:flaky from 2",
+            "question:*:approval",
+            "emitted:*",
+            "steps:40",
+            "seconds:5",
+            "state-bytes:100000",
+            "key-bytes:docs:2000",
+            "watch if state.retries > 2 => retries is {{ state.retries }}",
+        ] {
+            let point: Breakpoint = text.parse().unwrap_or_else(|problem| panic!("{text}: {problem}"));
+            assert_eq!(point.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_says_what_can_be_written() {
+        for (text, message) in [
+            ("", "`` is no place of a breakpoint."),
+            ("befor:draft", "`befor:draft` is no place of a breakpoint."),
+            ("before:", "it names no node."),
+            ("edge:check", "The edge `check` has no target."),
+            (
+                "steps:0",
+                "`0` in the breakpoint `steps:0` is not a number above 0.",
+            ),
+            ("key-bytes:docs", "`key-bytes:docs` names no size."),
+            (
+                "after:a every",
+                "`every` in the breakpoint `after:a every` says nothing.",
+            ),
+            (
+                "after:a sometimes 3",
+                "`sometimes` is not known in the breakpoint `after:a sometimes 3`.",
+            ),
+            ("watch", "a watchpoint needs a condition."),
+            ("after:a if retries > 2", "there is no `retries` here."),
+            ("after:a if state.", "is not valid"),
+            ("after:a => {{ state.x", "is not valid"),
+        ] {
+            let problem = text.parse::<Breakpoint>().expect_err(text);
+            assert!(problem.message.contains(message), "{text}: {}", problem.message);
+            assert!(problem.remedy.is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn conditions_see_the_state_and_what_the_place_has() {
+        let point: Breakpoint = "key:total if new < old and state.sure and task.node == writer"
+            .parse()
+            .expect("a breakpoint");
+        let seen = json!({
+            "state": {"sure": true, "total": 3}, "old": 5, "new": 3, "writer": "loop", "task": {"node": "loop"},
+        });
+        let condition = Expression::compile(point.condition.as_deref().unwrap_or_default(), "test");
+        assert!(
+            condition
+                .expect("it compiles")
+                .truth(&scope(&seen))
+                .expect("a result")
+        );
+    }
+
+    #[test]
+    fn breakpoints_of_earlier_releases_are_read() {
+        let old = r#"{"node":"draft","when":"before","enabled":false}"#;
+        let point: Breakpoint = serde_json::from_str(old).expect("a breakpoint");
+        assert!(!point.enabled);
+        assert_eq!(point.to_string(), "before:draft");
+        assert_eq!(serde_json::to_string(&point).expect("text"), old);
+    }
+}
