@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use superstep::{StreamMode, Value};
 use superstep_nodes::Access;
-use superstep_workbench::wire::{ModelRecording, RunModels};
+use superstep_workbench::wire::{Breakpoint, ModelRecording, Problem, RunModels};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -188,6 +188,12 @@ pub(crate) struct Running {
     /// Stop after these nodes; '*' means all
     #[arg(long, value_name = "NODES", value_delimiter = ',')]
     pub(crate) interrupt_after: Vec<String>,
+    /// Stop at this place, e.g. 'edge:check->retry if state.retries > 2'; may be given several times
+    #[arg(long = "break", value_name = "PLACE", value_parser = breakpoint, long_help = BREAKS)]
+    pub(crate) breaks: Vec<Breakpoint>,
+    /// Run one task of the step that the thread has come to, and hold the others back: a task's id, or next
+    #[arg(long, value_name = "TASK")]
+    pub(crate) step_task: Option<String>,
     /// Super-steps after which the run is stopped as endless [default: the graph's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) recursion_limit: Option<u32>,
@@ -247,6 +253,25 @@ pub(crate) enum Models {
     Replay,
     /// They are asked
     Off,
+}
+
+/// The places of `--break`.
+const BREAKS: &str = "\
+Stop at this place; may be given several times:
+  --break 'PLACE [in GRAPH] [every N | hit N | from N] [if CONDITION] [=> TEXT]'
+  before:NODE  after:NODE  edge:FROM->TO  key:KEY             a node, an edge (TO may be END), a state key that is written
+  error[:NODE[:CLASS]]  retry[:NODE]                          a failure, with what the step's other tasks finished
+  question[:NODE[:KIND]]  emitted[:NODE]                      a question, a value that a node emits
+  steps:N  seconds:N  state-bytes:N  key-bytes:KEY:N          a limit
+  watch if CONDITION                                          when the condition becomes true
+  CONDITION is an expression over state, old, new, writer, task, value and run. GRAPH is the path of nodes to a nested
+  graph, such as refund/desk, or *. With => the run does not stop and TEXT, a template, is logged.";
+
+fn breakpoint(text: &str) -> Result<Breakpoint, String> {
+    text.parse().map_err(|problem: Problem| match problem.remedy {
+        Some(remedy) => format!("{}\n{remedy}", problem.message),
+        None => problem.message,
+    })
 }
 
 impl Running {

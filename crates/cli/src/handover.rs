@@ -52,7 +52,7 @@ pub(crate) async fn program_of(url: &str) -> Option<Peer> {
     Some(program)
 }
 
-fn fault(problem: Problem) -> Fault {
+pub(crate) fn fault(problem: Problem) -> Fault {
     let text = format!("{} {}", problem.message, problem.remedy.unwrap_or_default());
     let text = text.trim_end().to_owned();
     match problem.code.as_str() {
@@ -295,6 +295,8 @@ impl Handover {
                 action,
                 break_before: args.interrupt_before.clone(),
                 break_after: args.interrupt_after.clone(),
+                breakpoints: args.breaks.clone(),
+                step_task: args.step_task.clone(),
                 single_step: false,
                 step_into: false,
                 effects: BTreeMap::new(),

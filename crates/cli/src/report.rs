@@ -5,6 +5,7 @@ use std::io;
 use superstep::{Interrupt, List, Object, StreamEvent, StreamMode, Value};
 use superstep_workbench::Watcher;
 use superstep_workbench::ipc::{Ending, Streamed};
+use superstep_workbench::wire::RunStop;
 
 use crate::args::Running;
 use crate::fault::{FAILED, Fault, STOPPED, WAITING};
@@ -93,7 +94,8 @@ impl Report {
                 values,
                 interrupts,
                 checkpoint,
-            } => self.result(&status, values, interrupts, checkpoint),
+                stop,
+            } => self.result(&status, values, interrupts, checkpoint, stop),
             Ending::Failed {
                 code,
                 message,
@@ -181,18 +183,20 @@ impl Report {
         values: Value,
         interrupts: Vec<Value>,
         checkpoint: Option<String>,
+        stop: Option<RunStop>,
     ) -> Result<(), Fault> {
         if self.machine {
-            event(
-                "result",
-                [
-                    ("status", Value::from(status)),
-                    ("thread_id", self.thread.as_str().into()),
-                    ("checkpoint_id", checkpoint.map(Value::from).unwrap_or_default()),
-                    ("values", values),
-                    ("interrupts", Value::from(interrupts.clone())),
-                ],
-            )?;
+            let mut facts = vec![
+                ("status", Value::from(status)),
+                ("thread_id", self.thread.as_str().into()),
+                ("checkpoint_id", checkpoint.map(Value::from).unwrap_or_default()),
+                ("values", values),
+                ("interrupts", Value::from(interrupts.clone())),
+            ];
+            if let Some(stop) = stop.as_ref().and_then(|stop| serde_json::to_value(stop).ok()) {
+                facts.push(("stop", stop.into()));
+            }
+            event("result", facts)?;
         } else {
             out::pretty(&json(&values))?;
         }
@@ -209,7 +213,12 @@ impl Report {
             }
             _ if !self.machine => {
                 let resume = self.resume();
-                out::note(&self.kept(format!("Stopped at a breakpoint. Go on with: {resume}")));
+                let why = match &stop {
+                    Some(stop) if stop.within.is_empty() => format!("Stopped: {}.", stop.reason),
+                    Some(stop) => format!("Stopped in {}: {}.", stop.within, stop.reason),
+                    None => "Stopped at a breakpoint.".to_owned(),
+                };
+                out::note(&self.kept(format!("{why} Go on with: {resume}")));
             }
             _ => {}
         }

@@ -2,10 +2,11 @@
 
 use std::num::NonZeroUsize;
 
+use superstep::run::StepTask;
 use superstep::{CheckpointHead, CheckpointId, Effect, EffectState, Graph, ThreadId};
 use superstep_nodes::Grants;
 use superstep_workbench::session::{self, Given, Start};
-use superstep_workbench::wire::RunModels;
+use superstep_workbench::wire::{Breakpoint, RunModels};
 use superstep_workbench::{Request, Session};
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +15,7 @@ use crate::args::{RunArgs, Running};
 use crate::claim::claimant;
 use crate::fault::{Fault, STOPPED};
 use crate::graph::GraphFile;
-use crate::handover::Handover;
+use crate::handover::{Handover, fault};
 use crate::out;
 use crate::place::Store;
 use crate::report::Report;
@@ -85,6 +86,8 @@ pub(crate) async fn drive(
     let cancel = CancellationToken::new();
     stop_on_ctrl_c(cancel.clone());
     let names = |names: &[String]| names.iter().map(|name| name.as_str().into()).collect();
+    let breakpoints = args.breaks.iter().map(Breakpoint::compile);
+    let breakpoints = breakpoints.collect::<Result<Vec<_>, _>>().map_err(fault)?;
     let records = store.records();
     let modes = report.modes().to_vec();
     let request = Request {
@@ -97,6 +100,11 @@ pub(crate) async fn drive(
         recursion_limit: args.recursion_limit,
         break_before: names(&args.interrupt_before),
         break_after: names(&args.interrupt_after),
+        breakpoints,
+        step_task: args.step_task.as_deref().map(|task| match task {
+            "next" => StepTask::Next,
+            id => StepTask::Task(id.into()),
+        }),
         context: args.context.clone().unwrap_or_default(),
         max_concurrency: args.max_concurrency.map(NonZeroUsize::get),
         effects: args.effects.map(Into::into).unwrap_or_default(),

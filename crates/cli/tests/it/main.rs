@@ -1,6 +1,7 @@
 //! The real program in temporary folders: what it prints, where, and how it exits.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod breaks;
 mod changes;
 mod check;
 mod claims;

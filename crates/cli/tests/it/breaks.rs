@@ -1,0 +1,109 @@
+//! `--break` and `--step-task`: where a run stops, what it says, and how it goes on.
+
+use serde_json::json;
+
+use crate::{User, example};
+
+#[test]
+fn a_run_stops_where_a_condition_holds_and_goes_on() {
+    let user = User::new();
+    let stopped = user.expect(
+        3,
+        &[
+            "run",
+            &example("counter"),
+            "--input",
+            r#"{"limit": 5}"#,
+            "--thread",
+            "t",
+            "--break",
+            "key:count if new == 3",
+        ],
+    );
+    assert_eq!(stopped.json()["count"], 3);
+    assert!(
+        stopped
+            .err
+            .contains("Stopped: `count` became 3, written by `increment`. Go on with: superstep resume t"),
+        "{}",
+        stopped.err
+    );
+    let events = user.expect(
+        3,
+        &["resume", "t", "--json", "--break", "watch if state.count >= 4"],
+    );
+    let last: serde_json::Value = serde_json::from_str(events.out.lines().last().unwrap()).unwrap();
+    assert_eq!(last["data"]["status"], "breakpoint");
+    assert_eq!(
+        last["data"]["stop"]["reason"],
+        "The condition became true after `increment`"
+    );
+    let done = user.expect(
+        0,
+        &[
+            "resume",
+            "t",
+            "--break",
+            "after:increment => count is {{ state.count }}",
+        ],
+    );
+    assert_eq!(done.json()["count"], 5);
+}
+
+#[test]
+fn a_place_that_is_not_understood_is_a_usage_error() {
+    let user = User::new();
+    let counter = example("counter");
+    let err = |point: &str| {
+        user.expect(2, &["run", &counter, "--input", "{}", "--break", point])
+            .err
+    };
+    assert!(
+        err("key:count when new == 3").contains("`when` is not known"),
+        "{}",
+        err("key:count when new == 3")
+    );
+    assert!(err("nowhere").contains("PLACE is before:NODE"));
+    let unknown = err("before:nobody");
+    assert!(unknown.contains("which the graph does not have"), "{unknown}");
+}
+
+#[test]
+fn tasks_of_a_step_run_one_by_one() {
+    let user = User::new();
+    let set = |name: &str| json!({"kind": "assign", "config": {"set": {"log": format!("'{name}'")}}});
+    let graph = user.graph(
+        "fan",
+        &json!({
+            "format": "superstep/1",
+            "name": "Fan",
+            "state": {"log": {"type": "array", "reducer": "append"}},
+            "nodes": {"a": set("a"), "b": set("b")},
+            "edges": [{"from": "__start__", "to": "a"}, {"from": "__start__", "to": "b"}],
+        }),
+    );
+    let alone = &[
+        "run",
+        &graph,
+        "--input",
+        "{}",
+        "--thread",
+        "t",
+        "--step-task",
+        "next",
+    ];
+    let first = user.expect(3, alone);
+    assert!(
+        first.err.contains("`a` ran alone; 1 task of the step waits"),
+        "{}",
+        first.err
+    );
+    let second = user.expect(3, &["resume", "t", "--step-task", "next"]);
+    assert!(
+        second.err.contains("`b` ran, the last task of its step"),
+        "{}",
+        second.err
+    );
+    let state = user.expect(0, &["state", "t", "--json"]).json();
+    assert_eq!(state["values"]["log"], json!(["a", "b"]));
+}
