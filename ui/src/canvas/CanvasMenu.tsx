@@ -1,7 +1,8 @@
 /** What a right click offers: over a node, a line, or the empty canvas. */
 import { PointMenu, type MenuEntry } from "../components/Menu";
 import { deleteThings, setEdgeForm } from "../document/edits";
-import { currentBreakpoints, toggleBreakpoint } from "../debugger/run/breakpoints";
+import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
+import { currentBreakpoints, plainPoint, toggleBreakpoint } from "../debugger/run/breakpoints";
 import { doc, edit } from "../document/store";
 import { edgeOf, END, START, type EdgeForm } from "../document/types";
 import { t } from "../lib/texts";
@@ -23,8 +24,7 @@ const command = (id: string, label: string): MenuEntry => ({
 
 function nodeEntries(node: string): MenuEntry[] {
   if (node === START || node === END) return [command("edit.addNode", t("canvas.menu.addConnected"))];
-  const set = (when: "before" | "after") =>
-    currentBreakpoints().some((each) => each.node === node && each.when === when);
+  const set = (when: "before" | "after") => plainPoint(currentBreakpoints(), node, when) !== undefined;
   return [
     command("edit.rename", t("canvas.menu.rename")),
     command("edit.addNode", t("canvas.menu.addConnected")),
@@ -45,6 +45,11 @@ function nodeEntries(node: string): MenuEntry[] {
       label: t("canvas.break.after"),
       checked: set("after"),
       run: () => toggleBreakpoint(node, "after"),
+    },
+    {
+      id: "conditional",
+      label: t("breakpoints.withCondition"),
+      run: () => addBreakpoint({ when: "before", node }),
     },
     { id: "s3", separator: true },
     command("edit.deleteJoin", t("canvas.menu.deleteJoin")),
@@ -94,6 +99,16 @@ function lineEntries(id: string): MenuEntry[] {
       run: () =>
         void edit(t("canvas.edit.delete"), (document) => deleteThings(document, { paths: [{ edge, part }] })),
     });
+  }
+  if (line.from !== START) {
+    entries.push(
+      {
+        id: "break",
+        label: t("breakpoints.onEdge"),
+        run: () => addBreakpoint({ when: "edge", node: line.from, to: line.to }),
+      },
+      { id: "s3", separator: true },
+    );
   }
   entries.push({
     id: "delete",

@@ -25,6 +25,7 @@ import { ExportDialog } from "../features/export";
 import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
 import { TakeOverDialog } from "../features/take-over";
+import { BreakpointDialog } from "../features/breakpoints";
 import { TrustDialogs } from "../features/trust";
 import { StartScreen } from "../features/start/StartScreen";
 import { StatePanel } from "../features/state-schema/StatePanel";
@@ -81,6 +82,7 @@ export function Shell() {
         <EffectsDialog />
         <TrustDialogs />
         <TakeOverDialog />
+        <BreakpointDialog />
       </PanelBoundary>
     </div>
   );

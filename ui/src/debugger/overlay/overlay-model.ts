@@ -2,6 +2,7 @@
  * What the canvas shows over the document for one moment of one thread: pure functions from a snapshot, the live tasks
  * after it and the breakpoints. `overlay.ts` keeps the results stable and hands them to React.
  */
+import type { Breakpoint } from "../../ipc/bindings/Breakpoint";
 import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
 import type { TaskStatus } from "../../ipc/bindings/TaskStatus";
 import { readableError } from "../parts/format";
@@ -23,12 +24,6 @@ export interface NodeOverlay {
 export interface EdgeOverlay {
   readonly times: number;
   readonly active: boolean;
-}
-
-interface Breakpoint {
-  readonly node: string;
-  readonly when: "before" | "after";
-  readonly enabled: boolean;
 }
 
 export interface Overlay {
@@ -225,9 +220,9 @@ export function computeOverlay(moment: Moment): Overlay {
   }
 
   for (const point of moment.breakpoints) {
-    if (!point.enabled) continue;
+    if (!point.enabled || point.within !== undefined || point.node === "" || point.node === "*") continue;
     if (point.when === "before") node(point.node).breakBefore = true;
-    else node(point.node).breakAfter = true;
+    else if (point.when === "after") node(point.node).breakAfter = true;
   }
   return { nodes, edges };
 }

@@ -121,6 +121,8 @@ interface Start {
   readonly action: RunAction;
   readonly threadId?: string;
   readonly step?: Step | undefined;
+  /** The task that alone runs. */
+  readonly task?: string | undefined;
   /** It goes on from a place that the thread may have gone on from before: what would work again is asked about. */
   readonly from?: { readonly checkpointId?: string | undefined; readonly going: Going } | undefined;
 }
@@ -131,7 +133,7 @@ export type Step = "over" | "into";
 let starting = false;
 
 /** Answers whether the run was started. */
-async function start({ action, threadId, step, from }: Start): Promise<boolean> {
+async function start({ action, threadId, step, task, from }: Start): Promise<boolean> {
   // A second press before the first has been answered would start a second thread.
   if (starting) return false;
   starting = true;
@@ -162,6 +164,7 @@ async function start({ action, threadId, step, from }: Start): Promise<boolean> 
         ...currentBreaks(),
         singleStep: step !== undefined,
         stepInto: step === "into",
+        ...(task !== undefined && { stepTask: task }),
         ...recursionLimit(),
         ...models(threadId ?? null),
         ...(action.type === "input" && contextFor(doc.head, graphKey())),
@@ -318,6 +321,14 @@ export async function step(how: Step = "over"): Promise<void> {
   else if (controls.stepOff === null) await primary({ step: isInside() ? "into" : how });
 }
 
+/** Runs one task of the step that the thread has come to, and holds the others back. */
+export async function stepTask(task: string): Promise<void> {
+  const controls = currentControls();
+  const { threadId } = useSession.getState().cursor;
+  if (controls.past) tellPast();
+  else if (controls.stepOff === null && threadId !== null) await continueThread(threadId, { task });
+}
+
 /** Runs until the nested graphs that the run is inside of are done. */
 export async function stepOut(): Promise<void> {
   const controls = currentControls();
@@ -336,7 +347,10 @@ function tellPast(): void {
   });
 }
 
-export async function continueThread(threadId: string, options: { step?: Step } = {}): Promise<void> {
+export async function continueThread(
+  threadId: string,
+  options: { step?: Step; task?: string } = {},
+): Promise<void> {
   const head = useRuns.getState().checkpoints.get(threadId)?.list[0];
   // After an edit or a fork the thread goes a way that it may have gone before.
   const again = head === undefined || head.source === "update" || head.source === "fork";
@@ -419,7 +433,7 @@ export async function answer(question: Question, value: unknown): Promise<void> 
         ...(graphId !== null && { graphId }),
         threadId,
         action: { type: "resume", answers: { [interruptId]: value }, checkpointId },
-        ...(ofOpenGraph ? currentBreaks() : { breakBefore: [], breakAfter: [] }),
+        ...(ofOpenGraph ? currentBreaks() : {}),
         singleStep: false,
         stepInto: false,
         ...effects,

@@ -7,6 +7,9 @@ import { useSession } from "../../state/session";
 import { fakeHost } from "../../test/fakeHost";
 import {
   breaksOf,
+  pointId,
+  removeBreakpoint,
+  setBreakpoint,
   currentBreakpoints,
   enableBreakpoint,
   followBreakpoints,
@@ -60,7 +63,7 @@ describe("breakpoints", () => {
     // Before it has been read: nothing of it is lost.
     toggleBreakpoint("b", "after");
     await shows([before("a"), { node: "b", when: "after", enabled: true }]);
-    enableBreakpoint("a", "before", false);
+    enableBreakpoint("before:a", false);
     renameBreakpoints("a", "c");
     toggleBreakpoint("b", "after");
     await vi.waitFor(() => expect(kept.get("/a.json")).toEqual([before("c", false)]));
@@ -102,6 +105,38 @@ describe("breakpoints", () => {
       before("off", false),
       { node: "a", when: "after", enabled: true },
     ];
-    expect(breaksOf(points, (node) => node !== "gone")).toEqual({ breakBefore: ["a"], breakAfter: ["a"] });
+    const has = (record: string) => record !== "node:gone" && record !== "key:gone";
+    expect(breaksOf(points, has).breakpoints.map(pointId)).toEqual(["before:a", "after:a"]);
+    const others: Breakpoint[] = [
+      { id: "1", when: "edge", node: "a", to: "gone", enabled: true },
+      { id: "2", when: "edge", node: "a", to: "__end__", enabled: true },
+      { id: "3", when: "key", node: "", key: "gone", enabled: true },
+      { id: "4", when: "error", node: "*", enabled: true },
+      { id: "5", when: "before", node: "gone", within: "inner", enabled: true },
+    ];
+    expect(breaksOf(others, has).breakpoints.map(pointId)).toEqual(["2", "4", "5"]);
+  });
+
+  it("keeps a conditional breakpoint when the plain one of its node is switched", async () => {
+    const conditional: Breakpoint = {
+      id: "c",
+      when: "before",
+      node: "a",
+      condition: "state.n > 2",
+      enabled: true,
+    };
+    kept = new Map([["/c.json", [conditional]]]);
+    open("/c.json");
+    await shows([conditional]);
+    toggleBreakpoint("a", "before");
+    await shows([conditional, before("a")]);
+    toggleBreakpoint("a", "before");
+    await shows([conditional]);
+    setBreakpoint({ ...conditional, condition: "state.n > 3" });
+    await shows([{ ...conditional, condition: "state.n > 3" }]);
+    renameBreakpoints("a", "b");
+    expect(currentBreakpoints()[0]?.node).toBe("b");
+    removeBreakpoint("c");
+    await shows([]);
   });
 });

@@ -27,44 +27,87 @@ export function useBreakpoints(): Points {
 
 export const onBreakpoints = (listener: () => void): (() => void) => useStore.subscribe(listener);
 
-/** Where a run is to stop. Breakpoints on nodes that are gone stay in the list but are not sent. */
-export function breaksOf(
-  points: Points,
-  exists: (node: string) => boolean,
-): { breakBefore: string[]; breakAfter: string[] } {
-  const of = (when: When) =>
-    points
-      .filter((point) => point.enabled && point.when === when && exists(point.node))
-      .map((point) => point.node);
-  return { breakBefore: of("before"), breakAfter: of("after") };
+/** A name of the breakpoint that is its own in the graph: those of earlier releases have no id. */
+export const pointId = (point: Breakpoint): string => point.id ?? `${point.when}:${point.node}`;
+
+/** Is it at a node, and has nothing but its place? Those are switched on and off by a key. */
+const isPlain = (point: Breakpoint, node: string, when: When): boolean =>
+  point.node === node &&
+  point.when === when &&
+  point.within === undefined &&
+  point.condition === undefined &&
+  point.hits === undefined &&
+  point.log === undefined;
+
+/** The names that a breakpoint is at and that the graph does not have any more. */
+export function missingOf(point: Breakpoint, has: (record: string) => boolean): string[] {
+  // The records of a nested graph are in another file.
+  if (point.within !== undefined) return [];
+  const nodes = [point.node, point.to ?? ""].filter(
+    (node) => node !== "" && node !== "*" && !node.startsWith("__") && !has(`node:${node}`),
+  );
+  const key = point.key !== undefined && !has(`key:${point.key}`) ? [point.key] : [];
+  return [...nodes, ...key];
 }
 
-export function currentBreaks(): { breakBefore: string[]; breakAfter: string[] } {
-  return breaksOf(currentBreakpoints(), (node) => doc.has(`node:${node}`));
+/** Where a run is to stop. Breakpoints at what is gone stay in the list but are not sent. */
+export function breaksOf(points: Points, has: (record: string) => boolean): { breakpoints: Breakpoint[] } {
+  return {
+    breakpoints: points
+      .filter((point) => point.enabled && missingOf(point, has).length === 0)
+      .map((point) => ({ ...point, id: pointId(point) })),
+  };
+}
+
+export function currentBreaks(): { breakpoints: Breakpoint[] } {
+  return breaksOf(currentBreakpoints(), (record) => doc.has(record));
 }
 
 // ---------------------------------------------------------------- changes
 
-/** Adds a breakpoint, or removes it. */
+/** Adds a breakpoint at a node, or removes it. */
 export function toggleBreakpoint(node: string, when: When): void {
   change((points) => {
-    const without = points.filter((each) => each.node !== node || each.when !== when);
+    const without = points.filter((each) => !isPlain(each, node, when));
     return without.length < points.length ? without : [...points, { node, when, enabled: true }];
   });
 }
 
-export function enableBreakpoint(node: string, when: When, enabled: boolean): void {
+/** The breakpoint at a node that {@link toggleBreakpoint} switches. */
+export const plainPoint = (points: Points, node: string, when: When): Breakpoint | undefined =>
+  points.find((each) => isPlain(each, node, when));
+
+/** Puts a breakpoint in the place of the one with its id, or at the end. */
+export function setBreakpoint(point: Breakpoint): void {
+  const id = pointId(point);
   change((points) =>
-    points.map((each) => (each.node === node && each.when === when ? { ...each, enabled } : each)),
+    points.some((each) => pointId(each) === id)
+      ? points.map((each) => (pointId(each) === id ? point : each))
+      : [...points, point],
   );
 }
 
+export function enableBreakpoint(id: string, enabled: boolean): void {
+  change((points) => points.map((each) => (pointId(each) === id ? { ...each, enabled } : each)));
+}
+
+export function removeBreakpoint(id: string): void {
+  change((points) => points.filter((each) => pointId(each) !== id));
+}
+
 export function renameBreakpoints(from: string, to: string): void {
-  change((points) =>
-    points.some((each) => each.node === from)
-      ? points.map((each) => (each.node === from ? { ...each, node: to } : each))
-      : points,
-  );
+  const renamed = (each: Breakpoint): Breakpoint =>
+    each.within !== undefined || (each.node !== from && each.to !== from)
+      ? each
+      : {
+          ...each,
+          ...(each.node === from && { node: to }),
+          ...(each.to === from && { to }),
+        };
+  change((points) => {
+    const next = points.map(renamed);
+    return next.some((each, index) => each !== points[index]) ? next : points;
+  });
 }
 
 /** Changes that are on their way, one after the other. What comes from outside meanwhile is read when they are through. */

@@ -1,7 +1,7 @@
 /** For one node at the cursor: how it stands, how often it ran, what it wrote or why it failed; and its breakpoints. */
 import { useMemo } from "react";
 import { Switch } from "../../components/Switch";
-import { enableBreakpoint, toggleBreakpoint, useBreakpoints } from "../../debugger/run/breakpoints";
+import { enableBreakpoint, plainPoint, pointId, toggleBreakpoint, useBreakpoints } from "../../debugger/run/breakpoints";
 import { TaskExchanges } from "../../debugger/exchanges/Exchanges";
 import { duration } from "../../debugger/parts/format";
 import { useNodeOverlay } from "../../debugger/overlay/overlay";
@@ -71,9 +71,9 @@ export function LastRun({ nodeId }: { nodeId: string }) {
 function Breakpoints({ nodeId }: { nodeId: string }) {
   const points = useBreakpoints();
   const toggle = (when: "before" | "after") => {
-    const point = points.find((each) => each.node === nodeId && each.when === when);
+    const point = plainPoint(points, nodeId, when);
     // A switched-off breakpoint is switched on again rather than removed.
-    if (point && !point.enabled) enableBreakpoint(nodeId, when, true);
+    if (point && !point.enabled) enableBreakpoint(pointId(point), true);
     else toggleBreakpoint(nodeId, when);
   };
   return (
@@ -83,7 +83,7 @@ function Breakpoints({ nodeId }: { nodeId: string }) {
         <label key={when} className="mt-1 flex items-center justify-between gap-2 text-sm">
           {t(when === "before" ? "debug.breakpoints.stopBefore" : "debug.breakpoints.stopAfter")}
           <Switch
-            checked={points.some((each) => each.node === nodeId && each.when === when && each.enabled)}
+            checked={plainPoint(points, nodeId, when)?.enabled === true}
             onChange={() => toggle(when)}
             aria-label={t(when === "before" ? "debug.breakpoints.stopBefore" : "debug.breakpoints.stopAfter")}
           />

@@ -20,6 +20,7 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { EditBar } from "./EditBar";
 import { MomentLine } from "./MomentLine";
+import { StopReason } from "./StopReason";
 import { StateTree } from "./StateTree";
 import { TasksTab } from "./TasksTab";
 
@@ -63,6 +64,7 @@ export function StateInspector() {
       aria-busy={loading}
     >
       <RunProblem />
+      {here && !isPast({ threadId, checkpointId }) && <StopReason threadId={threadId} />}
       {here && <MomentLine loaded={here} past={isPast({ threadId, checkpointId })} />}
       <RunModelsLine threadId={threadId} />
       <div className="px-3 py-2">

@@ -10,6 +10,8 @@ import { TaskExchanges } from "../../debugger/exchanges/Exchanges";
 import { json, Pre, viewText } from "../../debugger/parts/Pre";
 import { NotRetried } from "../../debugger/run/NotRetried";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
+import { stepTask } from "../../debugger/run/actions";
+import { useControls } from "../../debugger/run/useControls";
 import { notRetried } from "../../debugger/model/settled";
 import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
 import { useWithin } from "../../debugger/timeline/useWithin";
@@ -65,6 +67,22 @@ export function Task({
   );
 }
 
+/** The button that runs a task of the open step by itself. */
+function Alone({ task }: { task: TaskView }) {
+  const { past, stepOff } = useControls();
+  if (past || stepOff !== null) return null;
+  return (
+    <Button
+      size="small"
+      className="mt-1"
+      onClick={() => void stepTask(task.id)}
+      data-testid={debugIds.stepTask}
+    >
+      {t("breakpoints.stepTask")}
+    </Button>
+  );
+}
+
 function TaskDetail({ threadId, task, nested }: { threadId: string; task: TaskView; nested: boolean }) {
   const select = useSession((session) => session.select);
   const result = task.result;
@@ -80,6 +98,7 @@ function TaskDetail({ threadId, task, nested }: { threadId: string; task: TaskVi
           <CopyButton text={task.id} label={t("debug.tasks.copyId")} size={12} />
         </dd>
       </dl>
+      {task.status === "waiting" && !nested && <Alone task={task} />}
       <Attempts attempts={task.attempts} />
       {task.error !== undefined && (
         <div className={`mt-1 rounded-sm px-2 py-1.5 ${done ? "bg-surface-3" : "bg-failed-soft"}`}>

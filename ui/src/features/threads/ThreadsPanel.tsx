@@ -54,7 +54,7 @@ import { useSession } from "../../state/session";
 import { askPrune, showStorage } from "../../state/storage";
 import { isBusyElsewhere, takingOver } from "../../state/take-over";
 import { showProblem } from "../../state/toasts";
-import { BreakpointList } from "./BreakpointList";
+import { BreakpointList } from "../breakpoints";
 
 const ROW = 46;
 const STATUSES: readonly RunStatus[] = ["running", "asking", "paused", "failed", "stopped", "done"];

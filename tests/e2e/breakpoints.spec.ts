@@ -1,0 +1,81 @@
+/** Questions 5 and 6 of a debugger: "stop when this happens", and a step gone through task by task. */
+import { expect, test } from "./superstep";
+
+const desk = {
+  format: "superstep/1",
+  name: "Retries",
+  state: {
+    retries: { type: "integer", default: 0 },
+    log: { type: "array", reducer: "append" },
+  },
+  nodes: {
+    check: { kind: "assign", config: { set: { log: "'checked'" } } },
+    retry: { kind: "assign", config: { set: { retries: "state.retries + 1" } } },
+    a: { kind: "assign", config: { set: { log: "'a'" } } },
+    b: { kind: "assign", config: { set: { log: "'b'" } } },
+  },
+  edges: [
+    { from: "__start__", to: "check" },
+    { from: "check", to: "retry", when: "state.retries < 5" },
+    { from: "retry", to: "check" },
+    { from: "check", to: "a", when: "state.retries >= 5" },
+    { from: "check", to: "b", when: "state.retries >= 5" },
+  ],
+  examples: [{ name: "one", input: { retries: 0 } }],
+};
+
+test("a run stops where a condition holds, says why, and goes on", async ({ app, page }) => {
+  await app.openGraph(desk);
+  await app.id("use-debug").click();
+
+  // On an edge, with a condition.
+  await page.locator('[data-testid="edge-check->retry"]').first().click({ button: "right", force: true });
+  await page.getByRole("menuitem", { name: "Breakpoint on this edge" }).click();
+  const dialog = app.id("breakpoint-dialog");
+  await expect(dialog).toContainText("check → retry");
+  const condition = app.id("breakpoint-condition").locator(".cm-content, textarea, input").first();
+  await condition.click();
+  await page.keyboard.type("retries > 2");
+  await app.id("breakpoint-save").click();
+  await expect(dialog, "a name that is not there is refused").toContainText("there is no `retries` here");
+  await app.picture("breakpoint-refused");
+  await condition.click();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.type("state.retries > 2");
+  await app.id("breakpoint-save").click();
+  await expect(dialog).toHaveCount(0);
+  await expect(app.id("breakpoint")).toContainText("if state.retries > 2");
+
+  await app.id("run").click();
+  await app.status("paused");
+  await expect(app.id("stop-reason")).toContainText("Stopped: `check` led to `retry`");
+  await expect(app.key("retries")).toContainText("3");
+  await app.picture("breakpoint-stopped");
+
+  // It is there after a reload, and a second breakpoint is a watchpoint.
+  await page.reload();
+  await app.id("use-debug").click();
+  await expect(app.id("stop-reason")).toContainText("led to `retry`");
+  await app.id("breakpoint").getByRole("checkbox").click();
+  await app.id("breakpoint-add").click();
+  await page.getByRole("menuitem", { name: "When a condition becomes true…" }).click();
+  await condition.click();
+  await page.keyboard.type("state.retries == 5");
+  await page.getByRole("switch", { name: "Remove after the first stop" }).click();
+  await app.id("breakpoint-save").click();
+  await expect(app.id("breakpoint")).toHaveCount(2);
+  await app.id("run").click();
+  await expect(app.id("stop-reason")).toContainText("The condition became true after `retry`");
+  await expect(app.id("breakpoint"), "it was to stop once").toHaveCount(1);
+
+  // The two tasks of the last step, one by one.
+  await app.id("run-step").click();
+  await expect(app.id("stop-reason")).toHaveCount(0);
+  await page.getByRole("tab", { name: "Tasks" }).click();
+  await page.locator('[data-testid="task"][data-node="b"][data-status="waiting"]').getByRole("button").first().click();
+  await app.id("step-task").click();
+  await expect(app.id("stop-reason")).toContainText("`b` ran alone; 1 task of the step waits");
+  await app.picture("step-task");
+  await app.id("run").click();
+  await app.status("done");
+});

@@ -1,0 +1,121 @@
+/** All breakpoints of the open graph, each with a switch; one at something that is gone is shown as such and can be removed. */
+import { ChevronDown, ChevronRight, Pencil, Plus, X } from "lucide-react";
+import { useState } from "react";
+import { Checkbox } from "../../components/Checkbox";
+import { IconButton } from "../../components/IconButton";
+import { Menu, type MenuEntry } from "../../components/Menu";
+import { addBreakpoint, editBreakpoint } from "../../debugger/run/breakpoint-dialog";
+import { detailText, placeText } from "../../debugger/run/breakpoint-text";
+import {
+  enableBreakpoint,
+  missingOf,
+  pointId,
+  removeBreakpoint,
+  useBreakpoints,
+} from "../../debugger/run/breakpoints";
+import { doc, useIds } from "../../document/store";
+import type { Breakpoint } from "../../ipc/bindings/Breakpoint";
+import { debugIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
+
+/** The places that no node or edge of the canvas stands for; the others are added there. */
+type Elsewhere = Exclude<Breakpoint["when"], "before" | "after" | "edge">;
+const PLACES: readonly ({ readonly when: Elsewhere } & Partial<Breakpoint>)[] = [
+  { when: "watch" },
+  { when: "key" },
+  { when: "error", node: "*" },
+  { when: "retry", node: "*" },
+  { when: "question", node: "*" },
+  { when: "emitted", node: "*" },
+  { when: "steps", limit: 10 },
+  { when: "seconds", limit: 10 },
+  { when: "stateBytes", limit: 100_000 },
+  { when: "keyBytes", limit: 100_000 },
+];
+
+export function BreakpointList() {
+  const points = useBreakpoints();
+  useIds("node");
+  useIds("key");
+  const [open, setOpen] = useState(true);
+  const Chevron = open ? ChevronDown : ChevronRight;
+  const add: MenuEntry[] = PLACES.map((place) => ({
+    id: place.when,
+    label: t(`breakpoints.add.${place.when}`),
+    run: () => addBreakpoint(place),
+  }));
+  return (
+    <div className="shrink-0 border-t border-line" data-testid={debugIds.breakpoints}>
+      <div className="flex h-8 items-center pr-1">
+        <button
+          type="button"
+          className="flex h-8 min-w-0 flex-1 items-center gap-1 px-2 text-left text-xs font-semibold text-text-2 hover:text-text"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        >
+          <Chevron size={14} aria-hidden />
+          {t("debug.breakpoints")}
+          {points.length > 0 && <span className="tabular font-normal text-text-3">{points.length}</span>}
+        </button>
+        <Menu
+          align="end"
+          entries={add}
+          trigger={
+            <IconButton size="small" label={t("breakpoints.add")} data-testid={debugIds.breakpointAdd}>
+              <Plus size={14} aria-hidden />
+            </IconButton>
+          }
+        />
+      </div>
+      {open && (
+        <ul className="max-h-48 overflow-y-auto pb-1">
+          {points.length === 0 && (
+            <li className="px-3 pb-2 text-xs text-text-2">{t("debug.breakpoints.none")}</li>
+          )}
+          {points.map((point) => (
+            <Row key={pointId(point)} point={point} />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Row({ point }: { point: Breakpoint }) {
+  const select = useSession((session) => session.select);
+  const gone = missingOf(point, (record) => doc.has(record)).length > 0;
+  const id = pointId(point);
+  const place = placeText(point);
+  const detail = detailText(point);
+  const reveal = () => {
+    if (doc.has(`node:${point.node}`)) select({ nodes: [point.node] });
+    else editBreakpoint(point);
+  };
+  return (
+    <li
+      className="group flex min-h-7 items-center gap-2 py-0.5 pr-1 pl-3 hover:bg-surface-3"
+      data-testid={debugIds.breakpoint}
+    >
+      <Checkbox checked={point.enabled} onChange={(next) => enableBreakpoint(id, next)} aria-label={place} />
+      <button
+        type="button"
+        className={`min-w-0 flex-1 text-left text-sm ${gone || !point.enabled ? "text-text-3" : ""}`}
+        title={gone ? t("breakpoints.gone") : [place, detail].filter(Boolean).join("\n")}
+        onClick={reveal}
+        onDoubleClick={() => editBreakpoint(point)}
+      >
+        <span className={`block truncate ${gone ? "line-through" : ""}`}>{place}</span>
+        {detail !== "" && <span className="block truncate font-mono text-xs text-text-2">{detail}</span>}
+      </button>
+      <span className="flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
+        <IconButton size="small" label={t("breakpoints.edit")} onClick={() => editBreakpoint(point)}>
+          <Pencil size={13} aria-hidden />
+        </IconButton>
+        <IconButton size="small" label={t("debug.breakpoints.remove")} onClick={() => removeBreakpoint(id)}>
+          <X size={13} aria-hidden />
+        </IconButton>
+      </span>
+    </li>
+  );
+}
