@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use superstep::{CheckpointId, StorageError, ThreadId};
 
 use super::Whole;
-use crate::redis::measure::{bases, rows_of, with_bases};
 use crate::redis::reader::corrupt;
 use crate::redis::server::{REMOVE, Server, bytes as bytes_of, number, parts, place};
 use crate::redis::state::{Resolved, index_key, index_parts, read_record};
+use crate::redis::usage::{bases, rows_of, with_bases};
 use crate::redis::writer::standing;
 
 /// Checkpoints, or values, that one script removes: the server does nothing else meanwhile.

@@ -1,4 +1,4 @@
-//! What was read or written lately, at hand for whoever reads it next.
+//! Values that were read or written lately, kept for the next reader.
 //!
 //! A conversation is read by every turn, and nearly all of it is what this process stored or read a moment ago. What is
 //! kept are values by the number of their row: a row is never changed, so a reader looks up in its backend *which* rows
@@ -23,7 +23,7 @@ const STATES: u64 = 2048;
 
 /// Values by row, and whatever else a backend wants to have at hand, by row too. Bounded.
 #[derive(Debug)]
-pub(crate) struct Warm<S> {
+pub(crate) struct ValueCache<S> {
     most: u64,
     inner: Mutex<Inner<S>>,
 }
@@ -77,7 +77,7 @@ impl<V: Clone> Aging<V> {
     }
 }
 
-impl<S: Clone> Warm<S> {
+impl<S: Clone> ValueCache<S> {
     /// Keeps about so many bytes.
     pub(crate) fn new(most: u64) -> Self {
         Self {
@@ -145,41 +145,49 @@ mod tests {
 
     #[test]
     fn it_is_bounded_and_forgets_what_is_not_asked_for() {
-        let warm: Warm<()> = Warm::new(20_000);
+        let value_cache: ValueCache<()> = ValueCache::new(20_000);
         for row in 1..100 {
-            warm.keep(1, row, None, json!(row), 1000);
-            assert_eq!(warm.value(1, 1), Some(json!(1)), "it is asked for all the time");
+            value_cache.keep(1, row, None, json!(row), 1000);
+            assert_eq!(
+                value_cache.value(1, 1),
+                Some(json!(1)),
+                "it is asked for all the time"
+            );
         }
-        assert_eq!(warm.value(1, 2), None);
-        assert_eq!(warm.value(1, 99), Some(json!(99)));
-        let kept = warm
+        assert_eq!(value_cache.value(1, 2), None);
+        assert_eq!(value_cache.value(1, 99), Some(json!(99)));
+        let kept = value_cache
             .at(1)
             .map(|inner| inner.values.young.len() + inner.values.old.len());
         assert!(kept.is_some_and(|kept| kept < 12), "{kept:?}");
-        warm.keep(1, 500, None, json!("too long"), 100_000);
-        assert_eq!(warm.value(1, 500), None);
+        value_cache.keep(1, 500, None, json!("too long"), 100_000);
+        assert_eq!(value_cache.value(1, 500), None);
     }
 
     #[test]
     fn what_continues_a_list_takes_its_place() {
-        let warm: Warm<()> = Warm::new(10_000);
+        let value_cache: ValueCache<()> = ValueCache::new(10_000);
         for row in 1..1000 {
-            warm.keep(1, row, Some(row - 1), json!([row]), 1000);
+            value_cache.keep(1, row, Some(row - 1), json!([row]), 1000);
         }
-        assert_eq!(warm.value(1, 999), Some(json!([999])));
-        assert_eq!(warm.value(1, 998), None);
+        assert_eq!(value_cache.value(1, 999), Some(json!([999])));
+        assert_eq!(value_cache.value(1, 998), None);
     }
 
     #[test]
     fn after_a_removal_nothing_is_known() {
-        let warm: Warm<i32> = Warm::new(10_000);
-        warm.keep(1, 7, None, json!("old"), 5);
-        warm.keep_state(1, 7, 70);
-        assert_eq!(warm.value(2, 7), None, "another process removed something");
-        assert_eq!(warm.state(2, 7), None);
-        warm.keep(2, 7, None, json!("new"), 5);
-        assert_eq!(warm.value(1, 7), None, "a reader that looks at the moment before");
-        warm.keep(1, 7, None, json!("old"), 5);
-        assert_eq!(warm.value(2, 7), Some(json!("new")));
+        let value_cache: ValueCache<i32> = ValueCache::new(10_000);
+        value_cache.keep(1, 7, None, json!("old"), 5);
+        value_cache.keep_state(1, 7, 70);
+        assert_eq!(value_cache.value(2, 7), None, "another process removed something");
+        assert_eq!(value_cache.state(2, 7), None);
+        value_cache.keep(2, 7, None, json!("new"), 5);
+        assert_eq!(
+            value_cache.value(1, 7),
+            None,
+            "a reader that looks at the moment before"
+        );
+        value_cache.keep(1, 7, None, json!("old"), 5);
+        assert_eq!(value_cache.value(2, 7), Some(json!("new")));
     }
 }

@@ -41,7 +41,7 @@ pub(super) struct Begun {
 pub(super) struct Pruned {
     pub(super) removal: Removal,
     /// Written where it is not a dry run.
-    pub(super) anew: Option<Anew>,
+    pub(super) rewrite: Option<Rewrite>,
 }
 
 impl Begun {
@@ -84,12 +84,12 @@ impl Begun {
         // What has come since it began is among the heads, and not in the text yet.
         removal.threads = u64::from(all);
         removal.bytes = Some(self.bytes.saturating_sub(text.len() as u64));
-        let anew = if pruning.dry_run {
+        let rewrite = if pruning.dry_run {
             None
         } else {
-            Some(Anew::write(self, doomed, &text)?)
+            Some(Rewrite::write(self, doomed, &text)?)
         };
-        Ok(Some(Pruned { removal, anew }))
+        Ok(Some(Pruned { removal, rewrite }))
     }
 
     fn doomed(&self, pruning: &Pruning, heads: &[CheckpointHead]) -> (Doomed, Removal) {
@@ -113,7 +113,7 @@ impl Begun {
     }
 
     /// The journal of this thread with what it lacks of another one.
-    pub(super) fn with_copy_of(self, from: &Self) -> Result<Anew, StorageError> {
+    pub(super) fn with_copy_of(self, from: &Self) -> Result<Rewrite, StorageError> {
         let there: Doomed = self.heads().into_iter().map(|head| (head.ns, head.id)).collect();
         let (go_on, never) = (|| Ok(()), |_: &Name, _: &CheckpointId| false);
         let mut text = Vec::new();
@@ -135,20 +135,20 @@ impl Begun {
             strange: &there,
         };
         other.copy(&mut text, &self.thread, &from.read()?, &go_on)?;
-        Anew::write(self, Doomed::new(), &text)
+        Rewrite::write(self, Doomed::new(), &text)
     }
 }
 
 /// A journal that was written beside the one whose place it is to take.
 #[derive(Debug)]
-pub(super) struct Anew {
+pub(super) struct Rewrite {
     pub(super) begun: Begun,
     doomed: Doomed,
     journal: Journal,
     beside: Unfinished,
 }
 
-impl Anew {
+impl Rewrite {
     fn write(begun: Begun, doomed: Doomed, text: &[u8]) -> Result<Self, StorageError> {
         let journal = Journal::of(&begun.thread, &begun.path, text);
         let beside = Unfinished::write(&begun.path, text)?;
@@ -406,10 +406,10 @@ mod tests {
         assert_eq!(counts, [("cold", 6), ("long", 42)]);
         assert!(saver.verify(false).await.expect("checks").is_sound());
 
-        let anew = pruned.anew.expect("it is no dry run");
+        let rewrite = pruned.rewrite.expect("it is no dry run");
         assert!(
             saver
-                .submit(move |writer| writer.put_in_place(anew))
+                .submit(move |writer| writer.put_in_place(rewrite))
                 .await
                 .expect("goes in place")
         );
@@ -437,24 +437,24 @@ mod tests {
             let begun = saver.submit(|writer| writer.begin(&"long".into()));
             let begun = begun.await.expect("reads").expect("is there");
             let pruned = begun.prune(&rule, &|| Ok(())).expect("works").expect("removes");
-            pruned.anew.expect("it is no dry run")
+            pruned.rewrite.expect("it is no dry run")
         };
-        let anew = hold().await;
+        let rewrite = hold().await;
         let latest = Pruning::threads(["long".into()], Keep::Latest);
         assert_eq!(saver.prune(&latest).await.expect("prunes").checkpoints, 19);
         assert!(
             !saver
-                .submit(move |writer| writer.put_in_place(anew))
+                .submit(move |writer| writer.put_in_place(rewrite))
                 .await
                 .expect("looks")
         );
         assert_eq!(everything(&saver).await.len(), 1);
-        let anew = hold().await;
+        let rewrite = hold().await;
         saver.delete_thread(&"long".into()).await.expect("deletes");
         let made = grow(&saver, "long", 3).await;
         assert!(
             !saver
-                .submit(move |writer| writer.put_in_place(anew))
+                .submit(move |writer| writer.put_in_place(rewrite))
                 .await
                 .expect("looks")
         );
