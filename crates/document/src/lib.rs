@@ -8,25 +8,25 @@
 //! This crate knows no node kind but `note` (which is none), no engine and no file system. What a node's `config` may hold is the business of the
 //! node kinds; here it is only an object. `docs/graph-format.md` is the description for people.
 
-mod conduct;
 mod diagnostic;
 mod document;
 mod json;
 mod limits;
 mod mermaid;
 mod patch;
+mod policy;
 pub mod schema;
 mod text;
 mod topology;
 mod validate;
 mod view;
 
-pub use conduct::{Cache, Conduct, ConductProblem, Effect, Fallback, NodeTimeout, Retry};
 pub use diagnostic::{Diagnostic, Severity};
 pub use document::{Document, Section};
 pub use json::{escape_pointer, same};
 pub use limits::Limits;
 pub use patch::{Patch, PatchError, PatchOp};
+pub use policy::{Cache, Effect, Fallback, NodePolicy, NodeTimeout, PolicyProblem, Retry};
 pub use topology::Topology;
 pub use view::{ChannelKind, Edge, Example, NodeSpec, Reducer, StateKey};
 

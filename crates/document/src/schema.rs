@@ -6,7 +6,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::conduct::Effect;
+use crate::policy::Effect;
 use crate::view::{ChannelKind, Reducer};
 use crate::{DEFAULT_RECURSION_LIMIT, END, FORMAT, MAX_RECURSION_LIMIT, START};
 

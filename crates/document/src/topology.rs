@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::conduct::Fallback;
 use crate::document::Document;
+use crate::policy::Fallback;
 use crate::{END, START};
 
 /// The shape of a document's graph. Edges that name unknown nodes, leave the end or
@@ -44,7 +44,7 @@ impl Topology {
         }
         // A fallback that goes on elsewhere is a way there as well.
         for (from, spec) in document.nodes() {
-            if let Some(Fallback::Branch { to, .. }) = &spec.conduct.fallback
+            if let Some(Fallback::Branch { to, .. }) = &spec.policy.fallback
                 && let (Some(&from), Some(&to)) = (places.get(from), places.get(to.as_str()))
                 && graph[to] != START
             {

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-use crate::conduct::Conduct;
 use crate::document::{Document, Section};
+use crate::policy::NodePolicy;
 use crate::{DEFAULT_RECURSION_LIMIT, END, MAX_RECURSION_LIMIT, NOTE, START};
 
 /// How an update joins what is there.
@@ -217,7 +217,7 @@ pub struct NodeSpec {
     /// What the kind needs to know.
     pub config: Map<String, Json>,
     /// How it is run, beside what it does.
-    pub conduct: Conduct,
+    pub policy: NodePolicy,
     /// For people.
     pub title: Option<String>,
     /// For people.
@@ -461,7 +461,7 @@ impl Document {
                 NodeSpec {
                     kind,
                     config,
-                    conduct: Conduct::read(record).0,
+                    policy: NodePolicy::read(record).0,
                     title: text("title"),
                     description: text("description"),
                 },

@@ -22,8 +22,8 @@ use serde_json::{Value as Json, json};
 use superstep::{Graph, Input, RunConfig, StreamMode, Value};
 use superstep_document::Document;
 use superstep_nodes::expression::{Expression, Scope, Template};
-use superstep_nodes::provider::Providers;
-use superstep_nodes::search::reader::Program;
+use superstep_nodes::models::Providers;
+use superstep_nodes::search::reader::ReaderProgram;
 use superstep_nodes::search::{Embedder, Folders, Mode, NGRAMS, Search};
 use superstep_nodes::{Environment, Grants, ModelSettings, Registry};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -497,7 +497,13 @@ async fn search(files: usize) {
         start.elapsed().as_secs_f64()
     };
     let kept = folder.path().join("indexes");
-    let folders = || Arc::new(Folders::default().kept_in(kept.clone()).read_by(Program::this()));
+    let folders = || {
+        Arc::new(
+            Folders::default()
+                .kept_in(kept.clone())
+                .read_by(ReaderProgram::this()),
+        )
+    };
     let first = folders();
     let params = format!("{files} files, {mb:.1} MB");
     let took = searched(&first, asking(&markdown, Mode::Words)).await;

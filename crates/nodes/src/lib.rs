@@ -5,42 +5,52 @@
 //! and search. Hosts use [`Registry`]: it lists the kinds, checks a document and builds its graph.
 #![warn(missing_docs)]
 
-pub mod access;
-mod conduct;
-mod durable;
+mod base;
 pub mod expression;
-mod family;
-pub mod files;
-mod helper;
-pub mod hints;
-pub mod kind;
 pub mod kinds;
-mod leads;
 mod mcp;
-mod nested;
-mod program;
-pub mod provider;
-pub mod python;
-mod registry;
-pub mod request;
-mod route;
-pub mod sandbox;
-pub mod schema;
+pub mod models;
+mod programs;
+mod project;
+pub mod registry;
 pub mod search;
-pub mod secrets;
-pub mod shape;
-mod suggest;
-mod time;
-mod view;
-mod web;
+mod state;
 
-pub use access::{Access, Grants, UnknownAccess};
-pub use conduct::{bounds, not_retried};
-pub use durable::is_own_record;
+use programs::helper::HelperWork;
+
+pub use base::access::{self, Access, Grants, UnknownAccess};
+pub use base::files::{self, Stamp};
+pub use base::{schema_validator, secrets};
+pub use kinds::is_own_record;
+pub use models::ModelSettings;
+pub use programs::helper::HelperProgram;
+pub use programs::{javascript, python};
+pub use project::{Environment, NestedError};
+pub use registry::{Built, Checked, KindInfo, NodeKind, Registry, Usage, bounds, not_retried};
+pub use state::schema;
+
+/// Does the work that this program was started for beside another one, and ends the process; otherwise returns at once.
+///
+/// Programs that run graphs call this at the head of `main`, before they start threads or read anything: from then on
+/// JavaScript runs in processes that can be ended, and PDF and HTML are read.
+pub fn serve_if_asked() {
+    HelperProgram::promise();
+    serve_as_asked();
+}
+
+/// Does the work that this program was started for, without the promise that it always would: for test programs, which
+/// are started with the arguments that lead to this call.
 #[doc(hidden)]
-pub use helper::serve_as_asked;
-pub use helper::{Program, serve_if_asked};
-pub use kind::{KindInfo, NodeKind, Usage};
-pub use nested::{NestedError, Stamp};
-pub use provider::ModelSettings;
-pub use registry::{Built, Checked, Environment, Registry};
+pub fn serve_as_asked() {
+    let Some(asked) = HelperWork::asked() else {
+        return;
+    };
+    let served = match asked {
+        Ok(HelperWork::Documents) => search::reader::work(),
+        Ok(HelperWork::JavaScript) => programs::javascript::work(),
+        Ok(HelperWork::ProcessGroup) => programs::process_group::work(),
+        // An executable that was replaced by another release.
+        Err(_) => false,
+    };
+    std::process::exit(i32::from(!served));
+}

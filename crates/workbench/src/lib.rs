@@ -25,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use superstep_document::Document;
-use superstep_nodes::search::{Folders, reader::Program};
+use superstep_nodes::search::{Folders, reader::ReaderProgram};
 use superstep_nodes::{ModelSettings, Registry};
 
 pub use base::files::{Staged, make_data_dir};
@@ -102,7 +102,7 @@ pub struct Workbench {
 /// first of all have PDF and HTML searched, too, and JavaScript run in processes that can be ended.
 pub fn registry(data_dir: &Path) -> Registry {
     let folders = Folders::default().kept_in(data_dir.join("indexes"));
-    Registry::standard().with_folders(folders.read_by(Program::this()))
+    Registry::standard().with_folders(folders.read_by(ReaderProgram::this()))
 }
 
 macro_rules! dispatch {

@@ -1,7 +1,7 @@
 //! `superstep types`: the types of a graph's state.
 
-use superstep_nodes::hints;
 use superstep_nodes::kinds::code::Language;
+use superstep_nodes::kinds::state_types;
 
 use crate::args::{ProgramLanguage, TypesArgs};
 use crate::fault::Fault;
@@ -14,6 +14,6 @@ pub(crate) fn types(args: &TypesArgs) -> Result<(), Fault> {
         ProgramLanguage::Javascript => Language::JavaScript,
         ProgramLanguage::Python => Language::Python,
     };
-    out::line(hints::types(&file.document, language).trim_end())?;
+    out::line(state_types::types(&file.document, language).trim_end())?;
     Ok(())
 }

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Check;
-use crate::conduct::Fallback;
 use crate::diagnostic::Diagnostic;
+use crate::policy::Fallback;
 use crate::topology::Topology;
 use crate::view::Edge;
 use crate::{END, START};
@@ -36,7 +36,7 @@ fn unreached(check: &mut Check<'_>, topology: &Topology, reachable: &HashSet<&st
     let stand_ins: HashSet<String> = check
         .document
         .nodes()
-        .filter_map(|(_, spec)| match spec.conduct.fallback {
+        .filter_map(|(_, spec)| match spec.policy.fallback {
             Some(Fallback::Node(name)) => Some(name),
             _ => None,
         })

@@ -11,10 +11,10 @@ use std::collections::HashSet;
 
 use serde_json::Value as Json;
 
-use crate::conduct::{Conduct, Fallback};
 use crate::diagnostic::Diagnostic;
 use crate::document::{Document, Section};
 use crate::json::{escape_pointer, type_name};
+use crate::policy::{Fallback, NodePolicy};
 use crate::{END, START};
 
 impl Document {
@@ -144,7 +144,7 @@ impl Check<'_> {
             self.field(&record, value, "config", Wanted::Object);
             self.field(&record, value, "title", Wanted::Text);
             self.field(&record, value, "description", Wanted::Text);
-            self.conduct(id, &record, value);
+            self.policy(id, &record, value);
             self.unknown_fields(&record, value);
         }
     }
@@ -165,14 +165,14 @@ impl Check<'_> {
     }
 
     /// Retries, timeouts, cache, deferral, and where a fallback leads.
-    fn conduct(&mut self, id: &str, record: &str, value: &Json) {
-        let (conduct, problems) = Conduct::read(value);
+    fn policy(&mut self, id: &str, record: &str, value: &Json) {
+        let (policy, problems) = NodePolicy::read(value);
         for problem in problems {
             self.push(
                 Diagnostic::error(problem.code, record, problem.message, problem.remedy).at(problem.pointer),
             );
         }
-        let (name, field) = match &conduct.fallback {
+        let (name, field) = match &policy.fallback {
             Some(Fallback::Node(name)) => (name, "node"),
             Some(Fallback::Branch { to, into }) => {
                 let known = |key: &String| {

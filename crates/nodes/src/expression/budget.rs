@@ -8,18 +8,18 @@ use std::fmt::{self, Write};
 use minijinja::value::{Value as Jinja, ValueKind};
 use minijinja::{Error as JinjaError, ErrorKind};
 
-use crate::view;
+use super::jinja_value;
 
 /// Bytes of one text.
-pub(super) const LARGEST_TEXT: usize = view::MAX_TEXT;
+pub(super) const LARGEST_TEXT: usize = jinja_value::MAX_TEXT;
 /// Items of one list, those of the lists in it included.
-const LARGEST_LIST: usize = view::MAX_VALUES;
+const LARGEST_LIST: usize = jinja_value::MAX_VALUES;
 /// Bytes of all texts of an evaluation together.
 const TEXTS: usize = 256 * 1024 * 1024;
 /// Items of all lists together, and items that are walked through.
 const ITEMS: usize = 10_000_000;
 /// Deepest nesting; what is deeper cannot be written, compared or dropped on the stack.
-const DEEPEST: usize = view::MAX_DEPTH;
+const DEEPEST: usize = jinja_value::MAX_DEPTH;
 
 thread_local! {
     static LEFT: Cell<(usize, usize)> = const { Cell::new((TEXTS, ITEMS)) };
@@ -96,7 +96,7 @@ fn add(value: &Jinja, depth: usize, weight: &mut Weight) -> Result<(), JinjaErro
     }
     match value.kind() {
         ValueKind::Seq | ValueKind::Iterable | ValueKind::Map
-            if !view::is_view(value) && value.len().is_some() =>
+            if !jinja_value::is_view(value) && value.len().is_some() =>
         {
             if value.len().is_some_and(|len| len > LARGEST_LIST) {
                 return spend(0, LARGEST_LIST + 1);

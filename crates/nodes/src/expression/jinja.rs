@@ -10,9 +10,10 @@ use minijinja::{AutoEscape, Environment, Error as JinjaError, ErrorKind, State, 
 use superstep::Value;
 
 use super::budget::{LARGEST_TEXT, pass, spend, weigh, written};
+use super::jinja_value::{from_jinja, to_jinja};
 use super::slice::stepped;
-use super::{ADDRESS, FUEL, bounds, encoded};
-use crate::view::{from_jinja, to_jinja};
+use super::{ADDRESS, FUEL, bounds};
+use crate::base::text::percent_encoded;
 
 /// Digits of a width in a format; wider texts than that are meant for no eye.
 const WIDTH_DIGITS: usize = 4;
@@ -39,7 +40,7 @@ pub(super) static JINJA: LazyLock<Environment<'static>> = LazyLock::new(|| {
         };
         let text = match state.auto_escape() {
             AutoEscape::None => text,
-            _ => encoded(&text).into(),
+            _ => percent_encoded(&text).into(),
         };
         // What is shown may be collected in memory: by `set`, by a macro.
         spend(text.len(), 0)?;
@@ -366,7 +367,7 @@ fn held(value: Jinja) -> Result<Jinja, JinjaError> {
         if !matches!(
             value.kind(),
             ValueKind::Seq | ValueKind::Iterable | ValueKind::Map
-        ) || crate::view::is_view(value)
+        ) || super::jinja_value::is_view(value)
         {
             return false;
         }

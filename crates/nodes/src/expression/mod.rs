@@ -7,6 +7,7 @@
 mod bounds;
 mod budget;
 mod jinja;
+mod jinja_value;
 mod slice;
 #[cfg(test)]
 mod tests;
@@ -23,8 +24,8 @@ use self::jinja::{JINJA, Limited};
 pub use self::uses::{FILTERS, Uses};
 use self::uses::{code_of, unknown_filters};
 
-use crate::suggest;
-use crate::view::{from_jinja, to_jinja};
+use self::jinja_value::{from_jinja, to_jinja};
+use crate::base::suggest;
 
 /// Instructions after which an evaluation is stopped: a loop over some hundred thousand items, about a tenth of a second.
 pub const FUEL: u64 = 2_000_000;
@@ -446,18 +447,6 @@ impl fmt::Debug for Template {
 const TEXT: &str = "text";
 /// Templates of this name give addresses: what stands in `{{ }}` is encoded, so that it is never more than a value.
 const ADDRESS: &str = "address";
-
-/// Everything but letters, digits and `-._~` as its bytes.
-pub(crate) fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            byte => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
-}
 
 impl Template {
     /// Compiles `source`; `place` says where it stands, for messages.

@@ -277,10 +277,11 @@ fn operators_mean_what_they_mean_in_jinja() {
         let jinja = plain
             .compile_expression(source)
             .unwrap()
-            .eval(minijinja::context!(state => crate::view::to_jinja(&state)));
+            .eval(minijinja::context!(state => super::jinja_value::to_jinja(&state)));
         match (jinja, eval(source, state.clone())) {
             (Ok(expected), Ok(found)) => {
-                let expected = crate::view::from_jinja(&expected).unwrap_or_else(|e| panic!("{source}: {e}"));
+                let expected =
+                    super::jinja_value::from_jinja(&expected).unwrap_or_else(|e| panic!("{source}: {e}"));
                 assert_eq!(found, expected, "{source}");
             }
             (Err(_), Err(_)) => {}
@@ -301,7 +302,7 @@ fn operators_mean_what_they_mean_in_jinja() {
     ] {
         let expected = plain.render_str(
             source,
-            minijinja::context!(state => crate::view::to_jinja(&state)),
+            minijinja::context!(state => super::jinja_value::to_jinja(&state)),
         );
         let found = render(source, state.clone());
         match (expected, found) {

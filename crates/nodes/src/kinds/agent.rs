@@ -9,16 +9,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use superstep::{BoxFuture, Graph, Input, Node, NodeContext, NodeError, NodeOutput, Object, Value};
-use superstep_document::{Conduct, Diagnostic, Document, END, FORMAT, NodeSpec, START};
+use superstep_document::{Diagnostic, Document, END, FORMAT, NodePolicy, NodeSpec, START};
 
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, parse, schema_of};
+use crate::base::config_schema::schema_of;
 use crate::kinds::model::{Line, Model, Resource, SCRIPTED};
 use crate::kinds::tools::{McpSource, ToolConfig, Tools};
-use crate::provider::Reasoning;
-use crate::schema::Keys;
-
-/// The kind's name.
-pub(crate) const AGENT: &str = "agent";
+use crate::models::Reasoning;
+use crate::project::graph_files::AGENT;
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site, parse};
+use crate::state::schema::Keys;
 
 // The nodes of the graph inside.
 const MODEL: &str = "model";
@@ -111,7 +110,7 @@ pub struct AgentConfig {
 /// What happens when an agent has had its turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(transform = crate::kind::words)]
+#[schemars(transform = crate::base::config_schema::choice_list)]
 pub enum AtLimit {
     /// The node fails.
     #[default]
@@ -314,7 +313,7 @@ impl NodeKind for Agent {
         let spec = |part: &Part| NodeSpec {
             kind: part.kind.to_owned(),
             config: part.config.clone(),
-            conduct: Conduct::default(),
+            policy: NodePolicy::default(),
             title: None,
             description: None,
         };

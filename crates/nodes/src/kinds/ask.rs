@@ -12,12 +12,13 @@ use serde_json::{Value as Json, json};
 use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, Value, iso8601};
 use superstep_document::{Diagnostic, Reducer};
 
-use crate::durable::recorded;
+use crate::base::config_schema::schema_of;
+use crate::base::schema_validator::SchemaValidator;
+use crate::base::time::millis;
 use crate::expression::{Scope, Template};
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
-use crate::schema::Key;
-use crate::shape::Shape;
-use crate::time::millis;
+use crate::kinds::durable::recorded;
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
+use crate::state::schema::Key;
 
 /// Settings of an `ask` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -166,7 +167,7 @@ impl NodeKind for Ask {
                 let fits = |key: &Key| {
                     // What a reducer takes is its own business.
                     key.reducer != Reducer::Overwrite
-                        || Shape::new(&key.schema).is_ok_and(|shape| shape.fits(otherwise))
+                        || SchemaValidator::new(&key.schema).is_ok_and(|shape| shape.fits(otherwise))
                 };
                 if key.as_ref().is_some_and(|key| !fits(key)) {
                     let message = format!("State key `{}` does not take {otherwise}.", config.into);
@@ -186,7 +187,7 @@ impl NodeKind for Ask {
             return;
         }
         let schema = config.schema(key.as_ref(), None);
-        let shape = match Shape::new(&schema) {
+        let shape = match SchemaValidator::new(&schema) {
             Ok(shape) => shape,
             Err(_) => return site.schema("/answer", &schema),
         };
@@ -276,7 +277,7 @@ fn may_answer(question: &Value, name: Option<&str>) -> bool {
 struct AskNode {
     question: Template,
     schema: Value,
-    shape: Shape,
+    shape: SchemaValidator,
     choices: List,
     context: Vec<Arc<str>>,
     edit: Option<Arc<str>>,

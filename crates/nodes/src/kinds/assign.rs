@@ -8,8 +8,9 @@ use serde_json::{Map, Value as Json, json};
 use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Object, Value};
 use superstep_document::Diagnostic;
 
+use crate::base::config_schema::schema_of;
 use crate::expression::{Expression, Scope};
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 
 /// Settings of an `assign` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]

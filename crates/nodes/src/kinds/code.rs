@@ -10,16 +10,17 @@ use serde_json::json;
 use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
 use superstep_document::{Diagnostic, END};
 
-use crate::kind::{self, BuildSite, KindInfo, NodeKind, Site, schema_of};
-use crate::program::{self, Output, Owner};
-use crate::python::{self, PythonFunction, PythonWork};
-use crate::sandbox::{self, Call, CodeError, Files, Limits, Source, Workers};
-use crate::suggest;
+use crate::base::config_schema::schema_of;
+use crate::base::suggest;
+use crate::programs::javascript::{self, Call, CodeError, Files, Limits, Source, Workers};
+use crate::programs::python::{self, PythonFunction, PythonWork};
+use crate::programs::requests::{self, Output, Owner};
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 
 /// A language of programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(transform = kind::words)]
+#[schemars(transform = crate::base::config_schema::choice_list)]
 pub enum Language {
     /// In a sandbox, without access to anything.
     #[default]
@@ -109,7 +110,7 @@ impl Code {
         if let Some(known) = lock().get(source) {
             return known.clone();
         }
-        let result = sandbox::check(source, PARAMETERS);
+        let result = javascript::check(source, PARAMETERS);
         let mut checked = lock();
         if checked.len() >= REMEMBERED {
             checked.clear();
@@ -223,7 +224,7 @@ impl NodeKind for Code {
     }
 
     fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::Effect {
-        match crate::kind::parse::<CodeConfig>(config) {
+        match crate::registry::parse::<CodeConfig>(config) {
             Ok(config) if config.language == Language::JavaScript => superstep::Effect::Pure,
             _ => superstep::Effect::Unknown,
         }
@@ -261,7 +262,7 @@ impl NodeKind for Code {
             return Ok(Arc::new(PythonNode {
                 name: site.node.into(),
                 label: format!("node {}", site.node),
-                work: PythonWork::new(config.python(), site),
+                work: PythonWork::build(config.python(), site),
             }));
         }
         let limits = Limits {
@@ -315,7 +316,7 @@ impl Node for CodeNode {
                 Ok(output) => Ok(output.into()),
                 Err(CodeError::Cancelled) => Err(NodeError::Cancelled),
                 Err(error) => Err(NodeError::new(
-                    program::CLASS,
+                    requests::CLASS,
                     format!("node {}: {error}", self.name),
                 )),
             }
@@ -361,7 +362,7 @@ pub(crate) async fn run(
     script: Script,
     given: Vec<Value>,
 ) -> Result<Result<Output, CodeError>, NodeError> {
-    let mut place = program::place(context);
+    let mut place = requests::place(context);
     if let Value::Object(place) = &mut place {
         place.insert("store", context.store().is_some());
     }

@@ -14,11 +14,12 @@ use serde_json::json;
 use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value, iso8601};
 use superstep_document::Diagnostic;
 
-use crate::durable::recorded;
+use crate::base::config_schema::schema_of;
+use crate::base::time::millis;
 use crate::expression::{Expression, Scope};
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::kinds::ask::WAITS;
-use crate::time::millis;
+use crate::kinds::durable::recorded;
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 
 /// Longest wait: a year.
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);

@@ -11,12 +11,12 @@ use superstep::{
 };
 use superstep_document::{Diagnostic, Document, Reducer};
 
+use crate::base::config_schema::schema_of;
 use crate::expression::{Expression, Scope};
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
-use crate::schema::Keys;
+use crate::project::graph_files::GRAPH;
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
+use crate::state::schema::Keys;
 
-/// The kind's name.
-pub const GRAPH: &str = "graph";
 /// What `output` calls the nested graph's result.
 pub(crate) const RESULT: &str = "result";
 
@@ -187,9 +187,9 @@ pub(crate) fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner:
     if inner.get(key).is_none() {
         let message = format!(
             "The nested graph has no state key `{key}`.{}",
-            crate::suggest::did_you_mean(key, inner.names())
+            crate::base::suggest::did_you_mean(key, inner.names())
         );
-        let remedy = format!("It has {}.", crate::suggest::listing(inner.names()));
+        let remedy = format!("It has {}.", crate::base::suggest::listing(inner.names()));
         site.error("unknown-key", pointer, message, remedy);
     }
 }

@@ -13,12 +13,15 @@ use serde_json::json;
 use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
 use superstep_document::{Diagnostic, Effect, escape_pointer};
 
-use crate::access::{Access, Grants};
+use crate::base::access::{Access, Grants};
+use crate::base::config_schema::schema_of;
+use crate::base::web::{Call, Web, WebError};
 use crate::expression::{Expression, Scope, Template};
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
-use crate::provider::Variables;
-use crate::request::{self, ANSWER, HttpMethod, Limits, RequestError, add_query, default_timeout, origin};
-use crate::web::{Call, Web, WebError};
+use crate::kinds::http_request::{
+    self, ANSWER, HttpMethod, Limits, RequestError, add_query, default_timeout, origin,
+};
+use crate::models::Variables;
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 
 /// Settings of an `http` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -78,7 +81,7 @@ fn default_size() -> usize {
 /// What a status that says "no" is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(transform = crate::kind::words)]
+#[schemars(transform = crate::base::config_schema::choice_list)]
 pub enum OnStatus {
     /// A failure of the node.
     #[default]
@@ -105,7 +108,7 @@ impl NodeKind for Http {
     }
 
     fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::Effect {
-        match crate::kind::parse::<HttpConfig>(config) {
+        match crate::registry::parse::<HttpConfig>(config) {
             Ok(config) if config.method == HttpMethod::Get => superstep::Effect::Reads,
             _ => superstep::Effect::Unknown,
         }
@@ -353,12 +356,12 @@ impl Node for HttpNode {
         Box::pin(async move {
             let scope = Scope::of(&context, &input);
             let call = self.call(&context, &scope)?;
-            let asked = format!("{} {}", call.method, request::origin(call.url.as_str()));
+            let asked = format!("{} {}", call.method, http_request::origin(call.url.as_str()));
             let limits = Limits {
                 time: Duration::from_secs(self.config.timeout_s),
                 bytes: self.config.max_kb.saturating_mul(1024),
             };
-            let answer = request::send(&context, &self.web, call, limits)
+            let answer = http_request::send(&context, &self.web, call, limits)
                 .await
                 .map_err(|e| self.failed(&asked, e))?;
             if self.config.on_status == OnStatus::Fail && !answer.status.is_success() {

@@ -9,8 +9,8 @@ use serde_json::{Map, Value as Json, json};
 use superstep::{Node, NodeContext, NodeError, NodeOutput, Value};
 use superstep_document::Diagnostic;
 
-use crate::kind::{BuildSite, NodeKind, Site};
 use crate::kinds::model::{Line, Model};
+use crate::registry::{BuildSite, NodeKind, Site};
 
 /// Where the inner node writes: no key of a state is called that.
 const INTO: &str = "__inner";

@@ -14,13 +14,14 @@ use superstep::{
 };
 use superstep_document::{Diagnostic, escape_pointer};
 
+use crate::base::config_schema::schema_of;
+use crate::base::secrets::redact_result;
 use crate::expression::{Expression, Scope};
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::kinds::code;
-use crate::program::{self, Output, Owner};
-use crate::sandbox::{self, CodeError, Limits, Source};
-use crate::schema::Keys;
-use crate::secrets::redact_result;
+use crate::programs::javascript::{self, CodeError, Limits, Source};
+use crate::programs::requests::{self, Output, Owner};
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
+use crate::state::schema::Keys;
 
 /// Most items, whatever the settings say.
 const MOST: usize = 100_000;
@@ -86,7 +87,7 @@ pub struct MapConfig {
 /// What happens when an item fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(transform = crate::kind::words)]
+#[schemars(transform = crate::base::config_schema::choice_list)]
 pub enum OnError {
     /// The node fails when all items are done.
     #[default]
@@ -163,7 +164,7 @@ impl NodeKind for MapKind {
             site.expression("/expression", expression, name);
         }
         if let Some(source) = &config.javascript
-            && let Err(error) = sandbox::check(source, &parameters(&config.name))
+            && let Err(error) = javascript::check(source, &parameters(&config.name))
         {
             let message = match error {
                 CodeError::Syntax { message, line } => {
@@ -265,11 +266,11 @@ fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner: Option<&Ke
     };
     let message = format!(
         "The graph has no state key `{key}`.{}",
-        crate::suggest::did_you_mean(key, inner.names())
+        crate::base::suggest::did_you_mean(key, inner.names())
     );
     let remedy = format!(
         "Say in `input` what it is given. It has {}.",
-        crate::suggest::listing(inner.names())
+        crate::base::suggest::listing(inner.names())
     );
     site.error("unknown-key", pointer, message, remedy);
 }
@@ -312,10 +313,10 @@ impl PerItem {
                     Ok(Output::Update(value)) => Ok(value),
                     Ok(_) => {
                         let said = "the program returned a Command, which only code nodes may; it returns what becomes of the item";
-                        Err(NodeError::new(program::CLASS, said))
+                        Err(NodeError::new(requests::CLASS, said))
                     }
                     Err(CodeError::Cancelled) => Err(NodeError::Cancelled),
-                    Err(other) => Err(NodeError::new(program::CLASS, other.to_string())),
+                    Err(other) => Err(NodeError::new(requests::CLASS, other.to_string())),
                 }
             }
             Work::Graph(graph, sources, take) => {

@@ -8,7 +8,8 @@ use serde_json::json;
 use superstep::Node;
 use superstep_document::{Diagnostic, NOTE};
 
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::base::config_schema::schema_of;
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 
 /// Settings of a `note`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]

@@ -13,9 +13,10 @@ use superstep_document::Diagnostic;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-use crate::access::Grants;
+use crate::base::access::Grants;
+use crate::base::config_schema::schema_of;
 use crate::expression::{Expression, Scope};
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::search::{self, Embedder, Folders, Hit, Hits, Mode, NGRAMS, Progress, Search, SearchError};
 
 /// How often a long indexing says how far it is.

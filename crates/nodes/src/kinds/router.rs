@@ -10,9 +10,10 @@ use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
 use superstep_document::{Diagnostic, Edge};
 
 use super::inner_model::{self, Asking, InnerModel, Wanted};
+use crate::base::config_schema::schema_of;
+use crate::base::schema_validator::SchemaValidator;
 use crate::expression::{Expression, Scope};
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
-use crate::shape::Shape;
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 
 /// Settings of a `router` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -122,7 +123,7 @@ fn every_way(site: &mut Site<'_>, config: &RouterConfig) {
     }
     let message = format!(
         "`{own}` goes to {} each time, whichever way it chooses.",
-        crate::suggest::listing(always)
+        crate::base::suggest::listing(always)
     );
     let remedy = "Make one edge of them that routes by the label.";
     // The edges are no setting: the problem stands at the node.
@@ -196,7 +197,7 @@ impl NodeKind for RouterKind {
         every_way(site, &config);
         if let Some(key) = site.write("/into", &config.into) {
             let labels = config.ways.iter().map(|way| &way.label).chain(&config.otherwise);
-            let shape = Shape::new(&key.schema).ok();
+            let shape = SchemaValidator::new(&key.schema).ok();
             let wrong: Vec<String> = labels
                 .filter(|label| {
                     let label = Json::String((*label).clone());
@@ -208,7 +209,7 @@ impl NodeKind for RouterKind {
                 let message = format!(
                     "State key `{}` does not take {}.",
                     config.into,
-                    crate::suggest::listing(wrong.iter().map(String::as_str))
+                    crate::base::suggest::listing(wrong.iter().map(String::as_str))
                 );
                 site.error(
                     "into-type",

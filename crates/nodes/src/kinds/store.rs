@@ -12,9 +12,10 @@ use superstep::{
 };
 use superstep_document::Diagnostic;
 
+use crate::base::config_schema::schema_of;
 use crate::expression::{Expression, Scope, Template};
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
-use crate::program::shown;
+use crate::programs::requests::shown;
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 
 /// Settings of a `store` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -73,7 +74,7 @@ pub struct StoreSettings {
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(transform = crate::kind::words)]
+#[schemars(transform = crate::base::config_schema::choice_list)]
 pub enum Action {
     /// Reads an item.
     Get,
@@ -90,7 +91,7 @@ pub enum Action {
 /// How a query finds items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(transform = crate::kind::words)]
+#[schemars(transform = crate::base::config_schema::choice_list)]
 pub enum By {
     /// By meaning when that can be done.
     #[default]
@@ -147,7 +148,7 @@ impl NodeKind for StoreKind {
     }
 
     fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::Effect {
-        match crate::kind::parse::<StoreSettings>(config) {
+        match crate::registry::parse::<StoreSettings>(config) {
             Ok(config) if config.action.of_one() && config.action != Action::Get => {
                 superstep::Effect::Unknown
             }

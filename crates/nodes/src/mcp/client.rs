@@ -24,10 +24,10 @@ use superstep::{BoxFuture, NodeContext};
 use super::config::Launch;
 use super::error::McpError;
 use super::process::Process;
-use crate::helper::Program;
-use crate::registry::Environment;
-use crate::secrets::redact_value;
-use crate::web::Web;
+use crate::base::secrets::redact_value;
+use crate::base::web::Web;
+use crate::programs::helper::HelperProgram;
+use crate::project::Environment;
 
 /// How long a server may take to come up; one that `npx` fetches first takes a while.
 const START: Duration = Duration::from_secs(90);
@@ -90,7 +90,7 @@ impl Client {
         launch: Launch,
         root: &Path,
         environment: &Environment,
-        helper: Option<&Program>,
+        helper: Option<&HelperProgram>,
     ) -> Result<Self, McpError> {
         let failed = |cause: String, said: String| McpError::Start {
             server: server.to_owned(),

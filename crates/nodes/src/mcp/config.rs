@@ -7,10 +7,10 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::error::McpError;
-use crate::access::Access;
-use crate::files;
-use crate::registry::Environment;
-use crate::suggest;
+use crate::base::access::Access;
+use crate::base::files;
+use crate::base::suggest;
+use crate::project::Environment;
 
 /// The file, in the project's folder.
 const FILE: &str = ".mcp.json";

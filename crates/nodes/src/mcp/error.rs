@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use superstep::NodeError;
 
-use crate::access::AccessDenied;
+use crate::base::access::AccessDenied;
 
 /// Why an MCP server did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -17,9 +17,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::access::Access;
-use crate::helper::Program;
-use crate::registry::Environment;
+use crate::base::access::Access;
+use crate::programs::helper::HelperProgram;
+use crate::project::Environment;
 pub(crate) use client::Client;
 pub(crate) use content::{Content, of_call, of_resource};
 pub(crate) use error::McpError;
@@ -33,17 +33,17 @@ pub(crate) struct Hub {
     places: Mutex<HashMap<(PathBuf, String), Arc<Place>>>,
     idle: Duration,
     /// What runs servers that are programs.
-    helper: Option<Program>,
+    helper: Option<HelperProgram>,
 }
 
 impl Default for Hub {
     fn default() -> Self {
-        Self::new(Program::this())
+        Self::new(HelperProgram::this())
     }
 }
 
 impl Hub {
-    pub(crate) fn new(helper: Option<Program>) -> Self {
+    pub(crate) fn new(helper: Option<HelperProgram>) -> Self {
         Self {
             places: Mutex::default(),
             idle: IDLE,
@@ -136,7 +136,7 @@ pub(crate) fn accesses(environment: &Environment, server: &str) -> Result<Vec<Ac
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::Grants;
+    use crate::base::access::Grants;
 
     #[tokio::test]
     async fn a_server_that_nobody_needs_is_stopped() {

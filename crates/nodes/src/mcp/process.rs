@@ -14,9 +14,9 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
 
 use super::config::Launch;
-use crate::family::{Family, Start};
-use crate::helper::Program;
-use crate::provider::Variables;
+use crate::models::Variables;
+use crate::programs::helper::HelperProgram;
+use crate::programs::process_group::{ProcessGroup, Start};
 
 /// What servers are given of our environment: what programs need to start at all, and no keys. The rest is declared in
 /// the file.
@@ -73,7 +73,7 @@ impl Process {
         launch: &Launch,
         root: &Path,
         variables: &Variables,
-        helper: Option<&Program>,
+        helper: Option<&HelperProgram>,
     ) -> io::Result<(Self, Pipes)> {
         let Launch::Program {
             command,
@@ -107,7 +107,7 @@ impl Process {
                 .map(|(name, value)| (name.into(), value.into()))
                 .collect(),
         };
-        let (child, (stdin, stdout, stderr)) = Family::start(start, helper)?;
+        let (child, (stdin, stdout, stderr)) = ProcessGroup::start(start, helper)?;
         let said = Said::default();
         let listening = tokio::spawn(listen(server.to_owned(), stderr, said.clone()));
         let (ended, when_ended) = watch::channel(None);
@@ -154,7 +154,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Waits for the end of a process, or brings it about.
-async fn watched(mut child: Family, stopped: oneshot::Receiver<()>) -> String {
+async fn watched(mut child: ProcessGroup, stopped: oneshot::Receiver<()>) -> String {
     let said = |status: io::Result<std::process::ExitStatus>| match status {
         Ok(status) => status.to_string(),
         Err(error) => error.to_string(),

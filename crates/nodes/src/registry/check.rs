@@ -7,12 +7,14 @@ use serde_json::Map;
 use superstep_document::{Diagnostic, Document, Edge, NodeSpec};
 
 use super::flow::{Given, parallel_writers};
+use super::kind::Usage;
 use super::settings::{check_the_rest, config_problems};
+use super::site::Site;
 use super::{Entry, Environment, Registry};
-use crate::access::Access;
-use crate::kind::{Site, Usage};
-use crate::schema::{Keys, StateSchema};
-use crate::{conduct, leads, suggest};
+use super::{dynamic_targets, policy};
+use crate::base::access::Access;
+use crate::base::suggest;
+use crate::state::schema::{Keys, StateSchema};
 
 pub(super) struct Findings {
     pub(super) problems: Vec<Diagnostic>,
@@ -23,7 +25,7 @@ pub(super) struct Findings {
 impl Findings {
     /// The problems found, after those of the document itself.
     pub(super) fn all(&mut self, document: &Document) -> Vec<Diagnostic> {
-        let mut all = leads::reached(document, &self.usage, document.validate());
+        let mut all = dynamic_targets::reached(document, &self.usage, document.validate());
         all.append(&mut self.problems);
         all
     }
@@ -79,7 +81,7 @@ impl Registry {
                 check_the_rest(entry, &mut site, &broken);
             }
             site.base = "";
-            conduct::check(&mut site, &spec.conduct);
+            policy::check(&mut site, &spec.policy);
             findings.problems.extend(site.problems);
             if !site.accesses.is_empty() {
                 findings.accesses.insert(site.record.clone(), site.accesses);

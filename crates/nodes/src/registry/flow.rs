@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use superstep_document::{Diagnostic, Edge, Reducer};
 
 use super::check::Findings;
-use crate::schema::Keys;
+use crate::state::schema::Keys;
 
 /// What `state` holds in each node.
 pub(super) struct Given {

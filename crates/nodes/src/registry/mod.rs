@@ -1,10 +1,15 @@
 //! All kinds together: what the palette shows, what is wrong with a document's nodes and expressions, and the engine
 //! graph that a document means.
 
+mod build_site;
 mod check;
-mod environment;
+mod dynamic_targets;
+mod edges;
 mod flow;
+mod kind;
+mod policy;
 mod settings;
+mod site;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -21,27 +26,26 @@ use superstep::{
 };
 use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec};
 
-use crate::access::Access;
-use crate::conduct;
-use crate::helper::Program;
-use crate::kind::{BuildSite, KindInfo, NodeKind, Usage};
-use crate::kinds::graph::GRAPH;
-use crate::kinds::{
-    agent::Agent, ask::Ask, assign::Assign, code::Code, delay::Delay, graph::GraphKind, http::Http,
-    map::MapKind, memory::Memory, model::Model, note::Note, retrieve::Retrieve, router::RouterKind,
-    store::StoreKind, tools::Tools,
-};
+use crate::base::access::Access;
+use crate::base::files::Stamp;
+use crate::base::schema_validator::SchemaValidator;
+use crate::base::secrets::{self, Redacted};
 use crate::mcp::Hub;
-use crate::nested::{Library, Nested, NestedError, Runs, Stamp, summary};
-use crate::provider::{Exchanges, Recordings};
-use crate::python::Pythons;
-use crate::route;
-use crate::sandbox::Workers;
-use crate::schema::{Keys, StateSchema};
+use crate::models::{Exchanges, Recordings};
+use crate::programs::helper::HelperProgram;
+use crate::programs::javascript::Workers;
+use crate::programs::python::Pythons;
+use crate::project::Environment;
+use crate::project::graph_files::{GRAPH, Library, Nested, NestedError, Runs, summary};
 use crate::search::Folders;
-use crate::secrets::{self, Redacted};
-use crate::shape::Shape;
-pub use environment::Environment;
+use crate::state::channel::channel;
+use crate::state::schema::{Keys, StateSchema};
+
+pub use crate::base::config_schema::schema_of;
+pub use build_site::BuildSite;
+pub use kind::{KindInfo, NodeKind, Usage, parse};
+pub use policy::{bounds, not_retried};
+pub use site::Site;
 
 struct Entry {
     info: KindInfo,
@@ -101,7 +105,7 @@ impl Checked {
 
 /// The run context that a graph file declares: defaults are filled in, and what does not fit is refused.
 fn context_schema(declared: &Json) -> Result<ContextSchema, Diagnostic> {
-    let shape = Shape::new(declared).map_err(|cause| {
+    let shape = SchemaValidator::new(declared).map_err(|cause| {
         let message = format!("The run context cannot be checked: {cause}.");
         Diagnostic::error("bad-schema", "doc", message, "Correct the field's JSON Schema.").at("/context")
     })?;
@@ -134,12 +138,6 @@ impl fmt::Debug for Registry {
     }
 }
 
-impl Default for Registry {
-    fn default() -> Self {
-        Self::standard()
-    }
-}
-
 impl Registry {
     /// No kinds.
     pub fn empty() -> Self {
@@ -154,26 +152,6 @@ impl Registry {
             cache: Arc::new(MemoryCache::new(CACHE_SIZE)),
             library: Library::default(),
         }
-    }
-
-    /// The kinds that come with Superstep.
-    pub fn standard() -> Self {
-        Self::empty()
-            .with(Assign)
-            .with(RouterKind)
-            .with(Delay)
-            .with(Model)
-            .with(Tools)
-            .with(Agent)
-            .with(Memory)
-            .with(Code::default())
-            .with(Http)
-            .with(MapKind)
-            .with(Ask)
-            .with(Note)
-            .with(Retrieve)
-            .with(StoreKind)
-            .with(GraphKind)
     }
 
     /// One more kind; it takes the place of an earlier one of the same name.
@@ -201,7 +179,7 @@ impl Registry {
     /// program once more, when it calls [`serve_if_asked`](crate::serve_if_asked) before the registry is made. Without a
     /// helper JavaScript runs on threads, where the few functions of the language that look at no limit can hold one for as
     /// long as they like, and of other programs the group of processes is ended.
-    pub fn with_helper(mut self, helper: Option<Program>) -> Self {
+    pub fn with_helper(mut self, helper: Option<HelperProgram>) -> Self {
         self.workers = Arc::new(Workers::new(helper.clone()));
         self.servers = Arc::new(Hub::new(helper.clone()));
         self.pythons = Arc::new(Pythons::new(helper));
@@ -209,7 +187,7 @@ impl Registry {
     }
 
     /// The same for JavaScript alone.
-    pub fn with_javascript(mut self, helper: Option<Program>) -> Self {
+    pub fn with_javascript(mut self, helper: Option<HelperProgram>) -> Self {
         self.workers = Arc::new(Workers::new(helper));
         self
     }
@@ -420,7 +398,7 @@ impl Registry {
             graph = graph.context(context_schema(&declared).map_err(|problem| vec![problem])?);
         }
         for (name, key) in document.state_keys() {
-            graph = schema.channel(graph, name, route::channel(&key));
+            graph = schema.channel(graph, name, channel(&key));
         }
         // Notes are read by people only.
         let specs: IndexMap<&str, NodeSpec> =
@@ -435,7 +413,7 @@ impl Registry {
                 keys: &keys,
                 folder: environment.folder.clone(),
                 nodes: &nodes,
-                effect: spec.conduct.effect,
+                effect: spec.policy.effect,
                 providers: providers.clone(),
                 folders: self.folders.clone(),
                 servers: self.servers.clone(),
@@ -463,7 +441,7 @@ impl Registry {
                 continue;
             }
             let Some(built) = node(id) else { continue };
-            let stand_in = match &spec.conduct.fallback {
+            let stand_in = match &spec.policy.fallback {
                 Some(Fallback::Node(other)) => node(other).transpose(),
                 _ => Ok(None),
             };
@@ -478,12 +456,12 @@ impl Registry {
                     let own: Vec<Edge> = edges.filter(|edge| edge.sources().contains(&id)).collect();
                     let config = Json::Object(spec.config.clone()).to_string();
                     let world = format!("{:?} {:?}", environment.folder, runs.files);
-                    conduct::identity(&[&spec.kind, &config, &world], &own)
+                    policy::identity(&[&spec.kind, &config, &world], &own)
                 };
-                let mut options = conduct::options(id, &spec.conduct, identity, stand_in)?;
+                let mut options = policy::options(id, &spec.policy, identity, stand_in)?;
                 if let Some(entry) = self.kinds.get(spec.kind.as_str()) {
-                    let effect = spec.conduct.effect.map(conduct::effect);
-                    options = options.effect(effect.unwrap_or_else(|| match &spec.conduct.cache {
+                    let effect = spec.policy.effect.map(policy::effect);
+                    options = options.effect(effect.unwrap_or_else(|| match &spec.policy.cache {
                         // Who lets a kept result stand in for the work has said that nothing else comes of it.
                         Some(_) => superstep::Effect::Reads,
                         None => entry.kind.effect(&spec.config),
@@ -520,7 +498,7 @@ impl Registry {
             graph = graph.edge(START, node);
         }
         for (id, edge) in document.edges().filter(|(_, edge)| leaves(edge)) {
-            graph = route::connect(graph, id, &edge).map_err(|e| {
+            graph = edges::connect(graph, id, &edge).map_err(|e| {
                 vec![Diagnostic::error(
                     "expression-syntax",
                     format!("edge:{id}"),

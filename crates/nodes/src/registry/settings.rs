@@ -8,8 +8,8 @@ use serde_json::Value as Json;
 use superstep_document::Diagnostic;
 
 use super::Entry;
-use crate::kind::Site;
-use crate::suggest;
+use super::site::Site;
+use crate::base::suggest;
 
 /// What a setting must be, in words, and what to do.
 fn mended(name: &str, error: &ValidationError<'_>) -> (String, String) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use superstep::{Embedding, HashedNgrams};
 
 use super::SearchError;
-use crate::provider::Providers;
+use crate::models::Providers;
 
 /// The embedding that needs no model and no network. It knows spelling and nothing about meaning.
 pub const NGRAMS: &str = "ngrams";

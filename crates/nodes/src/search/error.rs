@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::access::AccessDenied;
-use crate::provider::ModelError;
+use crate::base::access::AccessDenied;
+use crate::models::ModelError;
 
 /// Why a folder cannot be searched.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

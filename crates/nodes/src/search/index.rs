@@ -295,7 +295,7 @@ fn take(
     size: Size,
     work: &mut Work<'_>,
 ) -> Result<bool, SearchError> {
-    let bytes = crate::files::read_bytes(&found.path, found.form.largest()).map_err(|e| e.to_string());
+    let bytes = crate::base::files::read_bytes(&found.path, found.form.largest()).map_err(|e| e.to_string());
     let hash = bytes
         .as_ref()
         .map_or_else(|_| Vec::new(), |bytes| Sha256::digest(bytes).to_vec());

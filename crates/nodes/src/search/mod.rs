@@ -31,7 +31,7 @@ use files::Form;
 use index::{Index, Ranked, Stored, Work};
 pub(crate) use place::access;
 pub use place::{Place, resolve};
-use reader::{Program, Reader};
+use reader::{Reader, ReaderProgram};
 
 /// Indexes that nobody has used for so long are removed.
 const FORGOTTEN: Duration = Duration::from_secs(90 * 24 * 60 * 60);
@@ -43,7 +43,7 @@ const DAMPING: f64 = 60.0;
 /// How documents are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(transform = crate::kind::words)]
+#[schemars(transform = crate::base::config_schema::choice_list)]
 pub enum Mode {
     /// By their words.
     #[default]
@@ -131,7 +131,7 @@ type Slot = Arc<Mutex<Option<Index>>>;
 #[derive(Default)]
 pub struct Folders {
     kept: Option<PathBuf>,
-    reader: Option<Program>,
+    reader: Option<ReaderProgram>,
     indexes: Mutex<HashMap<String, Slot>>,
 }
 
@@ -151,7 +151,7 @@ impl Folders {
     }
 
     /// PDF and HTML are read by this program; see [`reader`]. Without one they are not searched.
-    pub fn read_by(mut self, program: Option<Program>) -> Self {
+    pub fn read_by(mut self, program: Option<ReaderProgram>) -> Self {
         self.reader = program;
         self
     }

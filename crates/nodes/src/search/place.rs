@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::SearchError;
-use crate::access::Access;
+use crate::base::access::Access;
 
 /// A folder or file with documents.
 #[derive(Clone, Debug, PartialEq, Eq)]

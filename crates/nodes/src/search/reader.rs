@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::files::Form;
-use crate::helper::{self, Work};
+use crate::programs::helper::{HelperProgram, HelperWork};
 
 /// Stands before an answer: what libraries print goes the same way.
 const MARK: char = '\u{1e}';
@@ -33,7 +33,7 @@ const STACK: usize = 64 * 1024 * 1024;
 
 /// How the other process is started.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct ReaderProgram {
     /// The file.
     pub path: PathBuf,
     /// What it is given. It must call [`serve_if_asked`](crate::serve_if_asked) before anything else.
@@ -42,10 +42,10 @@ pub struct Program {
     pub patience: Duration,
 }
 
-impl Program {
+impl ReaderProgram {
     /// This program once more; none when it does not call [`serve_if_asked`](crate::serve_if_asked).
     pub fn this() -> Option<Self> {
-        let helper::Program { path, args } = helper::Program::this()?;
+        let HelperProgram { path, args } = HelperProgram::this()?;
         Some(Self {
             path,
             args,
@@ -78,7 +78,7 @@ enum Answer {
 
 /// Reads documents while one folder is indexed; the process is started for the first one and ends with this.
 pub(super) struct Reader<'a> {
-    program: Option<&'a Program>,
+    program: Option<&'a ReaderProgram>,
     process: Option<Process>,
 }
 
@@ -99,7 +99,7 @@ impl Drop for Process {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(program: Option<&'a Program>) -> Self {
+    pub(super) fn new(program: Option<&'a ReaderProgram>) -> Self {
         Self {
             program,
             process: None,
@@ -132,11 +132,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn start(program: &Program) -> std::io::Result<Process> {
+fn start(program: &ReaderProgram) -> std::io::Result<Process> {
     let mut child = Command::new(&program.path)
         .args(&program.args)
         .env_clear()
-        .envs([Work::Documents.variable()])
+        .envs([HelperWork::Documents.variable()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -862,10 +862,10 @@ impl superstep_nodes::NodeKind for Effects {
             card: &[],
         }
     }
-    fn check(&self, _: &mut superstep_nodes::kind::Site<'_>) {}
+    fn check(&self, _: &mut superstep_nodes::registry::Site<'_>) {}
     fn build(
         &self,
-        _: &superstep_nodes::kind::BuildSite<'_>,
+        _: &superstep_nodes::registry::BuildSite<'_>,
     ) -> Result<Arc<dyn superstep::Node>, superstep_document::Diagnostic> {
         let (done, deaths, saver) = (self.0.clone(), self.1.clone(), self.2.clone());
         Ok(Arc::new(move |context: superstep::NodeContext, _: Value| {

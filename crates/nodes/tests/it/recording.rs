@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use superstep::{Graph, Input, StreamMode};
-use superstep_nodes::provider::{Ended, RECORDINGS, Recording};
+use superstep_nodes::models::{Ended, RECORDINGS, Recording};
 use superstep_nodes::{Environment, Registry};
 
 use crate::provider::{Script, Server};

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use superstep::{Input, Payload, StreamEvent, StreamMode};
-use superstep_nodes::provider::Providers;
-use superstep_nodes::search::reader::Program;
+use superstep_nodes::models::Providers;
+use superstep_nodes::search::reader::ReaderProgram;
 use superstep_nodes::search::{Embedder, Folders, Hits, Mode, NGRAMS, Progress, Search, SearchError};
 use superstep_nodes::{Access, Environment, Grants, ModelSettings, Registry};
 use tokio::io::AsyncWriteExt;
@@ -26,7 +26,7 @@ fn document_reader() {
     superstep_nodes::serve_as_asked();
 }
 
-fn program() -> Program {
+fn program() -> ReaderProgram {
     let args = [
         "--exact",
         "search::document_reader",
@@ -34,7 +34,7 @@ fn program() -> Program {
         "--test-threads",
         "1",
     ];
-    Program {
+    ReaderProgram {
         path: std::env::current_exe().unwrap(),
         args: args.map(Into::into).to_vec(),
         patience: Duration::from_secs(4),
@@ -688,7 +688,7 @@ async fn a_program_that_reads_nothing_says_so() {
     );
     // One that dies at once, one that never answers.
     for (path, args) in [("/bin/false", vec![]), ("/bin/sleep", vec!["60".into()])] {
-        let program = Program {
+        let program = ReaderProgram {
             path: PathBuf::from(path),
             args,
             patience: Duration::from_millis(300),

@@ -7,7 +7,7 @@ use superstep::{
     Graph, Input, MemorySaver, Payload, RunConfig, RunError, RunResult, StreamEvent, StreamMode, Value,
 };
 use superstep_document::{Diagnostic, Document};
-use superstep_nodes::{Environment, Program, Registry};
+use superstep_nodes::{Environment, HelperProgram, Registry};
 
 pub(crate) fn graphs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../graphs")
@@ -40,7 +40,7 @@ fn worker() {
 }
 
 /// `name` is among the arguments of the process, for tests that look for it.
-pub(crate) fn javascript(name: &str) -> Program {
+pub(crate) fn javascript(name: &str) -> HelperProgram {
     let args = [
         "--exact",
         "support::worker",
@@ -50,7 +50,7 @@ pub(crate) fn javascript(name: &str) -> Program {
         "--skip",
         name,
     ];
-    Program {
+    HelperProgram {
         path: std::env::current_exe().unwrap(),
         args: args.map(Into::into).to_vec(),
     }

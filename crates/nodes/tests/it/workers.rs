@@ -160,7 +160,7 @@ async fn programs_that_wait_do_not_hold_up_each_other() {
 
 #[tokio::test]
 async fn a_program_that_is_no_worker_is_an_error() {
-    let program = superstep_nodes::Program {
+    let program = superstep_nodes::HelperProgram {
         path: "/bin/echo".into(),
         args: vec!["hello".into()],
     };

@@ -18,4 +18,4 @@ pub(crate) mod pruning;
 pub(crate) mod record;
 pub(crate) mod text;
 pub(crate) mod value;
-pub(crate) mod warm;
+pub(crate) mod value_cache;

@@ -18,9 +18,9 @@ use superstep::{
     MemorySaver, Name, Put, Source, StorageError, ThreadId, Waiting, WaitingQuery,
 };
 
-use super::anew;
 use super::folder::{Folder, failed, keep_copy, sync_folder};
 use super::line::{lines, put_line, read_line, read_text, text_of};
+use super::rewrite;
 use crate::base::presence;
 use crate::base::quarantine::withdrawals;
 use crate::codec::plain::{Entry, Task, read_back, written_out};
@@ -461,7 +461,7 @@ impl Journal {
     pub(super) fn repair(&mut self, folder: &Folder) -> Result<(), StorageError> {
         let bytes = fs::read(&self.path).map_err(|error| failed("reading", &self.path, &error))?;
         let gone = |ns: &Name, id: &CheckpointId| !self.has(ns, id);
-        let source = anew::Source {
+        let source = rewrite::Source {
             path: &self.path,
             thread: &self.thread,
             loaded: &self.loaded,

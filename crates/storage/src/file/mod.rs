@@ -4,13 +4,13 @@
 //! readers find it without waiting for the writer. `docs/storage.md` describes the files and what survives which
 //! accident.
 
-mod anew;
 mod folder;
 mod journal;
 mod line;
 mod maintenance;
 mod opening;
 mod remembered;
+mod rewrite;
 mod shared;
 mod store;
 mod verify;
@@ -35,10 +35,10 @@ use tokio::sync::oneshot;
 use crate::base::Synchronous;
 use crate::base::blocking;
 use crate::base::quarantine::passed_over;
-use anew::Pruned;
 use folder::Folder;
 use journal::Loaded;
 pub(crate) use opening::open;
+use rewrite::Pruned;
 use shared::{AtHand, Shared, size_of};
 pub use store::FileStore;
 use writer::{Job, Writer};
@@ -215,12 +215,15 @@ impl FileSaver {
                 Err(_) if self.is_replaced(thread, file).await? => {}
                 Err(error) => return Err(error),
                 Ok(None) => return Ok(Removal::default()),
-                Ok(Some(Pruned { removal, anew: None })) => return Ok(removal),
                 Ok(Some(Pruned {
                     removal,
-                    anew: Some(anew),
+                    rewrite: None,
+                })) => return Ok(removal),
+                Ok(Some(Pruned {
+                    removal,
+                    rewrite: Some(rewrite),
                 })) => {
-                    if self.submit(move |writer| writer.put_in_place(anew)).await? {
+                    if self.submit(move |writer| writer.put_in_place(rewrite)).await? {
                         return Ok(removal);
                     }
                 }
@@ -437,8 +440,8 @@ impl Checkpointer for FileSaver {
             match copied {
                 Err(_) if self.is_replaced(to, files.1).await? => {}
                 Err(error) => return Err(error),
-                Ok(anew) => {
-                    if self.submit(move |writer| writer.put_in_place(anew)).await? {
+                Ok(rewrite) => {
+                    if self.submit(move |writer| writer.put_in_place(rewrite)).await? {
                         return Ok(());
                     }
                 }

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use superstep::{ClaimRow, ClaimUse, Commit, StorageError, ThreadId};
 
-use super::anew::{Anew, Begun};
 use super::folder::{Folder, failed};
 use super::journal::Journal;
 use super::remembered;
+use super::rewrite::{Begun, Rewrite};
 use super::shared::{AtHand, BYTES, Shared, THREADS};
 use crate::base::Synchronous;
 use crate::base::quarantine::passed_over;
@@ -347,22 +347,22 @@ impl Writer {
 
     /// Puts a journal that was written beside another in its place, with what has come since then. False when somebody
     /// else has replaced or deleted it meanwhile: then nothing is done.
-    pub(super) fn put_in_place(&mut self, mut anew: Anew) -> Result<bool, StorageError> {
-        let thread = anew.begun.thread.clone();
-        if self.shared.file_of(&thread).map(|(_, file)| file) != anew.begun.file {
+    pub(super) fn put_in_place(&mut self, mut rewrite: Rewrite) -> Result<bool, StorageError> {
+        let thread = rewrite.begun.thread.clone();
+        if self.shared.file_of(&thread).map(|(_, file)| file) != rewrite.begun.file {
             return Ok(false);
         }
         let journal = self.journal(&thread)?;
         journal.loaded.sound(&thread)?;
-        if journal.bytes() < anew.begun.bytes || !anew.catch_up(journal)? {
+        if journal.bytes() < rewrite.begun.bytes || !rewrite.catch_up(journal)? {
             return Ok(false);
         }
-        if anew.is_empty() {
+        if rewrite.is_empty() {
             return self.delete(&thread).map(|()| true);
         }
         // The old file is closed first: not every system replaces an open one. Readers have what is in memory.
         self.open.remove(&thread);
-        let placed = match anew.place() {
+        let placed = match rewrite.place() {
             Ok(journal) => journal,
             Err(error) => {
                 self.forget(&thread);

@@ -17,7 +17,7 @@ mod schema;
 mod server;
 mod store;
 mod survey;
-mod upkeep;
+mod threads;
 mod writer;
 
 use std::collections::HashMap;

@@ -17,7 +17,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::codec::warm::Warm;
+use crate::codec::value_cache::ValueCache;
 
 use super::fault::{Fault, is_passing};
 use super::notice::Notice;
@@ -34,7 +34,7 @@ const TOLD: Duration = Duration::from_secs(2);
 const SCHEMA: &str = "superstep";
 
 /// About how many bytes of values are kept at hand.
-const WARM: u64 = 64 << 20;
+const CACHED_BYTES: u64 = 64 << 20;
 /// Where numbers of rows are never given again, nothing that is at hand grows old.
 const EPOCH: i64 = 1;
 
@@ -55,7 +55,7 @@ pub(super) struct Server {
     /// Sessions that may be used at a time, so that many readers do not take all that the server has.
     places: Arc<Semaphore>,
     /// Values that were stored or read lately. The sequence gives the number of a row once, so there is one epoch.
-    pub(super) warm: Warm<()>,
+    pub(super) value_cache: ValueCache<()>,
     /// When the server last could not be reached, to spare the next callers the wait.
     unreachable: Mutex<Option<Instant>>,
     pub(super) notice: Notice,
@@ -110,7 +110,7 @@ impl Server {
             schema,
             shown,
             runtime,
-            warm: Warm::new(WARM),
+            value_cache: ValueCache::new(CACHED_BYTES),
             idle: Mutex::default(),
             places: Arc::new(Semaphore::new(SESSIONS)),
             unreachable: Mutex::default(),
@@ -143,12 +143,13 @@ impl Server {
 
     /// The value that ends with this row, when it is at hand.
     pub(super) fn at_hand(&self, row: i64) -> Option<Value> {
-        self.warm.value(EPOCH, row)
+        self.value_cache.value(EPOCH, row)
     }
 
     /// Has the value that ends with this row at hand; it continues the value of the row `base`.
     pub(super) fn have(&self, row: i64, base: Option<i64>, value: Value, size: i64) {
-        self.warm.keep(EPOCH, row, base, value, size.unsigned_abs());
+        self.value_cache
+            .keep(EPOCH, row, base, value, size.unsigned_abs());
     }
 
     /// Gives a session back that is as it was.

@@ -4,7 +4,7 @@
 //! Vectors are compared by the extension `vector` (pgvector) where the database has it, and here otherwise; both look
 //! at every vector of what is searched, so both find the same.
 
-mod renew;
+mod reembed;
 
 use std::fmt;
 use std::sync::Arc;

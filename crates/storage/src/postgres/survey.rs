@@ -12,7 +12,7 @@ use crate::codec::record::Delta;
 use super::fault::Fault;
 use super::reader::View;
 use super::store::found as item;
-use super::upkeep::counted;
+use super::threads::counted;
 use crate::base::quarantine::SET_ASIDE;
 
 /// Checkpoints that are read at a time.

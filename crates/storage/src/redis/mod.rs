@@ -8,13 +8,13 @@ mod claims;
 #[cfg(test)]
 mod fuzz;
 mod maintenance;
-mod measure;
 mod opening;
 mod reader;
 mod server;
 mod state;
 mod store;
-mod upkeep;
+mod threads;
+mod usage;
 mod writer;
 
 use std::collections::{HashMap, HashSet};

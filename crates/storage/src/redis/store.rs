@@ -3,7 +3,7 @@
 //! A Redis without modules cannot search, so a search reads every item under its prefix and looks here. It reads no key
 //! that the sorted set of namespaces does not name.
 
-mod renew;
+mod reembed;
 
 use std::fmt;
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use super::reader::{Memo, Metas, Names, State, View};
 use super::writer::{Writer, epoch};
 use super::{SqliteOptions, schema};
 use crate::codec::pack::Unpacker;
-use crate::codec::warm::Warm;
+use crate::codec::value_cache::ValueCache;
 
 /// Idle reading connections that are kept.
 const IDLE_READERS: usize = 4;
@@ -26,7 +26,7 @@ pub(super) struct Connections {
     pub(super) path: PathBuf,
     pub(super) options: SqliteOptions,
     readers: Mutex<Vec<Reader>>,
-    warm: Arc<Warm<State>>,
+    value_cache: Arc<ValueCache<State>>,
     /// Gone when the file may only be read.
     pub(super) queue: Option<Arc<Queue>>,
     /// How the words of items are cut when their index has to be made again.
@@ -44,8 +44,8 @@ struct Reader {
 
 impl Connections {
     pub(super) fn new(conn: Connection, path: PathBuf, options: SqliteOptions) -> Result<Self, StorageError> {
-        let warm = Arc::new(Warm::new(options.cache_bytes));
-        let writer = Writer::new(conn, path.clone(), options.busy_timeout, warm.clone())?;
+        let value_cache = Arc::new(ValueCache::new(options.cache_bytes));
+        let writer = Writer::new(conn, path.clone(), options.busy_timeout, value_cache.clone())?;
         let queue = Arc::new(Queue::new(writer));
         let (served, file) = (queue.clone(), path.clone());
         let thread = std::thread::Builder::new()
@@ -60,7 +60,7 @@ impl Connections {
             path,
             options,
             readers: Mutex::default(),
-            warm,
+            value_cache,
             queue: Some(queue),
             cutting: Mutex::default(),
             thread: Some(thread),
@@ -73,7 +73,7 @@ impl Connections {
             path,
             options,
             readers: Mutex::default(),
-            warm: Arc::new(Warm::new(options.cache_bytes)),
+            value_cache: Arc::new(ValueCache::new(options.cache_bytes)),
             queue: None,
             cutting: Mutex::default(),
             thread: None,
@@ -109,7 +109,13 @@ impl Connections {
     pub(super) fn plan(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, Fault> {
         let mut conn = self.connect()?;
         ask(&mut conn, progress)?;
-        Writer::plan(conn, self.path.clone(), self.warm.clone(), pruning, progress)
+        Writer::plan(
+            conn,
+            self.path.clone(),
+            self.value_cache.clone(),
+            pruning,
+            progress,
+        )
     }
 
     /// What takes no longer than handing it to another thread; nothing when it might.
@@ -143,7 +149,7 @@ impl Connections {
             names: &mut reader.names,
             unpacker: &mut reader.unpacker,
             memo: Memo::default(),
-            warm: epoch.map(|epoch| (&*self.warm, epoch)),
+            value_cache: epoch.map(|epoch| (&*self.value_cache, epoch)),
             hurry: false,
         })
     }

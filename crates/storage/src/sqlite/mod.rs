@@ -6,7 +6,6 @@
 mod columns;
 mod connections;
 mod fault;
-mod lens;
 mod maintenance;
 mod opening;
 mod parts;
@@ -17,6 +16,7 @@ mod slot;
 mod steps;
 mod store;
 mod threads;
+mod usage;
 mod verify;
 mod waiting;
 mod writer;

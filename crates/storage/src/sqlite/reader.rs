@@ -15,7 +15,7 @@ use superstep::{
 
 use crate::codec::pack::Unpacker;
 use crate::codec::plan::{self, SOURCES, read_metadata};
-use crate::codec::warm::Warm;
+use crate::codec::value_cache::ValueCache;
 
 use super::columns::{IdColumn, id_column, time_text};
 use super::fault::Fault;
@@ -78,7 +78,7 @@ pub(super) struct View<'a> {
     pub(super) unpacker: &'a mut Unpacker,
     pub(super) memo: Memo,
     /// What is at hand, and the count of removals at the moment that is read.
-    pub(super) warm: Option<(&'a Warm<State>, i64)>,
+    pub(super) value_cache: Option<(&'a ValueCache<State>, i64)>,
     /// Only what is at hand is wanted: what has to be decoded first is [`Fault::Cold`].
     pub(super) hurry: bool,
 }

@@ -75,7 +75,7 @@ impl View<'_> {
     pub(super) fn check(&mut self, progress: &Progress) -> Result<Findings, Fault> {
         let mut findings = Findings::default();
         // It is the file that is checked, and not what is at hand.
-        self.warm = None;
+        self.value_cache = None;
         let counted = self
             .conn
             .query_row("SELECT count(*) FROM checkpoints", [], |row| row.get::<_, i64>(0));

@@ -38,7 +38,7 @@ use crate::codec::plan::{self, Slot as _, Tables, plan};
 use crate::codec::record::{Delta, Rows, Tasks};
 use crate::codec::text::uuid_bytes;
 use crate::codec::value::{nested, short};
-use crate::codec::warm::Warm;
+use crate::codec::value_cache::ValueCache;
 
 use super::columns::{IdColumn, id_column, time_column};
 use super::fault::{Fault, is_corrupt};
@@ -161,7 +161,7 @@ pub(super) struct Writer {
     claims: Map<ThreadId, Option<ClaimRow>>,
     data_version: i64,
     shelves: Shelves,
-    warm: Arc<Warm<State>>,
+    value_cache: Arc<ValueCache<State>>,
     fresh: Fresh,
     /// The file that was opened and its log.
     presence: Presence,
@@ -194,11 +194,11 @@ impl Writer {
     pub(super) fn plan(
         conn: Connection,
         path: PathBuf,
-        warm: Arc<Warm<State>>,
+        value_cache: Arc<ValueCache<State>>,
         pruning: &Pruning,
         progress: &Progress,
     ) -> Result<Removal, Fault> {
-        let mut looking = Self::new(conn, path, Duration::ZERO, warm)?;
+        let mut looking = Self::new(conn, path, Duration::ZERO, value_cache)?;
         looking.conn.execute_batch("BEGIN")?;
         looking.prune(pruning, progress)
     }
@@ -207,7 +207,7 @@ impl Writer {
         mut conn: Connection,
         path: PathBuf,
         patience: Duration,
-        warm: Arc<Warm<State>>,
+        value_cache: Arc<ValueCache<State>>,
     ) -> Result<Self, StorageError> {
         let pages = Arc::new(AtomicU32::new(0));
         let count = pages.clone();
@@ -231,7 +231,7 @@ impl Writer {
             claims: Map::default(),
             data_version: 0,
             shelves: Shelves::new()?,
-            warm,
+            value_cache,
             fresh: Fresh::default(),
             epoch: None,
             stepped: None,
@@ -355,10 +355,10 @@ impl Writer {
         }
         if let Some(epoch) = self.epoch {
             for (row, before, value, size) in self.fresh.values.drain(..) {
-                self.warm.keep(epoch, row, before, value, size);
+                self.value_cache.keep(epoch, row, before, value, size);
             }
             for (seq, state) in self.fresh.states.drain(..) {
-                self.warm.keep_state(epoch, seq, state);
+                self.value_cache.keep_state(epoch, seq, state);
             }
         }
         self.fresh = Fresh::default();

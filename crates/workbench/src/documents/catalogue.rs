@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use superstep_document::Document;
-use superstep_nodes::hints;
 use superstep_nodes::kinds::code::Language;
+use superstep_nodes::kinds::state_types;
 
 use crate::Workbench;
 use crate::base::blocking;
@@ -88,7 +88,7 @@ impl Workbench {
             ProgramLanguage::Python => Language::Python,
         };
         Ok(StateTypes {
-            text: hints::types(&source.document, language),
+            text: state_types::types(&source.document, language),
         })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
-use superstep_nodes::provider::{Connection, Providers, key_variable, provider_names};
+use superstep_nodes::models::{Connection, Providers, key_variable, provider_names};
 use superstep_nodes::{Access, Grants, ModelSettings};
 
 use crate::Workbench;

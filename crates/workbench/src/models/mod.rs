@@ -6,7 +6,7 @@ pub(crate) mod secrets;
 
 use superstep::{CheckpointHead, Object, Value};
 use superstep_nodes::Environment;
-use superstep_nodes::provider::Recording;
+use superstep_nodes::models::Recording;
 
 use crate::Workbench;
 use crate::wire::{ModelRecording, Problem, RunModels};

@@ -7,7 +7,6 @@ use superstep::{
 };
 
 use crate::Workbench;
-use crate::base::blocking;
 use crate::base::values;
 use crate::documents::graphs::Built;
 use crate::wire::{EffectChoice, EffectList, EffectState, EffectView, FindEffects, Problem, StartRun};
@@ -34,15 +33,9 @@ pub(crate) fn choose(request: &StartRun, config: &mut RunConfig) {
 
 impl Workbench {
     pub(crate) async fn run_effects(self: &Arc<Self>, request: FindEffects) -> Result<EffectList, Problem> {
-        let source = match &request.graph_id {
-            Some(graph_id) => self.document(graph_id)?.source(),
-            None => {
-                let key = self.key_of_thread(&request.thread_id).await?;
-                self.source_by_key(&key)?
-            }
-        };
-        let this = self.clone();
-        let built = blocking(move || this.build(source)).await??;
+        let built = self
+            .built_for(&request.thread_id, request.graph_id.as_deref())
+            .await?;
         let thread = ThreadId::from(request.thread_id.as_str());
         let checkpoint = request.checkpoint_id.as_deref().map(CheckpointId::from);
         let done = built.graph.effects_after(&thread, checkpoint.as_ref()).await;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rusqlite::params;
-use superstep_nodes::provider::{Ended, Exchange};
+use superstep_nodes::models::{Ended, Exchange};
 
 use crate::Workbench;
 use crate::base::blocking;

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use superstep::{
     Input, Interrupt, MemorySaver, Name, Object, Payload, Run, RunConfig, RunError, StreamEvent, StreamMode,
-    TaskEnd, Value, overwrite,
+    TaskEnd, Value,
 };
-use superstep_document::{ChannelKind, Document, Reducer};
+use superstep_document::Document;
 use superstep_nodes::schema::StateSchema;
 
 use crate::Workbench;
@@ -17,6 +17,7 @@ use crate::base::values::interrupt_view;
 use crate::inbox::question::asked;
 use crate::runs::attempts::attempt_view;
 use crate::runs::tokens;
+use crate::session::replacing;
 use crate::threads::tasks::not_retried;
 use crate::wire::{
     AttemptView, Json, NodeTested, Problem, RunModels, TaskStatus, TaskView, TestNode, TokenPiece,
@@ -76,22 +77,9 @@ impl Collected {
     }
 }
 
-/// An input that makes the state exactly these values: the reducers of the keys must not join them with anything.
+/// An input that makes the state exactly these values.
 fn input(document: &Document, values: &Object) -> Value {
-    let joins = |name: &str| {
-        document.state_keys().any(|(key, spec)| {
-            key == name && spec.channel == ChannelKind::Kept && spec.reducer != Reducer::Overwrite
-        })
-    };
-    let values = values.iter().map(|(name, value)| {
-        let value = if joins(name) {
-            overwrite(value.clone())
-        } else {
-            value.clone()
-        };
-        (name.clone(), value)
-    });
-    Value::Object(values.collect())
+    replacing(document, values, |_| true)
 }
 
 impl Workbench {

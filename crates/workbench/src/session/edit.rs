@@ -1,9 +1,31 @@
 //! An edit of a thread's state, as a node.
 
-use superstep::{CheckpointId, ClaimRequest, Graph, Name, RunError, StateRef, StateUpdate, ThreadId, Value};
+use superstep::{
+    CheckpointId, ClaimRequest, Graph, Name, Object, RunError, StateRef, StateUpdate, ThreadId, Value,
+    overwrite,
+};
+use superstep_document::{ChannelKind, Document, Reducer};
 
 use super::Origin;
 use crate::wire::Updated;
+
+/// These values for the keys, of which those that `replaced` chooses take the place of what is there: their reducers do not
+/// join them with it.
+pub(crate) fn replacing(document: &Document, values: &Object, replaced: impl Fn(&str) -> bool) -> Value {
+    let joins = |name: &str| {
+        document.state_keys().any(|(key, spec)| {
+            key == name && spec.channel == ChannelKind::Kept && spec.reducer != Reducer::Overwrite
+        })
+    };
+    let values = values.iter().map(|(name, value)| {
+        let value = match replaced(name) && joins(name) {
+            true => overwrite(value.clone()),
+            false => value.clone(),
+        };
+        (name.clone(), value)
+    });
+    Value::Object(values.collect())
+}
 
 /// An edit of a thread's state.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@ mod questions;
 mod start;
 
 pub use edit::Edit;
+pub(crate) use edit::replacing;
 pub use metadata::{Origin, graph_name, graph_path, models_of, name_of, of_graph};
 pub(crate) use metadata::{edited_keys, run_id};
 pub use questions::{Answers, Asking, Withdrawal, asking, node_of, not_asked, waiting, waiting_at};

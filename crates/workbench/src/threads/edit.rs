@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use superstep::{CheckpointId, Object, ThreadId, Value, overwrite};
+use superstep::{CheckpointId, ThreadId, Value};
 
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files;
 use crate::documents::graphs::Built;
 use crate::ledger::ThreadRow;
-use crate::session::Edit;
+use crate::session::{Edit, replacing};
 use crate::wire::{Problem, RunModels, UpdateState, Updated};
 
 /// The values of an edit, where these keys are replaced and not joined by their reducers.
@@ -24,35 +24,30 @@ fn overwriting(built: &Built, values: Value, keys: &[String]) -> Result<Value, P
         ))
         .remedy("Give an object such as {\"key\": value}."));
     };
-    let joins = |key: &str| {
-        built.graph.state_keys().any(|(name, reducer)| {
-            **name == *key && !matches!(reducer, "overwrite" | "ephemeral" | "any" | "topic" | "untracked")
-        })
-    };
-    let value = |(key, value): (&Arc<str>, &Value)| {
-        let replaces = keys.iter().any(|name| **name == **key) && joins(key);
-        let value = if replaces {
-            overwrite(value.clone())
-        } else {
-            value.clone()
-        };
-        (key.clone(), value)
-    };
-    Ok(Value::Object(given.iter().map(value).collect::<Object>()))
+    let replaced = |key: &str| keys.iter().any(|name| name == key);
+    Ok(replacing(&built.source.document, given, replaced))
 }
 
 impl Workbench {
-    pub(crate) async fn thread_update(self: &Arc<Self>, request: UpdateState) -> Result<Updated, Problem> {
-        let _slot = self.reserve_claimed(&request.thread_id)?;
-        let source = match &request.graph_id {
-            Some(graph_id) => self.document(graph_id)?.source(),
-            None => {
-                let key = self.key_of_thread(&request.thread_id).await?;
-                self.source_by_key(&key)?
-            }
+    /// The graph of an open document, or else the one that the thread ran last.
+    pub(crate) async fn built_for(
+        self: &Arc<Self>,
+        thread: &str,
+        graph: Option<&str>,
+    ) -> Result<Arc<Built>, Problem> {
+        let source = match graph {
+            Some(graph) => self.document(graph)?.source(),
+            None => self.source_by_key(&self.key_of_thread(thread).await?)?,
         };
         let this = self.clone();
-        let built = blocking(move || this.build(source)).await??;
+        blocking(move || this.build(source)).await?
+    }
+
+    pub(crate) async fn thread_update(self: &Arc<Self>, request: UpdateState) -> Result<Updated, Problem> {
+        let _slot = self.reserve_claimed(&request.thread_id)?;
+        let built = self
+            .built_for(&request.thread_id, request.graph_id.as_deref())
+            .await?;
         let values = overwriting(&built, request.values.clone().into(), &request.overwrite)?;
         built.check("the edit", &values)?;
         let edit = Edit {

@@ -30,7 +30,7 @@ fn failure_of(shown: &str) -> Failure {
 /// Why a task of this document was not tried again, as far as its error says.
 pub(crate) fn not_retried(document: &Document, node: &str, error: &str) -> Option<String> {
     let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;
-    superstep_nodes::not_retried(&spec.conduct, &failure_of(error))
+    superstep_nodes::not_retried(&spec.policy, &failure_of(error))
 }
 
 pub(crate) fn task_view(task: &TaskSnapshot, known: &TasksOf<'_>) -> TaskView {

@@ -66,7 +66,42 @@ const WORKBENCH: Layout = Layout {
     circle: 4,
 };
 
-const LAYOUTS: &[Layout] = &[ENGINE, WORKBENCH];
+const NODES: Layout = Layout {
+    source: "crates/nodes/src",
+    layers: &[
+        "base",
+        "expression",
+        "state",
+        "models",
+        "project",
+        "programs",
+        "search",
+        "mcp",
+        "registry",
+        "kinds",
+    ],
+    root: &[],
+    circle: 5,
+};
+
+const STORAGE: Layout = Layout {
+    source: "crates/storage/src",
+    layers: &[
+        "base",
+        "codec",
+        "sqlite",
+        "file",
+        "postgres",
+        "redis",
+        "backend",
+        "retention",
+        "transfer",
+    ],
+    root: &["Storage"],
+    circle: 15,
+};
+
+const LAYOUTS: &[Layout] = &[ENGINE, WORKBENCH, NODES, STORAGE];
 
 #[test]
 fn folders_name_only_folders_below() {

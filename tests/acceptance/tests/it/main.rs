@@ -5,5 +5,6 @@ mod backends;
 mod boundaries;
 mod crash;
 mod layers;
+mod pages;
 mod setup;
 mod two_minutes;

@@ -15,7 +15,8 @@ use superstep_document::{Diagnostic, Reducer};
 
 use super::inner_model::{self, InnerModel, Wanted};
 use super::store::Namespace;
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
+use crate::base::config_schema::schema_of;
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use trim::Trim;
 use work::{Delete, Extract, MemoryNode, Summarise, Work};
 
@@ -99,7 +100,7 @@ pub struct MemoryConfig {
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(transform = crate::kind::words)]
+#[schemars(transform = crate::base::config_schema::choice_list)]
 pub enum Action {
     /// Keeps the end.
     Trim,
@@ -225,9 +226,9 @@ impl NodeKind for Memory {
             {
                 let message = format!(
                     "There are no messages of type `{ty}`.{}",
-                    crate::suggest::did_you_mean(ty, TYPES)
+                    crate::base::suggest::did_you_mean(ty, TYPES)
                 );
-                let remedy = format!("Write one of {}.", crate::suggest::listing(TYPES));
+                let remedy = format!("Write one of {}.", crate::base::suggest::listing(TYPES));
                 site.error("memory-type", &format!("/{name}/{index}"), message, remedy);
             }
         }

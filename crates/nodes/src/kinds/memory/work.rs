@@ -13,7 +13,7 @@ use super::trim::{self, Trim, call_ids};
 use crate::expression::{Expression, Scope};
 use crate::kinds::inner_model::Asking;
 use crate::kinds::store::{Namespace, asked};
-use crate::program::shown;
+use crate::programs::requests::shown;
 
 /// Facts that a model is shown before it finds new ones.
 const KNOWN: usize = 50;

@@ -16,11 +16,12 @@ use superstep::Node;
 use superstep_document::{Diagnostic, Reducer};
 
 use crate::Environment;
+use crate::base::config_schema::schema_of;
 use crate::expression::Template;
-use crate::kind::{BuildSite, KindInfo, NodeKind, Site, schema_of};
 use crate::kinds::tools;
 use crate::kinds::tools::mcp::Source;
-use crate::provider::{self, Reasoning, Recording, ToolChoice, ToolSpec};
+use crate::models::{self, Reasoning, Recording, ToolChoice, ToolSpec};
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use node::{Line as ScriptLine, ModelNode, ScriptedCall};
 
 /// The model that reads from a script.
@@ -198,8 +199,8 @@ impl NodeKind for Model {
         let known = match site.models() {
             _ if scripted => Ok(()),
             Some(models) => models.knows(&config.model),
-            None => match provider::provider_of(&config.model) {
-                Err(provider::ModelError::UnknownProvider { hint, .. })
+            None => match models::provider_of(&config.model) {
+                Err(models::ModelError::UnknownProvider { hint, .. })
                     if hint.is_empty()
                         && config.model.split("::").all(|part| !part.is_empty())
                         && config.model.contains("::") =>
@@ -480,7 +481,7 @@ impl NodeKind for Model {
             script,
             pace: Duration::from_millis(config.pace_ms),
             facts: match config.model == SCRIPTED {
-                true => provider::Facts {
+                true => models::Facts {
                     provider: SCRIPTED.into(),
                     connection: None,
                     model: SCRIPTED.into(),

@@ -10,15 +10,15 @@ use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Objec
 use super::SCRIPTED;
 use super::output::{parsed, sent};
 use super::usage::Spent;
+use crate::base::schema_validator::SchemaValidator;
 use crate::expression::{Expression, Scope, Template};
 use crate::kinds::tools::mcp::{Source, specs_of};
 use crate::mcp::{self, Mcp};
-use crate::provider::recording::{Asker, file_in};
-use crate::provider::{
+use crate::models::recording::{Asker, file_in};
+use crate::models::{
     self, Answer, CallPiece, Exchanges, Facts, ModelError, Piece, Providers, Reasoning, Recording,
     Recordings, Request, ToolCall, ToolChoice, ToolSpec, Watch, pictures,
 };
-use crate::shape::Shape;
 
 /// The node.
 pub(super) struct ModelNode {
@@ -37,7 +37,7 @@ pub(super) struct ModelNode {
     pub(super) exchanges: Arc<Exchanges>,
     pub(super) into: Arc<str>,
     pub(super) as_message: bool,
-    pub(super) output: Option<(Shape, Json)>,
+    pub(super) output: Option<(SchemaValidator, Json)>,
     pub(super) repairs: u32,
     pub(super) tools: Vec<ToolSpec>,
     /// Servers whose tools are asked for when the model is.
@@ -121,7 +121,7 @@ impl Stream<'_> {
         if answer.usage.is_none() && answer.stop.is_none() {
             return;
         }
-        let whole = provider::message(self.id, answer, facts);
+        let whole = models::message(self.id, answer, facts);
         let field = |name: &str| whole.get(name).cloned().unwrap_or_default();
         let chunk: Object = [
             ("type", Value::from("AIMessageChunk")),
@@ -216,7 +216,7 @@ impl ModelNode {
 
     fn written(&self, id: &str, answer: Answer) -> Value {
         match self.as_message {
-            true => provider::message(id, &answer, &self.facts),
+            true => models::message(id, &answer, &self.facts),
             false => answer.text.into(),
         }
     }

@@ -3,8 +3,8 @@
 use serde_json::{Value as Json, json};
 use superstep::Value;
 
-use crate::provider::ModelError;
-use crate::shape::Shape;
+use crate::base::schema_validator::SchemaValidator;
+use crate::models::ModelError;
 
 /// The member that carries an answer which is no object.
 const CARRIER: &str = "answer";
@@ -21,7 +21,7 @@ pub(super) fn sent(schema: &Json) -> Json {
 
 /// Reads the JSON of an answer; models like to wrap it in a code block. Where `schema` lists texts, one of them may be
 /// written without quotes, also when it looks like a number.
-pub(super) fn parsed(text: &str, shape: &Shape, schema: &Json) -> Result<Value, ModelError> {
+pub(super) fn parsed(text: &str, shape: &SchemaValidator, schema: &Json) -> Result<Value, ModelError> {
     let bad = |cause: String| ModelError::BadOutput {
         cause,
         answer: text.chars().take(500).collect(),
@@ -65,14 +65,14 @@ mod tests {
     #[test]
     fn json_answers_are_read_and_checked() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
-        let shape = Shape::new(&schema).unwrap();
-        let parsed = |text: &str, shape: &Shape| super::parsed(text, shape, &schema);
+        let shape = SchemaValidator::new(&schema).unwrap();
+        let parsed = |text: &str, shape: &SchemaValidator| super::parsed(text, shape, &schema);
         assert_eq!(parsed("{\"n\": 1}", &shape).unwrap(), superstep::json!({"n": 1}));
         assert_eq!(
             parsed("```json\n{\"n\": 1}\n```", &shape).unwrap(),
             superstep::json!({"n": 1})
         );
-        let list = Shape::new(&json!({"type": "array"})).unwrap();
+        let list = SchemaValidator::new(&json!({"type": "array"})).unwrap();
         assert_eq!(parsed("[1]", &list).unwrap(), superstep::json!([1]));
         assert_eq!(
             parsed("{\"answer\": [1]}", &list).unwrap(),
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_listed_text_is_taken_with_and_without_quotes_also_when_it_looks_like_a_number() {
         let schema = json!({"type": "string", "enum": ["1", "007", "true", "refund"]});
-        let shape = Shape::new(&schema).unwrap();
+        let shape = SchemaValidator::new(&schema).unwrap();
         for (answer, label) in [
             ("\"1\"", "1"),
             ("1", "1"),
@@ -111,7 +111,7 @@ mod tests {
             assert!(parsed(answer, &shape, &schema).is_err(), "{answer}");
         }
         let numbers = json!({"enum": [1, "1"]});
-        let numbers_shape = Shape::new(&numbers).unwrap();
+        let numbers_shape = SchemaValidator::new(&numbers).unwrap();
         assert_eq!(
             parsed("1", &numbers_shape, &numbers).unwrap(),
             superstep::json!(1),

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 use superstep::Value;
 
-use crate::provider::{Answer, Usage};
+use crate::models::{Answer, Usage};
 
 /// Tokens and money of all requests of a task.
 #[derive(Debug, Default)]

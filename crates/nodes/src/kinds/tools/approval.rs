@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 use superstep::{NodeContext, NodeError, Object, Value};
 
 use super::node::Tool;
-use crate::provider::args_json;
+use crate::models::args_json;
 
 /// What the person decided.
 #[derive(Debug, PartialEq)]

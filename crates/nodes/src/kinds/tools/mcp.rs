@@ -11,11 +11,11 @@ use serde_json::{Value as Json, json};
 use superstep::{NodeContext, NodeError, Object, Value};
 
 use super::node::{Answer, Said, Tool, Unsaid, Work};
-use crate::kind::Site;
+use crate::base::schema_validator::SchemaValidator;
+use crate::base::suggest;
 use crate::mcp::{self, Client, Content, Mcp, McpError};
-use crate::provider::{ToolSpec, args_json};
-use crate::shape::Shape;
-use crate::suggest;
+use crate::models::{ToolSpec, args_json};
+use crate::registry::Site;
 
 /// Longest name of a tool that providers take.
 const LONGEST_NAME: usize = 64;
@@ -59,7 +59,7 @@ pub struct McpSource {
 /// Before which tools of a server a person is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(transform = crate::kind::words)]
+#[schemars(transform = crate::base::config_schema::choice_list)]
 pub enum McpApproval {
     /// Before those that may change something.
     #[default]
@@ -297,7 +297,7 @@ impl Offered {
             name: self.spec.name,
             description: self.spec.description,
             // One that is no schema is the server's business: it checks the arguments itself.
-            parameters: Shape::new(&self.spec.parameters).ok(),
+            parameters: SchemaValidator::new(&self.spec.parameters).ok(),
             schema: self.spec.parameters,
             approval: self.approval,
             work: Work::Mcp(self.work),

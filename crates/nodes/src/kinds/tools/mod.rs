@@ -20,20 +20,19 @@ use serde_json::{Value as Json, json};
 use superstep::Node;
 use superstep_document::{Diagnostic, NodeSpec, Reducer};
 
-use crate::kind::{self, BuildSite, KindInfo, NodeKind, Site, schema_of};
-use crate::provider::{ToolSpec, no_arguments};
-use crate::python::{PythonFunction, PythonWork};
-use crate::request::HttpRequest;
-use crate::suggest;
-use crate::web::Web;
+use crate::base::config_schema::schema_of;
+use crate::base::suggest;
+use crate::base::web::Web;
+use crate::kinds::http_request::HttpRequest;
+use crate::models::{ToolSpec, no_arguments};
+use crate::programs::python::{PythonFunction, PythonWork};
+use crate::project::graph_files::TOOLS;
+use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 pub use graph::GraphTool;
 pub use handoff::HandOff;
 pub use mcp::{McpApproval, McpSource};
 use node::{Tool, ToolsNode, Work};
 pub use script::Script;
-
-/// Name of the kind.
-pub(crate) const KIND: &str = "tools";
 
 /// Settings of a `tools` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -138,13 +137,13 @@ pub(crate) fn of_node(nodes: &BTreeMap<&str, NodeSpec>, id: &str) -> Result<Offe
     let of_kind = || {
         nodes
             .iter()
-            .filter(|(_, node)| node.kind == KIND)
+            .filter(|(_, node)| node.kind == TOOLS)
             .map(|(id, _)| *id)
     };
     match nodes.get(id) {
-        Some(node) if node.kind == KIND => {
+        Some(node) if node.kind == TOOLS => {
             // What is wrong with its settings is said there.
-            let config = kind::parse::<ToolsConfig>(&node.config).ok();
+            let config = crate::registry::parse::<ToolsConfig>(&node.config).ok();
             Ok(config.map_or_else(Offer::default, |config| Offer {
                 specs: config.tools.iter().map(ToolConfig::spec).collect(),
                 servers: config.mcp,
@@ -201,7 +200,7 @@ pub struct Tools;
 impl NodeKind for Tools {
     fn info(&self) -> KindInfo {
         KindInfo {
-            kind: KIND,
+            kind: TOOLS,
             title: "Tools",
             summary: "Runs the tools that a model calls, and answers each call with a message.",
             icon: "wrench",
@@ -214,7 +213,7 @@ impl NodeKind for Tools {
 
     fn effect(&self, config: &serde_json::Map<String, Json>) -> superstep::Effect {
         let inside = |tool: &ToolConfig| tool.python.is_none() && tool.http.is_none();
-        match crate::kind::parse::<ToolsConfig>(config) {
+        match crate::registry::parse::<ToolsConfig>(config) {
             Ok(config) if config.mcp.is_empty() && config.tools.iter().all(inside) => superstep::Effect::Pure,
             _ => superstep::Effect::Unknown,
         }
@@ -305,7 +304,7 @@ impl NodeKind for Tools {
             let work = if let Some(script) = tool.javascript {
                 Work::Script(script.program(site.files(), site.workers.clone()))
             } else if let Some(function) = tool.python {
-                Work::Python(PythonWork::new(function, site))
+                Work::Python(PythonWork::build(function, site))
             } else if let Some(request) = tool.http {
                 Work::Http(request, web.clone())
             } else if let Some(graph) = tool.graph {

@@ -12,15 +12,15 @@ use super::graph::GraphWork;
 use super::handoff::HandOff;
 use super::mcp::{self, McpWork, Source};
 use super::script;
+use crate::base::schema_validator::SchemaValidator;
+use crate::base::secrets::{redact_error, redact_value};
+use crate::base::suggest;
+use crate::base::web::Web;
 use crate::kinds::code;
-use crate::program::Owner;
-use crate::provider::{ToolCall, args_json};
-use crate::python::{self, PythonWork};
-use crate::request::{HttpRequest, RequestError};
-use crate::secrets::{redact_error, redact_value};
-use crate::shape::Shape;
-use crate::suggest;
-use crate::web::Web;
+use crate::kinds::http_request::{HttpRequest, RequestError};
+use crate::models::{ToolCall, args_json};
+use crate::programs::python::{self, PythonWork};
+use crate::programs::requests::Owner;
 
 /// Longest answer that is given to a model, in characters.
 const LONGEST_ANSWER: usize = 256 * 1024;
@@ -32,7 +32,7 @@ pub(super) struct Tool {
     /// JSON Schema of the arguments, for the person who edits them.
     pub(super) schema: Json,
     /// Absent when somebody else checks the arguments.
-    pub(super) parameters: Option<Shape>,
+    pub(super) parameters: Option<SchemaValidator>,
     pub(super) approval: bool,
     pub(super) work: Work,
 }

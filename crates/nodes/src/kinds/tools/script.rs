@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use superstep::{NodeContext, NodeError, Object, Value};
 
 use super::node::{Said, Unsaid};
-use crate::kind::Site;
 use crate::kinds::code;
-use crate::program::{Output, Owner};
-use crate::sandbox::{self, CodeError, Files, Limits, Source, Workers};
+use crate::programs::javascript::{self, CodeError, Files, Limits, Source, Workers};
+use crate::programs::requests::{Output, Owner};
+use crate::registry::Site;
 
 /// What the function of a tool is given.
 const PARAMETERS: &str = "args, state, ctx";
@@ -42,7 +42,7 @@ fn default_memory() -> usize {
 
 impl Script {
     pub(super) fn check(&self, site: &mut Site<'_>, pointer: &str) {
-        if let Err(error) = sandbox::check(&self.source, PARAMETERS) {
+        if let Err(error) = javascript::check(&self.source, PARAMETERS) {
             let message = match error {
                 CodeError::Syntax { message, line } => {
                     let line = line.map_or_else(String::new, |line| format!(" in line {line}"));

@@ -28,7 +28,7 @@ impl View {
         let known = self.names.clone();
         known.learn(&mut self.session, names).await?;
         let (mut states, mut spaces, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-        let mut warm: HashMap<i64, Value> = HashMap::new();
+        let mut cached: HashMap<i64, Value> = HashMap::new();
         for found in &found {
             let state = deltas.state(&known, found.space, found.head.id.as_str());
             let mut state = state.map_err(|cause| Fault::corrupt(found.place(), cause))?;
@@ -37,11 +37,11 @@ impl View {
                 state.values = wanted.map(|(key, row)| (key.clone(), *row)).collect();
             }
             for row in state.values.values() {
-                if warm.contains_key(row) {
+                if cached.contains_key(row) {
                     continue;
                 }
                 match self.server.at_hand(*row).filter(|_| !self.afresh) {
-                    Some(value) => drop(warm.insert(*row, value)),
+                    Some(value) => drop(cached.insert(*row, value)),
                     None => {
                         spaces.push(found.space);
                         rows.push(*row);
@@ -61,7 +61,7 @@ impl View {
             false => self.last(&spaces, &rows, &parts).await?,
         };
         let (mut items, mut library) = (Items::read(&items)?, Library::read(&parts)?);
-        items.values = warm;
+        items.values = cached;
         let mut tuples = Vec::with_capacity(found.len());
         for (found, state) in found.into_iter().zip(states) {
             let place = found.place();

@@ -14,8 +14,11 @@ impl View<'_> {
         let mut state = State::default();
         let mut at = seq;
         loop {
-            let warm = || self.warm.and_then(|(warm, epoch)| warm.state(epoch, at));
-            if let Some(known) = self.memo.states.get(&at).cloned().or_else(warm) {
+            let value_cache = || {
+                self.value_cache
+                    .and_then(|(value_cache, epoch)| value_cache.state(epoch, at))
+            };
+            if let Some(known) = self.memo.states.get(&at).cloned().or_else(value_cache) {
                 state = known;
                 break;
             }
@@ -56,9 +59,9 @@ impl View<'_> {
             if self.memo.keep {
                 self.memo.states.insert(at, state.clone());
             } else if at == seq
-                && let Some((warm, epoch)) = self.warm
+                && let Some((value_cache, epoch)) = self.value_cache
             {
-                warm.keep_state(epoch, seq, state.clone());
+                value_cache.keep_state(epoch, seq, state.clone());
             }
         }
         Ok(state)

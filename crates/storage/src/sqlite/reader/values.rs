@@ -34,8 +34,11 @@ impl View<'_> {
         let (mut chain, mut refs) = (Vec::new(), Vec::new());
         let (mut at, mut whole_size) = (row, 0);
         let mut value = loop {
-            let warm = || self.warm.and_then(|(warm, epoch)| warm.value(epoch, at));
-            if let Some(known) = self.memo.values.get(&at).cloned().or_else(warm) {
+            let value_cache = || {
+                self.value_cache
+                    .and_then(|(value_cache, epoch)| value_cache.value(epoch, at))
+            };
+            if let Some(known) = self.memo.values.get(&at).cloned().or_else(value_cache) {
                 break Some(known);
             }
             if self.hurry {
@@ -96,9 +99,9 @@ impl View<'_> {
             if self.memo.keep {
                 self.memo.values.insert(at, whole.clone());
             } else if at == row
-                && let Some((warm, epoch)) = self.warm
+                && let Some((value_cache, epoch)) = self.value_cache
             {
-                warm.keep(epoch, row, None, whole.clone(), whole_size);
+                value_cache.keep(epoch, row, None, whole.clone(), whole_size);
             }
             value = Some(whole);
         }

@@ -220,7 +220,7 @@ impl Writer {
             names: &mut self.names,
             unpacker: self.shelves.unpacker(),
             memo: Memo::default(),
-            warm: None,
+            value_cache: None,
             hurry: false,
         }
     }

@@ -1,0 +1,31 @@
+//! JSON Schemas of settings, as forms are made of them.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::Value as Json;
+
+/// JSON Schema of a config type.
+pub fn schema_of<C: JsonSchema>() -> Json {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<C>().to_value();
+    if let Some(fields) = schema.as_object_mut() {
+        fields.remove("title");
+    }
+    schema
+}
+
+/// Turns the schema of a plain enumeration into the list that forms show as a choice.
+pub(crate) fn choice_list(schema: &mut schemars::Schema) {
+    let Some(variants) = schema.get("oneOf").and_then(Json::as_array) else {
+        return;
+    };
+    let words: Option<Vec<Json>> = variants.iter().map(|one| one.get("const").cloned()).collect();
+    if let Some(words) = words {
+        schema.remove("oneOf");
+        schema.insert("type".into(), "string".into());
+        schema.insert("enum".into(), words.into());
+    }
+}

@@ -1,0 +1,560 @@
+//! Why a model gave no answer, in words that say what to do.
+
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use genai::adapter::AdapterKind;
+use serde_json::Value as Json;
+use superstep::NodeError;
+
+use crate::base::access::AccessDenied;
+use crate::base::secrets;
+
+/// Where a key is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyPlace {
+    /// In this environment variable.
+    Variable(String),
+    /// In the system's keychain, for this connection.
+    Keychain(String),
+}
+
+/// Why a model gave no answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelError {
+    /// The graph may not ask it.
+    AccessDenied(AccessDenied),
+    /// The setting `model` names no provider and no connection.
+    UnknownProvider {
+        /// What it says.
+        model: String,
+        /// "Did you mean …", or empty.
+        hint: String,
+    },
+    /// The file with connections and prices, or an entry of it, cannot be used.
+    BadSettings {
+        /// What is wrong, where, and what to do.
+        cause: String,
+    },
+    /// There is no key.
+    MissingKey {
+        /// Provider or connection.
+        provider: String,
+        /// Where it would be.
+        place: KeyPlace,
+    },
+    /// The provider refused the key.
+    Refused {
+        /// Model.
+        model: String,
+        /// Where the key is.
+        place: KeyPlace,
+        /// What it said.
+        cause: String,
+        /// The HTTP status of its answer.
+        status: u16,
+    },
+    /// Too many requests, or no credit.
+    Busy {
+        /// Model.
+        model: String,
+        /// What it said.
+        cause: String,
+        /// How long to wait, when it said so.
+        wait: Option<Duration>,
+        /// The HTTP status of its answer.
+        status: Option<u16>,
+    },
+    /// There is no such model.
+    NoSuchModel {
+        /// Model.
+        model: String,
+        /// What it said.
+        cause: String,
+    },
+    /// It could not be reached.
+    Unreachable {
+        /// Model.
+        model: String,
+        /// Why.
+        cause: String,
+    },
+    /// It took too long.
+    Timeout {
+        /// Model.
+        model: String,
+        /// How long it had.
+        limit: Duration,
+    },
+    /// The request itself is wrong: it will be refused each time.
+    BadRequest {
+        /// Model.
+        model: String,
+        /// What the provider said.
+        cause: String,
+        /// The HTTP status of its answer.
+        status: u16,
+    },
+    /// Anything else it answered.
+    Failed {
+        /// Model.
+        model: String,
+        /// What it said.
+        cause: String,
+        /// How long to wait, when it said so.
+        wait: Option<Duration>,
+        /// The HTTP status of its answer.
+        status: Option<u16>,
+    },
+    /// A message that cannot be sent.
+    BadMessage {
+        /// Which, counted from one.
+        position: usize,
+        /// Why.
+        cause: String,
+    },
+    /// A picture that cannot be sent.
+    BadPicture {
+        /// As the setting names it.
+        name: String,
+        /// Why.
+        cause: String,
+    },
+    /// There is no recorded answer, or the recording cannot be read or written.
+    Recording {
+        /// What is wrong and what to do.
+        cause: String,
+    },
+    /// The answer is not the JSON that was asked for.
+    BadOutput {
+        /// Why.
+        cause: String,
+        /// What was answered.
+        answer: String,
+    },
+}
+
+impl ModelError {
+    /// Error class, for retry policies and readers.
+    pub fn class(&self) -> &'static str {
+        match self {
+            ModelError::AccessDenied(_) => AccessDenied::CLASS,
+            ModelError::UnknownProvider { .. }
+            | ModelError::BadSettings { .. }
+            | ModelError::MissingKey { .. } => "ModelSetupError",
+            ModelError::Refused { .. } => "ModelAuthError",
+            ModelError::Busy { .. } => "ModelBusyError",
+            ModelError::NoSuchModel { .. } => "ModelNotFoundError",
+            ModelError::Unreachable { .. } => "ModelConnectionError",
+            ModelError::Timeout { .. } => "ModelTimeoutError",
+            ModelError::BadRequest { .. } | ModelError::BadMessage { .. } | ModelError::BadPicture { .. } => {
+                "ModelInputError"
+            }
+            ModelError::Recording { .. } => "ModelRecordingError",
+            ModelError::Failed { .. } => "ModelError",
+            ModelError::BadOutput { .. } => "ModelOutputError",
+        }
+    }
+
+    /// How long the provider asks to wait before the next request.
+    pub fn wait(&self) -> Option<Duration> {
+        match self {
+            ModelError::Busy { wait, .. } | ModelError::Failed { wait, .. } => *wait,
+            _ => None,
+        }
+    }
+
+    /// The HTTP status of the answer that is the failure.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            ModelError::Refused { status, .. } | ModelError::BadRequest { status, .. } => Some(*status),
+            ModelError::NoSuchModel { .. } => Some(404),
+            ModelError::Busy { status, .. } | ModelError::Failed { status, .. } => *status,
+            _ => None,
+        }
+    }
+
+    /// As the failure of node `name`; retry policies keep to the wait that the provider asked for.
+    pub fn of_node(&self, name: &str) -> NodeError {
+        let error = NodeError::new(self.class(), format!("node {name}: {self}")).retry_after(self.wait());
+        match self.status() {
+            Some(status) => error.status(status),
+            None => error,
+        }
+    }
+}
+
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let asked = |wait: &Option<Duration>| match wait {
+            Some(wait) => format!(" It asks to wait {} s.", wait.as_secs_f64().ceil()),
+            None => String::new(),
+        };
+        match self {
+            ModelError::AccessDenied(denied) => denied.fmt(f),
+            ModelError::UnknownProvider { model, hint } => write!(
+                f,
+                "`{model}` names no model provider and no connection.{hint} Write `scripted`, or PROVIDER::NAME such as `openai::gpt-4o-mini`, `anthropic::claude-sonnet-4-5` or `ollama::llama3.2`, or CONNECTION::NAME with a connection from the file of model settings."
+            ),
+            ModelError::BadSettings { cause } => f.write_str(cause),
+            ModelError::MissingKey { provider, place } => {
+                let remedy = match place {
+                    KeyPlace::Variable(variable) => {
+                        format!("Set the environment variable {variable} and start Superstep again")
+                    }
+                    KeyPlace::Keychain(_) => "Give its key in Settings under Model connections".to_owned(),
+                };
+                write!(
+                    f,
+                    "{provider} needs a key and there is none. {remedy}, or choose the model `scripted`."
+                )
+            }
+            ModelError::Refused {
+                model, place, cause, ..
+            } => {
+                let check = match place {
+                    KeyPlace::Variable(variable) => format!("Check the environment variable {variable}"),
+                    KeyPlace::Keychain(connection) => {
+                        format!("Check the key of `{connection}` in Settings under Model connections")
+                    }
+                };
+                write!(f, "the key for {model} was refused: {cause}. {check}.")
+            }
+            ModelError::Busy {
+                model, cause, wait, ..
+            } => write!(
+                f,
+                "{model} takes no more requests for now: {cause}.{} Wait, or check the account's limits.",
+                asked(wait)
+            ),
+            ModelError::NoSuchModel { model, cause } => write!(
+                f,
+                "{model} was not found: {cause}. Check the model's name in the node's settings."
+            ),
+            ModelError::Unreachable { model, cause } => write!(
+                f,
+                "{model} could not be reached: {cause}. Check the network and the address."
+            ),
+            ModelError::Timeout { model, limit } => write!(
+                f,
+                "{model} gave no whole answer within {} s. Try again, or raise `timeout_s` in the node's settings.",
+                limit.as_secs_f64()
+            ),
+            ModelError::BadRequest { model, cause, .. } => write!(
+                f,
+                "{model} does not take the request: {cause}. Check the node's settings and the messages."
+            ),
+            ModelError::Failed {
+                model, cause, wait, ..
+            } => {
+                write!(f, "{model} failed: {cause}.{}", asked(wait))
+            }
+            ModelError::BadMessage { position, cause } => {
+                write!(f, "message {position} cannot be sent to a model: {cause}.")
+            }
+            ModelError::BadPicture { name, cause } => {
+                write!(f, "the picture {name:?} cannot be sent to a model: {cause}.")
+            }
+            ModelError::Recording { cause } => f.write_str(cause),
+            ModelError::BadOutput { cause, answer } => write!(
+                f,
+                "the answer is not the JSON that was asked for: {cause}. The answer was: {answer}. Say in the prompt what is wanted, or relax the schema."
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ModelError {}
+
+/// Whom a request goes to, as far as errors name it.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    /// The model as the graph names it.
+    pub(super) model: String,
+    /// Provider, or connection.
+    pub(super) provider: String,
+    /// Where its key is.
+    pub(super) key: KeyPlace,
+}
+
+impl Asked {
+    pub(super) fn failed(&self, cause: impl Into<String>) -> ModelError {
+        ModelError::Failed {
+            model: self.model.clone(),
+            cause: cause.into(),
+            wait: None,
+            status: None,
+        }
+    }
+
+    /// What an error of the provider layer means.
+    pub(super) fn classify(&self, error: &genai::Error) -> ModelError {
+        let model = self.model.clone();
+        // Some servers repeat what they were sent.
+        let cause = secrets::redact(&said(error)).into_owned();
+        let missing = |place: KeyPlace| ModelError::MissingKey {
+            provider: self.provider.clone(),
+            place,
+        };
+        match error {
+            genai::Error::RequiresApiKey { .. }
+            | genai::Error::NoAuthData { .. }
+            | genai::Error::NoAuthResolver { .. } => return missing(self.key.clone()),
+            genai::Error::Resolver {
+                resolver_error: genai::resolver::Error::ApiKeyEnvNotFound { env_name },
+                ..
+            } => return missing(KeyPlace::Variable(env_name.clone())),
+            _ => {}
+        }
+        let refusal = Refusal::of(error);
+        let wait = refusal.as_ref().and_then(|refusal| refusal.wait);
+        match refusal.map(|refusal| refusal.status) {
+            Some(status @ (401 | 403)) => ModelError::Refused {
+                model,
+                place: self.key.clone(),
+                cause,
+                status,
+            },
+            Some(status @ (402 | 429 | 503 | 529)) => ModelError::Busy {
+                model,
+                cause,
+                wait,
+                status: Some(status),
+            },
+            Some(404) => ModelError::NoSuchModel { model, cause },
+            Some(status @ (400 | 405 | 413 | 415 | 422)) => ModelError::BadRequest { model, cause, status },
+            Some(status) => ModelError::Failed {
+                model,
+                cause,
+                wait,
+                status: Some(status),
+            },
+            None => match error {
+                genai::Error::WebModelCall {
+                    webc_error: genai::webc::Error::Reqwest(_),
+                    ..
+                }
+                | genai::Error::WebAdapterCall {
+                    webc_error: genai::webc::Error::Reqwest(_),
+                    ..
+                }
+                | genai::Error::WebStream { .. } => ModelError::Unreachable { model, cause },
+                _ => self.failed(cause),
+            },
+        }
+    }
+}
+
+/// The variable that holds a provider's key.
+pub(super) fn variable_of(kind: AdapterKind) -> String {
+    kind.default_key_env_name()
+        .unwrap_or("of the provider's key")
+        .to_owned()
+}
+
+/// A refused request: its status, and how long to wait before the next.
+struct Refusal {
+    status: u16,
+    wait: Option<Duration>,
+}
+
+impl Refusal {
+    /// The refusal inside an error. That of a streaming request arrives as the cause of a stream error.
+    fn of(error: &genai::Error) -> Option<Self> {
+        if let Some(found) = Self::here(error) {
+            return Some(found);
+        }
+        let genai::Error::WebStream { error, .. } = error else {
+            return None;
+        };
+        let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error.as_ref());
+        while let Some(current) = source {
+            if let Some(found) = current.downcast_ref().and_then(Self::here) {
+                return Some(found);
+            }
+            if let Some(found) = current.downcast_ref().and_then(Self::of_call) {
+                return Some(found);
+            }
+            source = current.source();
+        }
+        None
+    }
+
+    fn here(error: &genai::Error) -> Option<Self> {
+        match error {
+            genai::Error::HttpError {
+                status,
+                headers,
+                body,
+                ..
+            } => {
+                let header = |name: &str| headers.get(name)?.to_str().ok();
+                Some(Self::new(status.as_u16(), header, body))
+            }
+            genai::Error::WebModelCall { webc_error, .. }
+            | genai::Error::WebAdapterCall { webc_error, .. } => Self::of_call(webc_error),
+            // Some providers fail in the middle of a stream that began well.
+            genai::Error::ChatResponse { body, .. } => {
+                let code = body.get("code").or_else(|| body.pointer("/error/code"));
+                let number = code.and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
+                let status = number
+                    .and_then(|code| u16::try_from(code).ok())
+                    .filter(|code| (400..600).contains(code))
+                    .or_else(|| {
+                        let name = body.pointer("/error/type").or_else(|| body.get("type"))?;
+                        status_of(name.as_str()?)
+                    })?;
+                Some(Self::new(status, |_| None, &body.to_string()))
+            }
+            error => error.status().map(|status| Self {
+                status: status.as_u16(),
+                wait: None,
+            }),
+        }
+    }
+
+    fn of_call(error: &genai::webc::Error) -> Option<Self> {
+        let status = error.status()?.as_u16();
+        let header = |name: &str| error.headers()?.get(name)?.to_str().ok();
+        let body = match error {
+            genai::webc::Error::ResponseFailedStatus { body, .. } => body.as_str(),
+            _ => "",
+        };
+        Some(Self::new(status, header, body))
+    }
+
+    fn new<'a>(status: u16, header: impl Fn(&str) -> Option<&'a str>, body: &str) -> Self {
+        let wait = wait_in_headers(header, SystemTime::now).or_else(|| wait_in_body(body));
+        Self { status, wait }
+    }
+}
+
+/// The status that a failure would have had, had it come before the stream began: Anthropic names it.
+fn status_of(name: &str) -> Option<u16> {
+    Some(match name {
+        "invalid_request_error" => 400,
+        "authentication_error" => 401,
+        "permission_error" => 403,
+        "not_found_error" => 404,
+        "request_too_large" => 413,
+        "rate_limit_error" => 429,
+        "api_error" => 500,
+        "timeout_error" => 504,
+        "overloaded_error" => 529,
+        _ => return None,
+    })
+}
+
+/// `retry-after-ms`, or `retry-after` with seconds or a date.
+pub(crate) fn wait_in_headers<'a>(
+    header: impl Fn(&str) -> Option<&'a str>,
+    now: impl Fn() -> SystemTime,
+) -> Option<Duration> {
+    let number = |name: &str| header(name)?.trim().parse::<f64>().ok();
+    let of_seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).ok();
+    if let Some(wait) = number("retry-after-ms").and_then(|millis| of_seconds(millis / 1000.0)) {
+        return Some(wait);
+    }
+    if let Some(wait) = number("retry-after").and_then(of_seconds) {
+        return Some(wait);
+    }
+    // LiteLLM's proxy passes on the headers of the provider behind it, under names of its own.
+    if let Some(wait) = number("llm_provider-retry-after").and_then(of_seconds) {
+        return Some(wait);
+    }
+    let date = httpdate::parse_http_date(header("retry-after")?.trim()).ok()?;
+    Some(date.duration_since(now()).unwrap_or_default())
+}
+
+/// Google says it in the body: `{"error": {"details": [{"retryDelay": "34s"}]}}`.
+fn wait_in_body(body: &str) -> Option<Duration> {
+    let json: Json = serde_json::from_str(body).ok()?;
+    let error = json.get(0).unwrap_or(&json).get("error")?;
+    let delay = error
+        .get("details")?
+        .as_array()?
+        .iter()
+        .find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// What the provider said, without headers and without the request.
+fn said(error: &genai::Error) -> String {
+    let text = match error {
+        genai::Error::HttpError { body, status, .. } => body_text(body).unwrap_or_else(|| status.to_string()),
+        genai::Error::WebModelCall {
+            webc_error: genai::webc::Error::ResponseFailedStatus { body, status, .. },
+            ..
+        } => body_text(body).unwrap_or_else(|| status.to_string()),
+        genai::Error::WebStream { cause, error, .. } => {
+            let inner = error.downcast_ref::<genai::Error>().map(said);
+            inner.unwrap_or_else(|| innermost(error.as_ref()).unwrap_or_else(|| cause.clone()))
+        }
+        genai::Error::ChatResponse { body, .. } => {
+            body_text(&body.to_string()).unwrap_or_else(|| body.to_string())
+        }
+        other => innermost(other).unwrap_or_else(|| other.to_string()),
+    };
+    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = text.trim_end_matches('.');
+    if text.chars().count() > 500 {
+        text.chars().take(500).chain(['…']).collect()
+    } else {
+        text.to_owned()
+    }
+}
+
+fn innermost(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    let mut current = error.source()?;
+    while let Some(next) = current.source() {
+        current = next;
+    }
+    Some(current.to_string())
+}
+
+/// `{"error": {"message": …}}` and its relatives; other bodies as they are.
+fn body_text(body: &str) -> Option<String> {
+    if body.trim().is_empty() {
+        return None;
+    }
+    let json: Option<Json> = serde_json::from_str(body).ok();
+    let message = json
+        .as_ref()
+        .map(|json| json.get(0).unwrap_or(json))
+        .and_then(|json| {
+            json.pointer("/error/message")
+                .or_else(|| json.get("message"))
+                .or_else(|| json.get("error"))
+                .and_then(Json::as_str)
+        });
+    Some(message.map_or_else(|| body.to_owned(), str::to_owned))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_read_wherever_providers_say_them() {
+        let now = || SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
+        let wait = |name: &'static str, value: &'static str| {
+            wait_in_headers(|asked| (asked == name).then_some(value), now).map(|wait| wait.as_millis())
+        };
+        assert_eq!(wait("retry-after", "7"), Some(7000));
+        assert_eq!(wait("retry-after", "0.5"), Some(500));
+        assert_eq!(wait("retry-after-ms", "1500"), Some(1500));
+        assert_eq!(wait("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"), Some(7000));
+        assert_eq!(
+            wait("retry-after", "Sun, 06 Nov 1994 08:49:00 GMT"),
+            Some(0),
+            "that time has passed"
+        );
+        for nothing in ["", "soon", "-1", "NaN", "1e400"] {
+            assert_eq!(wait("retry-after", nothing), None, "{nothing}");
+        }
+        let google = r#"[{"error": {"code": 429, "details": [{"@type": "x"}, {"retryDelay": "34.5s"}]}}]"#;
+        assert_eq!(wait_in_body(google), Some(Duration::from_millis(34_500)));
+        assert_eq!(wait_in_body("busy"), None);
+    }
+}

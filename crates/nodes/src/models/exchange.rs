@@ -1,0 +1,299 @@
+//! What was asked of a model server and what it answered, kept for the trace: the request as it is handed to the
+//! provider layer, and the answer frame by frame as it came over the wire.
+//!
+//! Exchanges are no part of the state and of no stream: they would make every checkpoint and every reader of a run pay
+//! for what is looked at when something is odd. They wait here until the host takes them to the task's record.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+use superstep::NodeContext;
+
+use super::Request;
+use crate::base::secrets;
+
+/// Longest text of one message, and of one answer, that is kept.
+const LONGEST: usize = 128 * 1024;
+/// Longest data of a picture or file that is kept.
+const LONGEST_DATA: usize = 64;
+/// What waits at most, over all tasks.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+
+/// A request and its answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Exchange {
+    /// The model as the graph names it.
+    pub model: String,
+    /// Where the request went; empty for the provider's own address.
+    pub address: String,
+    /// When it was sent, in milliseconds since the Unix epoch.
+    pub at: u64,
+    /// How long the answer took, in milliseconds.
+    pub took: u64,
+    /// Messages, tools and parameters, as they were handed to the provider layer.
+    pub request: Json,
+    /// The frames of the answer, one a line, as they came.
+    pub response: String,
+    /// How it ended: `done`, `failed`, or `left` when nobody waited for the rest.
+    pub ended: Ended,
+    /// Tokens it used, as `usage_metadata` has them, when the server says.
+    pub usage: Option<Json>,
+    /// `{amount, currency, prices}`, when there is a price.
+    pub cost: Option<Json>,
+}
+
+/// How an exchange ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ended {
+    /// The answer is complete.
+    Done,
+    /// The server failed or refused.
+    Failed,
+    /// The run was stopped, or the time was over.
+    Left,
+}
+
+impl Exchange {
+    fn size(&self) -> usize {
+        // The request as JSON text is about as large as what it is made of.
+        self.response.len() + self.request.to_string().len()
+    }
+}
+
+/// Exchanges by task, the oldest forgotten first when there are too many.
+#[derive(Debug, Default)]
+pub struct Exchanges(Mutex<Waiting>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    list: VecDeque<(String, usize, Exchange)>,
+    bytes: usize,
+}
+
+impl Exchanges {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps one.
+    fn put(&self, task: String, exchange: Exchange) {
+        let size = exchange.size();
+        let mut waiting = self.lock();
+        waiting.bytes += size;
+        waiting.list.push_back((task, size, exchange));
+        while waiting.bytes > MOST_BYTES {
+            let Some((_, size, _)) = waiting.list.pop_front() else {
+                break;
+            };
+            waiting.bytes -= size;
+        }
+    }
+
+    /// The exchanges of a task in their order, which are forgotten here.
+    pub fn take(&self, task: &str) -> Vec<Exchange> {
+        let mut waiting = self.lock();
+        let (taken, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut waiting.list)
+            .into_iter()
+            .partition(|(of, ..)| of == task);
+        waiting.list = rest.into();
+        waiting.bytes = waiting.list.iter().map(|(_, size, _)| size).sum();
+        taken.into_iter().map(|(_, _, exchange)| exchange).collect()
+    }
+}
+
+/// Whose exchange it is.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    exchanges: Arc<Exchanges>,
+    task: String,
+}
+
+impl Watch {
+    /// Keeps exchanges for the task of `context`.
+    pub fn new(exchanges: Arc<Exchanges>, context: &NodeContext) -> Self {
+        Self {
+            exchanges,
+            task: context.info().task_id.to_string(),
+        }
+    }
+}
+
+/// An exchange that goes on; it is kept when this is dropped, however it ended.
+pub(super) struct Open {
+    watch: Watch,
+    model: String,
+    address: String,
+    request: Json,
+    at: u64,
+    began: Instant,
+    pub(super) frames: String,
+    pub(super) ended: Ended,
+    pub(super) usage: Option<Json>,
+    pub(super) cost: Option<Json>,
+}
+
+impl Open {
+    pub(super) fn new(request: &Request, model: &str, address: &str) -> Option<Self> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Some(Self {
+            watch: request.watch.clone()?,
+            model: model.to_owned(),
+            address: address.to_owned(),
+            request: described(request),
+            at: u64::try_from(now.unwrap_or(Duration::ZERO).as_millis()).unwrap_or(u64::MAX),
+            began: Instant::now(),
+            frames: String::new(),
+            ended: Ended::Left,
+            usage: None,
+            cost: None,
+        })
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // Some servers repeat what they were sent.
+        let hidden = |text: &str| secrets::redact(text).into_owned();
+        let request = self.request.to_string();
+        let request = match secrets::redact(&request) {
+            Cow::Borrowed(_) => self.request.take(),
+            Cow::Owned(text) => serde_json::from_str(&text).unwrap_or_default(),
+        };
+        let exchange = Exchange {
+            model: std::mem::take(&mut self.model),
+            address: hidden(&self.address),
+            at: self.at,
+            took: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            request,
+            response: hidden(&self.frames),
+            ended: self.ended,
+            usage: self.usage.take(),
+            cost: self.cost.take(),
+        };
+        self.watch.exchanges.put(self.watch.task.clone(), exchange);
+    }
+}
+
+/// Adds a frame of the answer, as long as there is room.
+pub(super) fn add_frame(frames: &mut String, event: Option<&str>, data: &str) {
+    const CUT: &str = "… the rest was not kept";
+    if frames.ends_with(CUT) {
+        return;
+    }
+    if frames.len() + data.len() > LONGEST {
+        frames.push_str(CUT);
+        return;
+    }
+    if let Some(event) = event {
+        frames.push_str(event);
+        frames.push_str(": ");
+    }
+    frames.push_str(data);
+    frames.push('\n');
+}
+
+/// A request as people read it: long texts and data of pictures are cut.
+fn described(request: &Request) -> Json {
+    let mut json = parts(request);
+    cut(&mut json);
+    json
+}
+
+/// Everything of a request that decides about its answer.
+pub(super) fn parts(request: &Request) -> Json {
+    let mut parts = Map::new();
+    parts.insert(
+        "messages".into(),
+        request.messages.iter().map(Json::from).collect(),
+    );
+    let mut set = |name: &str, value: Option<Json>| {
+        if let Some(value) = value {
+            parts.insert(name.into(), value);
+        }
+    };
+    set("temperature", request.temperature.map(Json::from));
+    set("max_tokens", request.max_tokens.map(Json::from));
+    set("reasoning", request.reasoning.map(|level| json!(level)));
+    set("output", request.output.clone());
+    if !request.tools.is_empty() {
+        set("tools", Some(json!(request.tools)));
+        set("tool_choice", Some(json!(request.tool_choice)));
+    }
+    Json::Object(parts)
+}
+
+fn cut(json: &mut Json) {
+    match json {
+        Json::String(text) => {
+            let data = text.starts_with("data:") && text.len() > LONGEST_DATA;
+            let encoded = text.len() > 1024
+                && text
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='));
+            let most = if data || encoded { LONGEST_DATA } else { LONGEST };
+            if text.len() > most {
+                let end = text.floor_char_boundary(most);
+                *text = format!("{}… ({} bytes)", &text[..end], text.len());
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(cut),
+        Json::Object(fields) => fields.values_mut().for_each(cut),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exchange(response: &str) -> Exchange {
+        Exchange {
+            model: "m".into(),
+            address: String::new(),
+            at: 0,
+            took: 0,
+            request: Json::Null,
+            response: response.into(),
+            ended: Ended::Done,
+            usage: None,
+            cost: None,
+        }
+    }
+
+    #[test]
+    fn exchanges_wait_for_their_task_and_not_without_end() {
+        let exchanges = Exchanges::default();
+        exchanges.put("a".into(), exchange("1"));
+        exchanges.put("b".into(), exchange("2"));
+        exchanges.put("a".into(), exchange("3"));
+        let of_a: Vec<String> = exchanges.take("a").into_iter().map(|one| one.response).collect();
+        assert_eq!(of_a, ["1", "3"]);
+        assert_eq!(exchanges.take("a"), []);
+        for _ in 0..200 {
+            exchanges.put("c".into(), exchange(&"x".repeat(LONGEST)));
+        }
+        assert!(exchanges.lock().bytes <= MOST_BYTES);
+        assert_eq!(exchanges.take("b"), [], "the oldest is forgotten first");
+    }
+
+    #[test]
+    fn pictures_and_long_answers_are_cut() {
+        let mut json = json!({"url": format!("data:image/png;base64,{}", "A".repeat(5000)), "data": "B".repeat(5000),
+            "text": "word ".repeat(1000)});
+        cut(&mut json);
+        assert!(json["url"].as_str().unwrap().ends_with("(5022 bytes)"), "{json}");
+        assert!(json["data"].as_str().unwrap().len() < 100);
+        assert_eq!(json["text"].as_str().unwrap().len(), 5000);
+        let mut frames = String::new();
+        for _ in 0..10 {
+            add_frame(&mut frames, Some("delta"), &"y".repeat(50_000));
+        }
+        assert!(frames.len() < LONGEST + 100 && frames.ends_with("not kept"));
+    }
+}

@@ -1,0 +1,401 @@
+//! Real models, through genai: which provider or connection a name means, where it is reached, which key it needs, and
+//! its answer as a stream. Environment variables come in through a function, so that hosts may keep keys elsewhere.
+
+mod answer;
+mod embed;
+mod error;
+mod exchange;
+mod messages;
+pub(crate) mod pictures;
+mod prices;
+pub(crate) mod recording;
+mod reply;
+mod request;
+mod settings;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use futures::FutureExt;
+use genai::adapter::AdapterKind;
+use genai::chat::{ChatOptions, ChatRequest, JsonSpec, ReasoningEffort, Tool, ToolChoice as GenaiChoice};
+use genai::resolver::{AuthData, Endpoint};
+use genai::{Client, ModelIden, ServiceTarget};
+
+use crate::base::access::{Access, Grants};
+use crate::base::secrets;
+pub(crate) use answer::args_json;
+pub use answer::{Answer, CallPiece, Facts, InvalidArgs, Piece, ToolCall, Usage};
+use error::Asked;
+pub(crate) use error::wait_in_headers;
+pub use error::{KeyPlace, ModelError};
+use exchange::Open;
+pub use exchange::{Ended, Exchange, Exchanges, Watch};
+pub(crate) use messages::message;
+pub use prices::{Price, Priced};
+pub use recording::{RECORDINGS, Recording, Recordings};
+use reply::Noted;
+pub use reply::Reply;
+pub(crate) use request::no_arguments;
+pub use request::{Reasoning, Request, ToolChoice, ToolSpec};
+pub use settings::{Connection, ModelSettings, key_variable, provider_names, provider_of};
+use settings::{Route, base_url};
+
+/// Reads an environment variable.
+pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// Base URL of an OpenAI-compatible server that takes the place of OpenAI's.
+const OPENAI_BASE_URL: &str = "OPENAI_BASE_URL";
+
+/// Access to providers; one HTTP client, made when it is first needed.
+pub struct Providers {
+    variables: Variables,
+    settings: Arc<ModelSettings>,
+    keychain: Variables,
+    grants: Grants,
+    client: OnceLock<Result<Client, String>>,
+}
+
+impl fmt::Debug for Providers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Providers")
+    }
+}
+
+impl Providers {
+    /// Providers that find their keys with `variables`. Nothing is asked without grants.
+    pub fn new(variables: Variables, settings: Arc<ModelSettings>) -> Self {
+        Self {
+            variables,
+            settings,
+            keychain: Arc::new(|_| None),
+            grants: Grants::none(),
+            client: OnceLock::new(),
+        }
+    }
+
+    /// Keys of connections, by the connection's name.
+    pub fn with_keychain(mut self, keychain: Variables) -> Self {
+        self.keychain = keychain;
+        self
+    }
+
+    /// What may be asked.
+    pub fn with_grants(mut self, grants: Grants) -> Self {
+        self.grants = grants;
+        self
+    }
+
+    /// What asking `model` touches: a connection that the person set up, with its key, or a provider's server and the
+    /// variable of its key.
+    pub fn accesses(&self, model: &str) -> Vec<Access> {
+        self.route(model)
+            .map_or_else(|_| Vec::new(), |route| Self::touched(&route))
+    }
+
+    fn touched(route: &Route) -> Vec<Access> {
+        if let Some(connection) = &route.connection {
+            return vec![Access::Connection(connection.clone())];
+        }
+        let server = match &route.base_url {
+            Some(url) => url.parse().ok(),
+            None => address_of(route.kind),
+        };
+        let server = server.map_or_else(|| Access::Host("*".into()), |url| Access::of_url(&url));
+        let key = route
+            .variable
+            .as_deref()
+            .map(|variable| Access::key_to(variable, &server));
+        [server].into_iter().chain(key).collect()
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        (self.variables)(name)
+            .map(|value| value.trim().to_owned())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// Where answers of `model` are from.
+    pub fn facts(&self, model: &str) -> Facts {
+        let (prefix, name) = model.split_once("::").unwrap_or((model, model));
+        let route = self.settings.route(model).ok();
+        Facts {
+            provider: match &route {
+                Some(route) if route.connection.is_some() => route.kind.as_lower_str().to_owned(),
+                _ => prefix.to_owned(),
+            },
+            connection: route.and_then(|route| route.connection),
+            model: name.to_owned(),
+        }
+    }
+
+    /// The route with what the environment adds to it: another server for OpenAI.
+    fn route(&self, model: &str) -> Result<Route, ModelError> {
+        let mut route = self.settings.route(model)?;
+        if route.kind == AdapterKind::OpenAI
+            && route.connection.is_none()
+            && let Some(url) = self.variable(OPENAI_BASE_URL)
+        {
+            let url = base_url(&url).map_err(|cause| ModelError::BadSettings {
+                cause: format!("the environment variable {OPENAI_BASE_URL} {cause}. Correct it."),
+            })?;
+            route.base_url = Some(url);
+        }
+        Ok(route)
+    }
+
+    /// The route and its key, when the graph may use both.
+    fn target(&self, model: &str) -> Result<(Route, Option<String>), ModelError> {
+        let route = self.route(model)?;
+        for access in Self::touched(&route) {
+            self.grants.require(&access).map_err(ModelError::AccessDenied)?;
+        }
+        let key = self.key(&route);
+        // Local servers take any key, and a connection says whether it has one.
+        let none_wanted = !route.keychain && (route.connection.is_none() || route.variable.is_none());
+        let optional = route.kind == AdapterKind::Ollama || (route.base_url.is_some() && none_wanted);
+        let wanted = route.keychain || route.variable.is_some();
+        match &key {
+            None if wanted && !optional => Err(ModelError::MissingKey {
+                place: route.key_place(),
+                provider: route.label,
+            }),
+            _ => Ok((route, key)),
+        }
+    }
+
+    fn key(&self, route: &Route) -> Option<String> {
+        let stored = route.connection.as_deref().filter(|_| route.keychain);
+        let key = stored
+            .and_then(|connection| (self.keychain)(connection))
+            .or_else(|| self.variable(route.variable.as_deref()?))?;
+        secrets::note(&key);
+        Some(key)
+    }
+
+    /// The models that the server of a connection offers, to see whether it can be reached and takes the key; `None`
+    /// when the provider has no such list.
+    pub async fn models_of(&self, connection: &str) -> Result<Option<Vec<String>>, ModelError> {
+        let (route, key) = self.target(&format!("{connection}::any"))?;
+        // These answer with a list that is part of the program.
+        if matches!(route.kind, AdapterKind::Cohere | AdapterKind::Baidu) {
+            return Ok(None);
+        }
+        let asked = Asked {
+            model: route.label.clone(),
+            provider: route.label.clone(),
+            key: route.key_place(),
+        };
+        let endpoint = route.base_url.as_deref().map(Endpoint::from_owned);
+        let auth = AuthData::from_single(key.unwrap_or_else(|| "none".to_owned()));
+        let client = self.client().map_err(|cause| asked.failed(cause))?;
+        let models = client.all_model_names(route.kind, (endpoint, Some(auth))).await;
+        models.map(Some).map_err(|e| asked.classify(&e))
+    }
+
+    fn client(&self) -> Result<&Client, String> {
+        let made = self.client.get_or_init(made_client);
+        made.as_ref().map_err(Clone::clone)
+    }
+
+    /// Where `model` is, with its key, for the provider layer.
+    async fn service(&self, model: &str) -> Result<Service<'_>, ModelError> {
+        let (route, key) = self.target(model)?;
+        let asked = Asked {
+            model: model.to_owned(),
+            provider: route.label.clone(),
+            key: route.key_place(),
+        };
+        let client = self.client().map_err(|cause| asked.failed(cause))?;
+        let iden = ModelIden::new(route.kind, route.name.as_str());
+        let mut target = client
+            .resolve_service_target(iden)
+            .await
+            .map_err(|e| asked.classify(&e))?;
+        if let Some(url) = &route.base_url {
+            target.endpoint = Endpoint::from_owned(url.as_str());
+            // The protocol wants a key also where the server does not.
+            target.auth = AuthData::from_single("none");
+        }
+        if let Some(key) = key {
+            target.auth = AuthData::from_single(key);
+        }
+        Ok(Service {
+            client,
+            target,
+            route,
+            asked,
+        })
+    }
+
+    /// Asks `model`; the answer is read piece by piece. Dropping the reply ends the request.
+    pub async fn ask(&self, model: &str, request: &Request) -> Result<Reply, ModelError> {
+        let Service {
+            client,
+            target,
+            route,
+            asked,
+        } = self.service(model).await?;
+        let provider = self.facts(model).provider;
+        let messages = messages::chat_messages(&request.messages, route.kind, &provider)
+            .map_err(|(position, cause)| ModelError::BadMessage { position, cause })?;
+        let mut chat = ChatRequest::new(messages);
+        let noted = Arc::new(Noted::default());
+        let mut options = ChatOptions::default()
+            .with_capture_usage(true)
+            .with_capture_content(true)
+            .with_capture_reasoning_content(true)
+            .with_capture_tool_calls(true)
+            .with_raw_frame_sink_arc(noted.clone());
+        if let Some(temperature) = request.temperature {
+            options = options.with_temperature(temperature);
+        }
+        if let Some(max_tokens) = request.max_tokens {
+            options = options.with_max_tokens(max_tokens);
+        }
+        if let Some(reasoning) = request.reasoning {
+            options = options.with_reasoning_effort(match reasoning {
+                Reasoning::None => ReasoningEffort::Zero,
+                Reasoning::Minimal => ReasoningEffort::Minimal,
+                Reasoning::Low => ReasoningEffort::Low,
+                Reasoning::Medium => ReasoningEffort::Medium,
+                Reasoning::High => ReasoningEffort::High,
+            });
+        }
+        if let Some(schema) = &request.output {
+            options = options.with_response_format(JsonSpec::new("answer", schema.clone()));
+        }
+        if !request.tools.is_empty() {
+            let tool = |spec: &ToolSpec| {
+                Tool::new(spec.name.clone())
+                    .with_description(spec.description.clone())
+                    .with_schema(spec.parameters.clone())
+            };
+            chat = chat.with_tools(request.tools.iter().map(tool).collect::<Vec<_>>());
+            // `auto` is what every provider does by itself, and some refuse the word.
+            options = match request.tool_choice {
+                ToolChoice::Auto => options,
+                ToolChoice::Required => options.with_tool_choice(GenaiChoice::Required),
+                ToolChoice::None => options.with_tool_choice(GenaiChoice::None),
+            };
+        }
+        let address = route.base_url.as_deref().unwrap_or_default();
+        let open = Open::new(request, model, address);
+        noted.lock().frames = open.is_some().then(String::new);
+        let response = client
+            .exec_chat_stream(target, chat, Some(&options))
+            .await
+            .map_err(|e| asked.classify(&e))?;
+        let known = route.base_url.is_none().then_some(route.name);
+        let price = prices::find(&self.settings.prices, model, known.as_deref());
+        Ok(Reply::new(asked, response.stream, noted, open, price))
+    }
+}
+
+/// A server that was chosen must not choose another one: a redirect would carry the prompt, and what it leads to was never
+/// allowed.
+fn made_client() -> Result<Client, String> {
+    let web = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    let web = web.build().map_err(|e| e.to_string())?;
+    Client::builder()
+        .with_reqwest(web)
+        .build()
+        .map_err(|e| e.to_string())
+}
+
+/// Where a provider is.
+fn address_of(kind: AdapterKind) -> Option<reqwest::Url> {
+    static CLIENT: OnceLock<Option<Client>> = OnceLock::new();
+    let client = CLIENT.get_or_init(|| made_client().ok()).as_ref()?;
+    // Only the address is wanted, and nothing on the way to it waits.
+    let target = client
+        .resolve_service_target(ModelIden::new(kind, ""))
+        .now_or_never()?;
+    target.ok()?.endpoint.base_url().parse().ok()
+}
+
+/// A model server that can be asked.
+struct Service<'a> {
+    client: &'a Client,
+    target: ServiceTarget,
+    route: Route,
+    asked: Asked,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_missing_key_names_its_variable() {
+        let settings: ModelSettings = serde_json::from_value(json!({"connections": {
+            "mine": {"provider": "openai", "base_url": "http://127.0.0.1:9/v1", "key_variable": "MINE"}}}))
+        .unwrap();
+        let providers = Providers::new(Arc::new(|_| None), Arc::new(settings)).with_grants(Grants::all());
+        for (model, variable) in [
+            ("openai::gpt-4o-mini", "OPENAI_API_KEY"),
+            ("anthropic::claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
+            ("mine::llama3", "MINE"),
+        ] {
+            let error = providers.ask(model, &Request::default()).await.err().unwrap();
+            assert!(
+                matches!(&error, ModelError::MissingKey { place: KeyPlace::Variable(v), .. } if v == variable),
+                "{error}"
+            );
+            assert!(
+                error
+                    .to_string()
+                    .contains(&format!("Set the environment variable {variable}")),
+                "{error}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_model_touches_is_known_and_needs_a_grant() {
+        let settings: ModelSettings = serde_json::from_value(json!({"connections": {
+            "mine": {"provider": "openai", "base_url": "http://127.0.0.1:9/v1", "key_variable": "MINE"}}}))
+        .unwrap();
+        let elsewhere = |name: &str| (name == OPENAI_BASE_URL).then(|| "http://127.0.0.1:9/v1".to_owned());
+        let none: Variables = Arc::new(|_| None);
+        let host = |name: &str| Access::Host(name.into());
+        let key = |name: &str| Access::Key(name.into());
+        for (variables, model, touched) in [
+            (
+                &none,
+                "openai::gpt-4o-mini",
+                vec![host("api.openai.com"), key("OPENAI_API_KEY@api.openai.com")],
+            ),
+            (
+                &none,
+                "anthropic::claude-sonnet-4-5",
+                vec![
+                    host("api.anthropic.com"),
+                    key("ANTHROPIC_API_KEY@api.anthropic.com"),
+                ],
+            ),
+            (&none, "ollama::llama3.2", vec![host("localhost:11434")]),
+            (&none, "mine::llama3", vec![Access::Connection("mine".into())]),
+            (&none, "nonsense", vec![]),
+            (
+                &(Arc::new(elsewhere) as Variables),
+                "openai::gpt-4o-mini",
+                vec![host("127.0.0.1:9"), key("OPENAI_API_KEY@127.0.0.1:9")],
+            ),
+        ] {
+            let providers = Providers::new(variables.clone(), Arc::new(settings.clone()));
+            let accesses = providers.accesses(model);
+            assert_eq!(accesses, touched, "{model}");
+            if let Some(first) = accesses.first() {
+                let error = providers.ask(model, &Request::default()).await.err().unwrap();
+                assert_eq!(
+                    error,
+                    ModelError::AccessDenied(crate::base::access::AccessDenied(first.clone()))
+                );
+                assert_eq!(error.class(), "AccessDenied");
+            }
+        }
+    }
+}

@@ -1,0 +1,503 @@
+//! Answers of an earlier run: a file in the graph's folder that a model node writes while it asks, and answers from
+//! without network, key or cost, so that a graph can be run again with what the real model said.
+//!
+//! The file has one JSON object a line. An answer is found by its request: what is sent, without the ids that differ
+//! from run to run. The same request may be asked several times (a loop that draws again); then the answer that was
+//! given at the same node and step comes first.
+
+use std::collections::HashMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+use sha2::{Digest, Sha256};
+use superstep::Value;
+
+use super::exchange::parts;
+use super::{Answer, Facts, ModelError, Piece, Request, ToolCall, Usage, messages};
+use crate::base::files;
+use crate::base::files::Stamp;
+
+/// Whether a model answers from an earlier run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(transform = crate::base::config_schema::choice_list)]
+pub enum Recording {
+    /// It is asked.
+    #[default]
+    Off,
+    /// It is asked, and its answer is written to the file.
+    Record,
+    /// The file answers; the model is not asked.
+    Replay,
+}
+
+/// The file of recorded answers, in the graph's folder.
+pub const RECORDINGS: &str = "recordings/models.jsonl";
+
+/// Largest file of recorded answers.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// A recorded answer.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Entry {
+    key: String,
+    node: String,
+    step: i64,
+    model: String,
+    /// The end of what was asked, for people.
+    asked: String,
+    pieces: Vec<Piece>,
+    answer: Json,
+}
+
+/// Recorded answers by request.
+type Entries = HashMap<String, Vec<Entry>>;
+
+/// Files of recorded answers, each read again only when it has changed.
+#[derive(Debug, Default)]
+pub struct Recordings {
+    read: Mutex<HashMap<PathBuf, (Stamp, Arc<Entries>)>>,
+    /// Lines of parallel nodes are not to run into each other.
+    writing: Mutex<()>,
+}
+
+/// Where a request comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asker<'a> {
+    pub(crate) node: &'a str,
+    pub(crate) step: i64,
+}
+
+/// The file for a graph in `folder`.
+pub(crate) fn file_in(folder: Option<&Path>) -> Result<PathBuf, ModelError> {
+    let folder = folder.ok_or_else(|| failed("answers of models are recorded beside the graph's file, and the graph is not saved yet. Save it first."))?;
+    let file = folder.join(RECORDINGS);
+    // A link could lead the recording out of the project.
+    let inside = |path: &Path| match path.symlink_metadata() {
+        Ok(facts) => !facts.file_type().is_symlink(),
+        Err(_) => true,
+    };
+    match inside(&file) && file.parent().is_none_or(inside) {
+        true => Ok(file),
+        false => Err(failed(format!(
+            "{} is a link, and recordings stay in the project. Put a file in its place.",
+            file.display()
+        ))),
+    }
+}
+
+fn failed(cause: impl Into<String>) -> ModelError {
+    ModelError::Recording { cause: cause.into() }
+}
+
+impl Recordings {
+    /// The recorded answer to a request, and its pieces as they came.
+    pub(crate) fn find(
+        &self,
+        file: &Path,
+        model: &str,
+        request: &Request,
+        asker: Asker<'_>,
+    ) -> Result<(Vec<Piece>, Answer), ModelError> {
+        let entries = self.entries(file)?;
+        let found = entries.get(&key(model, request)).and_then(|same| {
+            let here = |entry: &&Entry| entry.node == asker.node && entry.step == asker.step;
+            same.iter().rfind(here).or_else(|| same.last())
+        });
+        let entry = found.ok_or_else(|| {
+            let ends = entries.values().flatten().filter(|entry| entry.node == asker.node);
+            let others = match ends.count() {
+                0 => "it holds no answer of this node".to_owned(),
+                1 => "it holds one answer of this node, to another request".to_owned(),
+                count => format!("it holds {count} answers of this node, to other requests"),
+            };
+            failed(format!(
+                "{} has no recorded answer of {model} to this request ({others}): the prompt, the messages or a setting has changed since. Run once with `recording` set to `record`, or `off`.",
+                file.display()
+            ))
+        })?;
+        Ok((
+            entry.pieces.clone(),
+            answer_of(&Value::from(entry.answer.clone())),
+        ))
+    }
+
+    /// Adds an answer to the file.
+    pub(crate) fn add(
+        &self,
+        file: &Path,
+        model: &str,
+        request: &Request,
+        asker: Asker<'_>,
+        pieces: Vec<Piece>,
+        answer: &Answer,
+    ) -> Result<(), ModelError> {
+        let nobody = Facts {
+            provider: String::new(),
+            connection: None,
+            model: model.to_owned(),
+        };
+        let entry = Entry {
+            key: key(model, request),
+            node: asker.node.to_owned(),
+            step: asker.step,
+            model: model.to_owned(),
+            asked: preview(request),
+            pieces: joined(pieces),
+            answer: Json::from(&messages::message("", answer, &nobody)),
+        };
+        let unwritable = |e: std::io::Error| {
+            failed(format!(
+                "{} cannot be written: {e}. Make the folder writable, or set `recording` to `off`.",
+                file.display()
+            ))
+        };
+        let mut line = serde_json::to_string(&entry).map_err(|e| unwritable(e.into()))?;
+        line.push('\n');
+        let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).map_err(unwritable)?;
+        }
+        let mut open = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(file)
+            .map_err(unwritable)?;
+        open.write_all(line.as_bytes()).map_err(unwritable)
+    }
+
+    fn entries(&self, file: &Path) -> Result<Arc<Entries>, ModelError> {
+        let Some(stamp) = Stamp::of(file) else {
+            return Err(failed(format!(
+                "there are no recorded answers in {}. Run once with `recording` set to `record`.",
+                file.display()
+            )));
+        };
+        let lock = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, entries)) = lock().get(file).filter(|(known, _)| *known == stamp) {
+            return Ok(entries.clone());
+        }
+        let unreadable = |cause: String| {
+            failed(format!(
+                "the recorded answers in {} cannot be read: {cause}. Correct the file, or record anew.",
+                file.display()
+            ))
+        };
+        let text = files::read_text(file, LARGEST).map_err(|e| unreadable(e.to_string()))?;
+        let mut entries = Entries::new();
+        for (number, line) in text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+        {
+            let entry: Entry =
+                serde_json::from_str(line).map_err(|e| unreadable(format!("line {}: {e}", number + 1)))?;
+            entries.entry(entry.key.clone()).or_default().push(entry);
+        }
+        let entries = Arc::new(entries);
+        lock().insert(file.to_owned(), (stamp, entries.clone()));
+        Ok(entries)
+    }
+}
+
+/// What an answer depends on, as one word.
+fn key(model: &str, request: &Request) -> String {
+    let mut json = parts(request);
+    let mut calls = HashMap::new();
+    if let Some(messages) = json["messages"].as_array_mut() {
+        for message in messages {
+            *message = sent(message, &mut calls);
+        }
+    }
+    json["model"] = model.into();
+    let digest = Sha256::digest(sorted(&json).to_string().as_bytes());
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What of a message is sent. Ids of calls are numbered in their order, because a run may make them up.
+fn sent(message: &Json, calls: &mut HashMap<String, usize>) -> Json {
+    let mut number = |id: &Json| {
+        let next = calls.len();
+        json!(
+            *calls
+                .entry(id.as_str().unwrap_or_default().to_owned())
+                .or_insert(next)
+        )
+    };
+    let Json::Object(fields) = message else {
+        return message.clone();
+    };
+    let mut kept = Map::new();
+    for (name, value) in fields {
+        let value = match name.as_str() {
+            "type" | "role" | "content" | "name" => value.clone(),
+            "tool_call_id" => number(value),
+            "tool_calls" | "invalid_tool_calls" => value
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|call| json!([number(&call["id"]), call["name"], call["args"]]))
+                .collect(),
+            _ => continue,
+        };
+        if !value.is_null() && value != json!([]) {
+            kept.insert(name.clone(), value);
+        }
+    }
+    Json::Object(kept)
+}
+
+fn sorted(json: &Json) -> Json {
+    match json {
+        Json::Array(items) => items.iter().map(sorted).collect(),
+        Json::Object(fields) => {
+            let mut names: Vec<&String> = fields.keys().collect();
+            names.sort();
+            let sorted = names
+                .into_iter()
+                .map(|name| (name.clone(), sorted(&fields[name])));
+            Json::Object(sorted.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// The end of what was asked.
+fn preview(request: &Request) -> String {
+    const LENGTH: usize = 160;
+    let last = request.messages.last().map(Json::from).unwrap_or_default();
+    let text = match &last["content"] {
+        Json::String(text) => text.clone(),
+        Json::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => last.as_str().unwrap_or_default().to_owned(),
+    };
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let skipped = text.chars().count().saturating_sub(LENGTH);
+    let end: String = text.chars().skip(skipped).collect();
+    match skipped {
+        0 => end,
+        _ => format!("…{end}"),
+    }
+}
+
+/// Neighbouring pieces as one, up to a size at which a reader still sees them come.
+fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+    const LENGTH: usize = 80;
+    let mut list: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        match (list.last_mut(), piece) {
+            (Some(Piece::Text(last)), Piece::Text(more)) if last.len() < LENGTH => last.push_str(&more),
+            (Some(Piece::Reasoning(last)), Piece::Reasoning(more)) if last.len() < LENGTH => {
+                last.push_str(&more);
+            }
+            (Some(Piece::Call(last)), Piece::Call(more))
+                if last.index == more.index && last.args.len() < LENGTH =>
+            {
+                last.args.push_str(&more.args);
+            }
+            (_, piece) => list.push(piece),
+        }
+    }
+    list
+}
+
+/// The answer that a message was made of.
+fn answer_of(message: &Value) -> Answer {
+    let json = Json::from(message);
+    let text = |json: &Json| json.as_str().map(str::to_owned);
+    let extra = &json["additional_kwargs"];
+    let facts = &json["response_metadata"];
+    let count = |json: &Json| json.as_u64().unwrap_or(0);
+    let usage = &json["usage_metadata"];
+    Answer {
+        text: text(&json["content"]).unwrap_or_default(),
+        reasoning: text(&extra["reasoning_content"]).unwrap_or_default(),
+        thinking: extra["thinking_blocks"].as_array().cloned().unwrap_or_default(),
+        signatures: extra["thought_signatures"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default(),
+        tool_calls: ToolCall::all_of(message),
+        usage: usage.is_object().then(|| Usage {
+            input: count(&usage["input_tokens"]),
+            output: count(&usage["output_tokens"]),
+            total: count(&usage["total_tokens"]),
+            cached: count(&usage["input_token_details"]["cache_read"]),
+            cache_written: count(&usage["input_token_details"]["cache_creation"]),
+            reasoning: count(&usage["output_token_details"]["reasoning"]),
+        }),
+        cost: facts.get("cost").cloned(),
+        stop: text(&facts["stop_reason"]),
+        model: text(&facts["model_name"]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::{CallPiece, InvalidArgs};
+
+    fn request(messages: Json) -> Request {
+        Request {
+            messages: messages
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|m| Value::from(m.clone()))
+                .collect(),
+            ..Request::default()
+        }
+    }
+
+    #[test]
+    fn ids_do_not_make_another_request_and_words_do() {
+        let talk = |call: &str, say: &str| {
+            request(json!([
+                {"type": "human", "content": say, "id": format!("h-{call}")},
+                {"type": "ai", "content": "", "id": format!("ai-{call}"), "usage_metadata": {"input_tokens": call.len()},
+                    "tool_calls": [{"name": "f", "args": {"a": 1, "b": 2}, "id": call, "type": "tool_call"}]},
+                {"type": "tool", "content": "x", "tool_call_id": call, "id": "t"}]))
+        };
+        assert_eq!(key("m", &talk("one", "hi")), key("m", &talk("another", "hi")));
+        assert_ne!(key("m", &talk("one", "hi")), key("m", &talk("one", "ho")));
+        assert_ne!(key("m", &talk("one", "hi")), key("n", &talk("one", "hi")));
+        let warm = Request {
+            temperature: Some(0.5),
+            ..talk("one", "hi")
+        };
+        assert_ne!(key("m", &talk("one", "hi")), key("m", &warm));
+    }
+
+    #[test]
+    fn an_answer_comes_back_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file_in(Some(folder.path())).unwrap();
+        let recordings = Recordings::default();
+        let asker = Asker { node: "n", step: 1 };
+        let asked = request(json!([{"type": "human", "content": "hi"}]));
+        let missing = recordings
+            .find(&file, "m", &asked, asker)
+            .unwrap_err()
+            .to_string();
+        assert!(missing.contains("`record`"), "{missing}");
+        let answer = Answer {
+            text: "héllo".into(),
+            reasoning: "hm".into(),
+            thinking: vec![json!({"type": "thinking", "thinking": "hm", "signature": "s"})],
+            signatures: Map::from_iter([("c".to_owned(), json!(["sig"]))]),
+            tool_calls: vec![
+                ToolCall {
+                    id: "c".into(),
+                    name: "f".into(),
+                    args: Ok([("a", Value::from(1))].into_iter().collect()),
+                },
+                ToolCall {
+                    id: "d".into(),
+                    name: "g".into(),
+                    args: Err(InvalidArgs {
+                        text: "{oops".into(),
+                        cause: "the arguments are no JSON: x".into(),
+                    }),
+                },
+            ],
+            usage: Some(Usage {
+                input: 10,
+                output: 5,
+                total: 15,
+                cached: 4,
+                cache_written: 1,
+                reasoning: 2,
+            }),
+            cost: Some(json!({"amount": 0.5})),
+            stop: Some("stop".into()),
+            model: Some("m-1".into()),
+        };
+        let pieces = vec![
+            Piece::Text("hé".into()),
+            Piece::Text("llo".into()),
+            Piece::Call(CallPiece {
+                index: 0,
+                id: Some("c".into()),
+                name: Some("f".into()),
+                args: "{".into(),
+            }),
+            Piece::Call(CallPiece {
+                index: 0,
+                args: "}".into(),
+                ..CallPiece::default()
+            }),
+        ];
+        recordings
+            .add(&file, "m", &asked, asker, pieces, &answer)
+            .unwrap();
+        let (pieces, found) = recordings.find(&file, "m", &asked, asker).unwrap();
+        // What is wrong with arguments is found anew when they are read.
+        let mut same = found.clone();
+        same.tool_calls[1].args = answer.tool_calls[1].args.clone();
+        assert_eq!(same, answer);
+        assert!(found.tool_calls[1].args.is_err());
+        assert_eq!(pieces.len(), 2, "{pieces:?}");
+        let other = recordings
+            .find(
+                &file,
+                "m",
+                &request(json!([{"type": "human", "content": "ho"}])),
+                asker,
+            )
+            .unwrap_err()
+            .to_string();
+        assert!(
+            other.contains("one answer of this node, to another request"),
+            "{other}"
+        );
+        // The same request at another step has an answer of its own; an unknown step has the last one.
+        let second = Answer {
+            text: "again".into(),
+            ..Answer::default()
+        };
+        let later = Asker { node: "n", step: 5 };
+        recordings
+            .add(&file, "m", &asked, later, vec![], &second)
+            .unwrap();
+        let text = |step| {
+            recordings
+                .find(&file, "m", &asked, Asker { node: "n", step })
+                .unwrap()
+                .1
+                .text
+        };
+        assert_eq!(
+            (text(1), text(5), text(9)),
+            ("héllo".into(), "again".into(), "again".into())
+        );
+    }
+
+    #[test]
+    fn a_broken_file_says_where() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file_in(Some(folder.path())).unwrap();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "\n{\"key\": 1}\n").unwrap();
+        let text = Recordings::default()
+            .find(&file, "m", &Request::default(), Asker { node: "n", step: 0 })
+            .unwrap_err()
+            .to_string();
+        assert!(text.contains("line 2") && text.contains("models.jsonl"), "{text}");
+        #[cfg(unix)]
+        {
+            fs::remove_file(&file).unwrap();
+            std::os::unix::fs::symlink("/etc/passwd", &file).unwrap();
+            assert!(
+                file_in(Some(folder.path()))
+                    .unwrap_err()
+                    .to_string()
+                    .contains("link")
+            );
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What a model is asked, whoever it is.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use superstep::Value;
+
+use super::Watch;
+
+/// A tool as a model is told of it.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+pub struct ToolSpec {
+    /// How the model calls it: letters, digits, `_` and `-`.
+    #[schemars(title = "Name")]
+    pub name: String,
+    /// What it does and when to use it, for the model.
+    #[schemars(title = "Description", extend("x-editor" = "text"))]
+    pub description: String,
+    /// JSON Schema of its arguments, an object.
+    #[serde(default = "no_arguments")]
+    #[schemars(title = "Parameters", with = "serde_json::Map<String, Json>", extend("x-editor" = "schema"))]
+    pub parameters: Json,
+}
+
+/// The schema of a tool without arguments.
+pub(crate) fn no_arguments() -> Json {
+    json!({"type": "object", "properties": {}})
+}
+
+/// May a model answer without a call?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(transform = crate::base::config_schema::choice_list)]
+pub enum ToolChoice {
+    /// It decides.
+    #[default]
+    Auto,
+    /// It must call a tool.
+    Required,
+    /// It must not.
+    None,
+}
+
+/// How much a model thinks before it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(transform = crate::base::config_schema::choice_list)]
+pub enum Reasoning {
+    /// Not at all.
+    None,
+    /// As little as it can.
+    Minimal,
+    /// A little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+}
+
+/// A question to a model.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Messages in the engine's form, system first.
+    pub messages: Vec<Value>,
+    /// Randomness.
+    pub temperature: Option<f64>,
+    /// Longest answer.
+    pub max_tokens: Option<u32>,
+    /// JSON Schema of the answer.
+    pub output: Option<Json>,
+    /// Tools it may call.
+    pub tools: Vec<ToolSpec>,
+    /// Whether it may answer without a call.
+    pub tool_choice: ToolChoice,
+    /// How much it thinks.
+    pub reasoning: Option<Reasoning>,
+    /// Who keeps what is sent and what comes back, for the trace.
+    pub watch: Option<Watch>,
+}

@@ -1,0 +1,514 @@
+//! The QuickJS machine: one for each call, driven until the call's promise is settled.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use rquickjs::function::{Args, Func, Rest};
+use rquickjs::promise::PromiseState;
+use rquickjs::{
+    CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Module, Object, Promise, Runtime,
+    Value as Js,
+};
+
+use super::errors::{NULL_THROWN, machine, shown, syntax, thrown};
+use super::given::{Given, given};
+use super::modules::{Files, Imports};
+use super::ready::Fresh;
+use super::source::{self, Source};
+use super::{CodeError, FILE, Limits};
+use crate::programs::requests::{Ending, NODE, Output, Reply, Request, Said, Told};
+
+/// Stack of the JavaScript program; small enough for any thread of the blocking pool.
+const STACK: usize = 512 * 1024;
+/// Lines of `console.log` that are passed on; the rest is counted.
+pub(super) const MAX_LOG_LINES: usize = 1000;
+/// How often a waiting program looks whether it has been stopped.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// A function to be called.
+pub(super) struct Program<'a> {
+    /// What it is written as.
+    pub(super) source: &'a Source,
+    /// Its arguments; `ctx` follows them.
+    pub(super) given: &'a [Given],
+    /// What it may import.
+    pub(super) files: Option<Files>,
+    /// `context`, `config` and whether there is a `store`, as JSON.
+    pub(super) place: &'a str,
+}
+
+/// The way from a program to its node and back.
+pub(super) trait Line {
+    /// Passes on what the program says; false when nobody listens any more.
+    fn say(&self, said: Said) -> bool;
+    /// What comes for the program.
+    fn hear(&self, wait: Duration) -> Result<Heard, RecvTimeoutError>;
+    /// Asks for a part of an argument that was not sent with the call.
+    fn want(&self, argument: usize, name: &str) -> bool;
+}
+
+/// What comes for a program.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// A word for the program itself.
+    Told(Told),
+    /// The part of an argument that it wanted, as JSON.
+    Part(Vec<u8>),
+}
+
+/// Compiles the program, with its parameters in case it is the body of a function, without running anything.
+pub fn check(source: &str, parameters: &str) -> Result<(), CodeError> {
+    let limits = Limits {
+        timeout: Duration::from_millis(500),
+        memory: 32 * 1024 * 1024,
+    };
+    let runtime = Runtime::new().map_err(failed)?;
+    let context = Context::full(&runtime).map_err(failed)?;
+    bounded(&runtime, limits, &Arc::default(), Imports::Unread, |_| {
+        context.with(|ctx| {
+            Module::declare(ctx.clone(), FILE, source::module(source, parameters))
+                .catch(&ctx)
+                .map(drop)
+                .map_err(|e| syntax(&e))
+        })
+    })
+}
+
+/// Runs a program to its end, and gives what it returned as the JSON of an [`Output`]. Blocks the thread, also after
+/// `end` was called: the machine is taken down and the next one made when nobody waits any more.
+pub(super) fn run(
+    program: &Program<'_>,
+    limits: Limits,
+    stop: &Arc<AtomicBool>,
+    line: Box<dyn Line>,
+    end: impl FnOnce(Result<Ending<String>, CodeError>),
+) {
+    match Fresh::take() {
+        Ok(fresh) => {
+            let ended = run_in(&fresh, program, limits, stop, line);
+            end(ended.map_err(|error| without_memory(error, program, limits)));
+            drop(fresh);
+            Fresh::prepare();
+        }
+        Err(error) => end(Err(failed(error))),
+    }
+}
+
+/// What a program that threw null has really met: the machine throws null where there is no memory left even for the
+/// error that says so. A program that throws by itself may have meant it.
+fn without_memory(error: CodeError, program: &Program<'_>, limits: Limits) -> CodeError {
+    match &error {
+        CodeError::Thrown { message, .. }
+            if message == NULL_THROWN && !program.source.parts().0.contains("throw") =>
+        {
+            CodeError::Memory(limits.memory)
+        }
+        _ => error,
+    }
+}
+
+fn run_in(
+    fresh: &Fresh,
+    program: &Program<'_>,
+    limits: Limits,
+    stop: &Arc<AtomicBool>,
+    line: Box<dyn Line>,
+) -> Result<Ending<String>, CodeError> {
+    bounded(
+        &fresh.runtime,
+        limits,
+        stop,
+        Imports::Of(program.files.clone()),
+        |machine_| {
+            fresh.context.with(|ctx| {
+                let ctx = &ctx;
+                let wire = Rc::new(Wire {
+                    line,
+                    machine: machine_.clone(),
+                    later: RefCell::default(),
+                    stopped: Cell::new(false),
+                });
+                console(ctx, &wire).catch(ctx).map_err(|e| machine(&e))?;
+                let around = prelude(ctx, fresh, program.place, &wire)
+                    .catch(ctx)
+                    .map_err(|e| machine(&e))?;
+                let driver = Driver { ctx, around, wire };
+                let module = program.source.declare(ctx).catch(ctx).map_err(|e| syntax(&e))?;
+                let (module, loaded) = match module.eval().catch(ctx) {
+                    Ok(evaluated) => evaluated,
+                    Err(error) => return driver.asks_or(thrown(&error)),
+                };
+                if driver.settle(&loaded)?.is_none() {
+                    return Ok(Ending::Asks(None));
+                }
+                let Ok(function) = module
+                    .namespace()
+                    .and_then(|all| all.get::<_, Function>("default"))
+                else {
+                    ctx.catch();
+                    return Err(CodeError::Syntax {
+                message:
+                    "the module has no default function: write `export default function node(state, ctx) {…}`"
+                        .to_owned(),
+                line: None,
+            });
+                };
+                let mut args = Args::new(ctx.clone(), program.given.len() + 1);
+                let later: Function = driver.around.get("later").catch(ctx).map_err(|e| machine(&e))?;
+                let wire = &driver.wire;
+                for (at, value) in program.given.iter().enumerate() {
+                    let wire = wire.clone();
+                    let part = move |name: &str| wire.part(at, name);
+                    args.push_arg(given(ctx, &later, value, Rc::new(part))?)
+                        .map_err(|e| CodeError::Machine(e.to_string()))?;
+                }
+                let own: Js = driver.around.get("ctx").catch(ctx).map_err(|e| machine(&e))?;
+                args.push_arg(own)
+                    .map_err(|e| CodeError::Machine(e.to_string()))?;
+                let mut result: Js = match function.call_arg(args).catch(ctx) {
+                    Ok(result) => result,
+                    Err(error) if !driver.wire.stopped.get() => return Err(thrown(&error)),
+                    // Tasks that are at work come to their end before the question is asked.
+                    Err(_) => Js::new_undefined(ctx.clone()),
+                };
+                let promise = match result.as_promise().cloned() {
+                    Some(promise) => promise,
+                    None => {
+                        let (promise, resolve, _) = ctx.promise().catch(ctx).map_err(|e| machine(&e))?;
+                        resolve
+                            .call::<_, ()>((result,))
+                            .catch(ctx)
+                            .map_err(|e| machine(&e))?;
+                        promise
+                    }
+                };
+                match driver.settle(&promise)? {
+                    Some(value) => result = value,
+                    None => return Ok(Ending::Asks(None)),
+                }
+                if driver.wire.stopped.get() {
+                    return Ok(Ending::Asks(None));
+                }
+                driver.output(result).map(Ending::Ok)
+            })
+        },
+    )
+}
+
+struct Driver<'a, 'js> {
+    ctx: &'a Ctx<'js>,
+    /// What the prelude gave.
+    around: Object<'js>,
+    wire: Rc<Wire>,
+}
+
+impl<'js> Driver<'_, 'js> {
+    /// Runs until the promise is settled and everything that was asked is answered. `None` when it never will be,
+    /// because the program was told to stop.
+    fn settle(&self, promise: &Promise<'js>) -> Result<Option<Js<'js>>, CodeError> {
+        loop {
+            while self.ctx.execute_pending_job() {
+                self.wire.machine.alive()?;
+            }
+            self.wire.machine.alive()?;
+            let state = promise.state();
+            if state == PromiseState::Rejected {
+                let error = match promise.result::<Js>() {
+                    Some(Err(error)) => CaughtError::from_error(self.ctx, error),
+                    _ => CaughtError::Error(rquickjs::Error::Unknown),
+                };
+                return self.asks_or(thrown(&error)).map(|_| None);
+            }
+            let count = |name: &str| -> Result<usize, CodeError> {
+                let count: Function = self.around.get(name).catch(self.ctx).map_err(|e| machine(&e))?;
+                count.call(()).catch(self.ctx).map_err(|e| machine(&e))
+            };
+            if count("busy")? == 0 {
+                if state == PromiseState::Resolved {
+                    if let Some(error) = self.wire.machine.unhandled.borrow_mut().drain(..).next() {
+                        return self.asks_or(error).map(|_| None);
+                    }
+                    return match promise.result::<Js>() {
+                        Some(Ok(value)) => Ok(Some(value)),
+                        _ => Err(CodeError::Machine("a promise has no result".to_owned())),
+                    };
+                }
+                if self.wire.stopped.get() {
+                    return Ok(None);
+                }
+                if count("asleep")? == 0 {
+                    return Err(CodeError::NotJson(
+                        "a promise that nothing will ever settle".into(),
+                    ));
+                }
+            }
+            self.deliver()?;
+        }
+    }
+
+    /// The error, unless it came of being told to stop.
+    fn asks_or(&self, error: CodeError) -> Result<Ending<String>, CodeError> {
+        match self.wire.stopped.get() {
+            true => Ok(Ending::Asks(None)),
+            false => Err(error),
+        }
+    }
+
+    /// Waits for what the program is told next, and passes it on.
+    fn deliver(&self) -> Result<(), CodeError> {
+        let told = self.wire.next()?;
+        let (name, id, reply) = match &told {
+            Told::Answer(id, reply) => ("answer", id, Some(reply)),
+            Told::Work(id) => ("work", id, None),
+        };
+        if matches!(reply, Some(Reply::Stop)) {
+            self.wire.stopped.set(true);
+        }
+        let give: Function = self.around.get(name).catch(self.ctx).map_err(|e| machine(&e))?;
+        let json = reply.map(json).transpose()?;
+        match give.call::<_, ()>((*id, json)).catch(self.ctx) {
+            // A task that was at work has been stopped; the others go on.
+            Err(_) if self.wire.machine.unwound.take() => Ok(()),
+            given => given.map_err(|e| thrown(&e)),
+        }
+    }
+
+    fn output(&self, result: Js<'js>) -> Result<String, CodeError> {
+        let kind = result.type_name();
+        let output: Function = self
+            .around
+            .get("output")
+            .catch(self.ctx)
+            .map_err(|e| machine(&e))?;
+        let text: Option<String> = output.call((result,)).catch(self.ctx).map_err(|e| thrown(&e))?;
+        text.ok_or_else(|| CodeError::NotJson(format!("a {kind}")))
+    }
+}
+
+/// What a program returned.
+pub(super) fn returned(end: Ending<impl AsRef<[u8]>>) -> Result<Ending<Output>, CodeError> {
+    Ok(match end {
+        Ending::Ok(json) => Ending::Ok(
+            serde_json::from_slice(json.as_ref())
+                .map_err(|e| CodeError::NotJson(format!("something that is not JSON ({e})")))?,
+        ),
+        Ending::Error(fault) => Ending::Error(fault),
+        Ending::Asks(question) => Ending::Asks(question),
+    })
+}
+
+fn json(reply: &Reply) -> Result<String, CodeError> {
+    serde_json::to_string(reply).map_err(|e| CodeError::Machine(e.to_string()))
+}
+
+/// What stops a program, and what it left behind.
+struct Machine {
+    stop: Arc<AtomicBool>,
+    timed_out: Cell<bool>,
+    /// Set to stop what runs now, in a way that nothing can catch.
+    unwind: Cell<bool>,
+    /// That has happened.
+    unwound: Cell<bool>,
+    deadline: Instant,
+    /// Errors that nobody has waited for.
+    unhandled: RefCell<Vec<CodeError>>,
+}
+
+impl Machine {
+    fn alive(&self) -> Result<(), CodeError> {
+        if self.stop.load(Ordering::Relaxed) || self.timed_out.get() {
+            return Err(CodeError::Cancelled);
+        }
+        Ok(())
+    }
+}
+
+/// The line of a running program.
+struct Wire {
+    line: Box<dyn Line>,
+    machine: Rc<Machine>,
+    /// What it was told while it waited for something else.
+    later: RefCell<VecDeque<Told>>,
+    /// Was a function of the program told not to go on?
+    stopped: Cell<bool>,
+}
+
+impl Wire {
+    fn next(&self) -> Result<Told, CodeError> {
+        let kept = self.later.borrow_mut().pop_front();
+        if let Some(told) = kept {
+            return Ok(told);
+        }
+        loop {
+            // A part that nobody waits for any more is none of its business.
+            if let Heard::Told(told) = self.receive()? {
+                return Ok(told);
+            }
+        }
+    }
+
+    /// The answer to one request; what else comes is kept.
+    fn answer(&self, wanted: u64) -> Result<Reply, CodeError> {
+        loop {
+            match self.receive()? {
+                Heard::Told(Told::Answer(id, reply)) if id == wanted => return Ok(reply),
+                Heard::Told(other) => self.later.borrow_mut().push_back(other),
+                Heard::Part(_) => {}
+            }
+        }
+    }
+
+    /// A part of an argument that the program looks at.
+    fn part(&self, argument: usize, name: &str) -> Result<Vec<u8>, CodeError> {
+        if !self.line.want(argument, name) {
+            return Err(CodeError::Cancelled);
+        }
+        loop {
+            match self.receive()? {
+                Heard::Part(json) => return Ok(json),
+                Heard::Told(other) => self.later.borrow_mut().push_back(other),
+            }
+        }
+    }
+
+    fn receive(&self) -> Result<Heard, CodeError> {
+        loop {
+            self.machine.alive()?;
+            let left = self.machine.deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                self.machine.timed_out.set(true);
+            }
+            match self.line.hear(left.min(GLANCE)) {
+                Ok(heard) => return Ok(heard),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(CodeError::Cancelled),
+            }
+        }
+    }
+}
+
+fn failed(error: rquickjs::Error) -> CodeError {
+    CodeError::Machine(error.to_string())
+}
+
+/// Does something in a machine within its limits.
+fn bounded<T>(
+    runtime: &Runtime,
+    limits: Limits,
+    stop: &Arc<AtomicBool>,
+    imports: Imports,
+    work: impl FnOnce(&Rc<Machine>) -> Result<T, CodeError>,
+) -> Result<T, CodeError> {
+    let machine = Rc::new(Machine {
+        stop: stop.clone(),
+        timed_out: Cell::new(false),
+        unwind: Cell::new(false),
+        unwound: Cell::new(false),
+        deadline: Instant::now() + limits.timeout,
+        unhandled: RefCell::default(),
+    });
+    runtime.set_memory_limit(limits.memory);
+    runtime.set_max_stack_size(STACK);
+    runtime.set_loader(imports.clone(), imports);
+    let watched = machine.clone();
+    runtime.set_interrupt_handler(Some(Box::new(move || {
+        if Instant::now() >= watched.deadline {
+            watched.timed_out.set(true);
+        }
+        if watched.unwind.take() {
+            watched.unwound.set(true);
+            return true;
+        }
+        watched.alive().is_err()
+    })));
+    let watched = machine.clone();
+    runtime.set_host_promise_rejection_tracker(Some(Box::new(move |_, _, reason, handled| {
+        let exception = reason.as_exception().cloned();
+        let error = thrown(&exception.map_or(CaughtError::Value(reason), CaughtError::Exception));
+        let mut unhandled = watched.unhandled.borrow_mut();
+        if !handled {
+            unhandled.push(error);
+        } else if let Some(at) = unhandled.iter().position(|known| *known == error) {
+            unhandled.remove(at);
+        }
+    })));
+    match work(&machine) {
+        Err(_) if stop.load(Ordering::Relaxed) => Err(CodeError::Cancelled),
+        Err(_) if machine.timed_out.get() => Err(CodeError::Timeout(limits.timeout)),
+        Err(CodeError::Thrown { message, .. }) if message.contains("out of memory") => {
+            Err(CodeError::Memory(limits.memory))
+        }
+        Err(CodeError::Machine(message)) if message.contains("memory") || message.contains("Allocat") => {
+            Err(CodeError::Memory(limits.memory))
+        }
+        other => other,
+    }
+}
+
+fn prelude<'js>(
+    ctx: &Ctx<'js>,
+    fresh: &Fresh,
+    place: &str,
+    wire: &Rc<Wire>,
+) -> rquickjs::Result<Object<'js>> {
+    let gone = |ctx: &Ctx<'js>| Exception::throw_message(ctx, "the node does not listen any more");
+    let out = wire.clone();
+    let send = move |ctx: Ctx<'js>, id: u64, scope: u64, request: String| {
+        let request: Request = serde_json::from_str(&request).map_err(|error| {
+            // The place in the text means nothing to whoever called a function.
+            let said = error.to_string();
+            let said = said.split(" at line ").next().unwrap_or_default();
+            Exception::throw_type(&ctx, &format!("the options cannot be read: {said}"))
+        })?;
+        match out.line.say(Said { id, scope, request }) {
+            true => Ok(()),
+            false => Err(gone(&ctx)),
+        }
+    };
+    let back = wire.clone();
+    let wait = move |ctx: Ctx<'js>, wanted: u64| {
+        let reply = back.answer(wanted).map_err(|_| gone(&ctx))?;
+        if matches!(reply, Reply::Stop) {
+            back.stopped.set(true);
+            back.machine.unwind.set(true);
+        }
+        json(&reply).map_err(|_| gone(&ctx))
+    };
+    let install = fresh.prelude.clone().restore(ctx)?;
+    let place = ctx.json_parse(place)?;
+    install.call((Func::from(send), Func::from(wait), place))
+}
+
+fn console<'js>(ctx: &Ctx<'js>, wire: &Rc<Wire>) -> rquickjs::Result<()> {
+    let lines = Rc::new(Cell::new(0usize));
+    let console = Object::new(ctx.clone())?;
+    for method in ["log", "info", "debug", "warn", "error"] {
+        let (wire, lines) = (wire.clone(), lines.clone());
+        let write = move |ctx: Ctx<'js>, values: Rest<Js<'js>>| {
+            lines.set(lines.get() + 1);
+            if lines.get() > MAX_LOG_LINES {
+                return;
+            }
+            let log = |text: String| {
+                // When nobody listens any more, the program is about to be stopped.
+                let _ = wire.line.say(Said {
+                    id: 0,
+                    scope: NODE,
+                    request: Request::Log(text),
+                });
+            };
+            let texts: Vec<String> = values.0.into_iter().map(|value| shown(&ctx, value)).collect();
+            log(texts.join(" "));
+            if lines.get() == MAX_LOG_LINES {
+                log(format!("… only the first {MAX_LOG_LINES} lines are shown"));
+            }
+        };
+        console.set(method, Func::from(write))?;
+    }
+    ctx.globals().set("console", console)
+}

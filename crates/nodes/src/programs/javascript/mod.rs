@@ -1,0 +1,116 @@
+//! JavaScript without a world around it: a function of the state, with limits on time, memory and stack.
+//!
+//! Programs run in worker processes (`workers`), because some of QuickJS's own functions look at no time limit, and a
+//! process can be ended where a thread cannot. Hosts that do not serve as a worker run them on threads of their own.
+//!
+//! Each call gets a QuickJS runtime in which nothing ran before, so nothing leaks from one task to another. There is no file, network or
+//! process to reach; what a program asks for beside its return value goes to its node (see `requests`),
+//! and the only files that it can import are JavaScript modules of its project.
+
+mod errors;
+mod frames;
+mod given;
+mod machine;
+mod modules;
+mod ready;
+mod serve;
+mod source;
+#[cfg(test)]
+mod tests;
+mod worker;
+mod workers;
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::programs::requests::Fault;
+
+pub use machine::check;
+pub use modules::Files;
+pub(crate) use serve::work;
+pub use source::Source;
+pub(crate) use workers::{Call, Workers};
+
+/// Name of the user's code in stack traces.
+const FILE: &str = "source";
+
+/// What a program may use up.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub struct Limits {
+    /// Running time.
+    pub timeout: Duration,
+    /// Memory in bytes.
+    pub memory: usize,
+}
+
+/// Why a program gave no result.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub enum CodeError {
+    /// It is not JavaScript.
+    Syntax {
+        /// What is wrong.
+        message: String,
+        /// Line in the user's source.
+        line: Option<usize>,
+    },
+    /// It threw.
+    Thrown {
+        /// `TypeError: …`
+        message: String,
+        /// Line in the user's source.
+        line: Option<usize>,
+    },
+    /// It ran too long.
+    Timeout(Duration),
+    /// It used too much memory.
+    Memory(usize),
+    /// The run was cancelled.
+    Cancelled,
+    /// What it returned is not JSON.
+    NotJson(String),
+    /// QuickJS itself failed.
+    Machine(String),
+}
+
+impl fmt::Display for CodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = |line: &Option<usize>| line.map_or_else(String::new, |line| format!(" (line {line})"));
+        match self {
+            CodeError::Syntax { message, line } => {
+                write!(f, "the code cannot be read{}: {message}.", at(line))
+            }
+            CodeError::Thrown { message, line } => write!(f, "the code failed{}: {message}.", at(line)),
+            CodeError::Timeout(limit) => write!(
+                f,
+                "the code was stopped after {} ms. Make it do less, or raise the time limit in the node's settings.",
+                limit.as_millis()
+            ),
+            CodeError::Memory(limit) => write!(
+                f,
+                "the code used more than {} MB of memory. Make it keep less, or raise the memory limit in the node's settings.",
+                limit / 1024 / 1024
+            ),
+            CodeError::Cancelled => f.write_str("the run was cancelled."),
+            CodeError::NotJson(found) => {
+                write!(
+                    f,
+                    "the code returned {found}. Return an object with state keys, or nothing to write nothing."
+                )
+            }
+            CodeError::Machine(cause) => write!(f, "the JavaScript machine failed: {cause}."),
+        }
+    }
+}
+
+impl std::error::Error for CodeError {}
+
+impl From<Fault> for CodeError {
+    fn from(fault: Fault) -> Self {
+        CodeError::Thrown {
+            message: format!("{}: {}", fault.class, fault.message),
+            line: None,
+        }
+    }
+}

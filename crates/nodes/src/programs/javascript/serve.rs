@@ -1,0 +1,239 @@
+//! The worker's side: a process that runs one program after the other, and is ended by whoever started it when one of
+//! them does not end.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::frames::{self, Wanted};
+use super::given::Given;
+use super::machine::{Heard, Line, Program, run};
+use super::modules::Files;
+use super::workers::path_of;
+use super::{CodeError, Source};
+use crate::programs::requests::{Ending, Said, Told};
+
+/// Stack of the thread that runs programs.
+const STACK: usize = 4 * 1024 * 1024;
+/// Frames that wait for a program.
+const WAITING: usize = 64;
+
+/// Runs programs until the input ends; false when that went wrong.
+pub(crate) fn work() -> bool {
+    let serving = std::thread::Builder::new().stack_size(STACK);
+    let served = serving.spawn(|| match pipes() {
+        Ok((input, output)) => Worker::new(input, output).serve(),
+        Err(_) => false,
+    });
+    served.is_ok_and(|served| served.join().unwrap_or(false))
+}
+
+/// Standard input and output without what Rust puts around them.
+fn pipes() -> io::Result<(File, File)> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        let input = io::stdin().as_fd().try_clone_to_owned()?;
+        let output = io::stdout().as_fd().try_clone_to_owned()?;
+        Ok((input.into(), output.into()))
+    }
+    #[cfg(windows)]
+    {
+        use std::os::windows::io::AsHandle;
+        let input = io::stdin().as_handle().try_clone_to_owned()?;
+        let output = io::stdout().as_handle().try_clone_to_owned()?;
+        Ok((input.into(), output.into()))
+    }
+}
+
+type Frame = (u8, Vec<u8>);
+
+/// Where frames come from. A program that waits for something must not wait longer than it may, so from then on a thread
+/// reads; until then there is none, which spares most calls a change of threads.
+enum Input {
+    Pipe(BufReader<File>),
+    Thread(Receiver<Frame>),
+    Ended,
+}
+
+struct Worker {
+    input: RefCell<Input>,
+    output: RefCell<File>,
+    /// Number of the call that is at work.
+    call: Cell<u64>,
+}
+
+impl Worker {
+    fn new(input: File, output: File) -> Rc<Self> {
+        Rc::new(Self {
+            input: RefCell::new(Input::Pipe(BufReader::with_capacity(64 * 1024, input))),
+            output: RefCell::new(output),
+            call: Cell::default(),
+        })
+    }
+
+    fn serve(self: Rc<Self>) -> bool {
+        if self.output.borrow_mut().write_all(frames::GREETING).is_err() {
+            return false;
+        }
+        let mut programs = HashMap::new();
+        while let Some((letter, content)) = self.next() {
+            // What else comes is for a call that has ended.
+            if letter == frames::CALL && !self.call(content, &mut programs) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn next(&self) -> Option<Frame> {
+        match &mut *self.input.borrow_mut() {
+            Input::Pipe(pipe) => frames::read(pipe).ok().flatten(),
+            Input::Thread(frames) => frames.recv().ok(),
+            Input::Ended => None,
+        }
+    }
+
+    fn call(self: &Rc<Self>, content: Vec<u8>, programs: &mut HashMap<u64, Source>) -> bool {
+        let content: Rc<[u8]> = content.into();
+        let Some((head, place, given)) = frames::opened(&content) else {
+            return false;
+        };
+        self.call.set(head.call);
+        if head.forget {
+            programs.clear();
+        }
+        if let Some((text, parameters)) = head.source {
+            programs.insert(head.program, Source::new(text, parameters));
+        }
+        let (Some(source), Ok(place)) = (programs.get(&head.program), std::str::from_utf8(&content[place]))
+        else {
+            return false;
+        };
+        let given: Vec<Given> = given
+            .into_iter()
+            .map(|shape| Given::Sent {
+                call: content.clone(),
+                shape,
+            })
+            .collect();
+        let folders = head
+            .folders
+            .map(|(root, folder)| (path_of(root), path_of(folder)));
+        let program = Program {
+            source,
+            given: &given,
+            files: folders.map(|(root, folder)| Files::in_folders(root, folder)),
+            place,
+        };
+        bound_time(head.limits.timeout);
+        let mut told = false;
+        let line = Box::new(WorkerLine(self.clone()));
+        run(&program, head.limits, &Arc::default(), line, |end| {
+            told = self.ended(end)
+        });
+        told
+    }
+
+    fn ended(&self, end: Result<Ending<String>, CodeError>) -> bool {
+        let frame = match end {
+            Ok(Ending::Ok(json)) => frames::frame(frames::OK, |frame| {
+                frame.extend(json.into_bytes());
+                Ok(())
+            }),
+            Ok(Ending::Error(fault)) => frames::frame_of(frames::FAILED, &CodeError::from(fault)),
+            Ok(Ending::Asks(_)) => frames::frame(frames::ASKS, |_| Ok(())),
+            Err(error) => frames::frame_of(frames::FAILED, &error),
+        };
+        let frame = frame.or_else(|cause| {
+            frames::frame_of(frames::FAILED, &CodeError::NotJson(format!("too much: {cause}")))
+        });
+        frame.is_ok_and(|frame| self.write(&frame))
+    }
+
+    fn send(&self, letter: u8, content: &impl Serialize) -> bool {
+        frames::frame_of(letter, content).is_ok_and(|frame| self.write(&frame))
+    }
+
+    fn write(&self, frame: &[u8]) -> bool {
+        self.output.borrow_mut().write_all(frame).is_ok()
+    }
+}
+
+/// Reads from a thread of its own.
+fn reading(mut pipe: BufReader<File>) -> io::Result<Receiver<Frame>> {
+    let (send, frames) = sync_channel(WAITING);
+    std::thread::Builder::new().spawn(move || {
+        while let Ok(Some(frame)) = frames::read(&mut pipe) {
+            if send.send(frame).is_err() {
+                return;
+            }
+        }
+        // Nobody is there any more for whom a program could work.
+        std::process::exit(0);
+    })?;
+    Ok(frames)
+}
+
+struct WorkerLine(Rc<Worker>);
+
+impl Line for WorkerLine {
+    fn say(&self, said: Said) -> bool {
+        self.0.send(frames::SAID, &said)
+    }
+
+    fn hear(&self, wait: Duration) -> Result<Heard, RecvTimeoutError> {
+        let mut input = self.0.input.borrow_mut();
+        if matches!(*input, Input::Pipe(_))
+            && let Input::Pipe(pipe) = std::mem::replace(&mut *input, Input::Ended)
+        {
+            *input = Input::Thread(reading(pipe).map_err(|_| RecvTimeoutError::Disconnected)?);
+        }
+        let Input::Thread(frames) = &*input else {
+            return Err(RecvTimeoutError::Disconnected);
+        };
+        let (letter, content) = frames.recv_timeout(wait)?;
+        match letter {
+            frames::PART => Ok(Heard::Part(content)),
+            _ => match serde_json::from_slice::<frames::For<Told>>(&content) {
+                Ok(word) if word.call == self.0.call.get() => Ok(Heard::Told(word.told)),
+                // It was for a call that has ended.
+                Ok(_) => Err(RecvTimeoutError::Timeout),
+                Err(_) => Err(RecvTimeoutError::Disconnected),
+            },
+        }
+    }
+
+    fn want(&self, argument: usize, name: &str) -> bool {
+        let name = name.to_owned();
+        self.0.send(frames::WANT, &Wanted { argument, name })
+    }
+}
+
+/// Ends the process when a program takes a processor for long after its time, which only happens when nobody is left to
+/// end the process in time.
+fn bound_time(timeout: Duration) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        use rustix::time::{ClockId, clock_gettime};
+        const SPARE: u64 = 2;
+        let used = clock_gettime(ClockId::ProcessCPUTime);
+        let used = u64::try_from(used.tv_sec).unwrap_or_default();
+        let limit = Rlimit {
+            current: Some(used.saturating_add(timeout.as_secs()).saturating_add(SPARE)),
+            maximum: getrlimit(Resource::Cpu).maximum,
+        };
+        // Where it cannot be set, the other process still ends this one.
+        let _ = setrlimit(Resource::Cpu, limit);
+    }
+    #[cfg(not(unix))]
+    let _ = timeout;
+}

@@ -1,0 +1,394 @@
+//! The sandbox on its own: the other end of the line is played here.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+
+use superstep::{Value, json};
+
+use super::given::Given;
+use super::machine::{Heard, Line, MAX_LOG_LINES, Program, returned, run};
+use super::*;
+use crate::programs::requests::{Ending, Output, Reply, Request, Said, Told};
+
+const LIMITS: Limits = Limits {
+    timeout: Duration::from_millis(1000),
+    memory: 64 * 1024 * 1024,
+};
+
+struct Played {
+    say: Box<dyn Fn(Said) -> bool>,
+    told: mpsc::Receiver<Told>,
+}
+
+impl Line for Played {
+    fn say(&self, said: Said) -> bool {
+        (self.say)(said)
+    }
+    fn hear(&self, wait: Duration) -> Result<Heard, mpsc::RecvTimeoutError> {
+        self.told.recv_timeout(wait).map(Heard::Told)
+    }
+    fn want(&self, _: usize, _: &str) -> bool {
+        false
+    }
+}
+
+/// Runs a program whose requests `answer` answers.
+fn play(
+    source: &str,
+    state: Value,
+    limits: Limits,
+    stop: &Arc<AtomicBool>,
+    answer: impl Fn(Said) -> Option<Reply> + 'static,
+) -> Result<Ending<Output>, CodeError> {
+    let (tell, told) = mpsc::channel();
+    let say = Box::new(move |said: Said| {
+        let id = said.id;
+        if let Some(reply) = answer(said) {
+            let _ = tell.send(Told::Answer(id, reply));
+        }
+        true
+    });
+    let program = Program {
+        source: &Source::new(source, "state, ctx"),
+        given: &[Given::Value(state)],
+        files: None,
+        place: r#"{"context": {"node": "n"}, "config": {}, "store": true}"#,
+    };
+    let mut ended = None;
+    run(&program, limits, stop, Box::new(Played { say, told }), |end| {
+        ended = Some(end)
+    });
+    ended.expect("it says how it ended").and_then(returned)
+}
+
+fn run_with(source: &str, state: Value, limits: Limits) -> (Result<Value, CodeError>, Vec<String>) {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let sink = lines.clone();
+    let result = play(source, state, limits, &Arc::default(), move |said| {
+        if let Request::Log(line) = said.request {
+            sink.lock().unwrap().push(line);
+        }
+        None
+    });
+    let result = result.map(|end| match end {
+        Ending::Ok(Output::Update(value)) => value,
+        other => panic!("{other:?}"),
+    });
+    let lines = lines.lock().unwrap().clone();
+    (result, lines)
+}
+fn ok(source: &str, state: Value) -> Value {
+    run_with(source, state, LIMITS)
+        .0
+        .unwrap_or_else(|e| panic!("{source}: {e}"))
+}
+fn err(source: &str) -> CodeError {
+    run_with(source, json!({}), LIMITS).0.unwrap_err()
+}
+
+#[test]
+fn a_function_of_the_state() {
+    assert_eq!(ok("return {n: state.n + 1}", json!({"n": 1})), json!({"n": 2}));
+    assert_eq!(
+        ok("return {half: state.n / 2}", json!({"n": 1})),
+        json!({"half": 0.5})
+    );
+    assert_eq!(
+        ok(
+            "const x = state.list.map(i => ({i}));\nreturn {x} // done",
+            json!({"list": [1, 2]})
+        ),
+        json!({"x": [{"i": 1}, {"i": 2}]})
+    );
+    assert_eq!(
+        ok("state.n", json!({"n": 1})),
+        Value::Null,
+        "no return, no writes"
+    );
+    assert_eq!(
+        ok(
+            "return (async () => ({a: await Promise.resolve(1)}))()",
+            json!({})
+        ),
+        json!({"a": 1})
+    );
+}
+
+#[test]
+fn errors_name_the_users_line() {
+    let CodeError::Thrown { message, line } = err("const a = 1;\nconst b = state.x.y;\nreturn {}") else {
+        panic!()
+    };
+    assert_eq!(line, Some(2), "{message}");
+    assert!(message.contains("TypeError"), "{message}");
+    let CodeError::Thrown { message, line } = err("\n\nthrow new Error('no stock')") else {
+        panic!()
+    };
+    assert_eq!((message.as_str(), line), ("Error: no stock", Some(3)));
+    let CodeError::Thrown { message, .. } = err("throw {code: 7}") else {
+        panic!()
+    };
+    assert!(message.contains("{\"code\":7}"), "{message}");
+    let CodeError::Thrown { message, .. } = err("return fetch('http://x')") else {
+        panic!()
+    };
+    assert!(message.contains("reach no network"), "{message}");
+    let CodeError::Syntax { line, message } = err("const a = 1;\nreturn {a:::1}") else {
+        panic!()
+    };
+    assert_eq!(line, Some(2), "{message}");
+}
+
+#[test]
+fn syntax_is_checked_without_running() {
+    assert_eq!(check("return {a: 1}", "state"), Ok(()));
+    assert_eq!(
+        check("while (true) {}", "state"),
+        Ok(()),
+        "an endless loop is compiled, not run"
+    );
+    let Err(CodeError::Syntax { line, .. }) = check("let a = 1\nlet a = 2", "state") else {
+        panic!("a double declaration is an error")
+    };
+    assert_eq!(line, Some(2));
+    assert!(matches!(
+        check("return {", "state"),
+        Err(CodeError::Syntax { .. })
+    ));
+}
+
+#[test]
+fn limits_hold() {
+    let short = Limits {
+        timeout: Duration::from_millis(30),
+        ..LIMITS
+    };
+    assert_eq!(
+        run_with("while (true) {}", json!({}), short).0,
+        Err(CodeError::Timeout(short.timeout))
+    );
+    assert_eq!(
+        run_with(
+            "try { while (true) {} } catch (e) { return {} }",
+            json!({}),
+            short
+        )
+        .0,
+        Err(CodeError::Timeout(short.timeout))
+    );
+    let small = Limits {
+        memory: 4 * 1024 * 1024,
+        ..LIMITS
+    };
+    let greedy = "const a = []; while (true) a.push('x'.repeat(1000) + a.length)";
+    assert_eq!(
+        run_with(greedy, json!({}), small).0,
+        Err(CodeError::Memory(small.memory))
+    );
+    // At some limits there is no room left for the error either, and the machine throws null instead.
+    for more in 0..64 {
+        let small = Limits {
+            memory: 4 * 1024 * 1024 + more * 16,
+            ..LIMITS
+        };
+        let ended = run_with(greedy, json!({}), small).0;
+        assert_eq!(ended, Err(CodeError::Memory(small.memory)), "{more}");
+    }
+    let CodeError::Thrown { message, .. } = err("throw null") else {
+        panic!()
+    };
+    assert_eq!(message, "it threw null", "a program may throw it itself");
+    let CodeError::Thrown { message, .. } = err("function f() { return f() + 1 } return f()") else {
+        panic!()
+    };
+    assert!(message.contains("stack"), "{message}");
+}
+
+#[test]
+fn cancelling_stops_a_running_program() {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = stop.clone();
+    let long = Limits {
+        timeout: Duration::from_secs(60),
+        ..LIMITS
+    };
+    // The program itself pulls the brake, so the test needs no clock.
+    let source = "console.log('go'); while (true) {}";
+    let result = play(source, json!({}), long, &stop, move |_| {
+        seen.store(true, Ordering::Relaxed);
+        None
+    });
+    assert!(matches!(result, Err(CodeError::Cancelled)));
+}
+
+#[test]
+fn console_shows_values_and_is_bounded() {
+    let (_, lines) = run_with(
+        "console.log('a', 1, {b: [true]}); console.warn(undefined); const c = {}; c.c = c; console.log(c)",
+        json!({}),
+        LIMITS,
+    );
+    assert_eq!(lines, ["a 1 {\"b\":[true]}", "undefined", "[object Object]"]);
+    let (_, lines) = run_with("for (let i = 0; i < 5000; i++) console.log(i)", json!({}), LIMITS);
+    assert_eq!(lines.len(), MAX_LOG_LINES + 1);
+}
+
+#[test]
+fn nothing_outside_can_be_reached() {
+    let found = ok(
+        "return {found: ['fetch', 'require', 'process', 'std', 'os', 'setTimeout', 'Deno', 'WebAssembly'].filter(n => n in globalThis)}",
+        json!({}),
+    );
+    assert_eq!(found, json!({"found": []}));
+    assert!(matches!(
+        err("return import('os').then(() => 1)"),
+        CodeError::Thrown { .. }
+    ));
+}
+
+#[test]
+fn results_that_are_not_json() {
+    assert!(matches!(err("return () => 1"), CodeError::NotJson(_)));
+    assert!(matches!(err("return {a: 10n}"), CodeError::Thrown { .. }));
+    assert!(matches!(
+        err("return new Promise(() => {})"),
+        CodeError::NotJson(_)
+    ));
+}
+
+/// A state whose `big` is made when the program looks at it.
+fn large() -> Value {
+    let items: Vec<Value> = (0..500).map(|n| json!({"n": n, "text": "some words"})).collect();
+    json!({"a": 1, "big": items, "other": {"list": items}, "z": null})
+}
+
+#[test]
+fn large_parts_of_a_state_are_like_others() {
+    for (source, want) in [
+        (
+            "return {n: state.big[499].n + state.big.length}",
+            json!({"n": 999}),
+        ),
+        ("return Object.keys(state)", json!(["a", "big", "other", "z"])),
+        ("return {same: state.big === state.big}", json!({"same": true})),
+        ("state.big[0].n = 7; return {n: state.big[0].n}", json!({"n": 7})),
+        (
+            "state.big = 'x'; return {big: state.big, own: Object.keys(state).length}",
+            json!({"big": "x", "own": 4}),
+        ),
+        (
+            "delete state.big; return {has: 'big' in state, big: state.big === undefined}",
+            json!({"has": false, "big": true}),
+        ),
+        (
+            "const {big, ...rest} = state; return {n: big.length, rest: Object.keys(rest)}",
+            json!({"n": 500, "rest": ["a", "other", "z"]}),
+        ),
+        (
+            "const copy = {...state, a: 2}; return {n: copy.big.length + copy.other.list.length + copy.a}",
+            json!({"n": 1002}),
+        ),
+        (
+            "Object.freeze(state); return {n: state.big.length + state.big.length}",
+            json!({"n": 1000}),
+        ),
+        (
+            "Object.freeze(state); try { state.big = 1 } catch (e) { return {refused: e.name} }",
+            json!({"refused": "TypeError"}),
+        ),
+        (
+            "const child = Object.create(state); child.big = 1; return {child: child.big, state: state.big.length}",
+            json!({"child": 1, "state": 500}),
+        ),
+        (
+            "state.big; return Object.getOwnPropertyDescriptor(state, 'big').writable",
+            json!(true),
+        ),
+    ] {
+        assert_eq!(ok(source, large()), want, "{source}");
+    }
+    assert_eq!(ok("return state", large()), large());
+}
+
+#[test]
+fn nothing_is_left_from_the_call_before() {
+    // All on this thread, which makes the next machine when a call has ended.
+    for _ in 0..3 {
+        let found = ok(
+            "const found = [globalThis.left, Array.prototype.left, ({}).left, typeof JSON.parse, typeof Reflect.defineProperty, typeof state.big.map];
+             globalThis.left = Array.prototype.left = Object.prototype.left = 'left';
+             JSON.parse = Reflect.defineProperty = Promise = undefined; delete globalThis.Map;
+             return found.map(one => one ?? null)",
+            large(),
+        );
+        assert_eq!(
+            found,
+            json!([null, null, null, "function", "function", "function"])
+        );
+    }
+}
+
+#[test]
+fn a_program_is_read_once_and_called_on_many_threads() {
+    let source = Source::new("return {n: state.n + 1}", "state, ctx");
+    let call = |n: i64| {
+        let (_tell, told) = mpsc::channel();
+        let program = Program {
+            source: &source,
+            given: &[Given::Value(json!({"n": n}))],
+            files: None,
+            place: r#"{"context": {"node": "n"}, "config": {}, "store": false}"#,
+        };
+        let mut ended = None;
+        let line = Box::new(Played {
+            say: Box::new(|_| true),
+            told,
+        });
+        run(&program, LIMITS, &Arc::default(), line, |end| ended = Some(end));
+        match ended.unwrap().and_then(returned).unwrap() {
+            Ending::Ok(Output::Update(value)) => value,
+            other => panic!("{other:?}"),
+        }
+    };
+    std::thread::scope(|scope| {
+        for n in 0..20 {
+            let call = &call;
+            scope.spawn(move || {
+                for m in 0..5 {
+                    assert_eq!(call(n * 5 + m), json!({"n": n * 5 + m + 1}));
+                }
+            });
+        }
+    });
+}
+
+/// A worker process for these tests: this test, started by others.
+#[test]
+fn worker() {
+    use crate::programs::helper::HelperWork;
+    if let Some(Ok(HelperWork::JavaScript)) = HelperWork::asked() {
+        std::process::exit(i32::from(!work()));
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_worker_whose_program_nobody_ends_ends_by_itself() {
+    use std::os::unix::process::ExitStatusExt;
+    let args = ["--exact", "programs::javascript::tests::worker", "--nocapture"];
+    let program = crate::programs::helper::HelperProgram {
+        path: std::env::current_exe().unwrap(),
+        args: args.map(Into::into).to_vec(),
+    };
+    let mut worker = worker::Worker::start(&program).await.unwrap();
+    let call = Call {
+        source: Source::new("return Array(2 ** 32 - 1).join('ab').length", "state, ctx"),
+        given: vec![json!({})],
+        files: None,
+        limits: LIMITS,
+        place: json!({"context": {}, "config": {}, "store": false}),
+    };
+    let status = worker.abandon(&call).await.unwrap();
+    let killed = rustix::process::Signal::XCPU.as_raw();
+    assert_eq!(status.signal(), Some(killed), "{status}");
+}

@@ -1,0 +1,328 @@
+//! The worker processes of a registry: some that wait for the next program, more while many are at work.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
+
+use superstep::{NodeContext, NodeError, Value};
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc, oneshot};
+
+use super::given::Given;
+use super::machine::{self, Heard, Line, Program as Running, returned};
+use super::modules::Files;
+use super::worker::{JsEvent, Lost, Worker};
+use super::{CodeError, Limits, Source};
+use crate::programs::helper::HelperProgram;
+use crate::programs::requests::{self, Event, Output, Owner, Said, Told};
+
+/// Most processes at once. Programs that wait for something hold theirs.
+const MOST: usize = 32;
+/// Time that a program waits for a process before another one is started, when there are as many as processors.
+const PATIENCE: Duration = Duration::from_millis(10);
+/// Time without work after which a process ends.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// What is to be run.
+pub(crate) struct Call {
+    pub(crate) source: Source,
+    /// Its arguments; `ctx` follows them.
+    pub(crate) given: Vec<Value>,
+    /// What it may import.
+    pub(crate) files: Option<Files>,
+    pub(crate) limits: Limits,
+    /// `context`, `config` and whether there is a `store`.
+    pub(crate) place: Value,
+}
+
+/// Runs JavaScript, in processes where there is a program for them.
+#[derive(Debug)]
+pub(crate) struct Workers {
+    program: Option<HelperProgram>,
+    pool: Mutex<Pool>,
+    most: Semaphore,
+}
+
+#[derive(Debug, Default)]
+struct Pool {
+    /// The one that has rested longest is at the front.
+    idle: VecDeque<Worker>,
+    waiting: VecDeque<oneshot::Sender<Worker>>,
+    live: usize,
+    /// Does a task look after those that are idle?
+    watched: bool,
+}
+
+impl Default for Workers {
+    fn default() -> Self {
+        Self::new(HelperProgram::this())
+    }
+}
+
+impl Workers {
+    pub(crate) fn new(program: Option<HelperProgram>) -> Self {
+        Self {
+            program,
+            pool: Mutex::default(),
+            most: Semaphore::new(MOST),
+        }
+    }
+
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a program for a node; it is stopped when the run is.
+    pub(crate) async fn run(
+        self: &Arc<Self>,
+        context: &NodeContext,
+        owner: Owner<'_>,
+        call: Call,
+    ) -> Result<Result<Output, CodeError>, NodeError> {
+        let lost = || CodeError::Machine("it ended in the middle of a program".to_owned());
+        let (events, inbox) = mpsc::channel(requests::UNHEARD);
+        if self.program.is_none() {
+            let (tell, told) = std::sync::mpsc::channel();
+            let _brake = on_a_thread(call, told, events);
+            let tell = move |told| drop(tell.send(told));
+            return requests::serve(context, owner, inbox, tell, lost).await;
+        }
+        let (tell, told) = mpsc::unbounded_channel();
+        let tell = move |told| drop(tell.send(told));
+        let serve = requests::serve(context, owner, inbox, tell, lost);
+        let drive = self.drive(&call, told, events);
+        let (mut serve, mut drive) = (std::pin::pin!(serve), std::pin::pin!(drive));
+        // Dropped before its end, `drive` kills the process.
+        tokio::select! {
+            biased;
+            served = &mut serve => served,
+            () = &mut drive => serve.await,
+        }
+    }
+
+    async fn drive(
+        self: &Arc<Self>,
+        call: &Call,
+        mut told: mpsc::UnboundedReceiver<Told>,
+        events: mpsc::Sender<JsEvent>,
+    ) {
+        let end = loop {
+            let (mut worker, place) = match self.lease().await {
+                Ok(lease) => lease,
+                Err(error) => break Err(error),
+            };
+            match worker.run(call, &mut told, &events).await {
+                Ok(end) => {
+                    place.give_back(worker);
+                    break end;
+                }
+                // It was ended while it waited, by the system or a person.
+                Err(Lost::Before) => {}
+                Err(Lost::During(error)) => break Err(error),
+            }
+        };
+        let _ = events.send(Event::Ended(end)).await;
+    }
+
+    /// A process for one call.
+    async fn lease(self: &Arc<Self>) -> Result<(Worker, Place<'_>), CodeError> {
+        let failed = |cause: &dyn std::fmt::Display| {
+            CodeError::Machine(format!("its worker process cannot be started: {cause}"))
+        };
+        let permit = self.most.acquire().await.map_err(|error| failed(&error))?;
+        let place = Place {
+            workers: self,
+            counted: true,
+            _permit: permit,
+        };
+        let runtime = Handle::current().id();
+        let waiting = {
+            let mut pool = self.pool();
+            while let Some(worker) = pool.idle.pop_front() {
+                // One of a runtime that has ended cannot be spoken to.
+                if worker.is_of(runtime) {
+                    return Ok((worker, place));
+                }
+                pool.live -= 1;
+            }
+            let waiting = (pool.live >= processors()).then(oneshot::channel);
+            match waiting {
+                Some((send, worker)) => {
+                    pool.waiting.push_back(send);
+                    Some(worker)
+                }
+                None => {
+                    pool.live += 1;
+                    None
+                }
+            }
+        };
+        if let Some(waiting) = waiting {
+            match tokio::time::timeout(PATIENCE, waiting).await {
+                Ok(Ok(worker)) if worker.is_of(runtime) => return Ok((worker, place)),
+                // It is counted already, and dropped here.
+                Ok(Ok(_)) => {}
+                _ => self.pool().live += 1,
+            }
+        }
+        let program = self.program.as_ref().ok_or_else(|| failed(&"no program"))?;
+        let worker = Worker::start(program).await.map_err(|error| failed(&error))?;
+        Ok((worker, place))
+    }
+
+    /// Ends processes that have waited for long, as long as there are any.
+    fn look_after(self: &Arc<Self>) {
+        struct Watch(Weak<Workers>);
+        impl Drop for Watch {
+            fn drop(&mut self) {
+                // Also when the runtime ends.
+                if let Some(workers) = self.0.upgrade() {
+                    workers.pool().watched = false;
+                }
+            }
+        }
+        let watch = Watch(Arc::downgrade(self));
+        drop(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(IDLE / 2).await;
+                let Some(workers) = watch.0.upgrade() else { return };
+                let mut pool = workers.pool();
+                let before = pool.idle.len();
+                pool.idle.retain(|worker| worker.since.elapsed() < IDLE);
+                pool.live -= before - pool.idle.len();
+                if pool.idle.is_empty() {
+                    pool.watched = false;
+                    return;
+                }
+            }
+        }));
+    }
+}
+
+/// The place of a process among those that are counted.
+struct Place<'a> {
+    workers: &'a Arc<Workers>,
+    counted: bool,
+    _permit: SemaphorePermit<'a>,
+}
+
+impl Place<'_> {
+    /// Hands a process whose call has ended to the next one, or keeps it for later.
+    fn give_back(mut self, mut worker: Worker) {
+        worker.since = Instant::now();
+        let mut pool = self.workers.pool();
+        while let Some(next) = pool.waiting.pop_front() {
+            match next.send(worker) {
+                Ok(()) => {
+                    drop(pool);
+                    self.counted = false;
+                    return;
+                }
+                // Nobody waits there any more.
+                Err(back) => worker = back,
+            }
+        }
+        if pool.idle.len() < processors() {
+            pool.idle.push_back(worker);
+            let watched = std::mem::replace(&mut pool.watched, true);
+            drop(pool);
+            self.counted = false;
+            if !watched {
+                self.workers.look_after();
+            }
+        }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if self.counted {
+            self.workers.pool().live -= 1;
+        }
+    }
+}
+
+/// As many programs as can work at once; two at least, because a process gets ready for the next one after each.
+fn processors() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| available_parallelism().map_or(2, |count| count.get().max(2)))
+}
+
+/// Stops a program on a thread when it is dropped.
+struct Brake(Arc<AtomicBool>);
+
+impl Drop for Brake {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The line of a program on a thread.
+struct Near {
+    events: mpsc::Sender<JsEvent>,
+    told: std::sync::mpsc::Receiver<Told>,
+}
+
+impl Line for Near {
+    fn say(&self, said: Said) -> bool {
+        self.events.blocking_send(Event::Said(said)).is_ok()
+    }
+
+    fn hear(&self, wait: Duration) -> Result<Heard, RecvTimeoutError> {
+        self.told.recv_timeout(wait).map(Heard::Told)
+    }
+
+    fn want(&self, _: usize, _: &str) -> bool {
+        // Everything is there.
+        false
+    }
+}
+
+fn on_a_thread(call: Call, told: std::sync::mpsc::Receiver<Told>, events: mpsc::Sender<JsEvent>) -> Brake {
+    let brake = Brake(Arc::default());
+    let stop = brake.0.clone();
+    tokio::task::spawn_blocking(move || {
+        let given: Vec<Given> = call.given.into_iter().map(Given::Value).collect();
+        let running = Running {
+            source: &call.source,
+            given: &given,
+            files: call.files,
+            place: &call.place.to_string(),
+        };
+        let line = Near {
+            events: events.clone(),
+            told,
+        };
+        // When nobody listens any more, nobody wants to know.
+        machine::run(&running, call.limits, &stop, Box::new(line), |end| {
+            drop(events.blocking_send(Event::Ended(end.and_then(returned))))
+        });
+    });
+    brake
+}
+
+/// A path as it goes to another process of this computer.
+pub(super) fn bytes_of(path: &Path) -> Vec<u8> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        path.as_os_str().as_bytes().to_vec()
+    }
+    #[cfg(not(unix))]
+    path.to_string_lossy().into_owned().into_bytes()
+}
+
+/// The path that was sent.
+pub(super) fn path_of(bytes: Vec<u8>) -> PathBuf {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStringExt;
+        std::ffi::OsString::from_vec(bytes).into()
+    }
+    #[cfg(not(unix))]
+    String::from_utf8_lossy(&bytes).into_owned().into()
+}

@@ -1,0 +1,122 @@
+//! Which Python is the project's.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use super::{INTERPRETER, PythonError};
+use crate::project::Environment;
+
+/// Variables that every worker is given, when this process has them.
+const VARIABLES: [&str; 17] = [
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "USER",
+    "USERPROFILE",
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "PATHEXT",
+    "COMSPEC",
+];
+
+/// An interpreter.
+#[derive(Debug)]
+pub(crate) struct Interpreter {
+    pub(super) program: PathBuf,
+    /// As the project's owner is asked for it.
+    pub(crate) named: String,
+}
+
+/// Where a project's interpreter is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The program.
+    pub program: PathBuf,
+    /// It is of the project's own virtual environment.
+    pub of_project: bool,
+}
+
+/// The interpreter that programs of a project run in, or why there is none and what to do. Nothing is started.
+pub fn find(environment: &Environment) -> Result<Found, (String, &'static str)> {
+    let interpreter = interpreter(environment).map_err(|error| (error.missing(), error.remedy()))?;
+    let of_project = environment
+        .root()
+        .is_some_and(|root| interpreter.program.starts_with(root));
+    Ok(Found {
+        program: interpreter.program,
+        of_project,
+    })
+}
+
+/// The interpreter that is configured, else the one of the project's virtual environment, else the computer's.
+pub(crate) fn interpreter(environment: &Environment) -> Result<Interpreter, PythonError> {
+    let configured = (environment.variables)(INTERPRETER).filter(|name| !name.trim().is_empty());
+    if let Some(named) = configured {
+        let path = Path::new(&named);
+        let found = if path.components().count() > 1 {
+            path.is_file().then(|| path.to_path_buf())
+        } else {
+            on_path(&named)
+        };
+        let program = found.ok_or_else(|| PythonError::Configured(named.clone()))?;
+        return Ok(Interpreter { program, named });
+    }
+    let root = environment.root().ok_or(PythonError::NoProject)?;
+    let inside = if cfg!(windows) {
+        "Scripts/python.exe"
+    } else {
+        "bin/python"
+    };
+    for folder in [".venv", "venv"] {
+        let program = root.join(folder).join(inside);
+        if program.is_file() {
+            return Ok(Interpreter {
+                program,
+                named: format!("{folder}/{inside}"),
+            });
+        }
+    }
+    for named in ["python3", "python"] {
+        if let Some(program) = on_path(named) {
+            return Ok(Interpreter {
+                program,
+                named: named.to_owned(),
+            });
+        }
+    }
+    Err(PythonError::NotFound)
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    let paths = env::var_os("PATH")?;
+    let names = if cfg!(windows) {
+        vec![format!("{name}.exe")]
+    } else {
+        vec![name.to_owned()]
+    };
+    let places = env::split_paths(&paths).flat_map(|folder| {
+        names
+            .iter()
+            .map(move |name| folder.join(name))
+            .collect::<Vec<_>>()
+    });
+    places
+        // On Windows a stub of this name leads to a shop.
+        .filter(|program| !program.to_string_lossy().contains("WindowsApps"))
+        .find(|program| program.is_file())
+}
+
+/// What a worker finds in its environment besides declared variables.
+pub(super) fn variables() -> impl Iterator<Item = (&'static str, std::ffi::OsString)> {
+    VARIABLES
+        .iter()
+        .filter_map(|name| Some((*name, env::var_os(name)?)))
+}

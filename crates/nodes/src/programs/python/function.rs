@@ -1,0 +1,253 @@
+//! A Python function as nodes and tools name it, what is wrong with it, and its calls.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use superstep::{NodeContext, NodeError, Object, StreamMode, Value};
+
+use super::goals::goals;
+use super::{Key, PythonError, Pythons, find};
+use crate::base::access::Access;
+use crate::programs::requests::{self, Output, Owner};
+use crate::project::Environment;
+
+/// Largest file that is looked through for its functions.
+pub(crate) const MAX_FILE: u64 = 1024 * 1024;
+/// Parameters of a source that is the body of a function.
+const PARAMETERS: &str = "state, ctx, config, store, runtime, args=None";
+
+/// A Python function.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub struct PythonFunction {
+    /// File of the project with the function, from the graph's folder, e.g. `nodes/research.py`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Module")]
+    pub module: Option<String>,
+    /// Name of the function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Function")]
+    pub function: Option<String>,
+    /// The function itself, or its body, when it is in no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "python"))]
+    pub source: Option<String>,
+    /// Environment variables that it may read; it is given no others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(title = "Variables")]
+    pub variables: Vec<String>,
+    /// Running time after which it is stopped, in milliseconds.
+    #[serde(default = "default_timeout")]
+    #[schemars(title = "Time limit (ms)", range(min = 1, max = 86_400_000))]
+    pub timeout_ms: u64,
+}
+
+/// Running time of a Python function, in milliseconds.
+pub(crate) fn default_timeout() -> u64 {
+    60_000
+}
+
+impl PythonFunction {
+    pub(crate) fn module(&self) -> Option<&str> {
+        self.module
+            .as_deref()
+            .map(str::trim)
+            .filter(|module| !module.is_empty())
+    }
+
+    pub(crate) fn source(&self) -> Option<&str> {
+        self.source.as_deref().filter(|source| !source.trim().is_empty())
+    }
+
+    /// Where the function says that it goes on.
+    pub(crate) fn goals(&self, text: &str) -> Vec<String> {
+        let function = self.function.as_deref().filter(|_| self.source().is_none());
+        goals(text, function)
+    }
+
+    /// The setting that says which function it is, and how messages begin that tell of it.
+    pub(crate) fn named(&self) -> (&'static str, String) {
+        match (self.source(), self.module(), &self.function) {
+            (None, Some(module), Some(function)) => ("/function", format!("`{function}` in {module}")),
+            _ => ("/source", "The function".to_owned()),
+        }
+    }
+}
+
+/// The file that a graph's `module` means.
+pub(crate) fn inside(environment: &Environment, module: &str) -> Result<PathBuf, PythonError> {
+    let unfit = |cause: &str| {
+        PythonError::Raised(requests::Fault::new(
+            "ImportError",
+            format!("The module {module:?} {cause}."),
+        ))
+    };
+    let (Some(root), Some(folder)) = (environment.root(), environment.folder.as_deref()) else {
+        return Err(PythonError::NoProject);
+    };
+    if Path::new(module).extension().is_none_or(|kind| kind != "py") {
+        return Err(unfit("is no Python file"));
+    }
+    let path = folder
+        .join(module)
+        .canonicalize()
+        .map_err(|_| unfit("is not there"))?;
+    let root = root.canonicalize().map_err(|_| PythonError::NoProject)?;
+    if path.starts_with(&root) {
+        Ok(path)
+    } else {
+        Err(unfit("is outside of the project's folder"))
+    }
+}
+
+/// How a function is called.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Style {
+    /// With the state; it returns an update or a command.
+    Node,
+    /// With arguments by name; it returns anything.
+    Tool,
+}
+
+/// A Python function, ready to be called.
+pub(crate) struct PythonWork {
+    function: PythonFunction,
+    environment: Environment,
+    pythons: Arc<Pythons>,
+    /// State keys that hold messages.
+    messages: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    call: u64,
+    run: &'a Spec<'a>,
+}
+
+#[derive(Serialize)]
+struct Spec<'a> {
+    /// The graph's folder: what lies beside it can be imported.
+    folder: Option<&'a Path>,
+    file: Option<&'a Path>,
+    source: Option<&'a str>,
+    function: Option<&'a str>,
+    label: &'a str,
+    parameters: &'a str,
+    style: Style,
+    messages: &'a [String],
+    place: Value,
+    given: Given<'a>,
+}
+
+#[derive(Serialize)]
+struct Given<'a> {
+    state: &'a Value,
+    args: Option<&'a Object>,
+}
+
+/// What a function is called with.
+pub(crate) struct Call<'a> {
+    /// Whose it is.
+    pub(crate) owner: Owner<'a>,
+    /// Its name in tracebacks, when it is in no file.
+    pub(crate) label: &'a str,
+    pub(crate) style: Style,
+    pub(crate) args: Option<&'a Object>,
+    pub(crate) state: &'a Value,
+}
+
+impl PythonWork {
+    pub(crate) fn new(
+        function: PythonFunction,
+        environment: Environment,
+        pythons: Arc<Pythons>,
+        messages: Vec<String>,
+    ) -> Self {
+        Self {
+            function,
+            environment,
+            pythons,
+            messages,
+        }
+    }
+
+    fn key(&self) -> Result<Key, PythonError> {
+        let found = find::interpreter(&self.environment)?;
+        let grants = &self.environment.grants;
+        grants
+            .require(&Access::Program(found.named))
+            .map_err(PythonError::AccessDenied)?;
+        let mut variables = Vec::new();
+        for name in &self.function.variables {
+            grants
+                .require(&Access::Variable(name.clone()))
+                .map_err(PythonError::AccessDenied)?;
+            if let Some(value) = (self.environment.variables)(name) {
+                variables.push((name.clone(), value));
+            }
+        }
+        variables.sort();
+        let real = |path: Option<&Path>| {
+            path.and_then(|path| path.canonicalize().ok())
+                .ok_or(PythonError::NoProject)
+        };
+        Ok(Key {
+            program: std::path::absolute(&found.program).unwrap_or(found.program),
+            root: real(self.environment.root())?,
+            variables,
+        })
+    }
+
+    /// Calls the function, and does what it asks until it ends.
+    pub(crate) async fn run(
+        &self,
+        context: &NodeContext,
+        call: Call<'_>,
+    ) -> Result<Result<Output, PythonError>, NodeError> {
+        let begun = self.key().and_then(|key| {
+            let file = self
+                .function
+                .module()
+                .map(|module| inside(&self.environment, module))
+                .transpose()?;
+            let worker = self.pythons.worker(key)?;
+            let mut place = requests::place(context);
+            if let Value::Object(place) = &mut place {
+                place.insert("store", context.store().is_some());
+                place.insert("messages", context.wants(StreamMode::Messages));
+            }
+            let spec = Spec {
+                folder: self.environment.folder.as_deref(),
+                file: file.as_deref(),
+                source: self.function.source(),
+                function: self.function.function.as_deref().filter(|name| !name.is_empty()),
+                label: call.label,
+                parameters: PARAMETERS,
+                style: call.style,
+                messages: &self.messages,
+                place,
+                given: Given {
+                    state: call.state,
+                    args: call.args,
+                },
+            };
+            let (open, inbox) = worker.begin(|number| Run {
+                call: number,
+                run: &spec,
+            })?;
+            Ok((worker, open, inbox))
+        });
+        let (worker, open, inbox) = match begun {
+            Ok(begun) => begun,
+            Err(error) => return Ok(Err(error)),
+        };
+        let limit = Duration::from_millis(self.function.timeout_ms);
+        let served = requests::serve(context, call.owner, inbox, open.teller(), || worker.lost());
+        let ended = tokio::time::timeout(limit, served).await;
+        drop(open);
+        ended.unwrap_or(Ok(Err(PythonError::Timeout(limit))))
+    }
+}

@@ -1,0 +1,175 @@
+//! Python: functions of the project, run by the person's own interpreter in a worker process beside this one.
+//!
+//! A project has one worker, begun when a function is called, begun anew when it has died, and ended when nobody has
+//! called anything for a while. It speaks the protocol of `requests` over its pipes, is given no
+//! environment but a short list, and ends when this process does.
+
+mod find;
+mod function;
+mod goals;
+mod worker;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use superstep::NodeError;
+
+use crate::base::access::AccessDenied;
+use crate::programs::helper::HelperProgram;
+use crate::programs::requests::Fault;
+
+pub(crate) use find::interpreter;
+pub use find::{Found, find};
+pub use function::PythonFunction;
+pub(crate) use function::{Call, MAX_FILE, PythonWork, Style, default_timeout, inside};
+use worker::Worker;
+
+/// Variable that names the interpreter, for projects without an environment of their own.
+pub const INTERPRETER: &str = "SUPERSTEP_PYTHON";
+
+/// Why a Python function gave no result.
+#[derive(Debug)]
+pub(crate) enum PythonError {
+    /// There is no interpreter.
+    NotFound,
+    /// The one that is configured is not there.
+    Configured(String),
+    /// The graph is in no folder, so that there is no project.
+    NoProject,
+    /// The owner has not allowed it.
+    AccessDenied(AccessDenied),
+    /// It does not start.
+    Start(PathBuf, String),
+    /// The process has ended in the middle of the call.
+    Crashed(PathBuf, Option<ExitStatus>, String),
+    /// The call took too long.
+    Timeout(Duration),
+    /// The function raised an error.
+    Raised(Fault),
+}
+
+impl PythonError {
+    /// Why there is no interpreter, without what to do about it.
+    pub(crate) fn missing(&self) -> String {
+        match self {
+            PythonError::Configured(name) => format!("There is no Python {name}."),
+            PythonError::NoProject => {
+                "This graph is not saved yet, so there is no project to run Python in.".to_owned()
+            }
+            _ => "There is no Python on this computer.".to_owned(),
+        }
+    }
+
+    /// What to do about it.
+    pub(crate) fn remedy(&self) -> &'static str {
+        match self {
+            PythonError::NotFound => {
+                "Install Python 3.9 or newer, make a virtual environment `.venv` in the project's folder, or name an interpreter in the settings or the variable SUPERSTEP_PYTHON."
+            }
+            PythonError::Configured(_) => {
+                "Correct it in the settings or in the variable SUPERSTEP_PYTHON, or remove it there."
+            }
+            PythonError::NoProject => "Save this graph first: Python runs in the project's folder.",
+            _ => "See the node's log.",
+        }
+    }
+
+    /// As a model is told it: without the traceback, which it could do nothing about.
+    pub(crate) fn for_model(&self) -> String {
+        let text = self.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        first.trim_end_matches('.').to_owned()
+    }
+
+    /// As the failure of whoever called.
+    pub(crate) fn of(self, called: &str) -> NodeError {
+        match self {
+            PythonError::AccessDenied(denied) => denied.into(),
+            PythonError::Raised(fault) => NodeError::new(fault.class, format!("{called}: {}", fault.message)),
+            other => NodeError::new("PythonError", format!("{called}: {other}")),
+        }
+    }
+}
+
+impl fmt::Display for PythonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PythonError::NotFound => write!(f, "there is no Python on this computer. {}", self.remedy()),
+            PythonError::Configured(name) => write!(f, "there is no Python {name}. {}", self.remedy()),
+            PythonError::NoProject => f.write_str(self.remedy()),
+            PythonError::AccessDenied(denied) => write!(f, "{denied}."),
+            PythonError::Start(program, cause) => write!(f, "{} does not start: {cause}.", program.display()),
+            PythonError::Crashed(program, status, said) => {
+                write!(f, "{} ended in the middle of the call", program.display())?;
+                if let Some(status) = status {
+                    write!(f, " ({status})")?;
+                }
+                f.write_str(". The next call starts it again.")?;
+                if said.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, " It said:\n{said}")
+                }
+            }
+            PythonError::Timeout(limit) => write!(
+                f,
+                "the code was stopped after {} ms. Make it do less, or raise the time limit in the node's settings.",
+                limit.as_millis()
+            ),
+            PythonError::Raised(fault) => f.write_str(&fault.message),
+        }
+    }
+}
+
+impl From<Fault> for PythonError {
+    fn from(fault: Fault) -> Self {
+        PythonError::Raised(fault)
+    }
+}
+
+/// What makes a worker another one.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    program: PathBuf,
+    root: PathBuf,
+    /// Declared variables with their values.
+    variables: Vec<(String, String)>,
+}
+
+/// The workers of all projects.
+pub(crate) struct Pythons {
+    workers: Mutex<HashMap<Key, Arc<Worker>>>,
+    /// What runs the interpreters.
+    helper: Option<HelperProgram>,
+}
+
+impl Default for Pythons {
+    fn default() -> Self {
+        Self::new(HelperProgram::this())
+    }
+}
+
+impl Pythons {
+    pub(crate) fn new(helper: Option<HelperProgram>) -> Self {
+        Self {
+            workers: Mutex::default(),
+            helper,
+        }
+    }
+
+    /// The worker of a project, begun if there is none.
+    fn worker(&self, key: Key) -> Result<Arc<Worker>, PythonError> {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        workers.retain(|_, worker| worker.takes_calls());
+        if let Some(worker) = workers.get(&key) {
+            return Ok(worker.clone());
+        }
+        let worker = Arc::new(Worker::start(&key, self.helper.as_ref())?);
+        workers.insert(key, worker.clone());
+        Ok(worker)
+    }
+}

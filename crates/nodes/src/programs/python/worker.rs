@@ -1,0 +1,357 @@
+//! The worker process: its pipes, its calls, its end.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{ChildStderr, ChildStdout};
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, mpsc};
+
+use super::{Key, PythonError, find};
+use crate::programs::helper::HelperProgram;
+use crate::programs::process_group::{ProcessGroup, Start};
+use crate::programs::requests::{CLASS, Ending, Event, Fault, Inbox, Output, Said, Told};
+
+/// What starts the worker: it reads its own program from its input.
+const BOOT: &str = include_str!("boot.py");
+/// Its program.
+const PROGRAM: [&str; 2] = [include_str!("worker.py"), include_str!("bridge.py")];
+/// Time without a call after which it ends.
+const IDLE: Duration = Duration::from_secs(5 * 60);
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_secs(20);
+/// Time that a stopped call has to end before the process does.
+const GRACE: Duration = Duration::from_secs(2);
+/// Largest frame that is read.
+const LARGEST: u32 = 256 * 1024 * 1024;
+/// What a function may have said without being heard.
+const UNHEARD: usize = 1 << 20;
+/// Bytes of the standard error that are kept.
+const KEPT: usize = 8 * 1024;
+
+/// An event of a Python function.
+pub(super) type PyEvent = Event<Output, PythonError>;
+
+/// A worker process.
+pub(super) struct Worker {
+    frames: mpsc::UnboundedSender<Vec<u8>>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    program: PathBuf,
+    calls: Mutex<Calls>,
+    kill: Notify,
+}
+
+#[derive(Default)]
+struct Calls {
+    last: u64,
+    open: HashMap<u64, Open>,
+    /// It gets no more calls, because one of them does not stop.
+    retired: bool,
+    ended: bool,
+    used: Option<Instant>,
+}
+
+struct Open {
+    events: mpsc::Sender<PyEvent>,
+    stopping: bool,
+}
+
+impl Shared {
+    fn calls(&self) -> MutexGuard<'_, Calls> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends a process that nobody waits for, but that holds on to calls that were stopped.
+    fn end_if_retired(&self) {
+        let calls = self.calls();
+        if calls.retired && calls.open.values().all(|call| call.stopping) {
+            self.kill.notify_one();
+        }
+    }
+}
+
+/// What comes from the worker.
+#[derive(Deserialize)]
+struct Frame {
+    #[serde(default)]
+    call: u64,
+    said: Option<Said>,
+    ended: Option<Ending<Output>>,
+}
+
+#[derive(Deserialize)]
+struct Whose {
+    #[serde(default)]
+    call: u64,
+}
+
+fn packed(frame: &impl Serialize) -> Result<Vec<u8>, PythonError> {
+    let unfit =
+        |cause: String| PythonError::Raised(Fault::new(CLASS, format!("the call cannot be said: {cause}")));
+    let mut bytes = vec![0; 4];
+    serde_json::to_writer(&mut bytes, frame).map_err(|error| unfit(error.to_string()))?;
+    let length = u32::try_from(bytes.len() - 4).map_err(|error| unfit(error.to_string()))?;
+    bytes[..4].copy_from_slice(&length.to_be_bytes());
+    Ok(bytes)
+}
+
+impl Worker {
+    /// Starts the process.
+    pub(super) fn start(key: &Key, helper: Option<&HelperProgram>) -> Result<Self, PythonError> {
+        let declared = key
+            .variables
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()));
+        let start = Start {
+            program: key.program.clone().into(),
+            args: ["-X", "utf8", "-c", BOOT].map(Into::into).to_vec(),
+            folder: &key.root,
+            variables: find::variables()
+                .map(|(name, value)| (name.into(), value))
+                .chain(declared)
+                .collect(),
+        };
+        let unable = |cause: String| PythonError::Start(key.program.clone(), cause);
+        let started = ProcessGroup::start(start, helper).map_err(|error| unable(error.to_string()));
+        let (child, (mut input, output, errors)) = started?;
+        let shared = Arc::new(Shared {
+            program: key.program.clone(),
+            calls: Mutex::default(),
+            kill: Notify::new(),
+        });
+        let program = PROGRAM.concat();
+        let mut first = format!("{}\n{program}", program.len()).into_bytes();
+        first.extend(packed(&serde_json::json!({"root": key.root}))?);
+        let (frames, mut outgoing) = mpsc::unbounded_channel::<Vec<u8>>();
+        tokio::spawn(async move {
+            if input.write_all(&first).await.is_err() {
+                return;
+            }
+            while let Some(frame) = outgoing.recv().await {
+                if input.write_all(&frame).await.is_err() {
+                    return;
+                }
+            }
+            // Without anything more to read the process ends by itself.
+        });
+        tokio::spawn(watch(child, output, errors, shared.clone()));
+        Ok(Self { frames, shared })
+    }
+
+    /// Can it be called?
+    pub(super) fn takes_calls(&self) -> bool {
+        let calls = self.shared.calls();
+        !calls.retired && !calls.ended && !self.frames.is_closed()
+    }
+
+    /// Begins a call; `frame` makes what is sent of its number.
+    pub(super) fn begin<T: Serialize>(
+        self: &Arc<Self>,
+        frame: impl FnOnce(u64) -> T,
+    ) -> Result<(OpenCall, Inbox<Output, PythonError>), PythonError> {
+        let (events, inbox) = mpsc::channel(UNHEARD);
+        let number = {
+            let mut calls = self.shared.calls();
+            calls.last += 1;
+            calls.used = Some(Instant::now());
+            let number = calls.last;
+            if !calls.ended {
+                calls.open.insert(
+                    number,
+                    Open {
+                        events,
+                        stopping: false,
+                    },
+                );
+            }
+            number
+        };
+        let call = OpenCall {
+            worker: self.clone(),
+            number,
+        };
+        self.send(&frame(number))?;
+        Ok((call, inbox))
+    }
+
+    fn send(&self, frame: &impl Serialize) -> Result<(), PythonError> {
+        // A process that is gone says so where its answers are awaited.
+        let _ = self.frames.send(packed(frame)?);
+        Ok(())
+    }
+
+    pub(super) fn lost(&self) -> PythonError {
+        PythonError::Crashed(self.shared.program.clone(), None, String::new())
+    }
+}
+
+/// A call that has begun; it is stopped when this is dropped before its end.
+pub(super) struct OpenCall {
+    worker: Arc<Worker>,
+    number: u64,
+}
+
+impl OpenCall {
+    /// Tells the function something.
+    pub(super) fn teller(&self) -> impl Fn(Told) + Clone + Send + Sync + 'static {
+        let (worker, number) = (self.worker.clone(), self.number);
+        move |told: Told| {
+            #[derive(Serialize)]
+            struct Telling<'a> {
+                call: u64,
+                told: &'a Told,
+            }
+            let _ = worker.send(&Telling {
+                call: number,
+                told: &told,
+            });
+        }
+    }
+}
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        let shared = self.worker.shared.clone();
+        let number = self.number;
+        match shared.calls().open.get_mut(&number) {
+            Some(call) => call.stopping = true,
+            None => return,
+        }
+        let _ = self
+            .worker
+            .send(&serde_json::json!({"call": number, "stop": true}));
+        let late = move || {
+            {
+                let mut calls = shared.calls();
+                if !calls.open.contains_key(&number) {
+                    return;
+                }
+                calls.retired = true;
+            }
+            shared.end_if_retired();
+        };
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(async move {
+                tokio::time::sleep(GRACE).await;
+                late();
+            })),
+            Err(_) => late(),
+        }
+    }
+}
+
+/// Looks after the process until it has ended.
+async fn watch(mut child: ProcessGroup, output: ChildStdout, errors: ChildStderr, shared: Arc<Shared>) {
+    let said = Arc::new(Mutex::new(String::new()));
+    let listening = tokio::spawn(listen(errors, said.clone()));
+    let reading = tokio::spawn(read(output, shared.clone()));
+    let status = loop {
+        tokio::select! {
+            status = child.wait() => break status.ok(),
+            () = shared.kill.notified() => {
+                child.end();
+            }
+            () = tokio::time::sleep(LOOK) => {
+                let mut calls = shared.calls();
+                let idle = calls.used.is_none_or(|used| used.elapsed() > IDLE);
+                if idle && calls.open.is_empty() {
+                    calls.retired = true;
+                    drop(calls);
+                    child.end();
+                }
+            }
+        }
+    };
+    // What it said before it ended counts.
+    let _ = tokio::time::timeout(Duration::from_secs(1), async {
+        let _ = reading.await;
+        let _ = listening.await;
+    })
+    .await;
+    let open = {
+        let mut calls = shared.calls();
+        calls.ended = true;
+        std::mem::take(&mut calls.open)
+    };
+    let said = said
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .trim()
+        .to_owned();
+    if !open.is_empty() {
+        tracing::warn!(program = %shared.program.display(), ?status, "the Python worker ended with calls open");
+    }
+    for call in open.into_values() {
+        let crashed = PythonError::Crashed(shared.program.clone(), status, said.clone());
+        let _ = call.events.try_send(Event::Ended(Err(crashed)));
+    }
+}
+
+/// Keeps the end of what the process writes to its standard error.
+async fn listen(mut errors: ChildStderr, said: Arc<Mutex<String>>) {
+    let mut bytes = [0; 4096];
+    while let Ok(length @ 1..) = errors.read(&mut bytes).await {
+        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.push_str(&String::from_utf8_lossy(&bytes[..length]));
+        if said.len() > 2 * KEPT {
+            let from = said.ceil_char_boundary(said.len() - KEPT);
+            said.drain(..from);
+        }
+    }
+}
+
+/// Brings what the worker says to whoever waits for it.
+async fn read(output: ChildStdout, shared: Arc<Shared>) {
+    let mut output = BufReader::new(output);
+    while let Ok(length) = output.read_u32().await {
+        if length > LARGEST {
+            // What follows cannot be told apart any more.
+            shared.kill.notify_one();
+            return;
+        }
+        let mut bytes = vec![0; length as usize];
+        if output.read_exact(&mut bytes).await.is_err() {
+            return;
+        }
+        hear(&bytes, &shared);
+    }
+}
+
+fn hear(bytes: &[u8], shared: &Shared) {
+    let frame = serde_json::from_slice::<Frame>(bytes);
+    let frame = frame.unwrap_or_else(|error| Frame {
+        call: serde_json::from_slice::<Whose>(bytes).map_or(0, |whose| whose.call),
+        said: None,
+        ended: Some(Ending::Error(Fault::new(
+            CLASS,
+            format!("what the function said cannot be read: {error}."),
+        ))),
+    });
+    if let Some(said) = frame.said {
+        let events = shared
+            .calls()
+            .open
+            .get(&frame.call)
+            .map(|call| call.events.clone());
+        if let Some(events) = events
+            && let Err(mpsc::error::TrySendError::Full(_)) = events.try_send(Event::Said(said))
+        {
+            shared.calls().open.remove(&frame.call);
+        }
+    }
+    if let Some(end) = frame.ended {
+        let call = shared.calls().open.remove(&frame.call);
+        shared.calls().used = Some(Instant::now());
+        if let Some(call) = call {
+            let _ = call.events.try_send(Event::Ended(Ok(end)));
+        }
+        shared.end_if_retired();
+    }
+}

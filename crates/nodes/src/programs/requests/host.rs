@@ -1,0 +1,290 @@
+//! The node's side: does what its program asks, as long as it runs.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::stream::{FuturesUnordered, StreamExt};
+use superstep::{Interrupted, NodeContext, NodeError, TaskFn, Value};
+use tokio::sync::oneshot;
+
+use super::store::{self, StoreRequest};
+use super::stream::Streams;
+use super::{Ending, Event, Fault, Inbox, NODE, Reply, Request, Said, Told};
+use crate::base::secrets::{redact_result, redact_value};
+
+/// Longest time that a program may ask to wait.
+const LONGEST_SLEEP: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Whose program it is, as its log lines say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Owner<'a> {
+    /// A node.
+    Node(&'a str),
+    /// A tool.
+    Tool(&'a str),
+    /// A node, for one of its items.
+    Item(&'a str, usize),
+}
+
+impl Owner<'_> {
+    fn event(&self, what: &str, value: Value) -> Value {
+        let mut event = superstep::Object::new();
+        event.insert(what, redact_value(&value));
+        match *self {
+            Owner::Node(name) => drop(event.insert("node", name)),
+            Owner::Tool(name) => drop(event.insert("tool", name)),
+            Owner::Item(name, index) => {
+                event.insert("node", name);
+                event.insert("item", index);
+            }
+        }
+        Value::Object(event)
+    }
+}
+
+/// A task whose work the program does now.
+struct Working {
+    context: NodeContext,
+    result: oneshot::Sender<Result<Value, NodeError>>,
+}
+
+/// `None` when the program is gone, and with it whoever would do the work.
+type Works = Arc<Mutex<Option<HashMap<u64, Working>>>>;
+type Answers = FuturesUnordered<Pin<Box<dyn Future<Output = (u64, Answer)> + Send>>>;
+
+enum Answer {
+    Reply(Reply),
+    Task(Result<Value, NodeError>),
+}
+
+/// Does what a program asks until it ends, and gives what it returned. `lost` is the error of a program that ends
+/// without a word.
+pub(crate) async fn serve<T, E>(
+    context: &NodeContext,
+    owner: Owner<'_>,
+    mut inbox: Inbox<T, E>,
+    tell: impl Fn(Told) + Clone + Send + Sync + 'static,
+    lost: impl FnOnce() -> E,
+) -> Result<Result<T, E>, NodeError>
+where
+    E: From<Fault>,
+{
+    let mut host = Host {
+        context,
+        owner,
+        tell,
+        works: Arc::new(Mutex::new(Some(HashMap::new()))),
+        answers: Answers::new(),
+        stores: Answers::new(),
+        unanswered: HashMap::new(),
+        streams: Streams::default(),
+        stops: Vec::new(),
+    };
+    loop {
+        tokio::select! {
+            biased;
+            () = context.cancelled() => return Err(NodeError::Cancelled),
+            Some((id, answer)) = host.answers.next(), if !host.answers.is_empty() => host.answer(id, answer),
+            Some((id, answer)) = host.stores.next(), if !host.stores.is_empty() => host.answer(id, answer),
+            event = inbox.recv() => match event {
+                Some(Event::Said(said)) => host.hear(said).await,
+                Some(Event::Ended(end)) => return host.end(end).await,
+                None => return Ok(Err(lost())),
+            },
+        }
+    }
+}
+
+struct Host<'a, F> {
+    context: &'a NodeContext,
+    owner: Owner<'a>,
+    tell: F,
+    works: Works,
+    answers: Answers,
+    /// Apart from the others, because what is written is written also when nobody waits for it.
+    stores: Answers,
+    /// By scope: a question that has no answer yet, before it is known how it reads.
+    unanswered: HashMap<u64, NodeError>,
+    /// Messages that it streams.
+    streams: Streams,
+    /// Why the program was not to go on.
+    stops: Vec<NodeError>,
+}
+
+impl<F: Fn(Told) + Clone + Send + Sync + 'static> Host<'_, F> {
+    fn scope(&self, scope: u64) -> NodeContext {
+        let works = lock(&self.works);
+        let work = works.as_ref().and_then(|works| works.get(&scope));
+        work.map_or(self.context, |work| &work.context).clone()
+    }
+
+    /// A program may have been given a key; what it says of it goes no further.
+    async fn hear(&mut self, said: Said) {
+        let Said { id, scope, request } = said;
+        let reply = |reply| (self.tell)(Told::Answer(id, reply));
+        match request {
+            Request::Emit(value) => self.context.emit(redact_value(&value)).await,
+            Request::Message(value) => {
+                for told in self.streams.told(&value) {
+                    self.context.message(told).await;
+                }
+            }
+            Request::Log(line) => self.context.emit(self.owner.event("log", line.into())).await,
+            Request::Progress(progress) => {
+                self.context.heartbeat();
+                let shown = serde_json::to_value(&progress)
+                    .map(Value::from)
+                    .unwrap_or_default();
+                self.context.emit(self.owner.event("progress", shown)).await;
+            }
+            Request::Interrupt(question) => match self.scope(scope).interrupt(redact_value(&question)) {
+                Ok(answer) => reply(Reply::Ok(answer)),
+                Err(error) => {
+                    reply(Reply::Stop);
+                    self.stop(scope, error);
+                }
+            },
+            Request::Answer => match self.scope(scope).interrupt(Value::Null) {
+                Ok(answer) => reply(Reply::Ok(answer)),
+                Err(error) => {
+                    reply(Reply::Stop);
+                    self.unanswered.insert(scope, error);
+                }
+            },
+            Request::Store(request) => self.store(id, request),
+            Request::Sleep(ms) => {
+                let time = Duration::try_from_secs_f64(ms / 1000.0)
+                    .unwrap_or_default()
+                    .min(LONGEST_SLEEP);
+                self.answers.push(Box::pin(async move {
+                    tokio::time::sleep(time).await;
+                    (id, Answer::Reply(Reply::Ok(Value::Null)))
+                }));
+            }
+            Request::Task { name, args } => self.task(id, scope, name, args),
+            Request::Done { task, end } => {
+                let result = match end {
+                    Ending::Ok(value) => Ok(value),
+                    Ending::Error(fault) => Err(NodeError::Failed(fault.into())),
+                    Ending::Asks(question) => match self.asked(task, question) {
+                        Some(error) => Err(error),
+                        // It was told to stop, and the reason is known.
+                        None => return,
+                    },
+                };
+                self.finish(task, result);
+            }
+        }
+    }
+
+    fn store(&mut self, id: u64, request: StoreRequest) {
+        let store = self.context.store().cloned();
+        self.stores.push(Box::pin(async move {
+            (id, Answer::Reply(store::answer(store, request).await))
+        }));
+    }
+
+    fn task(&mut self, id: u64, scope: u64, name: String, args: Value) {
+        let (works, tell) = (self.works.clone(), self.tell.clone());
+        let task = TaskFn::new(name, move |context: NodeContext, _| {
+            let (result, done) = oneshot::channel();
+            let around = context.clone();
+            if let Some(works) = lock(&works).as_mut() {
+                works.insert(id, Working { context, result });
+            }
+            tell(Told::Work(id));
+            async move {
+                done.await.unwrap_or_else(|_| match around.is_cancelled() {
+                    true => Err(NodeError::Cancelled),
+                    // Not what is wrong with the node: that is why its program has ended.
+                    false => Err(NodeError::new(
+                        super::CLASS,
+                        "the program ended before the task did",
+                    )),
+                })
+            }
+        });
+        let handle = self.scope(scope).call(&task, redact_value(&args));
+        self.answers
+            .push(Box::pin(async move { (id, Answer::Task(handle.await)) }));
+    }
+
+    /// What a task came to reaches the engine, which records it and then answers who asked.
+    fn finish(&mut self, task: u64, result: Result<Value, NodeError>) {
+        let working = lock(&self.works).as_mut().and_then(|works| works.remove(&task));
+        if let Some(working) = working {
+            let _ = working.result.send(redact_result(result));
+        }
+    }
+
+    /// The question that a function has ended with.
+    fn asked(&mut self, scope: u64, question: Option<Value>) -> Option<NodeError> {
+        let mut error = self.unanswered.remove(&scope)?;
+        if let (NodeError::Interrupt(Interrupted::Question { question: asked, .. }), Some(question)) =
+            (&mut error, question)
+        {
+            *asked = redact_value(&question);
+        }
+        Some(error)
+    }
+
+    /// A function is not to go on.
+    fn stop(&mut self, scope: u64, error: NodeError) {
+        if scope == NODE {
+            self.stops.push(error);
+        } else {
+            self.finish(scope, Err(error));
+        }
+    }
+
+    fn answer(&mut self, id: u64, answer: Answer) {
+        let reply = match answer {
+            Answer::Reply(reply) => reply,
+            Answer::Task(Ok(value)) => Reply::Ok(value),
+            Answer::Task(Err(NodeError::Failed(failure))) => {
+                Reply::Error(Fault::new(&failure.class, failure.message))
+            }
+            Answer::Task(Err(error)) => {
+                self.stops.push(error);
+                Reply::Stop
+            }
+        };
+        (self.tell)(Told::Answer(id, reply));
+    }
+
+    async fn end<T, E: From<Fault>>(mut self, end: Result<Ending<T>, E>) -> Result<Result<T, E>, NodeError> {
+        while self.stores.next().await.is_some() {}
+        for told in self.streams.rest() {
+            self.context.message(told).await;
+        }
+        let end = match end {
+            Ok(Ending::Ok(value)) => Ok(value),
+            Ok(Ending::Error(fault)) => Err(fault.into()),
+            Ok(Ending::Asks(question)) => {
+                let asked = self.asked(NODE, question);
+                self.stops.extend(asked);
+                let said = "it stopped for a question that was never asked.";
+                Err(Fault::new(super::CLASS, said).into())
+            }
+            Err(error) => Err(error),
+        };
+        // A program cannot catch a question: whatever it did then, it begins anew when there is an answer.
+        match NodeError::together(std::mem::take(&mut self.stops)) {
+            Some(error) => Err(error),
+            None => Ok(end),
+        }
+    }
+}
+
+impl<F> Drop for Host<'_, F> {
+    fn drop(&mut self) {
+        lock(&self.works).take();
+    }
+}
+
+fn lock(works: &Works) -> std::sync::MutexGuard<'_, Option<HashMap<u64, Working>>> {
+    works.lock().unwrap_or_else(PoisonError::into_inner)
+}

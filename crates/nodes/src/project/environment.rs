@@ -1,0 +1,125 @@
+//! What a graph may use of the world around it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::graph_files::Count;
+use crate::base::access::Grants;
+use crate::models::{ModelSettings, Providers, Recording, Variables};
+
+/// What a graph may use of the world around it.
+#[derive(Clone)]
+pub struct Environment {
+    /// Folder of the graph file, when it is saved.
+    pub folder: Option<PathBuf>,
+    /// The project's folder, when the graph is one of several in it: files are looked for in there only.
+    pub project: Option<PathBuf>,
+    /// Reads environment variables; model keys come from there.
+    pub variables: Variables,
+    /// Connections to model servers and prices, as the person set them up.
+    pub models: Arc<ModelSettings>,
+    /// Keys of model connections by the connection's name, from the system's keychain.
+    pub keychain: Variables,
+    /// What its owner lets it touch; nothing, unless told otherwise.
+    pub grants: Grants,
+    /// Whether models answer from an earlier run, when that is not for the nodes to say.
+    pub recording: Option<Recording>,
+    /// The model that answers where nodes name the scripted one.
+    pub stand_in: Option<String>,
+    /// Graphs that the outermost one has led to; counted from zero for each document.
+    #[doc(hidden)]
+    pub graphs: Count,
+}
+
+impl Environment {
+    /// The process's environment, and the folder of the graph file.
+    pub fn new(folder: Option<PathBuf>) -> Self {
+        Self {
+            folder,
+            ..Self::default()
+        }
+    }
+    /// Graph files of this folder may be used too.
+    pub fn in_project(mut self, project: PathBuf) -> Self {
+        self.project = Some(project);
+        self
+    }
+    /// What bounds the files that a graph may name.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.project.as_deref().or(self.folder.as_deref())
+    }
+    /// As the graph in `file` has it, which a graph here runs.
+    pub(crate) fn at(&self, file: &Path) -> Self {
+        Self {
+            folder: file.parent().map(Path::to_path_buf),
+            project: self.root().map(Path::to_path_buf),
+            ..self.clone()
+        }
+    }
+    /// As a document that no other one runs has it.
+    pub(crate) fn outermost(&self) -> Self {
+        Self {
+            graphs: Count::default(),
+            ..self.clone()
+        }
+    }
+    /// Other variables.
+    pub fn with_variables(
+        mut self,
+        variables: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.variables = Arc::new(variables);
+        self
+    }
+    /// Model providers as a graph here has them.
+    pub(crate) fn providers(&self) -> Providers {
+        Providers::new(self.variables.clone(), self.models.clone())
+            .with_keychain(self.keychain.clone())
+            .with_grants(self.grants.clone())
+    }
+    /// Connections to model servers and prices.
+    pub fn with_models(mut self, models: ModelSettings) -> Self {
+        self.models = Arc::new(models);
+        self
+    }
+    /// Whether models answer from an earlier run, whatever their nodes say.
+    pub fn with_recording(mut self, recording: Recording) -> Self {
+        self.recording = Some(recording);
+        self
+    }
+    /// Keys of model connections, by the connection's name.
+    pub fn with_keychain(mut self, keychain: Variables) -> Self {
+        self.keychain = keychain;
+        self
+    }
+    /// What its owner lets it touch.
+    pub fn with_grants(mut self, grants: Grants) -> Self {
+        self.grants = grants;
+        self
+    }
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Self {
+            folder: None,
+            project: None,
+            variables: Arc::new(|name| std::env::var(name).ok()),
+            models: Arc::default(),
+            keychain: Arc::new(|_| None),
+            grants: Grants::none(),
+            recording: None,
+            stand_in: None,
+            graphs: Count::default(),
+        }
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment")
+            .field("folder", &self.folder)
+            .finish_non_exhaustive()
+    }
+}

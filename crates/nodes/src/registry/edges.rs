@@ -1,0 +1,160 @@
+//! Conditional edges: expressions that choose where to go, as routers of the engine.
+
+use std::sync::Arc;
+
+use superstep::{BoxFuture, Branch, NodeContext, NodeError, Object, Router, StateGraph, Target, Value};
+use superstep_document::Edge;
+
+use crate::base::suggest;
+use crate::expression::{Expression, ExpressionError, Scope};
+
+/// Adds an edge of the document to the graph. A branch bears the edge's id as its name.
+pub(crate) fn connect(graph: StateGraph, id: &str, edge: &Edge) -> Result<StateGraph, ExpressionError> {
+    let place = |field: &str| format!("`{field}` of edge {id}");
+    Ok(match edge {
+        Edge::Plain { from, to } => graph.edge(from.as_str(), to.as_str()),
+        Edge::Join { from, to } => graph.join(from.iter().map(String::as_str), to.as_str()),
+        Edge::When { from, to, when } => {
+            let router = When {
+                when: Expression::compile(when, place("when"))?,
+                to: to.as_str().into(),
+            };
+            graph.branch(
+                from.as_str(),
+                Branch::new(router).named(id).path(to.as_str(), to.as_str()),
+            )
+        }
+        Edge::Route {
+            from,
+            route,
+            paths,
+            default,
+        } => {
+            let router = Route {
+                edge: id.into(),
+                route: Expression::compile(route, place("route"))?,
+                labels: paths.iter().map(|(label, _)| label.as_str().into()).collect(),
+                open: default.is_some(),
+            };
+            let mut branch = Branch::new(router).named(id);
+            for (label, target) in paths {
+                branch = branch.path(label.as_str(), target.as_str());
+            }
+            if let Some(default) = default {
+                branch = branch.default(default.as_str());
+            }
+            graph.branch(from.as_str(), branch)
+        }
+        Edge::Each {
+            from,
+            each,
+            item,
+            to,
+            with,
+        } => {
+            let with = with.iter().map(|(key, source)| {
+                Ok((
+                    key.as_str().into(),
+                    Expression::compile(source, place(&format!("with.{key}")))?,
+                ))
+            });
+            let router = Each {
+                each: Expression::compile(each, place("each"))?,
+                item: item.as_str().into(),
+                to: to.as_str().into(),
+                with: with.collect::<Result<_, ExpressionError>>()?,
+            };
+            graph.branch(
+                from.as_str(),
+                Branch::new(router).named(id).path(to.as_str(), to.as_str()),
+            )
+        }
+    })
+}
+
+type Chosen<'a> = BoxFuture<'a, Result<Vec<Target>, NodeError>>;
+
+struct When {
+    when: Expression,
+    to: Arc<str>,
+}
+
+impl Router for When {
+    fn route(&self, context: NodeContext, state: Value) -> Chosen<'_> {
+        Box::pin(async move {
+            let follow = self.when.truth(&Scope::of(&context, &state))?;
+            Ok(if follow {
+                vec![Target::node(self.to.clone())]
+            } else {
+                Vec::new()
+            })
+        })
+    }
+}
+
+struct Route {
+    edge: Arc<str>,
+    route: Expression,
+    labels: Vec<Arc<str>>,
+    open: bool,
+}
+
+impl Route {
+    fn target(&self, value: &Value) -> Result<Target, NodeError> {
+        let label: Arc<str> = match value {
+            Value::String(label) => label.clone(),
+            Value::Bool(_) | Value::Number(_) => value.to_string().into(),
+            other => return Err(self.route.wrong_type("a label or a list of labels", other).into()),
+        };
+        if self.open || self.labels.contains(&label) {
+            return Ok(Target::node(label));
+        }
+        let known = || self.labels.iter().map(|label| &**label);
+        Err(NodeError::new(
+            "RouteError",
+            format!(
+                "edge {} got the label `{label}`, which has no path.{} Labels: {}. Add a path for it, or a default.",
+                self.edge,
+                suggest::did_you_mean(&label, known()),
+                suggest::listing(known())
+            ),
+        ))
+    }
+}
+
+impl Router for Route {
+    fn route(&self, context: NodeContext, state: Value) -> Chosen<'_> {
+        Box::pin(async move {
+            match self.route.eval(&Scope::of(&context, &state))? {
+                Value::Array(labels) => labels.iter().map(|label| self.target(label)).collect(),
+                label => Ok(vec![self.target(&label)?]),
+            }
+        })
+    }
+}
+
+struct Each {
+    each: Expression,
+    item: Arc<str>,
+    to: Arc<str>,
+    with: Vec<(Arc<str>, Expression)>,
+}
+
+impl Router for Each {
+    fn route(&self, context: NodeContext, state: Value) -> Chosen<'_> {
+        Box::pin(async move {
+            let scope = Scope::of(&context, &state);
+            let items = self.each.list(&scope)?;
+            let packet = |item: &Value| {
+                let scope = scope.clone().with(self.item.clone(), item.clone());
+                let mut input = Object::new();
+                input.insert(self.item.clone(), item.clone());
+                for (key, expression) in &self.with {
+                    input.insert(key.clone(), expression.eval(&scope)?);
+                }
+                Ok(Target::send(self.to.clone(), Value::Object(input)))
+            };
+            items.iter().map(packet).collect()
+        })
+    }
+}

@@ -1,0 +1,409 @@
+//! Where a node's settings or an edge are checked: what is there to check them with, and what was found.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json};
+use superstep_document::{Diagnostic, Edge, NodeSpec};
+
+use super::Registry;
+use super::kind::{Usage, parse};
+use crate::base::access::Access;
+use crate::base::schema_validator::SchemaValidator;
+use crate::base::suggest;
+use crate::base::text::capital;
+use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
+use crate::mcp;
+use crate::models::{ModelSettings, Recording};
+use crate::project::Environment;
+use crate::project::graph_files::{self, Nested, NestedError};
+use crate::state::schema::{Key, Keys};
+
+/// Where something is checked: a node's config, or an edge.
+pub struct Site<'a> {
+    /// `node:ID` or `edge:ID`.
+    pub record: String,
+    /// How messages name it, e.g. `node draft`.
+    pub called: String,
+    /// Start of JSON Pointers, e.g. `/config`.
+    pub base: &'static str,
+    /// The config; empty for edges.
+    pub config: &'a Map<String, Json>,
+    /// The document's state keys.
+    pub keys: &'a Keys,
+    /// Names that `state` has here: the state keys, or for the target of an `each` edge the keys of its packet.
+    pub readable: &'a BTreeSet<String>,
+    /// Folder of the graph file, when it is saved.
+    pub folder: Option<&'a Path>,
+    /// The registry that checks, and the graph's files, when the disk is to be looked at.
+    pub(crate) looks: Option<(&'a Registry, &'a Environment, &'a [PathBuf])>,
+    /// The document's nodes, for settings that name one.
+    pub nodes: &'a BTreeMap<&'a str, NodeSpec>,
+    /// The document's edges, for settings that mean nothing without them.
+    pub edges: &'a [(String, Edge)],
+    /// What is wrong.
+    pub problems: Vec<Diagnostic>,
+    /// What is used.
+    pub usage: Usage,
+    /// What is touched outside of the graph.
+    pub accesses: BTreeSet<Access>,
+}
+
+impl<'a> Site<'a> {
+    /// What the graph may use of the world, when the disk is looked at.
+    pub(crate) fn environment(&self) -> Option<&'a Environment> {
+        self.looks.map(|(_, environment, _)| environment)
+    }
+}
+
+impl Site<'_> {
+    /// The graph file that a node runs; `None` after saying what is wrong with it, or when the disk is not looked at.
+    pub(crate) fn graph(&mut self, pointer: &str, path: &str) -> Option<Arc<Nested>> {
+        let (registry, environment, above) = self.looks?;
+        match registry.nested(environment, above, path) {
+            Ok((nested, problems, accesses)) => {
+                self.accesses.extend(accesses);
+                if let Some(summary) = graph_files::summary(&problems) {
+                    let error = NestedError::Broken(nested.path.clone(), summary);
+                    self.error(error.code(), pointer, error.to_string(), error.remedy());
+                }
+                Some(nested)
+            }
+            Err(error) => {
+                self.error(error.code(), pointer, error.to_string(), error.remedy());
+                None
+            }
+        }
+    }
+
+    /// The config as the kind's type; `None` after saying what is wrong.
+    pub fn parse<C: DeserializeOwned>(&mut self) -> Option<C> {
+        match parse(self.config) {
+            Ok(config) => Some(config),
+            Err(cause) => {
+                self.error(
+                    "bad-config",
+                    "",
+                    format!("The settings cannot be read: {cause}."),
+                    "Correct the setting.",
+                );
+                None
+            }
+        }
+    }
+
+    /// Checks a part of the node as a node of its own: its settings are `config`, and the nodes that they may name are
+    /// `nodes`, or those beside this one.
+    pub(crate) fn part(
+        &mut self,
+        config: &Map<String, Json>,
+        nodes: Option<&BTreeMap<&str, NodeSpec>>,
+        check: impl FnOnce(&mut Site<'_>),
+    ) {
+        let mut part = Site {
+            record: self.record.clone(),
+            called: self.called.clone(),
+            base: self.base,
+            config,
+            keys: self.keys,
+            readable: self.readable,
+            folder: self.folder,
+            looks: self.looks,
+            nodes: nodes.unwrap_or(self.nodes),
+            edges: self.edges,
+            problems: Vec::new(),
+            usage: Usage::default(),
+            accesses: BTreeSet::new(),
+        };
+        check(&mut part);
+        for problem in part.problems {
+            // Parts may have the same thing to say.
+            if !self.problems.contains(&problem) {
+                self.problems.push(problem);
+            }
+        }
+        self.usage.reads.extend(part.usage.reads);
+        self.usage.writes.extend(part.usage.writes);
+        self.usage.leads.extend(part.usage.leads);
+        self.accesses.extend(part.accesses);
+    }
+
+    /// Notes that the node touches something outside of the graph, which its owner is to allow.
+    pub fn reaches(&mut self, access: Access) {
+        self.accesses.insert(access);
+    }
+
+    /// What bounds the files that the graph may name, when the disk is looked at.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        self.looks.and_then(|(_, environment, _)| environment.root())
+    }
+
+    /// Whether a model answers from an earlier run: what the host wants goes before what the node says.
+    pub(crate) fn recording(&self, own: Recording) -> Recording {
+        self.looks
+            .and_then(|(_, environment, _)| environment.recording)
+            .unwrap_or(own)
+    }
+
+    /// Notes that the node asks a model.
+    pub(crate) fn reaches_model(&mut self, model: &str) {
+        if let Some((_, environment, _)) = self.looks {
+            self.accesses.extend(environment.providers().accesses(model));
+        }
+    }
+
+    /// Notes that the node uses an MCP server, and says what is wrong with its declaration.
+    pub(crate) fn reaches_server(&mut self, pointer: &str, server: &str) {
+        let Some((_, environment, _)) = self.looks else {
+            return;
+        };
+        match mcp::accesses(environment, server) {
+            Ok(accesses) => self.accesses.extend(accesses),
+            Err(error) => {
+                let text = capital(&error.to_string());
+                let (message, remedy) = text.rsplit_once(". ").unwrap_or((&text, "Correct .mcp.json"));
+                self.error(error.code(), pointer, format!("{message}."), format!("{remedy}."));
+            }
+        }
+    }
+
+    fn at(&self, diagnostic: Diagnostic, pointer: &str) -> Diagnostic {
+        let pointer = format!("{}{pointer}", self.base);
+        if pointer.is_empty() {
+            diagnostic
+        } else {
+            diagnostic.at(pointer)
+        }
+    }
+
+    /// Connections to model servers, when they are known here.
+    pub(crate) fn models(&self) -> Option<&ModelSettings> {
+        self.looks.map(|(_, environment, _)| &*environment.models)
+    }
+
+    /// Checks settings that stand inside this node's, with the check of another kind. `extra` are names that `state`
+    /// has there besides the state keys.
+    pub(crate) fn inside(
+        &mut self,
+        base: &'static str,
+        config: &Map<String, Json>,
+        extra: &[&str],
+        check: impl FnOnce(&mut Site<'_>),
+    ) {
+        let mut readable = self.readable.clone();
+        readable.extend(extra.iter().map(|name| (*name).to_owned()));
+        let mut site = Site {
+            record: self.record.clone(),
+            called: self.called.clone(),
+            base,
+            config,
+            keys: self.keys,
+            readable: &readable,
+            folder: self.folder,
+            looks: self.looks,
+            nodes: self.nodes,
+            edges: self.edges,
+            problems: Vec::new(),
+            usage: Usage::default(),
+            accesses: BTreeSet::new(),
+        };
+        check(&mut site);
+        let known = site
+            .usage
+            .reads
+            .into_iter()
+            .filter(|key| self.readable.contains(key));
+        self.usage.reads.extend(known);
+        self.problems.extend(site.problems);
+        self.accesses.extend(site.accesses);
+    }
+
+    /// Adds an error.
+    pub fn error(
+        &mut self,
+        code: &'static str,
+        pointer: &str,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let diagnostic = Diagnostic::error(code, self.record.clone(), message, remedy);
+        self.problems.push(self.at(diagnostic, pointer));
+    }
+
+    /// Adds a warning.
+    pub fn warning(
+        &mut self,
+        code: &'static str,
+        pointer: &str,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let diagnostic = Diagnostic::warning(code, self.record.clone(), message, remedy);
+        self.problems.push(self.at(diagnostic, pointer));
+    }
+
+    /// Checks an expression at `pointer`; `extra` is one more variable it may use.
+    pub fn expression(&mut self, pointer: &str, source: &str, extra: Option<&str>) {
+        let compiled =
+            Expression::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
+        self.uses(pointer, compiled, extra);
+    }
+
+    /// Checks what is text for an expression, and taken as it is otherwise.
+    pub fn value(&mut self, pointer: &str, value: &Json, extra: Option<&str>) {
+        if let Json::String(source) = value {
+            self.expression(pointer, source, extra);
+        }
+    }
+
+    /// Checks a template at `pointer`.
+    pub fn template(&mut self, pointer: &str, source: &str) {
+        let compiled = Template::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
+        self.uses(pointer, compiled, None);
+    }
+
+    fn uses(&mut self, pointer: &str, compiled: Result<Uses, ExpressionError>, extra: Option<&str>) {
+        let uses = match compiled {
+            Ok(uses) => uses,
+            Err(error) => {
+                let line = error
+                    .line
+                    .map_or_else(String::new, |line| format!(" (line {line})"));
+                let code = if error.problem == ExpressionProblem::Syntax {
+                    "expression-syntax"
+                } else {
+                    "expression"
+                };
+                self.error(
+                    code,
+                    pointer,
+                    format!("{}{line}: {}", capital(&self.label(pointer)), error.message),
+                    error.remedy,
+                );
+                return;
+            }
+        };
+        self.usage.whole |= uses.whole;
+        for key in uses.keys {
+            self.read(pointer, &key);
+        }
+        for filter in uses.unknown_filters {
+            let message = format!(
+                "{} uses the filter `{filter}`, which does not exist.{}",
+                capital(&self.label(pointer)),
+                suggest::did_you_mean(&filter, FILTERS.iter().copied())
+            );
+            self.error(
+                "unknown-filter",
+                pointer,
+                message,
+                "The expression reference lists the filters.",
+            );
+        }
+        let is_free = |name: &&String| Some(name.as_str()) != extra && *name != "context";
+        for name in uses.names.iter().filter(is_free) {
+            let remedy = if self.readable.contains(name) {
+                format!("State keys are read as `state.{name}`; text stands in quotes.")
+            } else {
+                "State keys are read as `state.NAME`; text stands in quotes.".to_owned()
+            };
+            self.warning(
+                "unknown-name",
+                pointer,
+                format!(
+                    "{} uses `{name}`, which is not defined.",
+                    capital(&self.label(pointer))
+                ),
+                remedy,
+            );
+        }
+    }
+
+    fn label(&self, pointer: &str) -> String {
+        format!("`{}`", pointer.trim_start_matches('/').replace('/', "."))
+    }
+
+    fn place(&self, pointer: &str) -> String {
+        format!("{} of {}", self.label(pointer), self.called)
+    }
+
+    /// Notes that state key `key` is read; an unknown one is a warning, because it may be tested for.
+    pub fn read(&mut self, pointer: &str, key: &str) {
+        if self.readable.contains(key) {
+            self.usage.reads.insert(key.to_owned());
+            return;
+        }
+        let known: Vec<&str> = self.readable.iter().map(String::as_str).collect();
+        let hint = suggest::did_you_mean(key, known.iter().copied());
+        let message = if self.keys.get(key).is_some() {
+            format!(
+                "`state.{key}` is not part of what {} is given: it is the target of an `each` edge.",
+                self.called
+            )
+        } else {
+            self.no_key(pointer, key, &hint)
+        };
+        let remedy = if self.keys.get(key).is_some() {
+            format!(
+                "Pass it on in the edge's `with`: `\"{key}\": \"state.{key}\"`. Given are {}.",
+                suggest::listing(known)
+            )
+        } else {
+            format!(
+                "Correct the name, or add the key to the state. Known: {}.",
+                suggest::listing(known)
+            )
+        };
+        self.warning("unknown-key", pointer, message, remedy);
+    }
+
+    /// Notes that state key `key` is written; an unknown one is an error.
+    pub fn write(&mut self, pointer: &str, key: &str) -> Option<Key> {
+        if let Some(known) = self.keys.get(key) {
+            self.usage.writes.insert(key.to_owned());
+            return Some(known.clone());
+        }
+        let message = self.no_key(pointer, key, &suggest::did_you_mean(key, self.keys.names()));
+        let remedy = format!(
+            "Choose a key, or add it to the state. Known: {}.",
+            suggest::listing(self.keys.names())
+        );
+        self.error("unknown-key", pointer, message, remedy);
+        None
+    }
+
+    fn no_key(&self, pointer: &str, key: &str, hint: &str) -> String {
+        if key.trim().is_empty() {
+            format!("{} names no state key.", capital(&self.label(pointer)))
+        } else {
+            format!("There is no state key `{key}`.{hint}")
+        }
+    }
+
+    /// Says that a setting is empty.
+    pub fn filled(&mut self, pointer: &str, text: &str) {
+        if text.trim().is_empty() {
+            self.error(
+                "empty-setting",
+                pointer,
+                format!("{} is empty.", capital(&self.label(pointer))),
+                "Fill it in.",
+            );
+        }
+    }
+
+    /// Checks that `schema` is a JSON Schema.
+    pub fn schema(&mut self, pointer: &str, schema: &Json) {
+        if let Err(cause) = SchemaValidator::new(schema) {
+            let message = format!("{} is no JSON Schema: {cause}.", capital(&self.label(pointer)));
+            self.error(
+                "bad-schema",
+                pointer,
+                message,
+                "Correct the schema, e.g. `{\"type\": \"string\"}`.",
+            );
+        }
+    }
+}
