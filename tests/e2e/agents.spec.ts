@@ -101,6 +101,7 @@ test("a node that hand-offs name is renamed with them, and deleting says what st
   await app.id("run-start").click();
   await app.status("done");
   await page.getByRole("button", { name: "Back to state" }).click();
+  await app.showState();
   await expect(app.key("active")).toContainText("accounts");
 
   // One step back, and everything has its old name.

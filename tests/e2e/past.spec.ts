@@ -190,6 +190,7 @@ test("a question of a branch that was left keeps waiting, is answered there, and
   await expect(app.id("run")).toHaveAttribute("data-action", "answer");
   await app.id("answer-choice").filter({ hasText: "Keep shut" }).click();
   await app.status("done");
+  await app.showState();
   await expect(app.key("verdict")).toContainText("shut");
   await expect(app.key("person")).toContainText("Ada");
 
@@ -225,6 +226,7 @@ test("what must not be repeated is not repeated by a replay, unless a person say
   await app.id("run-form").getByLabel("order").fill("a lamp");
   await app.id("run-start").click();
   await app.status("done");
+  await app.showState();
   const receipt = async () => (await app.key("receipt").innerText()).match(/0\.\d+/)?.[0];
   await expect(app.key("receipt")).toContainText("0.");
   const first = await receipt();
@@ -241,6 +243,7 @@ test("what must not be repeated is not repeated by a replay, unless a person say
   await app.id("effects-go").click();
   await expect(app.id("past")).toHaveCount(0);
   await app.status("done");
+  await app.showState();
   await expect(app.key("receipt"), "its result is used again").toContainText(first ?? "?");
 
   await replay();
@@ -251,5 +254,6 @@ test("what must not be repeated is not repeated by a replay, unless a person say
   await expect(app.id("earlier-work")).toContainText(first ?? "?");
   await app.id("answer-choice").filter({ hasText: "Do it again" }).click();
   await app.status("done");
+  await app.showState();
   await expect(app.key("receipt"), "a person said so").not.toContainText(first ?? "?");
 });

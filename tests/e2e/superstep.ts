@@ -150,6 +150,11 @@ export class Superstep {
     await expect(this.id("run-status")).toHaveAttribute("data-status", status, { timeout: 30_000 });
   }
 
+  /** From the result of a run to its state. */
+  async showState(): Promise<void> {
+    await this.id("state-inspector").locator('[data-testid="tab-state"]').click();
+  }
+
   checkpoint(step: number, source?: string): Locator {
     const from = source ? `[data-source="${source}"]` : "";
     return this.page.locator(`[data-testid="checkpoint"][data-step="${step}"]${from}`);

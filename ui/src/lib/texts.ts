@@ -5,6 +5,7 @@
 import { debug } from "./texts/debug";
 import { forms } from "./texts/forms";
 import { memory } from "./texts/memory";
+import { result } from "./texts/result";
 import { safety } from "./texts/safety";
 import { shell } from "./texts/shell";
 import { storage } from "./texts/storage";
@@ -16,6 +17,7 @@ const catalogue: Readonly<Record<string, string>> = {
   ...storage,
   ...safety,
   ...memory,
+  ...result,
 };
 
 export type TextKey =
@@ -24,7 +26,8 @@ export type TextKey =
   | keyof typeof debug
   | keyof typeof storage
   | keyof typeof safety
-  | keyof typeof memory;
+  | keyof typeof memory
+  | keyof typeof result;
 
 export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>): string {
   const text = catalogue[key] ?? key;

@@ -17,10 +17,13 @@ export interface PanelTab {
   readonly content: ReactNode;
 }
 
+/** Without a size of its own a panel takes what the window has room for. */
 const SIZES = {
-  left: "w-[min(var(--left),34vw)] max-[1201px]:w-[min(var(--left),224px)]",
-  right: "w-[min(var(--right),46vw)] max-[1201px]:w-[min(var(--right),320px)]",
-  bottom: "h-[min(var(--bottom),60vh)] [@media(max-height:760px)]:h-[min(var(--bottom),208px)]",
+  left: "w-[min(var(--left,260px),50vw)] max-[1201px]:w-[min(var(--left,224px),50vw)] min-[1921px]:w-[min(var(--left,320px),50vw)]",
+  right:
+    "w-[min(var(--right,360px),50vw)] max-[1201px]:w-[min(var(--right,320px),50vw)] min-[1921px]:w-[min(var(--right,560px),50vw)]",
+  bottom:
+    "h-[min(var(--bottom,240px),60vh)] [@media(max-height:760px)]:h-[min(var(--bottom,208px),60vh)] [@media(min-height:1201px)]:h-[min(var(--bottom,360px),60vh)]",
 };
 const FOLD_ICONS = { left: PanelLeftClose, right: PanelRightClose, bottom: PanelBottomClose };
 

@@ -19,6 +19,7 @@ import { NodeSearch } from "../features/palette/NodeSearch";
 import { Palette } from "../features/palette/Palette";
 import { ProblemsPanel } from "../features/problems/ProblemsPanel";
 import { EffectsDialog, RunPanel } from "../features/run";
+import { Reader } from "../features/result";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { MemoryDialog } from "../features/memory";
 import { ExportDialog } from "../features/export";
@@ -38,7 +39,7 @@ import { host, type Connection } from "../ipc/client";
 import { shellIds, formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { KEYMAP } from "../state/keymap";
-import { useSession, type Side } from "../state/session";
+import { PANEL_LIMITS, useSession, type PanelState, type Side } from "../state/session";
 import { useBoot } from "./boot";
 import { NestedPath } from "./NestedPath";
 import { Panel, type PanelTab } from "./Panel";
@@ -201,13 +202,17 @@ interface WorkspaceProps {
   readonly over?: ReactNode;
 }
 
+/** The size that was chosen; without one the panel has that of its style. */
+const sizeOf = (side: Side, { size }: PanelState): string | undefined =>
+  size === PANEL_LIMITS[side].initial ? undefined : `${size}px`;
+
 /** The canvas with panels on three sides. */
 function Workspace({ left, right, bottom, over }: WorkspaceProps) {
   const panels = useSession((state) => state.panels);
   const style = {
-    "--left": panels.left.folded ? "0px" : `${panels.left.size}px`,
-    "--right": panels.right.folded ? "0px" : `${panels.right.size}px`,
-    "--bottom": panels.bottom.folded ? "0px" : `${panels.bottom.size}px`,
+    "--left": sizeOf("left", panels.left),
+    "--right": sizeOf("right", panels.right),
+    "--bottom": sizeOf("bottom", panels.bottom),
   } as CSSProperties;
   return (
     <div className="flex-1 min-h-0 flex" style={style}>
@@ -217,7 +222,10 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
           <Splitter side="left" />
         </>
       )}
-      <div className="flex-1 min-w-0 flex flex-col">
+      <div className="relative flex-1 min-w-0 flex flex-col">
+        <PanelBoundary name="Reader">
+          <Reader />
+        </PanelBoundary>
         <PastFrame>
           <PanelBoundary name="canvas">
             <GraphOrNested />

@@ -17,21 +17,28 @@ const SIDES = {
 };
 
 export function Splitter({ side }: { side: Side }) {
-  const size = useSession((state) => state.panels[side].size);
+  const chosen = useSession((state) => state.panels[side].size);
   const setPanel = useSession((state) => state.setPanel);
   const start = useRef<{ at: number; size: number } | null>(null);
   const limits = PANEL_LIMITS[side];
   const vertical = side !== "bottom";
   // The right and the bottom panel grow against the axis.
   const sign = side === "left" ? 1 : -1;
+  const max = Math.floor((vertical ? window.innerWidth : window.innerHeight) / 2);
   const resize = (next: number) => {
-    setPanel(side, { size: Math.round(Math.min(limits.max, Math.max(limits.min, next))), folded: false });
+    setPanel(side, { size: Math.round(Math.min(max, Math.max(limits.min, next))), folded: false });
+  };
+  /** The panel as large as it is drawn. */
+  const drawn = (splitter: Element): number => {
+    const panel = side === "left" ? splitter.previousElementSibling : splitter.nextElementSibling;
+    const box = panel?.getBoundingClientRect();
+    return (vertical ? box?.width : box?.height) ?? chosen;
   };
 
   const onPointerDown = (event: PointerEvent<HTMLDivElement>) => {
     if (event.button !== 0) return;
     event.currentTarget.setPointerCapture(event.pointerId);
-    start.current = { at: vertical ? event.clientX : event.clientY, size };
+    start.current = { at: vertical ? event.clientX : event.clientY, size: drawn(event.currentTarget) };
   };
   const onPointerMove = (event: PointerEvent<HTMLDivElement>) => {
     if (!start.current) return;
@@ -46,6 +53,7 @@ export function Splitter({ side }: { side: Side }) {
   const onKeyDown = (event: KeyboardEvent) => {
     const grow = vertical ? "ArrowRight" : "ArrowDown";
     const shrink = vertical ? "ArrowLeft" : "ArrowUp";
+    const size = drawn(event.currentTarget);
     if (event.key === grow) resize(size + sign * STEP);
     else if (event.key === shrink) resize(size - sign * STEP);
     else if (event.key === "Enter") setPanel(side, { folded: true });
@@ -59,9 +67,9 @@ export function Splitter({ side }: { side: Side }) {
       tabIndex={0}
       aria-orientation={vertical ? "vertical" : "horizontal"}
       aria-label={t(`shell.splitter.${side}`)}
-      aria-valuenow={size}
+      aria-valuenow={Math.min(chosen, max)}
       aria-valuemin={limits.min}
-      aria-valuemax={limits.max}
+      aria-valuemax={max}
       className={cx(LOOK, SIDES[side])}
       onPointerDown={onPointerDown}
       onPointerMove={onPointerMove}

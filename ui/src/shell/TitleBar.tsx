@@ -22,7 +22,7 @@ export function TitleBar() {
   const use = useSession((state) => state.use);
   return (
     <header
-      className="flex-none grid grid-cols-[minmax(0,1fr)_auto_minmax(0,1fr)] items-center gap-3 h-11 px-2 border-b border-line max-[1241px]:grid-cols-[minmax(0,clamp(140px,27vw,300px))_auto_minmax(max-content,1fr)]"
+      className="flex-none grid grid-cols-[minmax(0,1fr)_auto_minmax(max-content,1fr)] items-center gap-3 h-11 px-2 border-b border-line max-[1241px]:grid-cols-[minmax(0,clamp(140px,27vw,300px))_auto_minmax(max-content,1fr)]"
       data-testid={shellIds.titleBar}
     >
       <div className="flex items-center gap-1 min-w-0">

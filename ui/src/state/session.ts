@@ -27,7 +27,7 @@ interface Cursor {
   readonly checkpointId: string | null;
 }
 
-interface PanelState {
+export interface PanelState {
   readonly size: number;
   readonly folded: boolean;
 }
@@ -41,10 +41,11 @@ interface FieldFocus {
 
 const EMPTY_SELECTION: Selection = { nodes: [], edges: [], key: null };
 const NOW: Cursor = { threadId: null, checkpointId: null };
-export const PANEL_LIMITS: Record<Side, { min: number; max: number; initial: number }> = {
-  left: { min: 200, max: 480, initial: 260 },
-  right: { min: 280, max: 720, initial: 360 },
-  bottom: { min: 120, max: 640, initial: 240 },
+/** A panel takes up to half of the window. The size it begins with stands for "as the window has room". */
+export const PANEL_LIMITS: Record<Side, { min: number; initial: number }> = {
+  left: { min: 200, initial: 260 },
+  right: { min: 280, initial: 360 },
+  bottom: { min: 120, initial: 240 },
 };
 
 interface SessionState {

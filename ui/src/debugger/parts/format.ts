@@ -124,6 +124,13 @@ function previewOf(value: unknown, budget: number): string {
   return `${text}}`;
 }
 
+/** One line of a value for a row: a text as it reads, without quotes and line ends. */
+export function plain(value: unknown, max = 120): string {
+  if (typeof value !== "string") return preview(value, max);
+  const line = value.replace(/\s*\n\s*/g, " ").trim();
+  return line.length > max ? `${line.slice(0, max - 1)}…` : line;
+}
+
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";

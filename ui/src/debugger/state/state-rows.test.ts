@@ -55,6 +55,29 @@ const draw = (rows: StateRow[]): string[] =>
   });
 
 describe("the state as rows", () => {
+  it("folds keys without a value into one row, which opens", () => {
+    const unset = (name: string): KeyView => {
+      const { value: _value, ...rest } = key(name, 1);
+      return rest;
+    };
+    const keys = [unset("a"), key("b", 1), unset("c"), { ...unset("d"), change: "removed" as const }];
+    const rows = flattenState(keys, closed);
+    expect(draw(rows)).toEqual(["▸ d", "▸ b", "unset"]);
+    expect(rows.at(-1)).toMatchObject({ names: ["a", "c"] });
+    expect(draw(flattenState(keys, { ...closed, open: new Set(["#unset"]) }))).toEqual([
+      "▸ d",
+      "▸ b",
+      "unset",
+      "▸ a",
+      "▸ c",
+    ]);
+    // One such key is a row, a search finds them by name, and an edited one has a value.
+    expect(draw(flattenState(keys.slice(0, 2), closed))).toEqual(["▸ a", "▸ b"]);
+    expect(draw(flattenState(keys, { ...closed, search: "c" }))).toEqual(["▸ c"]);
+    const edits = { a: { base: undefined, value: 2, how: "replace" } } as unknown as TreeState["edits"];
+    expect(draw(flattenState(keys, { ...closed, edits }))).toEqual(["▸ d", "▸ a", "▸ b", "▸ c"]);
+  });
+
   it("puts what changed first and keeps the order otherwise", () => {
     const keys = [
       key("a", 1),

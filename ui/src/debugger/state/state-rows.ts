@@ -79,6 +79,8 @@ export type StateRow =
       readonly total: number;
       readonly remote: boolean;
     }
+  /** Keys without a value, in one line. */
+  | { readonly type: "unset"; readonly id: string; readonly names: readonly string[]; readonly open: boolean }
   /** What stands before the new items of a list, out of the way until asked for. */
   | { readonly type: "before"; readonly id: string; readonly key: string; readonly count: number }
   | { readonly type: "wait"; readonly id: string; readonly key: string; readonly problem: string | undefined }
@@ -106,6 +108,9 @@ export interface TreeState {
   readonly search: string;
   readonly onlyChanged: boolean;
 }
+
+/** The row of keys without a value; open, they have rows of their own. */
+export const UNSET = "#unset";
 
 /** Children shown at once; the rest is one press away. */
 export const PAGE = 100;
@@ -150,7 +155,17 @@ export function hereValue(
 export function flattenState(keys: readonly KeyView[], state: TreeState): StateRow[] {
   const rows: StateRow[] = [];
   const needle = state.search.trim().toLowerCase();
-  for (const view of orderKeys(keys)) {
+  const isUnset = (view: KeyView): boolean =>
+    view.value === undefined && view.change === "same" && !state.edits[view.key];
+  const unset = needle === "" && !state.onlyChanged ? keys.filter(isUnset) : [];
+  const folded = unset.length > 1 ? unset : [];
+  const order = orderKeys(keys);
+  for (const view of [...order.filter((key) => !folded.includes(key)), ...folded]) {
+    if (view === folded[0]) {
+      const names = folded.map((key) => key.key);
+      rows.push({ type: "unset", id: UNSET, names, open: state.open.has(UNSET) });
+    }
+    if (folded.includes(view) && !state.open.has(UNSET)) break;
     const edit = state.edits[view.key];
     if (state.onlyChanged && view.change === "same" && !edit) continue;
     const loaded = state.loaded.get(view.key);

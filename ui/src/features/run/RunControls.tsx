@@ -3,20 +3,19 @@
  * can not be used, comes from `controls.ts`; the keys and the command palette use the same functions.
  */
 import {
-  ArrowDownToDot,
   ArrowRightToLine,
   CornerDownLeft,
   FastForward,
   History,
   Play,
+  RedoDot,
   RotateCcw,
   Square,
-  StepForward,
+  SquareArrowRightEnter,
   TextCursorInput,
 } from "lucide-react";
-import { useEffect, useMemo } from "react";
+import { type ReactNode, useEffect, useMemo } from "react";
 import { Button } from "../../components/Button";
-import { IconButton } from "../../components/IconButton";
 import { Tooltip } from "../../components/Tooltip";
 import {
   go,
@@ -28,6 +27,7 @@ import {
   stepOut,
   stop,
 } from "../../debugger/run/actions";
+import { focusNode } from "../../canvas/actions";
 import { standsInside, useNested } from "../../debugger/model/nested";
 import { duration, elapsed, nodeList } from "../../debugger/parts/format";
 import {
@@ -114,48 +114,79 @@ export function RunControls() {
           </span>
         </Tooltip>
       )}
-      <IconButton
-        size="small"
-        label={t("debug.run.withInput")}
-        onClick={showRunForm}
+      <ToolButton
+        word={t("debug.input")}
+        hint={t("debug.run.withInput")}
+        icon={<TextCursorInput size={15} aria-hidden />}
+        run={showRunForm}
         data-testid={debugIds.runWithInput}
-      >
-        <TextCursorInput size={15} aria-hidden />
-      </IconButton>
-      <IconButton
-        size="small"
-        label={controls.stepOff ?? t("debug.step.hint")}
-        {...(controls.stepOff === null && { shortcut: "F10" })}
-        disabled={controls.stepOff !== null}
-        focusableWhenDisabled
-        onClick={() => void step()}
+      />
+      <ToolButton
+        word={t("debug.step")}
+        hint={t("debug.step.hint")}
+        off={controls.stepOff}
+        shortcut="F10"
+        icon={<RedoDot size={15} aria-hidden />}
+        run={() => void step()}
         data-testid={debugIds.step}
-      >
-        <StepForward size={15} aria-hidden />
-      </IconButton>
-      <IconButton
-        size="small"
-        label={controls.stepOff ?? t("debug.stepInto.hint")}
-        {...(controls.stepOff === null && { shortcut: "F11" })}
-        disabled={controls.stepOff !== null}
-        focusableWhenDisabled
-        onClick={() => void step("into")}
+      />
+      <ToolButton
+        word={t("debug.stepInto")}
+        hint={t("debug.stepInto.hint")}
+        off={controls.stepOff}
+        shortcut="F11"
+        icon={<SquareArrowRightEnter size={15} aria-hidden />}
+        run={() => void step("into")}
         data-testid={debugIds.stepInto}
-      >
-        <ArrowDownToDot size={15} aria-hidden />
-      </IconButton>
-      <IconButton
-        size="small"
-        label={controls.stopOff ?? t("debug.stop.hint")}
-        {...(controls.stopOff === null && { shortcut: "Shift+F5" })}
-        disabled={controls.stopOff !== null}
-        focusableWhenDisabled
-        onClick={() => void stop()}
+      />
+      <ToolButton
+        word={t("debug.stop")}
+        hint={t("debug.stop.hint")}
+        off={controls.stopOff}
+        shortcut="Shift+F5"
+        icon={<Square size={14} aria-hidden {...(controls.stopOff === null && { fill: "currentColor" })} />}
+        run={() => void stop()}
         data-testid={debugIds.stop}
-      >
-        <Square size={14} aria-hidden {...(controls.stopOff === null && { fill: "currentColor" })} />
-      </IconButton>
+      />
     </div>
+  );
+}
+
+/** A button of the toolbar: its word where there is room, its icon where there is not. */
+function ToolButton({
+  word,
+  hint,
+  off = null,
+  shortcut,
+  icon,
+  run,
+  ...rest
+}: {
+  word: string;
+  hint: string;
+  /** Why it cannot be used. */
+  off?: string | null;
+  shortcut?: string;
+  icon: ReactNode;
+  run(): void;
+  "data-testid": string;
+}) {
+  return (
+    <Tooltip label={off ?? hint} {...(off === null && shortcut !== undefined && { shortcut })}>
+      <Button
+        {...rest}
+        variant="ghost"
+        size="small"
+        className="px-1.25 min-[1201px]:px-1.5 [&>span]:max-[1201px]:hidden"
+        icon={icon}
+        disabled={off !== null}
+        focusableWhenDisabled
+        onClick={run}
+        aria-label={`${word}. ${off ?? hint}`}
+      >
+        {word}
+      </Button>
+    </Tooltip>
   );
 }
 
@@ -193,6 +224,7 @@ function RunStatusText() {
   );
   // Of all nodes of the step, those that ask or failed.
   const standing = useMemo(() => nodesThat(status, snapshot, live), [status, snapshot, live]);
+  const run = lastRun(thread, live);
   if (cursor.threadId === null || status === undefined) return null;
   if (past) {
     return (
@@ -214,26 +246,34 @@ function RunStatusText() {
     const where = nodeList(standing.length > 0 ? standing : onlyOne(thread?.next));
     if (where) parts.push(t("debug.inNodes", { nodes: where }));
   } else if (running) parts.push(t("debug.stepN", { n: step }));
-  const run = lastRun(thread, live);
   // The run of a program with another data folder is not known here, only the last one that ended.
   if (running && run && run.endedAt === undefined) parts.push(elapsed(now - Date.parse(run.startedAt)));
   else if (!running && run?.endedAt)
     parts.push(duration(Date.parse(run.endedAt) - Date.parse(run.startedAt)));
+  // A run that ended leads to its result, any other to the node that it stands at.
+  const [node] = standing.length > 0 ? standing : status === "done" ? [] : (thread?.next ?? []);
+  const lead = () => {
+    const session = useSession.getState();
+    session.setUse("debug");
+    if (node === undefined) session.showTab("right", "state", "debug");
+    else focusNode(node);
+  };
   return (
-    <span
-      className="flex min-w-0 items-center gap-1.5 px-2 text-xs text-text-2"
+    <button
+      type="button"
+      className="flex h-6 min-w-0 items-center gap-1.5 rounded-md px-2 text-xs text-text-2 hover:bg-surface-3"
+      title={
+        program ?? (node === undefined ? t("debug.status.showResult") : t("debug.status.showNode", { node }))
+      }
+      onClick={lead}
       data-testid={debugIds.status}
       data-status={status}
     >
       <StatusMark status={status} />
-      <span
-        className="tabular-nums max-w-[clamp(80px,18vw,288px)] truncate"
-        aria-live="polite"
-        title={program}
-      >
+      <span className="tabular-nums max-w-[clamp(80px,18vw,320px)] truncate" aria-live="polite">
         {parts.join(" · ")}
       </span>
-    </span>
+    </button>
   );
 }
 

@@ -13,11 +13,20 @@ import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { RunModelsLine } from "../../debugger/run/RunModels";
 import { RunForm } from "../../debugger/run/RunForm";
 import { RunProblem } from "../../debugger/run/RunProblem";
-import { ensureStarted, snapshots, useRuns } from "../../debugger/model/runStore";
+import {
+  ensureStarted,
+  lastRun,
+  snapshots,
+  useLive,
+  useRuns,
+  useStatus,
+  useThread,
+} from "../../debugger/model/runStore";
 import type { Loaded } from "../../debugger/model/snapshots";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { ResultTab } from "../result";
 import { EditBar } from "./EditBar";
 import { MomentLine } from "./MomentLine";
 import { StopReason } from "./StopReason";
@@ -33,8 +42,8 @@ export function StateInspector() {
   const problem = useRuns((store) => store.snapshotProblem);
   const formOpen = useSyncExternalStore(runForm.subscribe, runForm.isOpen);
   const pending = useEdits((edits) => edits.pending);
-  const [tab, setTab] = useState("state");
   const here = shown && shown.place.threadId === threadId ? shown : null;
+  const [tab, setTab] = useMomentTab(threadId, checkpointId);
 
   if (threadId === null) return null;
   if (formOpen) {
@@ -74,6 +83,7 @@ export function StateInspector() {
           value={tab}
           onChange={setTab}
           tabs={[
+            { id: "result", label: t("result.title") },
             { id: "state", label: t("debug.state") },
             {
               id: "tasks",
@@ -86,14 +96,25 @@ export function StateInspector() {
       <div className="flex min-h-0 flex-1 flex-col">
         {problem && <ProblemNote problem={problem} onRetry={() => snapshots.reset(threadId)} />}
         {!problem && !here && <p className="px-3 text-xs text-text-2">{t("debug.loading")}</p>}
-        {here && <Body loaded={here} tab={tab} />}
+        {here && <Body loaded={here} tab={tab} onState={() => setTab("state")} />}
       </div>
       {pending && pending.threadId === threadId && here && <EditBar shown={here} />}
     </section>
   );
 }
 
-function Body({ loaded, tab }: { loaded: Loaded; tab: string }) {
+/** A run that has ended shows its result; which tab is chosen after that stays until the next one has ended. */
+function useMomentTab(threadId: string | null, checkpointId: string | null) {
+  const run = lastRun(useThread(threadId), useLive(threadId));
+  const past = useRuns((store) => isPast({ threadId, checkpointId }, store));
+  const done = useStatus(threadId) === "done" && !past;
+  const at = `${threadId}/${run?.runId}`;
+  const [chosen, choose] = useState<{ at: string; tab: string } | null>(null);
+  const tab = chosen && (chosen.at === at || !done) ? chosen.tab : done ? "result" : "state";
+  return [tab, (next: string) => choose({ at, tab: next })] as const;
+}
+
+function Body({ loaded, tab, onState }: { loaded: Loaded; tab: string; onState(): void }) {
   if (!loaded.view.checkpoint && loaded.view.keys.every((key) => key.value === undefined)) {
     return (
       <EmptyState compact title={t("debug.state.none")}>
@@ -101,5 +122,6 @@ function Body({ loaded, tab }: { loaded: Loaded; tab: string }) {
       </EmptyState>
     );
   }
+  if (tab === "result") return <ResultTab loaded={loaded} onState={onState} />;
   return tab === "tasks" ? <TasksTab loaded={loaded} /> : <StateTree loaded={loaded} />;
 }

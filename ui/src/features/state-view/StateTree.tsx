@@ -14,7 +14,7 @@ import type { KeyView } from "../../ipc/bindings/KeyView";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { StateToolbar } from "./StateToolbar";
-import { domId, TreeRow } from "./TreeRow";
+import { domId, TreeRow, UnsetRow } from "./TreeRow";
 import { useTreeKeys } from "./useTreeKeys";
 import { useTreeValues } from "./useTreeValues";
 import { ValueEditor } from "./ValueEditor";
@@ -139,6 +139,18 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
             {items.map((item) => {
               const row = rows[item.index];
               if (!row) return null;
+              if (row.type === "unset") {
+                return (
+                  <div
+                    key={row.id}
+                    ref={virtual.measureElement}
+                    data-index={item.index}
+                    onMouseDown={() => setFocused(row.id)}
+                  >
+                    <UnsetRow row={row} focused={focused === row.id} onToggle={toggle} />
+                  </div>
+                );
+              }
               const key = "view" in row ? row.view : keyView(row.key);
               if (!key) return null;
               const pointer = row.type === "key" ? "" : row.type === "node" ? row.pointer : undefined;
@@ -212,5 +224,6 @@ const ESTIMATE: Record<StateRow["type"], number> = {
   more: 32,
   before: 28,
   wait: 28,
+  unset: 28,
   chat: 120,
 };

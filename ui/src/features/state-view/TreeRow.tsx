@@ -8,7 +8,7 @@ import { Conversation } from "../../debugger/state/Conversation";
 import { CopyButton } from "../../debugger/parts/CopyButton";
 import { readablePath } from "../../debugger/parts/diff";
 import { type KeyEdit, useEdits } from "../../debugger/state/edits";
-import { bytes, count, nodeList, preview } from "../../debugger/parts/format";
+import { bytes, count, nodeList, plain, preview } from "../../debugger/parts/format";
 import { pathTo } from "../../debugger/timeline/lanes";
 import { Pre } from "../../debugger/parts/Pre";
 import { useRuns } from "../../debugger/model/runStore";
@@ -233,10 +233,13 @@ const KeyRow = memo(function KeyRow({
           row.open &&
           (isList(view) || isContainer(value) || (typeof value === "string" && value.length > 60))
         ) && (
-          <div className="truncate pb-0.5 pl-5 font-mono text-xs" onDoubleClick={() => onEdit(view.key, "")}>
+          <div
+            className={`mb-0.5 pl-5 text-xs ${typeof value === "string" || view.value?.kind === "string" ? "line-clamp-3 whitespace-pre-line wrap-anywhere" : "truncate font-mono"}`}
+            onDoubleClick={() => onEdit(view.key, "")}
+          >
             {removed ? (
               <del className="text-text-2 line-through decoration-failed">
-                {preview(view.previous?.value ?? view.previous?.head ?? "")}
+                {plain(view.previous?.value ?? view.previous?.head ?? "")}
               </del>
             ) : (
               <OldNew view={view} edit={edit} value={value} here={here} />
@@ -247,10 +250,37 @@ const KeyRow = memo(function KeyRow({
   );
 });
 
+/** The keys without a value, in one line that opens. */
+export function UnsetRow({
+  row,
+  focused,
+  onToggle,
+}: Pick<RowProps, "focused" | "onToggle"> & { row: Extract<StateRow, { type: "unset" }> }) {
+  const Chevron = row.open ? ChevronDown : ChevronRight;
+  return (
+    <div
+      id={domId(row.id)}
+      role="treeitem"
+      aria-level={1}
+      aria-expanded={row.open}
+      aria-selected={focused}
+      className={`flex h-7 items-center gap-1.5 border-t border-l-2 border-line border-l-transparent pr-2 pl-1 text-xs text-text-2 ${focused ? "bg-surface-3" : "hover:bg-surface-3"}`}
+      onClick={() => onToggle(row.id)}
+      data-testid={debugIds.stateUnset}
+    >
+      <Chevron size={14} className="shrink-0 text-text-3" aria-hidden />
+      <span className="shrink-0">{tn("result.unsetOne", "result.unset", row.names.length)}</span>
+      {!row.open && <span className="min-w-0 truncate font-mono text-text-3">{row.names.join(", ")}</span>}
+    </div>
+  );
+}
+
 const isList = (view: KeyView): boolean => view.value?.kind === "array" || view.value?.kind === "object";
 
 /** A longer old value would push the new one out of the line; opening the key shows both. */
 const SHORT = 28;
+/** Characters that three lines may hold. */
+const MOST = 600;
 
 /** One line: the value, or old → new when it changed and both are short. */
 function OldNew({
@@ -264,7 +294,11 @@ function OldNew({
   value: unknown;
   here: boolean;
 }) {
-  const text = here ? preview(value, 200) : `${view.value?.head ?? ""}…`;
+  const text = here
+    ? typeof value === "string"
+      ? value.slice(0, MOST).trim() || t("result.emptyText")
+      : preview(value, 200)
+    : `${view.value?.head ?? ""}…`;
   const summary =
     view.value && (view.value.kind === "array" || view.value.kind === "object") && !edit
       ? tn(
@@ -274,10 +308,10 @@ function OldNew({
         )
       : undefined;
   const old = edit ? edit.base : view.change === "changed" ? view.previous?.value : undefined;
-  if (old !== undefined && !isContainer(old) && preview(old).length <= SHORT) {
+  if (old !== undefined && !isContainer(old) && plain(old).length <= SHORT) {
     return (
       <>
-        <del className="bg-diff-remove line-through decoration-failed">{preview(old, 60)}</del>
+        <del className="bg-diff-remove line-through decoration-failed">{plain(old, 60)}</del>
         <span className="text-text-3"> → </span>
         <ins className="bg-diff-add no-underline">{text}</ins>
       </>
@@ -338,7 +372,9 @@ const NodeRow = memo(function NodeRow({
           {t(row.mark === "added" ? "debug.change.added" : "debug.change.changed")}
         </span>
       )}
-      <span className={`min-w-0 flex-1 truncate ${container ? "text-text-3" : ""}`}>
+      <span
+        className={`min-w-0 flex-1 truncate ${container ? "text-text-3" : typeof row.value === "string" ? "font-sans" : ""}`}
+      >
         {container && (
           <span className="mr-1.5 font-sans text-2xs">
             {tn(
@@ -348,7 +384,7 @@ const NodeRow = memo(function NodeRow({
             )}
           </span>
         )}
-        {!row.open && preview(row.value, 160)}
+        {!row.open && plain(row.value, 160)}
       </span>
       <span className="hidden shrink-0 group-hover:inline-flex" onClick={(event) => event.stopPropagation()}>
         <CopyButton text={statePath(row.id)} label={t("debug.copyPath")} path />

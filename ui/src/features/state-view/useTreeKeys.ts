@@ -23,7 +23,7 @@ export function useTreeKeys({ rows, virtual, focused, setFocused, toggle, beginE
     if (event.target !== event.currentTarget) return;
     const walk = rows
       .map((row, index) => ({ row, index }))
-      .filter(({ row }) => row.type === "key" || row.type === "node" || row.type === "more");
+      .filter(({ row }) => ["key", "node", "more", "unset"].includes(row.type));
     const at = walk.findIndex(({ row }) => row.id === focused);
     const go = (to: number) => {
       const target = walk[Math.max(0, Math.min(walk.length - 1, to))];
