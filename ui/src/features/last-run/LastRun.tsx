@@ -1,7 +1,13 @@
 /** For one node at the cursor: how it stands, how often it ran, what it wrote or why it failed; and its breakpoints. */
 import { useMemo } from "react";
 import { Switch } from "../../components/Switch";
-import { enableBreakpoint, plainPoint, pointId, toggleBreakpoint, useBreakpoints } from "../../debugger/run/breakpoints";
+import {
+  enableBreakpoint,
+  plainPoint,
+  pointId,
+  toggleBreakpoint,
+  useBreakpoints,
+} from "../../debugger/run/breakpoints";
 import { TaskExchanges } from "../../debugger/exchanges/Exchanges";
 import { duration } from "../../debugger/parts/format";
 import { useNodeOverlay } from "../../debugger/overlay/overlay";

@@ -1,6 +1,7 @@
 /** The sentence that says where the thread's run stopped, and why. */
 import { Octagon } from "lucide-react";
 import { Button } from "../../components/Button";
+import { InlineCode } from "../../components/InlineCode";
 import { editBreakpoint } from "../../debugger/run/breakpoint-dialog";
 import { pointId, useBreakpoints } from "../../debugger/run/breakpoints";
 import { lastRun, useLive, useStatus, useThread } from "../../debugger/model/runStore";
@@ -22,9 +23,13 @@ export function StopReason({ threadId }: { threadId: string }) {
     >
       <Octagon size={14} className="mt-px shrink-0 text-paused" aria-hidden />
       <p className="min-w-0 flex-1 select-text [overflow-wrap:anywhere]">
-        {stop.within === ""
-          ? t("breakpoints.stopped", { reason: stop.reason })
-          : t("breakpoints.stoppedIn", { path: stop.within, reason: stop.reason })}
+        <InlineCode
+          text={
+            stop.within === ""
+              ? t("breakpoints.stopped", { reason: stop.reason })
+              : t("breakpoints.stoppedIn", { path: stop.within, reason: stop.reason })
+          }
+        />
       </p>
       {point !== undefined && (
         <Button size="small" variant="ghost" onClick={() => editBreakpoint(point)}>
