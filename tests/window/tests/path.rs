@@ -157,6 +157,11 @@ fn node(name: &str, state: &str) -> String {
     format!("{}[data-state=\"{state}\"]", id(&format!("node-{name}")))
 }
 
+/// Shows the state: a run that ends shows its result.
+fn show_state(window: &Superstep) {
+    window.app.click(&format!("{} {}", id("state-inspector"), id("tab-state")));
+}
+
 fn choice(window: &Superstep, label: &str) {
     let css = id("answer-choice");
     let at = window.app.script_async(
@@ -200,12 +205,13 @@ fn two_minutes() {
     window.text("answer-banner", "Refund 20 EUR of 40 EUR?");
     choice(&window, "Approve");
     window.status("done");
+    show_state(&window);
     app.wait_text(&key("outcome"), "paid");
 
     // An old checkpoint: canvas and state as they were.
     app.click(&checkpoint(1, "loop"));
     window.see("past");
-    app.wait_text(&key("amount"), "not set");
+    window.text("state-unset", "amount");
     app.wait_present(&node("propose", "next"));
     app.wait_present(&node("pay", "idle"));
     window.say("the past is shown");
@@ -226,6 +232,7 @@ fn two_minutes() {
     window.text("answer-banner", "Refund 20 EUR of 40 EUR?");
     choice(&window, "Reject");
     window.status("done");
+    show_state(&window);
     app.wait_text(&key("outcome"), "declined");
     window.picture("fork");
 
@@ -251,6 +258,7 @@ fn two_minutes() {
     window
         .app
         .wait_present(&format!("{}[data-status=\"done\"]", id("run-status")));
+    show_state(&window);
     window.app.wait_text(&key("outcome"), "declined");
     window.app.wait_present(&checkpoint(2, "update"));
     window.app.wait_present(&checkpoint(9, "loop"));
