@@ -159,7 +159,9 @@ fn node(name: &str, state: &str) -> String {
 
 /// Shows the state: a run that ends shows its result.
 fn show_state(window: &Superstep) {
-    window.app.click(&format!("{} {}", id("state-inspector"), id("tab-state")));
+    window
+        .app
+        .click(&format!("{} {}", id("state-inspector"), id("tab-state")));
 }
 
 fn choice(window: &Superstep, label: &str) {
