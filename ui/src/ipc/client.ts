@@ -46,7 +46,31 @@ export async function rpc<K extends keyof Commands>(
   request: Commands[K][0],
   signal?: AbortSignal,
 ): Promise<Commands[K][1]> {
-  return (await theHost().rpc(command, request, signal)) as Commands[K][1];
+  try {
+    return (await theHost().rpc(command, request, signal)) as Commands[K][1];
+  } catch (thrown) {
+    if (thrown instanceof RpcProblem && thrown.code === "no-connection") reloadIfBack();
+    throw thrown;
+  }
+}
+
+const RELOAD_AFTER_MS = 500;
+let reloading: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * A request can fail although the host is back: it was sent to the one before, or over a connection that had died. What
+ * it was to show is loaded again then, because nobody else would ask for it.
+ */
+function reloadIfBack(): void {
+  if (reloading !== undefined) return;
+  reloading = setTimeout(() => {
+    reloading = undefined;
+    let isOpen = false;
+    theHost().watchConnection((connection) => {
+      isOpen = connection === "open";
+    })();
+    if (isOpen) for (const each of [...listeners]) each.onGap();
+  }, RELOAD_AFTER_MS);
 }
 
 interface Listener {
