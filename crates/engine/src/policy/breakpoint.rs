@@ -313,6 +313,14 @@ pub(crate) struct Hits {
 }
 
 impl Hits {
+    /// Takes what these tasks emitted; other graphs of the run take what is theirs.
+    pub(crate) fn take_emitted(&self, is_own: impl Fn(&TaskId) -> bool) -> Vec<(TaskId, Value)> {
+        let mut emitted = self.emitted.lock();
+        let (own, others) = emitted.drain(..).partition(|(id, _)| is_own(id));
+        *emitted = others;
+        own
+    }
+
     /// Notes why the run stops. The first reason stays.
     pub(crate) fn stop(&self, hit: BreakpointHit) {
         self.stopped.lock().get_or_insert(hit);

@@ -400,3 +400,32 @@ async fn a_single_task_needs_a_place_for_what_it_wrote() {
     let error = graph.invoke(input(), config).await.unwrap_err();
     assert!(error.to_string().contains("sync or async"), "{error}");
 }
+
+#[tokio::test]
+async fn what_a_nested_graph_emits_beside_another_task_is_seen_by_both_graphs() {
+    let emits = |name: &'static str, millis: u64| {
+        move |context: NodeContext, _: Value| async move {
+            context.emit(json!({ "from": name })).await;
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+            Ok(NodeOutput::Update(json!({ "log": [name] })))
+        }
+    };
+    // The nested step ends while the task beside it still works, and the other way round.
+    for (beside, inside) in [(60, 1), (1, 60)] {
+        let inner = base().node("in", emits("in", inside)).edge(START, "in");
+        let graph = base()
+            .node("beside", emits("beside", beside))
+            .subgraph("inner", &inner.compile().unwrap())
+            .edge(START, "beside")
+            .edge(START, "inner");
+        let graph = on_memory(graph);
+        let logs = |_: &Value| Ok("seen".to_owned());
+        let outer = Breakpoint::new("outer", BreakpointPlace::Emitted("beside".into())).log(logs);
+        let nested = Breakpoint::new("nested", BreakpointPlace::Emitted("in".into()));
+        let nested = nested.within("inner").log(logs);
+        let result = run_with(&graph, input(), vec![outer.clone(), nested.clone()]).await;
+        assert_eq!(result.status, RunStatus::Done);
+        let hits = (outer.hit_count(), nested.hit_count());
+        assert_eq!(hits, (1, 1), "beside {beside} ms, inside {inside} ms");
+    }
+}

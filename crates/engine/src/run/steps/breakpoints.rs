@@ -325,7 +325,11 @@ impl Loop {
         if self.breakpoints.is_none() {
             return false;
         }
-        let emitted = std::mem::take(&mut *self.setup.shared.hits.emitted.lock());
+        let emitted = self
+            .setup
+            .shared
+            .hits
+            .take_emitted(|id| self.own_tasks().any(|task| task.id() == id));
         let stopped = self
             .ask_breakpoints(
                 self.progress.step - 1,
