@@ -49,6 +49,7 @@ test("a thread and an answer of the command line are seen within a second", asyn
   superstep(app, 0, "resume", "from-outside", "--answer", '"yes"');
   await expect(app.id("inbox-count")).toHaveCount(0, SECOND);
   await expect(app.id("run-status")).toHaveAttribute("data-status", "done", SECOND);
+  await app.showState();
   await expect(app.key("verdict")).toContainText("yes", SECOND);
 });
 

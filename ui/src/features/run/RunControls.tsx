@@ -237,11 +237,13 @@ function RunStatusText() {
       </span>
     );
   }
+  // Of an open step, those that have not run.
+  const next = snapshot?.next ?? thread?.next ?? [];
   const program = running ? programOf(thread, live) : undefined;
   const parts = [program === undefined ? statusText(status) : t("debug.runningIn", { program })];
   if (status === "paused" && inside !== "") parts.push(t("debug.beforeNodes", { nodes: inside }));
-  else if (status === "paused" && thread && thread.next.length > 0)
-    parts.push(t("debug.beforeNodes", { nodes: nodeList(thread.next) }));
+  else if (status === "paused" && next.length > 0)
+    parts.push(t("debug.beforeNodes", { nodes: nodeList(next) }));
   else if (status === "failed" || status === "asking") {
     const where = nodeList(standing.length > 0 ? standing : onlyOne(thread?.next));
     if (where) parts.push(t("debug.inNodes", { nodes: where }));
