@@ -327,6 +327,7 @@ fn drawing() {
     app.fill(&format!("{} :is(textarea, input)", id("answer-banner")), "Ada");
     window.click("answer-submit");
     window.status("done");
+    show_state(&window);
     app.wait_text(&key("name"), "Ada");
 
     // Dark, from the command palette.
