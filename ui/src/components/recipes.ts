@@ -1,4 +1,4 @@
-/** Class strings that several components share. A look that one component alone has stands in that component. */
+/** Class strings that several components share. The look of a single component is written in that component. */
 const ICON_BUTTON =
   "inline-flex shrink-0 items-center justify-center border transition-[background-color] data-disabled:cursor-not-allowed data-disabled:opacity-50";
 

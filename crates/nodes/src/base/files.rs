@@ -10,7 +10,7 @@ use std::time::SystemTime;
 /// The most bytes of a graph that is opened; one of 100,000 nodes has half as many.
 pub const LARGEST_GRAPH: u64 = 64 << 20;
 
-/// What tells whether a file is still the one that was read.
+/// The identity of a file, to find out whether it is still the one that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     modified: Option<SystemTime>,

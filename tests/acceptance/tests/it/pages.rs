@@ -233,7 +233,7 @@ fn recipes_name_every_file_that_they_touch() {
         let touched: BTreeSet<String> = sources
             .iter()
             .filter(|(path, _)| !recipe.besides.iter().any(|besides| path.starts_with(besides)))
-            // Where a command is called and a kind is used is up to whoever does it.
+            // Where a command is called and a kind is used is for the caller to decide.
             .filter(|(path, _)| !(recipe.heading.ends_with("command") && path.starts_with("ui/src/features")))
             .filter(|(_, text)| recipe.marks.iter().any(|mark| without_tests(text).contains(mark)))
             .map(|(path, _)| path.clone())
