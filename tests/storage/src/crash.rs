@@ -1,9 +1,12 @@
 //! Kills a working process at random moments, and asks the oracle after each.
 
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use superstep::{Checkpointer as _, ListQuery};
 
 use crate::oracle::{Count, Oracle};
 use crate::place::Place;
@@ -84,9 +87,13 @@ pub async fn run(place: &Place, trial: &Trial) -> Result<Report, String> {
         victim.kill()?;
         lap(&mut moment, &mut spent.working);
         kills += 1;
-        ask(&mut oracle, place, &journal)
-            .await
-            .map_err(|what| format!("after kill {kills} (seed {}): {what}", trial.seed))?;
+        if let Err(what) = ask(&mut oracle, place, &journal).await {
+            let kept = keep_evidence(place, &journal, trial.seed).await;
+            return Err(format!(
+                "after kill {kills} (seed {}): {what}\n{kept}",
+                trial.seed
+            ));
+        }
         lap(&mut moment, &mut spent.asking);
         if kills % TELL_EVERY == 0 {
             eprintln!("{kills} kills in {:.0?}: {spent:.1?}", began.elapsed());
@@ -94,9 +101,13 @@ pub async fn run(place: &Place, trial: &Trial) -> Result<Report, String> {
     }
     let last = Victim::start(place, trial, &journal, random.below(1 << 40), Some(1))?;
     last.end()?;
-    ask(&mut oracle, place, &journal)
-        .await
-        .map_err(|what| format!("after {kills} kills, at the end (seed {}): {what}", trial.seed))?;
+    if let Err(what) = ask(&mut oracle, place, &journal).await {
+        let kept = keep_evidence(place, &journal, trial.seed).await;
+        return Err(format!(
+            "after {kills} kills, at the end (seed {}): {what}\n{kept}",
+            trial.seed
+        ));
+    }
     Ok(Report {
         kills,
         count: oracle.count,
@@ -119,6 +130,44 @@ async fn ask(oracle: &mut Oracle, place: &Place, journal: &Path) -> Result<(), S
         .map_err(|error| format!("it does not open again: {error}"))?;
     oracle.check_items(&*storage.store).await?;
     oracle.check(&*storage.checkpointer).await
+}
+
+/// Keeps the journal and a list of what is stored, since the moments of the kills cannot be repeated. Returns a sentence
+/// that says where.
+async fn keep_evidence(place: &Place, journal: &Path, seed: u64) -> String {
+    let folder = std::env::temp_dir().join(format!("superstep-crash-{seed}"));
+    let kept = async {
+        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        std::fs::copy(journal, folder.join("journal")).map_err(|error| error.to_string())?;
+        let saver = place.open().await.map_err(|error| error.to_string())?;
+        let all = saver.list(&ListQuery::default()).await;
+        let mut text = String::new();
+        for tuple in all.map_err(|error| error.to_string())? {
+            let checkpoint = &tuple.checkpoint;
+            let _ = writeln!(
+                text,
+                "{} {:?} {} after {:?}: {:?}, {:?}",
+                tuple.thread,
+                tuple.ns,
+                checkpoint.id,
+                checkpoint.parent,
+                checkpoint.metadata,
+                checkpoint.channel_values
+            );
+            for pending in &tuple.pending_writes {
+                let _ = writeln!(
+                    text,
+                    "    {} {} {:?}",
+                    pending.task_id, pending.write.channel, pending.write.value
+                );
+            }
+        }
+        std::fs::write(folder.join("stored"), text).map_err(|error| error.to_string())
+    };
+    match kept.await {
+        Ok(()) => format!("The journal and what was stored are in {}.", folder.display()),
+        Err(error) => format!("What was stored could not be kept: {error}"),
+    }
 }
 
 /// The process that is killed.
