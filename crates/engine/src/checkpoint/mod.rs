@@ -6,6 +6,7 @@ pub(crate) mod maintenance;
 pub(crate) mod memory;
 pub(crate) mod progress;
 pub(crate) mod run_claim;
+pub(crate) mod task_record;
 pub(crate) mod threads;
 pub(crate) mod types;
 pub(crate) mod waiting;
@@ -21,6 +22,9 @@ pub use maintenance::{
 };
 pub use memory::MemorySaver;
 pub use progress::{Progress, Watch};
+pub use task_record::{
+    Decision, KeysRead, LARGEST_RECORDED_VALUE, Reason, RecordedValue, TaskRecord, TriedCondition,
+};
 pub use threads::{ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
 pub use types::*;
 pub use waiting::{Waiting, WaitingQuery};

@@ -52,18 +52,20 @@ pub mod reserved {
     pub const WITHDRAWN: &str = "__withdrawn__";
     /// Pending write: a task whose questions were withdrawn has asked again. It takes the place of [`WITHDRAWN`].
     pub const ASKED_AGAIN: &str = "__asked_again__";
+    /// Pending write: what a task read and decided, as a [`TaskRecord`](crate::checkpoint::TaskRecord).
+    pub const RECORD: &str = "__record__";
 
     /// Returns true for channels of pending writes that say something about their task and are no output of it.
     pub fn is_control(channel: &str) -> bool {
         matches!(
             channel,
-            ERROR | ERROR_SOURCE | INTERRUPT | RESUME | EFFECT | WITHDRAWN | ASKED_AGAIN
+            ERROR | ERROR_SOURCE | INTERRUPT | RESUME | EFFECT | WITHDRAWN | ASKED_AGAIN | RECORD
         )
     }
 
     /// Returns true for channels of pending writes that LangGraph does not know.
     pub fn is_own(channel: &str) -> bool {
-        matches!(channel, EFFECT | WITHDRAWN | ASKED_AGAIN)
+        matches!(channel, EFFECT | WITHDRAWN | ASKED_AGAIN | RECORD)
     }
 }
 
@@ -173,7 +175,7 @@ pub struct Put {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Write {
     /// Position among the task's writes; fixed and negative for control channels: error -1, interrupt -3, resume -4,
-    /// effect -5, withdrawn and asked again -6.
+    /// effect -5, withdrawn and asked again -6, record -7.
     pub idx: i32,
     /// Channel.
     pub channel: Name,
@@ -189,6 +191,7 @@ pub fn write_index(channel: &str, position: usize) -> i32 {
         reserved::RESUME => -4,
         reserved::EFFECT => -5,
         reserved::WITHDRAWN | reserved::ASKED_AGAIN => -6,
+        reserved::RECORD => -7,
         _ => i32::try_from(position).unwrap_or(i32::MAX),
     }
 }

@@ -13,6 +13,7 @@ use crate::graph::compiled::Graph;
 use crate::graph::handler::NodeFailed;
 use crate::graph::node::{Interrupted, NodeError};
 use crate::graph::plan::NodeIx;
+use crate::graph::recorder::Recorder;
 use crate::graph::scope::Shared;
 use crate::graph::task::{Origin, StepContext, TaskHeader};
 use crate::policy::breakpoint::BreakpointPlace;
@@ -78,6 +79,8 @@ struct Inner {
     before: usize,
     /// The key of its effect, when that is not the task's id.
     key: Option<Name>,
+    /// Set in runs that record what tasks read and decide.
+    recorder: Option<Box<Recorder>>,
 }
 
 /// What a node is handed. Cheap to clone; may be moved to other tasks and threads.
@@ -132,6 +135,7 @@ impl NodeContext {
         let began_ms = shared.clock.now_ms();
         let failed = head.failed().cloned();
         let pulse = shared.pulse.clone();
+        let recorder = (shared.config.record && !head.is_start()).then(Box::default);
         Self(Arc::new(Inner {
             head,
             attempt: 1,
@@ -151,6 +155,7 @@ impl NodeContext {
             pushed: Mutex::default(),
             before: 0,
             key: None,
+            recorder,
         }))
     }
 
@@ -216,6 +221,12 @@ impl NodeContext {
         }
     }
 
+    /// Where the node notes what it reads and why it decides as it does; `None` when the run does not
+    /// [record](RunConfig::record) it.
+    pub fn recorder(&self) -> Option<&Recorder> {
+        self.0.recorder.as_deref()
+    }
+
     /// The context of another attempt at the same task: its questions are counted anew, answers are kept.
     pub(crate) fn for_attempt(&self, number: u32, pulse: Option<Arc<Pulse>>) -> Self {
         Self(Arc::new(Inner {
@@ -239,6 +250,8 @@ impl NodeContext {
             pushed: Mutex::default(),
             before: self.0.before,
             key: self.0.key.clone(),
+            // What a failed attempt read is dropped with it.
+            recorder: self.0.recorder.is_some().then(Box::default),
         }))
     }
 

@@ -16,6 +16,7 @@ pub(crate) mod node;
 pub(crate) mod options;
 pub(crate) mod past;
 pub(crate) mod plan;
+pub(crate) mod recorder;
 pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod scope;
@@ -34,6 +35,7 @@ pub use entrypoint::Entrypoint;
 pub use handler::{ErrorHandler, NodeFailed};
 pub use node::{Interrupted, Node, NodeError, NodeOutput, ParentCommand, Router};
 pub use options::NodeOptions;
+pub use recorder::Recorder;
 pub use scope::Persistence;
 pub use typed::{IntoOutput, State, choose, typed, typed_with};
 

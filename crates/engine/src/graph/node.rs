@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
-use crate::base::command::{Command, Target};
+use crate::base::command::{Command, CommandGraph, Target};
 use crate::base::failure::Failure;
 use crate::base::ids::Name;
 use crate::graph::context::NodeContext;
@@ -60,6 +60,16 @@ impl NodeOutput {
     /// An update from key and value pairs.
     pub fn update<K: Into<Arc<str>>, V: Into<Value>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
         NodeOutput::Update(Value::Object(entries.into_iter().collect::<Object>()))
+    }
+    /// Where its commands for this graph lead.
+    pub(crate) fn targets(&self) -> Vec<&Target> {
+        match self {
+            NodeOutput::Command(command) if command.graph == CommandGraph::Current => {
+                command.goto.iter().collect()
+            }
+            NodeOutput::Many(outputs) => outputs.iter().flat_map(NodeOutput::targets).collect(),
+            _ => Vec::new(),
+        }
     }
 }
 

@@ -105,6 +105,9 @@ pub struct RunConfig {
     /// Answers to a checkpoint that the thread has moved past: tasks that finished there are not run again. LangGraph
     /// runs them again.
     pub keep_finished: bool,
+    /// Stores beside the writes of each task which state keys it read and why its routers went where they did, as a
+    /// [`TaskRecord`](crate::TaskRecord). Nothing that runs depends on it.
+    pub record: bool,
     /// Measures what the run costs, when given.
     pub metrics: Option<Meter>,
     /// Inputs and outputs appear in spans up to this many bytes; 0 keeps them out.
@@ -147,6 +150,7 @@ impl Default for RunConfig {
             effects: EffectPolicy::default(),
             effects_of: BTreeMap::new(),
             keep_finished: false,
+            record: false,
             metrics: None,
             content_limit: 1024,
             testing: Testing::default(),
@@ -255,6 +259,11 @@ impl RunConfig {
     /// Runs [one task](Self#structfield.step_task) of the open step.
     pub fn step_task(mut self, task: impl Into<Option<StepTask>>) -> Self {
         self.step_task = task.into();
+        self
+    }
+    /// Stores what tasks [read and decide](Self#structfield.record), or does not.
+    pub fn record(mut self, record: bool) -> Self {
+        self.record = record;
         self
     }
     /// Sets when checkpoints are [stored](Self#structfield.durability).

@@ -26,6 +26,10 @@ pub(crate) async fn write(
         NodeOutput::Update(Value::Object(returned)) if !spec.branches.is_empty() => Some(returned.clone()),
         _ => None,
     };
+    let recorder = context.recorder();
+    if let Some(recorder) = recorder {
+        recorder.end_node(output.targets());
+    }
     write_output(plan, node, output, writes)?;
     for channel in &spec.edges {
         writes.push((Channel::Known(*channel), Value::Null));
@@ -80,6 +84,9 @@ pub(crate) async fn write(
                 "InvalidUpdateError",
                 "Cannot send a packet to the END node",
             ));
+        }
+        if let Some(recorder) = recorder {
+            recorder.end_edge(&branch.name, &targets);
         }
         for target in targets {
             goto(plan, target, writes);

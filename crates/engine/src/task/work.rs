@@ -13,10 +13,12 @@ use crate::base::command::{Command, Packet, Target};
 use crate::base::failure::Failure;
 use crate::base::timeout::Timeout;
 use crate::channel::packet;
+use crate::checkpoint::task_record::TaskRecord;
 use crate::checkpoint::types::reserved::RETURN;
 use crate::graph::call::TaskFn;
 use crate::graph::context::NodeContext;
 use crate::graph::node::{Interrupted, Node, NodeError, NodeOutput};
+use crate::graph::recorder::Recorder;
 use crate::graph::writes::{Channel, Writes};
 use crate::policy::effect::Effect;
 use crate::state::entries::add_message;
@@ -38,6 +40,8 @@ pub(crate) struct Outcome {
     pub(crate) writes: Writes,
     pub(crate) end: End,
     pub(crate) answers: Option<Vec<Value>>,
+    /// What it read and decided, in runs that record it.
+    pub(crate) record: Option<TaskRecord>,
 }
 
 /// The work of a task, whatever attempt it is.
@@ -79,6 +83,10 @@ impl Work {
             writes,
             end,
             answers: context.used_answers(),
+            record: context
+                .recorder()
+                .map(Recorder::take)
+                .filter(|record| !record.is_empty()),
         }
     }
 

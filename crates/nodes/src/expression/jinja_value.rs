@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use minijinja::value::{Enumerator, Object as Dynamic, ObjectRepr, Value as Jinja, ValueKind};
-use superstep::{List, Number, Object, Value};
+use superstep::{List, NodeContext, Number, Object, Value};
 
 /// Deepest nesting that is converted back; JSON readers stop there as well.
 pub(crate) const MAX_DEPTH: usize = 128;
@@ -63,6 +63,60 @@ impl Dynamic for ListView {
     }
 }
 
+/// The state of a run that records which keys are read.
+struct StateView {
+    state: Object,
+    run: NodeContext,
+}
+
+impl StateView {
+    fn read_all(&self) {
+        if let Some(recorder) = self.run.recorder() {
+            recorder.read_all();
+        }
+    }
+}
+
+impl fmt::Debug for StateView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.read_all();
+        fmt::Display::fmt(&Value::Object(self.state.clone()), f)
+    }
+}
+
+impl Dynamic for StateView {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+    fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
+        self.get_value_by_str(key.as_str()?)
+    }
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Jinja> {
+        let value = self.state.get(key);
+        if let Some(recorder) = self.run.recorder() {
+            recorder.read(key, value);
+        }
+        value.map(to_jinja)
+    }
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        self.read_all();
+        let keys: Vec<Jinja> = self.state.keys().map(|key| Jinja::from(key.clone())).collect();
+        Enumerator::Values(keys)
+    }
+    fn enumerator_len(self: &Arc<Self>) -> Option<usize> {
+        self.read_all();
+        Some(self.state.len())
+    }
+}
+
+/// The state as Jinja sees it in a run that records which keys are read.
+pub(crate) fn recorded_state(run: &NodeContext, state: &Object) -> Jinja {
+    Jinja::from_object(StateView {
+        state: state.clone(),
+        run: run.clone(),
+    })
+}
+
 /// The engine value as Jinja sees it; lists and objects are shared.
 pub(crate) fn to_jinja(value: &Value) -> Jinja {
     match value {
@@ -85,7 +139,9 @@ pub(crate) fn to_jinja(value: &Value) -> Jinja {
 
 /// Is it a list or an object of the engine's, as it is?
 pub(crate) fn is_view(value: &Jinja) -> bool {
-    value.downcast_object_ref::<ListView>().is_some() || value.downcast_object_ref::<ObjectView>().is_some()
+    value.downcast_object_ref::<ListView>().is_some()
+        || value.downcast_object_ref::<ObjectView>().is_some()
+        || value.downcast_object_ref::<StateView>().is_some()
 }
 
 /// A Jinja value as JSON; `Err` says what cannot be JSON.
@@ -129,6 +185,10 @@ fn convert(value: &Jinja, depth: usize, budget: &mut Budget) -> Result<Value, St
     }
     if let Some(view) = value.downcast_object_ref::<ObjectView>() {
         return Ok(Value::Object(view.0.clone()));
+    }
+    if let Some(view) = value.downcast_object_ref::<StateView>() {
+        view.read_all();
+        return Ok(Value::Object(view.state.clone()));
     }
     match value.kind() {
         ValueKind::None => Ok(Value::Null),

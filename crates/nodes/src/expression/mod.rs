@@ -24,7 +24,7 @@ use self::jinja::{JINJA, Limited};
 pub use self::uses::{FILTERS, Uses};
 use self::uses::{code_of, unknown_filters};
 
-use self::jinja_value::{from_jinja, to_jinja};
+use self::jinja_value::{from_jinja, recorded_state, to_jinja};
 use crate::base::suggest;
 
 /// Instructions after which an evaluation is stopped: a loop over some hundred thousand items, about a tenth of a second.
@@ -126,6 +126,8 @@ pub struct Scope {
     /// The run context; an object without members when the run has none.
     context: Value,
     extra: Vec<(Arc<str>, Value)>,
+    /// The run that notes which keys of the state are read.
+    run: Option<NodeContext>,
 }
 
 impl fmt::Debug for Scope {
@@ -141,11 +143,14 @@ impl Scope {
             state: state.clone(),
             context: superstep::Object::new().into(),
             extra: Vec::new(),
+            run: None,
         }
     }
-    /// The same in a run, whose context is `context`.
+    /// The same in a run, whose context is `context`. The run is given the names of the keys that are read, if it wants
+    /// them.
     pub fn of(run: &NodeContext, state: &Value) -> Self {
         let mut scope = Self::new(state);
+        scope.run = run.recorder().is_some().then(|| run.clone());
         if !run.context().is_null() {
             scope.context = run.context().clone();
         }
@@ -168,7 +173,10 @@ impl Dynamic for Scope {
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Jinja> {
         let extra = || self.extra.iter().rev().find(|(name, _)| **name == *key);
         match key {
-            "state" | "input" => Some(to_jinja(&self.state)),
+            "state" | "input" => Some(match (&self.run, &self.state) {
+                (Some(run), Value::Object(state)) => recorded_state(run, state),
+                _ => to_jinja(&self.state),
+            }),
             _ => match (extra(), key) {
                 (Some((_, value)), _) => Some(to_jinja(value)),
                 (None, "context") => Some(to_jinja(&self.context)),
@@ -370,6 +378,11 @@ impl Expression {
     /// What it uses.
     pub fn uses(&self) -> &Uses {
         &self.origin.uses
+    }
+
+    /// Its text.
+    pub fn source(&self) -> &str {
+        &self.origin.source
     }
 
     /// Evaluates it; the result keeps its JSON type.

@@ -17,6 +17,7 @@ use crate::kinds::tools::{McpSource, ToolConfig, Tools};
 use crate::models::Reasoning;
 use crate::project::graph_files::AGENT;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site, parse};
+use crate::state::reads::{read, track_reads};
 use crate::state::schema::Keys;
 
 // The nodes of the graph inside.
@@ -406,13 +407,13 @@ struct AgentNode {
 impl Node for AgentNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
+            track_reads(&context);
             let given = self
                 .given
                 .iter()
-                .filter_map(|key| Some((key.clone(), input.get(key)?.clone())));
+                .filter_map(|key| Some((key.clone(), read(&context, &input, key)?.clone())));
             let mut given: Object = given.collect();
-            let before = input
-                .get(&self.messages)
+            let before = read(&context, &input, &self.messages)
                 .and_then(Value::as_array)
                 .map_or(0, |list| list.len());
             given.insert(BEFORE, i64::try_from(before).unwrap_or(i64::MAX));

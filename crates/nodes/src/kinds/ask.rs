@@ -18,6 +18,7 @@ use crate::base::time::millis;
 use crate::expression::{Scope, Template};
 use crate::kinds::durable::recorded;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
+use crate::state::reads::{read, track_reads};
 use crate::state::schema::Key;
 
 /// Settings of an `ask` node.
@@ -312,6 +313,7 @@ impl AskNode {
 impl Node for AskNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
+            track_reads(&context);
             let mut question = Object::new();
             question.insert("question", self.question.render(&Scope::of(&context, &input))?);
             question.insert("schema", self.schema.clone());
@@ -319,12 +321,17 @@ impl Node for AskNode {
             let shown: Object = self
                 .context
                 .iter()
-                .map(|key| (key.clone(), input.get(key).cloned().unwrap_or_default()))
+                .map(|key| {
+                    (
+                        key.clone(),
+                        read(&context, &input, key).cloned().unwrap_or_default(),
+                    )
+                })
                 .collect();
             question.insert("context", shown);
             if let Some(key) = &self.edit {
                 question.insert("edit", key.clone());
-                question.insert("value", input.get(key).cloned().unwrap_or_default());
+                question.insert("value", read(&context, &input, key).cloned().unwrap_or_default());
             }
             if !self.who.is_empty() {
                 question.insert("who", self.who.clone());

@@ -11,6 +11,7 @@ use superstep_document::Diagnostic;
 use crate::base::config_schema::schema_of;
 use crate::expression::{Expression, Scope};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
+use crate::state::reads::track_reads;
 
 /// Settings of an `assign` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -91,6 +92,7 @@ struct AssignNode {
 impl Node for AssignNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
+            track_reads(&context);
             let scope = Scope::of(&context, &input);
             let mut update = Object::new();
             for (key, source) in &self.set {

@@ -20,6 +20,7 @@ use crate::expression::{Expression, Scope};
 use crate::kinds::ask::WAITS;
 use crate::kinds::durable::recorded;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
+use crate::state::reads::track_reads;
 
 /// Longest wait: a year.
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
@@ -147,6 +148,7 @@ fn question(wake: u64) -> Value {
 impl Node for DelayNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
+            track_reads(&context);
             let now = context.now_ms();
             let wake = self.wake(now, &Scope::of(&context, &input))?;
             let began = superstep::json!({"from": now, "until": wake});

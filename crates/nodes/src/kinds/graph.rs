@@ -15,6 +15,7 @@ use crate::base::config_schema::schema_of;
 use crate::expression::{Expression, Scope};
 use crate::project::graph_files::GRAPH;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
+use crate::state::reads::{read, track_reads};
 use crate::state::schema::Keys;
 
 /// What `output` calls the nested graph's result.
@@ -258,9 +259,15 @@ fn picked(value: &Value, keys: &[String]) -> Value {
 impl Node for GraphNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
+            track_reads(&context);
             let given = match &self.input {
                 Some(mapping) => mapped(mapping, &Scope::of(&context, &input))?,
-                None => picked(&input, &self.given),
+                None => {
+                    for key in &self.given {
+                        read(&context, &input, key);
+                    }
+                    picked(&input, &self.given)
+                }
             };
             let result = context.invoke(&self.graph, Input::value(given)).await?;
             Ok(NodeOutput::Update(match &self.output {

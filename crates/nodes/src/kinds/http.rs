@@ -22,6 +22,7 @@ use crate::kinds::http_request::{
 };
 use crate::models::Variables;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
+use crate::state::reads::track_reads;
 
 /// Settings of an `http` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -354,6 +355,7 @@ impl HttpNode {
 impl Node for HttpNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
+            track_reads(&context);
             let scope = Scope::of(&context, &input);
             let call = self.call(&context, &scope)?;
             let asked = format!("{} {}", call.method, http_request::origin(call.url.as_str()));

@@ -18,6 +18,7 @@ use crate::base::config_schema::schema_of;
 use crate::expression::{Expression, Scope};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::search::{self, Embedder, Folders, Hit, Hits, Mode, NGRAMS, Progress, Search, SearchError};
+use crate::state::reads::track_reads;
 
 /// How often a long indexing says how far it is.
 const TELL: Duration = Duration::from_millis(200);
@@ -231,6 +232,7 @@ impl Drop for StopOnDrop {
 impl Node for RetrieveNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
+            track_reads(&context);
             let query = match self.query.eval(&Scope::of(&context, &input))? {
                 Value::String(text) => text.to_string(),
                 Value::Array(words) if words.iter().all(|word| word.as_str().is_some()) => words

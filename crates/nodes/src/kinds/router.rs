@@ -14,6 +14,7 @@ use crate::base::config_schema::schema_of;
 use crate::base::schema_validator::SchemaValidator;
 use crate::expression::{Expression, Scope};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
+use crate::state::reads::track_reads;
 
 /// Settings of a `router` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -263,11 +264,19 @@ struct RouterNode {
 impl RouterNode {
     async fn chosen(&self, context: &NodeContext, input: Value) -> Result<Value, NodeError> {
         if let Some(asking) = &self.asking {
-            return asking.ask(context, input).await;
+            let label = asking.ask(context, input).await?;
+            if let Some(recorder) = context.recorder() {
+                recorder.decided_by(None, &label);
+            }
+            return Ok(label);
         }
         let scope = Scope::of(context, &input);
         for (label, when) in &self.ways {
-            if when.as_ref().map_or(Ok(true), |when| when.truth(&scope))? {
+            let held = when.as_ref().map_or(Ok(true), |when| when.truth(&scope))?;
+            if let Some(recorder) = context.recorder() {
+                recorder.tried(label, when.as_ref().map(Expression::source), held);
+            }
+            if held {
                 return Ok(Value::String(label.clone()));
             }
         }
@@ -280,6 +289,9 @@ impl RouterNode {
                 ),
             )
         })?;
+        if let Some(recorder) = context.recorder() {
+            recorder.tried(&otherwise, None, true);
+        }
         Ok(Value::String(otherwise))
     }
 }
@@ -287,6 +299,7 @@ impl RouterNode {
 impl Node for RouterNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
+            track_reads(&context);
             let label = self.chosen(&context, input).await?;
             Ok(NodeOutput::update([(self.into.clone(), label)]))
         })

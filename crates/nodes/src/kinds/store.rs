@@ -16,6 +16,7 @@ use crate::base::config_schema::schema_of;
 use crate::expression::{Expression, Scope, Template};
 use crate::programs::requests::shown;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
+use crate::state::reads::track_reads;
 
 /// Settings of a `store` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -356,6 +357,7 @@ impl StoreNode {
 impl Node for StoreNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
+            track_reads(&context);
             let scope = Scope::of(&context, &input);
             let answers = asked(&context, &self.name, vec![self.op(&scope)?]).await?;
             let Some(into) = self.config.into.as_ref().filter(|_| self.config.action.reads()) else {

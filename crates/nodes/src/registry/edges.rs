@@ -83,6 +83,9 @@ impl Router for When {
     fn route(&self, context: NodeContext, state: Value) -> Chosen<'_> {
         Box::pin(async move {
             let follow = self.when.truth(&Scope::of(&context, &state))?;
+            if let Some(recorder) = context.recorder() {
+                recorder.decided_by(Some(self.when.source()), &follow.into());
+            }
             Ok(if follow {
                 vec![Target::node(self.to.clone())]
             } else {
@@ -125,7 +128,11 @@ impl Route {
 impl Router for Route {
     fn route(&self, context: NodeContext, state: Value) -> Chosen<'_> {
         Box::pin(async move {
-            match self.route.eval(&Scope::of(&context, &state))? {
+            let result = self.route.eval(&Scope::of(&context, &state))?;
+            if let Some(recorder) = context.recorder() {
+                recorder.decided_by(Some(self.route.source()), &result);
+            }
+            match result {
                 Value::Array(labels) => labels.iter().map(|label| self.target(label)).collect(),
                 label => Ok(vec![self.target(&label)?]),
             }
@@ -145,6 +152,10 @@ impl Router for Each {
         Box::pin(async move {
             let scope = Scope::of(&context, &state);
             let items = self.each.list(&scope)?;
+            if let Some(recorder) = context.recorder() {
+                let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
+                recorder.decided_by(Some(self.each.source()), &count.into());
+            }
             let packet = |item: &Value| {
                 let scope = scope.clone().with(self.item.clone(), item.clone());
                 let mut input = Object::new();

@@ -22,6 +22,7 @@ mod programs;
 mod provider;
 mod python;
 mod recording;
+mod records;
 mod run_context;
 mod scale;
 mod search;

@@ -109,6 +109,7 @@ async fn once<F: Future<Output = Outcome>>(
             writes: Vec::new(),
             end: End::Failed(failure),
             answers: context.used_answers(),
+            record: None,
         },
     }
 }

@@ -243,6 +243,7 @@ impl Loop {
             mut writes,
             end,
             answers,
+            record,
         } = outcome;
         if matches!(end, End::Done)
             && !head.is_call()
@@ -280,6 +281,10 @@ impl Loop {
             }
         }
         let leaves_something = self.note_rest(place, &mut verdict);
+        if let Some(record) = record.filter(|_| leaves_something && self.persister.is_some()) {
+            let noted = (Channel::Named(reserved::RECORD.into()), record.to_value());
+            verdict.notes.push(noted);
+        }
         if leaves_something && self.persister.is_some() {
             self.store_outcome(place, &writes, &mut verdict, others, ended)
                 .await?;

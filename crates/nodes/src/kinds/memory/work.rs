@@ -14,6 +14,7 @@ use crate::expression::{Expression, Scope};
 use crate::kinds::inner_model::Asking;
 use crate::kinds::store::{Namespace, asked};
 use crate::programs::requests::shown;
+use crate::state::reads::{read, track_reads};
 
 /// Facts that a model is shown before it finds new ones.
 const KNOWN: usize = 50;
@@ -214,7 +215,7 @@ impl MemoryNode {
             return Ok(NodeOutput::none());
         }
         let known = match &summarise.summary {
-            Some(key) => input.get(key).cloned().unwrap_or_default(),
+            Some(key) => read(context, input, key).cloned().unwrap_or_default(),
             None => old
                 .iter()
                 .find(|message| is_summary(message))
@@ -290,8 +291,8 @@ impl MemoryNode {
 impl Node for MemoryNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
-            let list = input
-                .get(&self.messages)
+            track_reads(&context);
+            let list = read(&context, &input, &self.messages)
                 .and_then(Value::as_array)
                 .cloned()
                 .unwrap_or_default();

@@ -19,6 +19,7 @@ use crate::models::{
     self, Answer, CallPiece, Exchanges, Facts, ModelError, Piece, Providers, Reasoning, Recording,
     Recordings, Request, ToolCall, ToolChoice, ToolSpec, Watch, pictures,
 };
+use crate::state::reads::{read, track_reads};
 
 /// The node.
 pub(super) struct ModelNode {
@@ -71,6 +72,7 @@ pub(super) struct ScriptedCall {
 impl Node for ModelNode {
     fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
         Box::pin(async move {
+            track_reads(&context);
             let mut spent = Spent::default();
             let value = tokio::select! {
                 biased;
@@ -416,7 +418,7 @@ impl ModelNode {
             messages.push(self.resource(context, server, uri.render(scope)?).await?);
         }
         if let Some(key) = &self.messages {
-            match input.get(key) {
+            match read(context, input, key) {
                 None | Some(Value::Null) => {}
                 Some(Value::Array(list)) => messages.extend(list.iter().cloned()),
                 Some(one) => messages.push(one.clone()),

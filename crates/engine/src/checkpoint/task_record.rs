@@ -1,0 +1,398 @@
+//! What is recorded beside the writes of a task ([`RECORD`](super::types::reserved::RECORD)): which state keys it read,
+//! and why it went where it did. Nothing that runs depends on it; old threads have none.
+
+use std::fmt::{self, Write as _};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::base::ids::Name;
+use crate::value::{List, Object, Value};
+
+/// Bytes of JSON of a value that is recorded as it is.
+pub const LARGEST_RECORDED_VALUE: usize = 200;
+/// Bytes of JSON of a value whose size and hash are recorded.
+const LARGEST_HASHED: usize = 64 * 1024;
+/// Letters of an expression.
+const LONGEST_EXPRESSION: usize = 400;
+/// Entries of a list in a decision: values, conditions, targets.
+const MOST_ENTRIES: usize = 16;
+
+/// What a task read and decided.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TaskRecord {
+    /// The state keys that it read.
+    pub reads: KeysRead,
+    /// Where its edges led, and where the node itself did.
+    pub decisions: Vec<Decision>,
+}
+
+/// Which state keys a task read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum KeysRead {
+    /// Not seen: any key of its input may have been read.
+    #[default]
+    Unknown,
+    /// The state was used as a whole.
+    All,
+    /// These, in the order of their first use.
+    Keys(Vec<Name>),
+}
+
+/// Where a conditional edge led, or the node itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decision {
+    /// The conditional edge, by the name of its branch; `None` when the node itself decided.
+    pub edge: Option<Name>,
+    /// The nodes that it led to, each once; empty when the edge was not taken.
+    pub to: Vec<Name>,
+    /// Number of packets that it sent.
+    pub packets: usize,
+    /// Why, where the router says so.
+    pub reason: Option<Reason>,
+    /// Some of it was left out: there were too many entries.
+    pub cut: bool,
+}
+
+/// Why something was decided as it was.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reason {
+    /// The expression that decided.
+    pub expression: Option<Name>,
+    /// What it gave.
+    pub result: Option<RecordedValue>,
+    /// The state keys that were read for it, with their values at that time.
+    pub values: Vec<(Name, RecordedValue)>,
+    /// The conditions that were tried, in order.
+    pub conditions: Vec<TriedCondition>,
+}
+
+/// A condition that was tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriedCondition {
+    /// What is chosen when it is true.
+    pub label: Name,
+    /// Its expression; none where it always holds.
+    pub expression: Option<Name>,
+    /// Whether it held.
+    pub held: bool,
+}
+
+/// A value as it was when it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecordedValue {
+    /// The value.
+    Whole(Value),
+    /// A value of more than [`LARGEST_RECORDED_VALUE`] bytes.
+    Large {
+        /// Bytes of its JSON; `None` when they are more than 64 KiB.
+        size: Option<usize>,
+        /// A hash of its JSON, in hexadecimal; `None` where the size is.
+        hash: Option<String>,
+    },
+}
+
+/// Counts and hashes what is written, up to a limit.
+struct Digest {
+    hash: Xxh3,
+    size: usize,
+}
+
+impl fmt::Write for Digest {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.size += text.len();
+        if self.size > LARGEST_HASHED {
+            return Err(fmt::Error);
+        }
+        self.hash.update(text.as_bytes());
+        Ok(())
+    }
+}
+
+impl From<&Value> for RecordedValue {
+    fn from(value: &Value) -> Self {
+        if let Value::Null | Value::Bool(_) | Value::Number(_) = value {
+            return Self::Whole(value.clone());
+        }
+        let mut digest = Digest {
+            hash: Xxh3::new(),
+            size: 0,
+        };
+        match write!(digest, "{value}") {
+            Ok(()) if digest.size <= LARGEST_RECORDED_VALUE => Self::Whole(value.clone()),
+            Ok(()) => Self::Large {
+                size: Some(digest.size),
+                hash: Some(format!("{:016x}", digest.hash.digest())),
+            },
+            Err(_) => Self::Large {
+                size: None,
+                hash: None,
+            },
+        }
+    }
+}
+
+/// An expression as it is recorded: its beginning, when it is long.
+pub(crate) fn shortened(expression: &str) -> Name {
+    match expression.char_indices().nth(LONGEST_EXPRESSION) {
+        Some((end, _)) => format!("{}…", &expression[..end]).into(),
+        None => expression.into(),
+    }
+}
+
+impl RecordedValue {
+    fn to_value(&self) -> Value {
+        match self {
+            Self::Whole(value) => object([("value", value.clone())]),
+            Self::Large { size, hash } => {
+                let mut object = Object::new();
+                object.insert("size", size.map(|size| size as u64));
+                object.insert("hash", hash.clone());
+                Value::Object(object)
+            }
+        }
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        if let Some(whole) = value.get("value") {
+            return Some(Self::Whole(whole.clone()));
+        }
+        Some(Self::Large {
+            size: value.get("size")?.as_u64().and_then(|size| size.try_into().ok()),
+            hash: value.get("hash")?.as_str().map(str::to_owned),
+        })
+    }
+}
+
+fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    Value::Object(entries.into_iter().collect())
+}
+
+fn names(names: &[Name]) -> Value {
+    Value::Array(names.iter().cloned().map(Value::String).collect())
+}
+
+fn names_of(value: Option<&Value>) -> Vec<Name> {
+    let list = value.and_then(Value::as_array);
+    let texts = list.iter().flat_map(|list| list.iter()).filter_map(Value::as_str);
+    texts.map(Name::from).collect()
+}
+
+impl TriedCondition {
+    fn to_value(&self) -> Value {
+        let mut entries = Object::new();
+        entries.insert("label", self.label.clone());
+        if let Some(expression) = &self.expression {
+            entries.insert("expression", expression.clone());
+        }
+        entries.insert("held", self.held);
+        Value::Object(entries)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        Some(Self {
+            label: value.get("label")?.as_str()?.into(),
+            expression: value.get("expression").and_then(Value::as_str).map(Name::from),
+            held: value.get("held")?.as_bool()?,
+        })
+    }
+}
+
+impl Decision {
+    /// Leaves out what goes beyond the longest lists.
+    pub(crate) fn bounded(mut self) -> Self {
+        let mut lengths = vec![self.to.len()];
+        self.to.truncate(MOST_ENTRIES);
+        if let Some(reason) = &mut self.reason {
+            lengths.extend([reason.values.len(), reason.conditions.len()]);
+            reason.values.truncate(MOST_ENTRIES);
+            reason.conditions.truncate(MOST_ENTRIES);
+        }
+        self.cut |= lengths.iter().any(|length| *length > MOST_ENTRIES);
+        self
+    }
+
+    fn to_value(&self) -> Value {
+        let mut entries = Object::new();
+        if let Some(edge) = &self.edge {
+            entries.insert("edge", edge.clone());
+        }
+        entries.insert("to", names(&self.to));
+        if self.packets > 0 {
+            entries.insert("packets", self.packets as u64);
+        }
+        if let Some(reason) = &self.reason {
+            if let Some(expression) = &reason.expression {
+                entries.insert("expression", expression.clone());
+            }
+            if let Some(result) = &reason.result {
+                entries.insert("result", result.to_value());
+            }
+            if !reason.values.is_empty() {
+                let values = reason.values.iter();
+                let values: Object = values
+                    .map(|(key, value)| (key.clone(), value.to_value()))
+                    .collect();
+                entries.insert("values", values);
+            }
+            if !reason.conditions.is_empty() {
+                let conditions: List = reason.conditions.iter().map(TriedCondition::to_value).collect();
+                entries.insert("conditions", conditions);
+            }
+        }
+        if self.cut {
+            entries.insert("cut", true);
+        }
+        Value::Object(entries)
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        let text = |key: &str| value.get(key).and_then(Value::as_str).map(Name::from);
+        let reason = Reason {
+            expression: text("expression"),
+            result: value.get("result").and_then(RecordedValue::from_value),
+            values: (value.get("values").and_then(Value::as_object).into_iter())
+                .flat_map(Object::iter)
+                .filter_map(|(key, value)| Some((key.clone(), RecordedValue::from_value(value)?)))
+                .collect(),
+            conditions: (value.get("conditions").and_then(Value::as_array).into_iter())
+                .flat_map(|list| list.iter())
+                .filter_map(TriedCondition::from_value)
+                .collect(),
+        };
+        value.as_object()?;
+        Some(Self {
+            edge: text("edge"),
+            to: names_of(value.get("to")),
+            packets: (value.get("packets").and_then(Value::as_u64))
+                .map_or(0, |packets| usize::try_from(packets).unwrap_or(usize::MAX)),
+            reason: (reason != Reason::default()).then_some(reason),
+            cut: value.get("cut").and_then(Value::as_bool).unwrap_or(false),
+        })
+    }
+}
+
+impl TaskRecord {
+    /// True when there is nothing to store.
+    pub fn is_empty(&self) -> bool {
+        self.reads == KeysRead::Unknown && self.decisions.is_empty()
+    }
+
+    /// The record as it is stored.
+    pub fn to_value(&self) -> Value {
+        let mut entries = Object::new();
+        match &self.reads {
+            KeysRead::Unknown => {}
+            KeysRead::All => drop(entries.insert("reads", "*")),
+            KeysRead::Keys(keys) => drop(entries.insert("reads", names(keys))),
+        }
+        if !self.decisions.is_empty() {
+            let decisions: List = self.decisions.iter().map(Decision::to_value).collect();
+            entries.insert("decisions", decisions);
+        }
+        Value::Object(entries)
+    }
+
+    /// Reads a stored record. What it does not know is left out.
+    pub fn from_value(value: &Value) -> Self {
+        Self {
+            reads: match value.get("reads") {
+                None => KeysRead::Unknown,
+                Some(Value::Array(_)) => KeysRead::Keys(names_of(value.get("reads"))),
+                Some(_) => KeysRead::All,
+            },
+            decisions: (value.get("decisions").and_then(Value::as_array).into_iter())
+                .flat_map(|list| list.iter())
+                .filter_map(Decision::from_value)
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    #[test]
+    fn a_record_is_read_as_it_was_stored() {
+        let condition = |label: &str, held| TriedCondition {
+            label: label.into(),
+            expression: Some("state.x > 1".into()),
+            held,
+        };
+        let record = TaskRecord {
+            reads: KeysRead::Keys(vec!["x".into(), "y".into()]),
+            decisions: vec![
+                Decision {
+                    edge: Some("a->b".into()),
+                    to: vec!["b".into()],
+                    packets: 3,
+                    reason: Some(Reason {
+                        expression: Some("state.x > 1".into()),
+                        result: Some((&json!(true)).into()),
+                        values: vec![
+                            ("x".into(), (&json!(null)).into()),
+                            ("y".into(), (&json!("y".repeat(500))).into()),
+                        ],
+                        conditions: vec![condition("yes", false), condition("no", true)],
+                    }),
+                    cut: false,
+                },
+                Decision::default(),
+            ],
+        };
+        let stored = record.to_value();
+        assert_eq!(TaskRecord::from_value(&stored), record);
+        assert_eq!(stored["decisions"][0]["values"]["y"]["size"], json!(502));
+        let all = TaskRecord {
+            reads: KeysRead::All,
+            ..TaskRecord::default()
+        };
+        assert_eq!(TaskRecord::from_value(&all.to_value()), all);
+        assert!(TaskRecord::from_value(&json!({})).is_empty());
+        assert!(TaskRecord::from_value(&json!(["anything"])).is_empty());
+    }
+
+    #[test]
+    fn large_values_are_a_size_and_a_hash() {
+        let of = |text: &str| RecordedValue::from(&json!(text));
+        assert_eq!(of("short"), RecordedValue::Whole(json!("short")));
+        let RecordedValue::Large { size, hash } = of(&"a".repeat(1000)) else {
+            panic!("it is too large to be kept");
+        };
+        assert_eq!(size, Some(1002));
+        let RecordedValue::Large { hash: other, .. } = of(&"b".repeat(1000)) else {
+            panic!("it is too large to be kept");
+        };
+        assert_ne!(hash, other);
+        let huge = of(&"a".repeat(LARGEST_HASHED));
+        assert_eq!(
+            huge,
+            RecordedValue::Large {
+                size: None,
+                hash: None
+            }
+        );
+    }
+
+    #[test]
+    fn a_decision_is_at_most_a_few_kilobytes() {
+        let long = "x".repeat(LARGEST_RECORDED_VALUE - 2);
+        let decision = Decision {
+            edge: Some("edge".into()),
+            to: (0..10_000).map(|n| format!("n{n}").into()).collect(),
+            packets: 0,
+            reason: Some(Reason {
+                values: (0..100)
+                    .map(|n| (format!("k{n}").into(), (&json!(long.clone())).into()))
+                    .collect(),
+                ..Reason::default()
+            }),
+            cut: false,
+        };
+        let bounded = decision.bounded();
+        assert!(bounded.cut);
+        let length = bounded.to_value().to_string().len();
+        assert!(length <= 4096, "{length} bytes");
+    }
+}

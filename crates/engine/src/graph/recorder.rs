@@ -1,0 +1,134 @@
+//! What a task notes while it runs: the state keys that it reads, and why it decides as it does.
+
+use parking_lot::Mutex;
+
+use crate::base::command::Target;
+use crate::base::ids::Name;
+use crate::checkpoint::task_record::{
+    Decision, KeysRead, Reason, RecordedValue, TaskRecord, TriedCondition, shortened,
+};
+use crate::value::Value;
+
+/// Where nodes and routers note what they read and why they decide as they do; given by
+/// [`NodeContext::recorder`](crate::NodeContext::recorder) in runs with [`RunConfig::record`](crate::RunConfig::record).
+#[derive(Debug, Default)]
+pub struct Recorder(Mutex<Notes>);
+
+#[derive(Debug, Default)]
+struct Notes {
+    record: TaskRecord,
+    /// The node is done, and its edges decide.
+    node_ended: bool,
+    /// What was read for the decision that is being made.
+    read: Vec<(Name, Option<Value>)>,
+    reason: Option<Reason>,
+}
+
+impl Recorder {
+    /// Says that each key is noted when the node reads it. Without it nobody knows what a node reads of its input.
+    pub fn tracks_reads(&self) {
+        let mut notes = self.0.lock();
+        if notes.record.reads == KeysRead::Unknown && !notes.node_ended {
+            notes.record.reads = KeysRead::Keys(Vec::new());
+        }
+    }
+
+    /// Notes that a key of the state was read, and its value.
+    pub fn read(&self, key: &str, value: Option<&Value>) {
+        let mut notes = self.0.lock();
+        if let KeysRead::Keys(keys) = &mut notes.record.reads
+            && !keys.iter().any(|known| **known == *key)
+        {
+            keys.push(key.into());
+        }
+        if !notes.read.iter().any(|(known, _)| **known == *key) {
+            notes.read.push((key.into(), value.cloned()));
+        }
+    }
+
+    /// Notes that the state was used as a whole.
+    pub fn read_all(&self) {
+        let mut notes = self.0.lock();
+        if notes.record.reads != KeysRead::Unknown {
+            notes.record.reads = KeysRead::All;
+        }
+    }
+
+    /// Notes what decides, and the expression that gave it, if one did. The keys that were read since the last decision
+    /// are its reasons.
+    pub fn decided_by(&self, expression: Option<&str>, result: &Value) {
+        let mut notes = self.0.lock();
+        let reason = notes.reason.get_or_insert_default();
+        reason.expression = expression.map(shortened);
+        reason.result = Some(result.into());
+    }
+
+    /// Notes a condition that was tried for a label, and whether it held; `None` for one that always holds.
+    pub fn tried(&self, label: &str, expression: Option<&str>, held: bool) {
+        let mut notes = self.0.lock();
+        let reason = notes.reason.get_or_insert_default();
+        reason.conditions.push(TriedCondition {
+            label: label.into(),
+            expression: expression.map(shortened),
+            held,
+        });
+    }
+
+    /// Ends what the node itself decided: by a reason that it noted, or by a command that names targets.
+    pub(crate) fn end_node<'a>(&self, targets: impl IntoIterator<Item = &'a Target>) {
+        let decision = decision(None, targets);
+        let mut notes = self.0.lock();
+        notes.node_ended = true;
+        if notes.reason.is_some() || !decision.to.is_empty() {
+            notes.end(decision);
+        } else {
+            notes.read.clear();
+        }
+    }
+
+    /// Ends the decision of an edge.
+    pub(crate) fn end_edge(&self, edge: &Name, targets: &[Target]) {
+        self.0.lock().end(decision(Some(edge), targets));
+    }
+
+    /// Takes what was noted.
+    pub(crate) fn take(&self) -> TaskRecord {
+        std::mem::take(&mut *self.0.lock()).record
+    }
+}
+
+fn decision<'a>(edge: Option<&Name>, targets: impl IntoIterator<Item = &'a Target>) -> Decision {
+    let mut decision = Decision {
+        edge: edge.cloned(),
+        ..Decision::default()
+    };
+    for target in targets {
+        let name = match target {
+            Target::Node(name) => name,
+            Target::Send(packet) => {
+                decision.packets += 1;
+                &packet.node
+            }
+        };
+        // Packets go to one node most often.
+        if decision.to.last() != Some(name) && !decision.to.contains(name) {
+            decision.to.push(name.clone());
+        }
+    }
+    decision
+}
+
+impl Notes {
+    fn end(&mut self, mut decision: Decision) {
+        let read = std::mem::take(&mut self.read);
+        if let Some(mut reason) = self.reason.take() {
+            let values = read.iter().map(|(key, value)| {
+                let value = value.as_ref().unwrap_or(&Value::Null);
+                (key.clone(), RecordedValue::from(value))
+            });
+            reason.values = values.collect();
+            decision.reason = Some(reason);
+        }
+        self.record.decisions.push(decision.bounded());
+    }
+}
