@@ -1,12 +1,16 @@
 //! Threads that no run is on: their states, their questions, and edits.
 
 pub(crate) mod edit;
+pub(crate) mod lineage;
 pub(crate) mod past;
+pub(crate) mod provenance;
 pub(crate) mod questions;
 pub(crate) mod snapshot;
 pub(crate) mod threads;
 
 pub use edit::{StateUpdate, Updated};
+pub use lineage::Lineage;
+pub use provenance::{Provenance, ValueWrite, WriteOrigin, Writer};
 pub use questions::{questions, waiting_questions, withdraw};
 pub use snapshot::{StateSnapshot, TaskSnapshot, TaskState};
 

@@ -19,6 +19,7 @@ mod knowledge_agent;
 mod loops;
 mod nested;
 mod observe;
+mod provenance;
 mod questions;
 mod run_context;
 mod schedules;

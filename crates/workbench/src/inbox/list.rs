@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
+use superstep::inspect::Lineage;
 use superstep::{
     CheckpointAddress, CheckpointHead, CheckpointId, Interrupt, PendingWrite, StateRef, ThreadId, Waiting,
     WaitingQuery, waiting_questions,
@@ -18,7 +19,6 @@ use crate::base::blocking;
 use crate::inbox::question::asked;
 use crate::ledger::ThreadRow;
 use crate::session::{self, Asking};
-use crate::threads::lineage::Lineage;
 use crate::threads::listing::page_size;
 use crate::wire::{AppEvent, Inbox, ListInbox, Problem, Question, QuestionBranch};
 
@@ -249,7 +249,8 @@ impl Workbench {
                 .into_iter()
                 .next();
             let Some(newest) = newest else { continue };
-            let mut lineage = Lineage::from(self, thread.as_str(), [newest.clone()]);
+            let saver = self.saver();
+            let mut lineage = Lineage::from(&*saver, &thread, [newest.clone()]);
             for checkpoint in checkpoints {
                 let Some(step) = lineage.get(checkpoint).await?.map(|head| head.metadata.step) else {
                     continue;

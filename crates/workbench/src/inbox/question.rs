@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use superstep::{InterruptId, Value};
+use superstep::inspect::Lineage;
+use superstep::{InterruptId, ThreadId, Value};
 
 use crate::Workbench;
 use crate::base::problem::no_thread;
 use crate::session::{self, Withdrawal};
-use crate::threads::lineage::Lineage;
 use crate::wire::{
     Asked, Changes, CheckpointRef, Choice, Compare, Empty, Json, Problem, ReadChanges, WithdrawQuestion,
 };
@@ -125,7 +125,8 @@ impl Workbench {
         let Some(run) = run else {
             return Ok(Changes::default());
         };
-        let mut lineage = Lineage::from(self, id, [head.clone()]);
+        let (saver, thread) = (self.saver(), ThreadId::from(id));
+        let mut lineage = Lineage::from(&*saver, &thread, [head.clone()]);
         let mut at = Some(head.id);
         while let Some(checkpoint) = at {
             let Some(found) = lineage.get(&checkpoint).await? else {

@@ -44,6 +44,7 @@ impl RunOf<'_> {
         config.bounds = superstep_nodes::bounds(self.document);
         config.metadata = self.origin.of_run(self.run_id);
         config.cancel = self.cancel;
+        config.record = true;
         config.run_id = Some(self.run_id.to_owned());
         config
     }

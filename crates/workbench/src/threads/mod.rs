@@ -2,7 +2,6 @@
 
 pub(crate) mod compare;
 mod edit;
-pub(crate) mod lineage;
 pub(crate) mod listing;
 pub(crate) mod nested;
 mod route;

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use superstep::inspect::Lineage;
 use superstep::{
-    CheckpointHead, CheckpointId, Object, Source, StateRef, StateSnapshot, TaskSnapshot, Value,
+    CheckpointHead, CheckpointId, Object, Source, StateRef, StateSnapshot, TaskSnapshot, ThreadId, Value,
     waiting_questions,
 };
 
@@ -15,7 +16,6 @@ use crate::base::values;
 use crate::documents::graphs::Built;
 use crate::threads::compare::compare;
 use crate::threads::is_state_key;
-use crate::threads::lineage::Lineage;
 use crate::threads::route::route;
 use crate::threads::tasks::{TasksOf, task_view};
 use crate::wire::{
@@ -174,7 +174,8 @@ impl Workbench {
         // first unless the finished tasks of the open step are wanted.
         let id = (!live).then(|| head.id.as_str());
         let now = self.shown(built.as_ref(), thread_id, id).await?;
-        let mut lineage = Lineage::from(self, thread_id, [head.clone()]);
+        let (saver, thread) = (self.saver(), ThreadId::from(thread_id));
+        let mut lineage = Lineage::from(&*saver, &thread, [head.clone()]);
         let (line, longer) = lineage.line(&head, COUNTED).await?;
         let before = match line.first() {
             Some(parent) => Some(
@@ -297,7 +298,8 @@ impl Workbench {
         let (right, right_head) = self.side(&request.right).await?;
         let common_ancestor = if request.left.thread_id == request.right.thread_id {
             let both = [left_head.clone(), right_head.clone()];
-            let mut lineage = Lineage::from(self, &request.left.thread_id, both);
+            let (saver, thread) = (self.saver(), ThreadId::from(request.left.thread_id.as_str()));
+            let mut lineage = Lineage::from(&*saver, &thread, both);
             lineage.common_ancestor(&left_head.id, &right_head.id).await?
         } else {
             None

@@ -3,19 +3,19 @@
 
 use std::collections::HashMap;
 
-use superstep::{CheckpointHead, CheckpointId, ListQuery};
-
-use crate::Workbench;
-use crate::wire::Problem;
+use crate::base::ids::{CheckpointId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::types::{CheckpointHead, ListQuery, StorageError};
 
 /// Checkpoints of the first page; each later one is twice as large as the one before, up to [`LARGEST`].
 const FIRST: usize = 64;
 const LARGEST: usize = 1024;
 
 /// The checkpoints of a thread from one moment back, as far as they were asked for.
-pub(crate) struct Lineage<'a> {
-    workbench: &'a Workbench,
-    thread_id: &'a str,
+#[derive(Debug)]
+pub struct Lineage<'a> {
+    saver: &'a dyn Checkpointer,
+    thread: &'a ThreadId,
     read: HashMap<CheckpointId, CheckpointHead>,
     /// Everything between the beginning and this one has been read.
     oldest: CheckpointId,
@@ -24,16 +24,17 @@ pub(crate) struct Lineage<'a> {
 }
 
 impl<'a> Lineage<'a> {
-    /// Begins with checkpoints that are known already; what is older than the newest of them can be asked for.
-    pub(crate) fn from(
-        workbench: &'a Workbench,
-        thread_id: &'a str,
+    /// Begins with checkpoints of the outermost graph that are known already; what is older than the newest of them can
+    /// be asked for.
+    pub fn from(
+        saver: &'a dyn Checkpointer,
+        thread: &'a ThreadId,
         known: impl IntoIterator<Item = CheckpointHead>,
     ) -> Self {
         let read: HashMap<_, _> = known.into_iter().map(|head| (head.id.clone(), head)).collect();
         Self {
-            workbench,
-            thread_id,
+            saver,
+            thread,
             oldest: read.keys().max().cloned().unwrap_or_else(|| "".into()),
             read,
             page: FIRST,
@@ -42,17 +43,16 @@ impl<'a> Lineage<'a> {
     }
 
     /// A checkpoint that is older than those the lineage began with; `None` when it is not there any more.
-    pub(crate) async fn get(&mut self, id: &CheckpointId) -> Result<Option<&CheckpointHead>, Problem> {
+    pub async fn get(&mut self, id: &CheckpointId) -> Result<Option<&CheckpointHead>, StorageError> {
         while !self.read.contains_key(id) && *id < self.oldest && !self.ended {
             let query = ListQuery {
-                thread: Some(self.thread_id.into()),
+                thread: Some(self.thread.clone()),
                 ns: Some("".into()),
                 before: Some(self.oldest.clone()),
                 limit: Some(self.page),
                 ..ListQuery::default()
             };
-            let heads = self.workbench.saver().heads(&query).await;
-            let heads = heads?;
+            let heads = self.saver.heads(&query).await?;
             self.ended = heads.len() < self.page;
             self.page = (self.page * 2).min(LARGEST);
             if let Some(last) = heads.last() {
@@ -65,11 +65,11 @@ impl<'a> Lineage<'a> {
     }
 
     /// The checkpoints that a checkpoint continues, the nearest first, at most `limit`; with whether there are more.
-    pub(crate) async fn line(
+    pub async fn line(
         &mut self,
         from: &CheckpointHead,
         limit: usize,
-    ) -> Result<(Vec<CheckpointHead>, bool), Problem> {
+    ) -> Result<(Vec<CheckpointHead>, bool), StorageError> {
         let mut line = Vec::new();
         let mut at = from.parent.clone();
         while let Some(id) = at {
@@ -85,11 +85,11 @@ impl<'a> Lineage<'a> {
 
     /// The newest checkpoint that both continue; one of the two when the other continues it. A parent is always older,
     /// so the younger of the two steps back until they meet.
-    pub(crate) async fn common_ancestor(
+    pub async fn common_ancestor(
         &mut self,
         left: &CheckpointId,
         right: &CheckpointId,
-    ) -> Result<Option<CheckpointId>, Problem> {
+    ) -> Result<Option<CheckpointId>, StorageError> {
         let (mut left, mut right) = (left.clone(), right.clone());
         while left != right {
             let younger = if left > right { &mut left } else { &mut right };

@@ -1,0 +1,517 @@
+//! Where a value came from: the step that wrote it, what that step's task had read, where that came from, and so on until
+//! an input or an edit of a person.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::task_record::{Decision, KeysRead, TaskRecord};
+use crate::checkpoint::types::reserved::START;
+use crate::checkpoint::types::{CheckpointHead, ListQuery, Source};
+use crate::graph::compiled::Graph;
+use crate::inspect::lineage::Lineage;
+use crate::inspect::snapshot::{StateSnapshot, TaskSnapshot};
+use crate::stream::config::StateRef;
+use crate::stream::error::{RunError, StateError};
+use crate::value::{List, Value};
+
+/// Steps back that are looked through for one write.
+const LONGEST: usize = 100_000;
+/// Values of a key that are read for one write: those of a part of a value are compared one by one.
+const MOST_READ: usize = 2_000;
+/// Writers of a step whose reads are followed.
+const MOST_WRITERS: usize = 3;
+
+/// Where a value came from, as [`Graph::provenance`] finds it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Provenance {
+    /// The write of the value first; each other one is of something that an earlier one read.
+    pub writes: Vec<ValueWrite>,
+    /// There is more behind them.
+    pub more: bool,
+}
+
+/// A write of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValueWrite {
+    /// JSON Pointer of what was written, in the state of the checkpoint in which it was found.
+    pub pointer: String,
+    /// The write, by its place in the list, whose task read it; `None` for the value that was asked for.
+    pub read_by: Option<usize>,
+    /// The checkpoint that has the value for the first time.
+    pub written: CheckpointHead,
+    /// The checkpoint from which the step began; `None` where it is not stored any more.
+    pub from: Option<CheckpointId>,
+    /// What was there before.
+    pub before: Option<Value>,
+    /// What was written.
+    pub after: Option<Value>,
+    /// How it came to be.
+    pub origin: WriteOrigin,
+    /// The tasks that wrote it.
+    pub writers: Vec<Writer>,
+}
+
+/// How a value came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteOrigin {
+    /// Tasks wrote it.
+    Task,
+    /// It was in the input of a run.
+    Input,
+    /// A person edited the state.
+    Edit,
+    /// What came before is not stored any more.
+    Unknown,
+}
+
+impl WriteOrigin {
+    /// task, input, edit or unknown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Task => "task",
+            Self::Input => "input",
+            Self::Edit => "edit",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A task that wrote a value, or the node that an edit stood for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Writer {
+    /// Node.
+    pub node: Name,
+    /// Task; `None` for an edit.
+    pub task: Option<TaskId>,
+    /// The state keys that it read.
+    pub reads: KeysRead,
+    /// It was sent a packet, and saw that instead of the state.
+    pub packet: bool,
+    /// The nodes that sent the packet.
+    pub sent_by: Vec<Name>,
+}
+
+/// A value that is looked for.
+struct Wanted {
+    path: Path,
+    at: CheckpointHead,
+    read_by: Option<usize>,
+}
+
+/// A place in the state. Items of a list that have ids are known by them, because their places move.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Path {
+    key: Name,
+    inside: Vec<Segment>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Segment {
+    Member(String),
+    Item(Name),
+}
+
+impl Path {
+    fn read(pointer: &str) -> Result<(Name, Vec<String>), RunError> {
+        let path = pointer.strip_prefix('/').filter(|path| !path.is_empty());
+        let path = path.ok_or_else(|| {
+            RunError::invalid_request(format!(
+                "{pointer:?} names no value of the state: a path is a state key after a slash, e.g. `/total` or `/orders/0/price`."
+            ))
+        })?;
+        let mut segments = path
+            .split('/')
+            .map(|part| part.replace("~1", "/").replace("~0", "~"));
+        let key = segments.next().unwrap_or_default();
+        Ok((key.into(), segments.collect()))
+    }
+
+    /// The place of `inside` in this value; `None` when there is nothing.
+    fn resolve(key: Name, inside: &[String], value: &Value) -> Option<Self> {
+        let mut at = value;
+        let mut found = Vec::with_capacity(inside.len());
+        for segment in inside {
+            let (next, kept) = match at {
+                Value::Object(members) => (members.get(segment)?, Segment::Member(segment.clone())),
+                Value::Array(items) => {
+                    let item = segment.parse().ok().and_then(|place: usize| items.get(place))?;
+                    let id = item.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
+                    let kept = match id {
+                        Some(id) => Segment::Item(id.into()),
+                        None => Segment::Member(segment.clone()),
+                    };
+                    (item, kept)
+                }
+                _ => return None,
+            };
+            at = next;
+            found.push(kept);
+        }
+        Some(Self { key, inside: found })
+    }
+
+    /// The value at this place, given that of the key.
+    fn within<'a>(&self, value: &'a Value) -> Option<&'a Value> {
+        self.inside
+            .iter()
+            .try_fold(value, |at, segment| match (at, segment) {
+                (Value::Object(members), Segment::Member(name)) => members.get(name),
+                (Value::Array(items), Segment::Member(place)) => {
+                    place.parse().ok().and_then(|place: usize| items.get(place))
+                }
+                (Value::Array(items), Segment::Item(id)) => items
+                    .iter()
+                    .find(|item| item.get("id").and_then(Value::as_str) == Some(&**id)),
+                _ => None,
+            })
+    }
+
+    fn pointer(&self, value: Option<&Value>) -> String {
+        let escaped = |name: &str| name.replace('~', "~0").replace('/', "~1");
+        let mut pointer = format!("/{}", escaped(&self.key));
+        let mut at = value;
+        for segment in &self.inside {
+            let one = Path {
+                key: self.key.clone(),
+                inside: vec![segment.clone()],
+            };
+            let name = match (segment, at) {
+                (Segment::Member(name), _) => escaped(name),
+                (Segment::Item(id), Some(Value::Array(items))) => {
+                    let of_id = |item: &Value| item.get("id").and_then(Value::as_str) == Some(&**id);
+                    items
+                        .iter()
+                        .position(of_id)
+                        .map_or_else(|| id.to_string(), |place| place.to_string())
+                }
+                (Segment::Item(id), _) => id.to_string(),
+            };
+            pointer.push('/');
+            pointer.push_str(&name);
+            at = at.and_then(|value| one.within(value));
+        }
+        pointer
+    }
+}
+
+impl Graph {
+    /// Finds where a value of the state came from: `pointer` is a JSON Pointer such as `/total` or `/messages/3/content`.
+    /// The chain goes on through what the writing tasks had read, as far as their runs
+    /// [recorded](crate::RunConfig::record) it, until there are `limit` writes. An unknown thread or key is an error.
+    pub async fn provenance(
+        &self,
+        at: &StateRef,
+        pointer: &str,
+        limit: usize,
+    ) -> Result<Provenance, StateError> {
+        let saver = self.need_saver("provenance")?;
+        let query = ListQuery {
+            thread: Some(at.thread.clone()),
+            ns: Some("".into()),
+            id: at.checkpoint_id.clone(),
+            limit: Some(1),
+            ..ListQuery::default()
+        };
+        let missing = || RunError::invalid_request(format!("Thread {} has no such checkpoint.", at.thread));
+        let head = saver
+            .heads(&query)
+            .await?
+            .into_iter()
+            .next()
+            .ok_or_else(missing)?;
+        let (key, inside) = Path::read(pointer)?;
+        let mut search = Search {
+            graph: self,
+            saver: &**saver,
+            thread: &at.thread,
+            values: HashMap::new(),
+            states: HashMap::new(),
+        };
+        let value = search.value(&head.id, &key).await?;
+        let path = value
+            .as_ref()
+            .and_then(|value| Path::resolve(key, &inside, value));
+        let path = path.ok_or_else(|| {
+            RunError::invalid_request(format!("There is nothing at {pointer} of this state."))
+        })?;
+        let mut lineage = Lineage::from(&**saver, &at.thread, [head.clone()]);
+        let mut wanted = VecDeque::from([Wanted {
+            path,
+            at: head,
+            read_by: None,
+        }]);
+        let mut found = Provenance::default();
+        let mut known: HashSet<(Path, CheckpointId)> = HashSet::new();
+        while let Some(next) = wanted.pop_front() {
+            if found.writes.len() == limit {
+                found.more = true;
+                break;
+            }
+            let Some(mut write) = search.write(&mut lineage, &next).await? else {
+                continue;
+            };
+            write.read_by = next.read_by;
+            if !known.insert((next.path.clone(), write.written.id.clone())) {
+                continue;
+            }
+            let place = found.writes.len();
+            wanted.extend(search.inputs(&mut lineage, &write, place).await?);
+            found.writes.push(write);
+        }
+        Ok(found)
+    }
+}
+
+/// What was read on the way, each at most once.
+struct Search<'a> {
+    graph: &'a Graph,
+    saver: &'a dyn Checkpointer,
+    thread: &'a ThreadId,
+    values: HashMap<(CheckpointId, Name), Option<Value>>,
+    states: HashMap<CheckpointId, StateSnapshot>,
+}
+
+impl Search<'_> {
+    async fn state(&mut self, id: &CheckpointId) -> Result<&StateSnapshot, StateError> {
+        if !self.states.contains_key(id) {
+            let state = self
+                .graph
+                .get_state(&StateRef::at(self.thread.clone(), id.clone()))
+                .await?;
+            self.states.insert(id.clone(), state);
+        }
+        Ok(&self.states[id])
+    }
+
+    async fn value(&mut self, id: &CheckpointId, key: &Name) -> Result<Option<Value>, StateError> {
+        if let Some(known) = self.values.get(&(id.clone(), key.clone())) {
+            return Ok(known.clone());
+        }
+        let plan = &self.graph.plan;
+        let rebuilt = plan
+            .channel_named(key)
+            .is_none_or(|channel| plan.deltas.contains(&channel));
+        let value = match rebuilt {
+            // What is stored of such a key is not its value.
+            true => self.state(id).await?.values.get(key).cloned(),
+            false => {
+                let keys = [key.clone()];
+                let found = self.saver.values(self.thread, "", Some(id), &keys).await?;
+                found.and_then(|values| values.get(key).cloned())
+            }
+        };
+        self.values.insert((id.clone(), key.clone()), value.clone());
+        Ok(value)
+    }
+
+    /// The write that the value at this place comes from; `None` when there is no value.
+    async fn write(
+        &mut self,
+        lineage: &mut Lineage<'_>,
+        wanted: &Wanted,
+    ) -> Result<Option<ValueWrite>, StateError> {
+        let path = &wanted.path;
+        let mut head = wanted.at.clone();
+        let Some(whole) = self.value(&head.id, &path.key).await? else {
+            return Ok(None);
+        };
+        let Some(value) = path.within(&whole).cloned() else {
+            return Ok(None);
+        };
+        let mut read = 0;
+        for _ in 0..LONGEST {
+            let parent = match &head.parent {
+                Some(parent) => lineage.get(parent).await?.cloned(),
+                None => None,
+            };
+            let is_candidate = match &head.updated_channels {
+                Some(updated) => updated.contains(&path.key),
+                None => true,
+            };
+            let Some(parent) = parent else {
+                return Ok(Some(self.found(path, &whole, value, head, None, None).await?));
+            };
+            if is_candidate {
+                read += 1;
+                let before = self.value(&parent.id, &path.key).await?;
+                let before = before.as_ref().and_then(|before| path.within(before)).cloned();
+                let says = path.inside.is_empty() && head.updated_channels.is_some();
+                if says || before.as_ref() != Some(&value) {
+                    return Ok(Some(
+                        self.found(path, &whole, value, head, Some(parent), before)
+                            .await?,
+                    ));
+                }
+                if read == MOST_READ {
+                    return Ok(Some(self.found(path, &whole, value, head, None, None).await?));
+                }
+            }
+            head = parent;
+        }
+        Ok(None)
+    }
+
+    async fn found(
+        &mut self,
+        path: &Path,
+        whole: &Value,
+        after: Value,
+        written: CheckpointHead,
+        parent: Option<CheckpointHead>,
+        before: Option<Value>,
+    ) -> Result<ValueWrite, StateError> {
+        let mut write = ValueWrite {
+            pointer: path.pointer(Some(whole)),
+            read_by: None,
+            from: parent.as_ref().map(|parent| parent.id.clone()),
+            before,
+            origin: WriteOrigin::Unknown,
+            writers: Vec::new(),
+            after: Some(after),
+            written,
+        };
+        let Some(parent) = parent else {
+            return Ok(write);
+        };
+        if matches!(write.written.metadata.source, Source::Update | Source::Fork) {
+            write.origin = WriteOrigin::Edit;
+            let node = write.written.metadata.user.get("as_node").and_then(Value::as_str);
+            write.writers.extend(node.map(|node| Writer {
+                node: node.into(),
+                task: None,
+                reads: KeysRead::Unknown,
+                packet: false,
+                sent_by: Vec::new(),
+            }));
+            return Ok(write);
+        }
+        let records = self.records(&parent.id).await?;
+        let tasks = self.state(&parent.id).await?.tasks.clone();
+        let senders = match &parent.parent {
+            Some(before) if tasks.iter().any(is_packet) => self.state(before).await?.tasks.clone(),
+            _ => Vec::new(),
+        };
+        let wrote = |task: &&TaskSnapshot| {
+            task.result
+                .as_ref()
+                .and_then(|result| result.get(&path.key))
+                .is_some()
+        };
+        let mut writers: Vec<&TaskSnapshot> = tasks.iter().filter(wrote).collect();
+        if writers.len() > 1 {
+            // Which of them wrote this very value, where their results tell.
+            let gave = |task: &&TaskSnapshot| {
+                let result = task.result.as_ref().and_then(|result| result.get(&path.key));
+                result
+                    .zip(write.after.as_ref())
+                    .is_some_and(|(result, value)| holds(result, value))
+            };
+            let exact: Vec<&TaskSnapshot> = writers.iter().copied().filter(gave).collect();
+            if !exact.is_empty() {
+                writers = exact;
+            }
+        }
+        write.origin = match writers.iter().any(|task| &*task.name == START) {
+            true => WriteOrigin::Input,
+            false => WriteOrigin::Task,
+        };
+        write.writers = (writers.iter().filter(|task| &*task.name != START))
+            .map(|task| Writer {
+                node: task.name.clone(),
+                task: Some(task.id.clone()),
+                reads: records
+                    .get(&task.id)
+                    .map(|record| record.reads.clone())
+                    .unwrap_or_default(),
+                packet: is_packet(task),
+                sent_by: match is_packet(task) {
+                    true => senders_of(&senders, &task.name),
+                    false => Vec::new(),
+                },
+            })
+            .collect();
+        Ok(write)
+    }
+
+    async fn records(&self, id: &CheckpointId) -> Result<HashMap<TaskId, TaskRecord>, StateError> {
+        let tuple = self.saver.get(self.thread, "", Some(id)).await?;
+        let records = tuple.iter().flat_map(|tuple| tuple.records());
+        Ok(records.map(|(task, record)| (task.clone(), record)).collect())
+    }
+
+    /// What the writers of a value had read.
+    async fn inputs(
+        &mut self,
+        lineage: &mut Lineage<'_>,
+        write: &ValueWrite,
+        place: usize,
+    ) -> Result<Vec<Wanted>, StateError> {
+        let mut wanted: Vec<Wanted> = Vec::new();
+        let (Some(from), WriteOrigin::Task) = (&write.from, write.origin) else {
+            return Ok(wanted);
+        };
+        let Some(from) = lineage.get(from).await?.cloned() else {
+            return Ok(wanted);
+        };
+        for writer in write.writers.iter().take(MOST_WRITERS) {
+            let (at, keys) = match (&writer.packet, &writer.reads) {
+                // It saw what it was sent: what decided about the packet was read by who sent it.
+                (true, _) => {
+                    let Some(at) = (match &from.parent {
+                        Some(parent) => lineage.get(parent).await?.cloned(),
+                        None => None,
+                    }) else {
+                        continue;
+                    };
+                    let records = self.records(&at.id).await?;
+                    let sent =
+                        |decision: &&Decision| decision.packets > 0 && decision.to.contains(&writer.node);
+                    let decisions = records.values().flat_map(|record| &record.decisions).filter(sent);
+                    let reasons = decisions.filter_map(|decision| decision.reason.as_ref());
+                    let keys = reasons.flat_map(|reason| reason.values.iter().map(|(key, _)| key.clone()));
+                    // The sender's own writes were seen by its edges already.
+                    (from.clone(), keys.collect::<Vec<Name>>())
+                }
+                (false, KeysRead::Keys(keys)) => (from.clone(), keys.clone()),
+                (false, _) => continue,
+            };
+            for key in keys {
+                let path = Path {
+                    key,
+                    inside: Vec::new(),
+                };
+                if !wanted.iter().any(|known| known.path == path) {
+                    wanted.push(Wanted {
+                        path,
+                        at: at.clone(),
+                        read_by: Some(place),
+                    });
+                }
+            }
+        }
+        Ok(wanted)
+    }
+}
+
+fn is_packet(task: &TaskSnapshot) -> bool {
+    task.path.at(0).and_then(Value::as_str) == Some("__pregel_push")
+}
+
+fn senders_of(tasks: &[TaskSnapshot], node: &Name) -> Vec<Name> {
+    let mut senders: Vec<Name> = (tasks.iter())
+        .filter(|task| task.targets.contains(node))
+        .map(|task| task.name.clone())
+        .collect();
+    senders.sort();
+    senders.dedup();
+    senders
+}
+
+/// Is the value what a task returned, or an item of the list that it returned?
+fn holds(result: &Value, value: &Value) -> bool {
+    result == value
+        || result
+            .as_array()
+            .is_some_and(|items: &List| items.iter().any(|item| item == value))
+}

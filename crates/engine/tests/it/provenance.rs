@@ -1,0 +1,226 @@
+//! Where values came from: who wrote them, from what, back to an input or an edit.
+
+use superstep::inspect::Provenance;
+use superstep::*;
+
+use crate::support::on_memory;
+
+/// Reads these keys, and returns what `make` makes of them.
+fn reads(keys: &'static [&'static str], make: fn(Vec<Value>) -> Value) -> impl Node {
+    move |context: NodeContext, state: Value| {
+        let read = |key: &&str| {
+            let value = state.get(key);
+            if let Some(recorder) = context.recorder() {
+                recorder.read(key, value);
+            }
+            value.cloned().unwrap_or_default()
+        };
+        if let Some(recorder) = context.recorder() {
+            recorder.tracks_reads();
+        }
+        let update = make(keys.iter().map(read).collect());
+        async move { Ok(NodeOutput::Update(update)) }
+    }
+}
+
+fn number(values: &[Value], place: usize) -> i64 {
+    values.get(place).and_then(Value::as_i64).unwrap_or(0)
+}
+
+/// total = price * count; then `other` writes something else; then `sum` adds 1 to the total.
+fn graph() -> Graph {
+    on_memory(
+        StateGraph::new()
+            .channel("price", ChannelSpec::last_value())
+            .channel("count", ChannelSpec::last_value())
+            .channel("total", ChannelSpec::last_value())
+            .channel("note", ChannelSpec::last_value())
+            .node(
+                "multiply",
+                reads(
+                    &["price", "count"],
+                    |v| json!({"total": number(&v, 0) * number(&v, 1)}),
+                ),
+            )
+            .node("other", reads(&[], |_| json!({"note": "nothing"})))
+            .node("sum", reads(&["total"], |v| json!({"total": number(&v, 0) + 1})))
+            .edge(START, "multiply")
+            .edge("multiply", "other")
+            .edge("other", "sum"),
+    )
+}
+
+/// Each write as `pointer = value by node (origin) < place`.
+fn lines(found: &Provenance) -> Vec<String> {
+    let line = |write: &inspect::ValueWrite| {
+        let nodes: Vec<&str> = write.writers.iter().map(|writer| &*writer.node).collect();
+        let value = write.after.as_ref().map(ToString::to_string).unwrap_or_default();
+        let by = write
+            .read_by
+            .map(|place| format!(" < {place}"))
+            .unwrap_or_default();
+        format!(
+            "{} = {value} by {} ({}){by}",
+            write.pointer,
+            nodes.join("+"),
+            write.origin.as_str()
+        )
+    };
+    found.writes.iter().map(line).collect()
+}
+
+fn recorded(thread: &str) -> RunConfig {
+    RunConfig::on(thread).record(true)
+}
+
+async fn ask(graph: &Graph, at: &StateRef, pointer: &str) -> Vec<String> {
+    lines(&graph.provenance(at, pointer, 20).await.unwrap())
+}
+
+#[tokio::test]
+async fn a_value_is_followed_to_the_input() {
+    let graph = graph();
+    let input = Input::value(json!({"price": 4, "count": 3}));
+    graph.invoke(input, recorded("t")).await.unwrap();
+    let live = StateRef::live("t");
+    let chain = [
+        "/total = 13 by sum (task)",
+        "/total = 12 by multiply (task) < 0",
+        "/price = 4 by  (input) < 1",
+        "/count = 3 by  (input) < 1",
+    ];
+    assert_eq!(ask(&graph, &live, "/total").await, chain);
+    let found = graph.provenance(&live, "/total", 20).await.unwrap();
+    assert_eq!(found.writes[0].before, Some(json!(12)));
+    assert!(!found.more);
+    let cut = graph.provenance(&live, "/total", 2).await.unwrap();
+    assert_eq!(
+        (lines(&cut), cut.more),
+        (chain[..2].iter().map(ToString::to_string).collect(), true)
+    );
+}
+
+#[tokio::test]
+async fn without_a_record_the_first_writer_is_all_that_is_known() {
+    let graph = graph();
+    let input = Input::value(json!({"price": 4, "count": 3}));
+    graph.invoke(input, RunConfig::on("t")).await.unwrap();
+    let found = graph
+        .provenance(&StateRef::live("t"), "/total", 20)
+        .await
+        .unwrap();
+    assert_eq!(lines(&found), ["/total = 13 by sum (task)"]);
+    assert_eq!(found.writes[0].writers[0].reads, KeysRead::Unknown);
+}
+
+#[tokio::test]
+async fn an_edit_ends_the_chain_and_a_past_moment_is_asked_as_it_was() {
+    let graph = graph();
+    let input = Input::value(json!({"price": 4, "count": 3}));
+    graph.invoke(input, recorded("t")).await.unwrap();
+    let history = graph
+        .get_state_history(&"t".into(), &ListQuery::default())
+        .await
+        .unwrap();
+    let before_sum = history
+        .iter()
+        .find(|state| state.next == ["sum".into()] as [Name; 1])
+        .unwrap();
+    let update = StateUpdate {
+        values: json!({"total": 50}),
+        as_node: Some("other".into()),
+        ..StateUpdate::default()
+    };
+    let edited = graph.update_state(&before_sum.state_ref(), update).await.unwrap();
+    let at = StateRef::at("t", edited.checkpoint_id);
+    graph.invoke(Input::Continue, recorded("t")).await.unwrap();
+    let live = StateRef::live("t");
+    let chain = ["/total = 51 by sum (task)", "/total = 50 by other (edit) < 0"];
+    assert_eq!(ask(&graph, &live, "/total").await, chain);
+    assert_eq!(ask(&graph, &at, "/total").await, ["/total = 50 by other (edit)"]);
+    assert_eq!(
+        ask(&graph, &before_sum.state_ref(), "/total").await[0],
+        "/total = 12 by multiply (task)"
+    );
+}
+
+#[tokio::test]
+async fn of_many_packets_the_one_that_gave_the_item_is_named() {
+    let fan = |_: NodeContext, state: Value| async move {
+        let items = state
+            .get("items")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
+        Ok(items
+            .iter()
+            .map(|item| Target::send("work", json!({"n": item.clone()})))
+            .collect())
+    };
+    let explained = move |context: NodeContext, state: Value| {
+        if let Some(recorder) = context.recorder() {
+            recorder.read("items", state.get("items"));
+            recorder.decided_by(Some("state.items"), &2.into());
+        }
+        fan(context, state)
+    };
+    let work = |_: NodeContext, packet: Value| async move {
+        let n = packet.get("n").and_then(Value::as_i64).unwrap_or(0);
+        Ok(NodeOutput::from(
+            json!({"results": [{"id": format!("r{n}"), "n": n * 10}]}),
+        ))
+    };
+    let graph = on_memory(
+        StateGraph::new()
+            .channel("items", ChannelSpec::last_value())
+            .channel("results", ChannelSpec::append())
+            .node("plan", reads(&["items"], |_| json!({})))
+            .node("work", work)
+            .node("front", reads(&[], |_| json!({"results": []})))
+            .edge(START, "plan")
+            .branch("plan", Branch::new(explained).named("each"))
+            .edge("work", "front"),
+    );
+    let input = Input::value(json!({"items": [1, 2, 3], "results": []}));
+    graph.invoke(input, recorded("t")).await.unwrap();
+    let live = StateRef::live("t");
+    let found = graph.provenance(&live, "/results/1", 20).await.unwrap();
+    assert_eq!(
+        lines(&found),
+        [
+            r#"/results/1 = {"id":"r2","n":20} by work (task)"#,
+            "/items = [1,2,3] by  (input) < 0"
+        ]
+    );
+    let [writer] = &found.writes[0].writers[..] else {
+        panic!("one of the three gave it: {found:?}");
+    };
+    assert!(writer.packet);
+    assert_eq!(writer.sent_by, [Name::from("plan")]);
+    let inside = ask(&graph, &live, "/results/1/n").await;
+    assert_eq!(inside[0], "/results/1/n = 20 by work+work+work (task)");
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_said() {
+    let graph = graph();
+    graph
+        .invoke(Input::value(json!({"price": 1})), recorded("t"))
+        .await
+        .unwrap();
+    let live = StateRef::live("t");
+    for (pointer, part) in [
+        ("/none", "nothing at /none"),
+        ("/price/0", "nothing at /price/0"),
+        ("", "names no value"),
+        ("price", "names no value"),
+    ] {
+        let error = graph.provenance(&live, pointer, 5).await.unwrap_err().to_string();
+        assert!(error.contains(part), "{pointer}: {error}");
+    }
+    let error = graph
+        .provenance(&StateRef::live("other"), "/price", 5)
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("other"), "{error}");
+}
