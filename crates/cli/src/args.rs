@@ -61,6 +61,10 @@ pub(crate) enum Command {
     State(StateArgs),
     /// List the checkpoints of a thread.
     History(HistoryArgs),
+    /// Show who wrote a value, from what, back to an input or an edit.
+    Why(WhyArgs),
+    /// Show where the edges of a step led, and why.
+    Explain(ExplainArgs),
     /// Edit the state of a thread, as if a node had returned the values.
     Update(UpdateArgs),
     /// Delete a thread with all its checkpoints.
@@ -431,6 +435,68 @@ pub(crate) struct HistoryArgs {
     #[command(flatten)]
     pub(crate) db: Db,
     /// Print JSON: a list of snapshots with values
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Runs record which state keys their tasks read: expressions and templates as they are evaluated; what a program reads is not
+seen. A write that is indented was read for the one above it.
+
+Examples:
+  superstep why THREAD total
+  superstep why THREAD messages/3/content
+  superstep why THREAD total --checkpoint ID       as it was at a checkpoint
+  superstep why THREAD total --json | jq '.writes[0].writers'")]
+pub(crate) struct WhyArgs {
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    pub(crate) thread: String,
+    /// The value: a state key, or names and numbers with slashes between, as in messages/0/content
+    #[arg(value_name = "PATH")]
+    pub(crate) path: String,
+    /// The value at this checkpoint
+    #[arg(long, value_name = "ID")]
+    pub(crate) checkpoint: Option<String>,
+    /// At most so many writes
+    #[arg(long, value_name = "N", default_value = "25")]
+    pub(crate) limit: NonZeroUsize,
+    /// Graph file, when the thread's own is not there any more
+    #[arg(long, value_name = "GRAPH")]
+    pub(crate) graph: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Print JSON: {writes, more}
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Shows the step that led to a checkpoint: for each task the conditional edges, taken or not, with the expression that decided,
+what it gave, and the values that were read for it.
+
+Examples:
+  superstep explain THREAD                         the last step
+  superstep explain THREAD --checkpoint ID         the step that led to it
+  superstep explain THREAD --node check --json | jq '.tasks[].decisions'")]
+pub(crate) struct ExplainArgs {
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    pub(crate) thread: String,
+    /// The checkpoint that the step led to
+    #[arg(long, value_name = "ID")]
+    pub(crate) checkpoint: Option<String>,
+    /// Only tasks of this node
+    #[arg(long, value_name = "NODE")]
+    pub(crate) node: Option<String>,
+    /// Graph file, when the thread's own is not there any more
+    #[arg(long, value_name = "GRAPH")]
+    pub(crate) graph: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Print JSON: {checkpoint, step, tasks}
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -74,6 +74,8 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Threads(args) => commands::threads::threads(args).await,
         Command::State(args) => commands::state::state(&args).await,
         Command::History(args) => commands::state::history(&args).await,
+        Command::Why(args) => commands::explain::why(&args).await,
+        Command::Explain(args) => commands::explain::explain(&args).await,
         Command::Update(args) => commands::update::update(args).await,
         Command::Delete(args) => commands::threads::delete(&args).await,
         Command::Export(args) => commands::export::export(&args),

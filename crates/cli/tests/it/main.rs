@@ -8,6 +8,7 @@ mod claims;
 mod effects;
 #[cfg(unix)]
 mod elsewhere;
+mod explain;
 #[cfg(unix)]
 mod handover;
 #[cfg(target_os = "linux")]

@@ -57,7 +57,7 @@ use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::checkpoint::claim::Coordination;
 use crate::checkpoint::maintenance::{Integrity, Maintenance, Pruning, Removal, ThreadLens, Usage};
 use crate::checkpoint::progress::Progress;
-use crate::checkpoint::task_record::TaskRecord;
+use crate::checkpoint::task_record::{TaskRecord, records_of};
 use crate::checkpoint::threads::{ThreadQuery, ThreadSummary};
 use crate::checkpoint::types::{
     Change, ChannelValues, CheckpointAddress, CheckpointHead, CheckpointTuple, Commit, ListQuery,
@@ -298,11 +298,7 @@ impl Commit {
 impl CheckpointTuple {
     /// What the tasks read and decided, by task, where their run recorded it.
     pub fn records(&self) -> impl Iterator<Item = (&TaskId, TaskRecord)> {
-        let records = self
-            .pending_writes
-            .iter()
-            .filter(|row| &*row.write.channel == crate::checkpoint::types::reserved::RECORD);
-        records.map(|row| (&row.task_id, TaskRecord::from_value(&row.write.value)))
+        records_of(&self.pending_writes)
     }
 
     /// Adds what a task wrote: rows with `idx < 0` replace an earlier row, others are kept if already there.

@@ -23,7 +23,7 @@ pub use maintenance::{
 pub use memory::MemorySaver;
 pub use progress::{Progress, Watch};
 pub use task_record::{
-    Decision, KeysRead, LARGEST_RECORDED_VALUE, Reason, RecordedValue, TaskRecord, TriedCondition,
+    Decision, KeysRead, LARGEST_RECORDED_VALUE, Reason, RecordedValue, TaskRecord, TriedCondition, records_of,
 };
 pub use threads::{ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
 pub use types::*;

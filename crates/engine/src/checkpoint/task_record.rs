@@ -5,7 +5,8 @@ use std::fmt::{self, Write as _};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::base::ids::Name;
+use crate::base::ids::{Name, TaskId};
+use crate::checkpoint::types::{PendingWrite, reserved};
 use crate::value::{List, Object, Value};
 
 /// Bytes of JSON of a value that is recorded as it is.
@@ -20,7 +21,7 @@ const MOST_ENTRIES: usize = 16;
 /// What a task read and decided.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskRecord {
-    /// The state keys that it read.
+    /// The state keys that the node read. Those that its edges read are with their decisions.
     pub reads: KeysRead,
     /// Where its edges led, and where the node itself did.
     pub decisions: Vec<Decision>,
@@ -89,6 +90,14 @@ pub enum RecordedValue {
         /// A hash of its JSON, in hexadecimal; `None` where the size is.
         hash: Option<String>,
     },
+}
+
+/// What tasks read and decided, by task, from the writes that are stored of them.
+pub fn records_of(writes: &[PendingWrite]) -> impl Iterator<Item = (&TaskId, TaskRecord)> {
+    let records = writes
+        .iter()
+        .filter(|row| &*row.write.channel == reserved::RECORD);
+    records.map(|row| (&row.task_id, TaskRecord::from_value(&row.write.value)))
 }
 
 /// Counts and hashes what is written, up to a limit.

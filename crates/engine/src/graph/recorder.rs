@@ -36,7 +36,10 @@ impl Recorder {
     /// Notes that a key of the state was read, and its value.
     pub fn read(&self, key: &str, value: Option<&Value>) {
         let mut notes = self.0.lock();
+        // What edges read decides where the run goes on, not what the node wrote.
+        let of_node = !notes.node_ended;
         if let KeysRead::Keys(keys) = &mut notes.record.reads
+            && of_node
             && !keys.iter().any(|known| **known == *key)
         {
             keys.push(key.into());
@@ -49,7 +52,7 @@ impl Recorder {
     /// Notes that the state was used as a whole.
     pub fn read_all(&self) {
         let mut notes = self.0.lock();
-        if notes.record.reads != KeysRead::Unknown {
+        if notes.record.reads != KeysRead::Unknown && !notes.node_ended {
             notes.record.reads = KeysRead::All;
         }
     }

@@ -175,6 +175,7 @@ impl Workbench {
                 millis: Some(millis),
                 attempts: collected.attempts,
                 within: None,
+                record: None,
             },
             text: collected.text,
             emitted: collected.emitted,

@@ -4,6 +4,7 @@ pub(crate) mod compare;
 mod edit;
 pub(crate) mod listing;
 pub(crate) mod nested;
+pub(crate) mod provenance;
 mod route;
 pub(crate) mod snapshot;
 pub(crate) mod status;

@@ -31,6 +31,7 @@ fn step(
         waiting: None,
         closed,
         document: None,
+        records: &HashMap::new(),
     };
     Some(WithinStep {
         checkpoint: checkpoint_view(state.checkpoint.as_ref()?),

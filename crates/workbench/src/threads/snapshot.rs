@@ -16,6 +16,7 @@ use crate::base::values;
 use crate::documents::graphs::Built;
 use crate::threads::compare::compare;
 use crate::threads::is_state_key;
+use crate::threads::provenance::records;
 use crate::threads::route::route;
 use crate::threads::tasks::{TasksOf, task_view};
 use crate::wire::{
@@ -59,7 +60,7 @@ fn declared(schema: &serde_json::Value) -> String {
     }
 }
 
-fn change(before: Option<&Value>, now: Option<&Value>) -> ChangeKind {
+pub(super) fn change(before: Option<&Value>, now: Option<&Value>) -> ChangeKind {
     match (before, now) {
         (None, None) => ChangeKind::Same,
         (None, Some(_)) => ChangeKind::Added,
@@ -199,7 +200,13 @@ impl Workbench {
         } else {
             HashSet::new()
         };
-        let waiting: HashSet<String> = waiting_questions(&self.writes_at(thread_id, &head.id).await?)
+        let stored = self.writes_at(thread_id, &head.id).await?;
+        let stored_before = match line.first() {
+            Some(parent) => self.writes_at(thread_id, &parent.id).await?,
+            None => Vec::new(),
+        };
+        let (own_records, records_before) = (records(&stored), records(&stored_before));
+        let waiting: HashSet<String> = waiting_questions(&stored)
             .iter()
             .map(|(write, _)| write.task_id.to_string())
             .collect();
@@ -212,6 +219,7 @@ impl Workbench {
             waiting: Some(&waiting),
             closed: false,
             document,
+            records: &own_records,
         };
         let tasks = now.tasks.iter().map(|task| task_view(task, &known)).collect();
         let led = head.metadata.source == Source::Loop;
@@ -223,6 +231,7 @@ impl Workbench {
             waiting: Some(&nobody).filter(|_| led),
             closed: led,
             document,
+            records: &records_before,
         };
         let previous_tasks = before
             .iter()

@@ -7,7 +7,7 @@ use superstep_document::Document;
 
 use crate::base::values::{self, interrupt_view};
 use crate::ledger::TaskRow;
-use crate::wire::{AttemptView, TaskStatus, TaskView};
+use crate::wire::{AttemptView, TaskRecordView, TaskStatus, TaskView};
 
 /// What is known of a checkpoint's tasks beside what is stored of them.
 pub(crate) struct TasksOf<'a> {
@@ -19,6 +19,8 @@ pub(crate) struct TasksOf<'a> {
     /// Their step has ended.
     pub(crate) closed: bool,
     pub(crate) document: Option<&'a Document>,
+    /// What they read and decided.
+    pub(crate) records: &'a HashMap<String, TaskRecordView>,
 }
 
 /// What an error that is shown as `Class('message')` says of the failure.
@@ -85,6 +87,7 @@ pub(crate) fn task_view(task: &TaskSnapshot, known: &TasksOf<'_>) -> TaskView {
             TaskState::Ns(ns) => Some(ns.to_string()),
             TaskState::Snapshot(_) => None,
         }),
+        record: known.records.get(&id).cloned(),
         id,
     }
 }

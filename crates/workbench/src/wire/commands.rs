@@ -41,6 +41,7 @@ macro_rules! for_each_command {
             "thread.exchanges" => thread_exchanges(ReadExchanges) -> ExchangeList,
             "thread.value" => thread_value(ReadValue) -> ValueView,
             "thread.compare" => thread_compare(Compare) -> Comparison,
+            "thread.provenance" => thread_provenance(ReadProvenance) -> ProvenanceView,
             "thread.update" => thread_update(UpdateState) -> Updated,
             "thread.bookmark" => thread_bookmark(BookmarkCheckpoint) -> CheckpointView,
             "thread.copy" => thread_copy(CopyThread) -> ThreadView,

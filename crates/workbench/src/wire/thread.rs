@@ -359,6 +359,10 @@ pub struct TaskView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub within: Option<String>,
+    /// What it read and decided; absent where its run did not record it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub record: Option<super::TaskRecordView>,
 }
 
 /// `thread.within`: what a graph did that a task runs.

@@ -332,3 +332,40 @@ async fn each_task_of_a_step_went_its_own_way() {
         .collect();
     assert_eq!(led, [(&json!("a"), &json!(["c"])), (&json!("b"), &json!(["d"]))]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_value_and_an_edge_say_where_they_came_from() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Round", round()).await;
+    let (thread, ids) = ran(&mut app, &graph).await;
+    let asked = json!({"threadId": thread, "pointer": "/mode"});
+    let found = app.ok("thread.provenance", asked).await;
+    let first = &found["writes"][0];
+    assert_eq!(
+        (&first["origin"], &first["writers"][0]["node"]),
+        (&json!("task"), &json!("b"))
+    );
+    assert_eq!(first["writers"][0]["reads"], json!({"kind": "keys", "keys": []}));
+    assert_eq!(
+        (&first["change"], &first["after"]["value"]),
+        (&json!("added"), &json!("x"))
+    );
+    let last = of(&app, &thread, Some(ids.last().unwrap())).await;
+    let record = &last["previousTasks"][0]["record"];
+    let edges: Vec<(&str, &Value)> = (record["decisions"].as_array().unwrap().iter())
+        .map(|decision| (decision["edge"].as_str().unwrap(), &decision["result"]["value"]))
+        .collect();
+    assert_eq!(edges, [("2", &json!(false)), ("3", &json!(true))], "{record}");
+    assert_eq!(
+        record["decisions"][1]["values"],
+        json!([{"key": "n", "value": {"value": 2}}])
+    );
+    let missing = app
+        .refused(
+            "thread.provenance",
+            json!({"threadId": thread, "pointer": "/none"}),
+        )
+        .await;
+    assert!(missing.message.contains("/none"), "{missing:?}");
+}

@@ -1,0 +1,96 @@
+//! `superstep why` and `superstep explain`: questions about what a run did.
+
+use serde_json::json;
+
+use crate::{User, example};
+
+fn ran(user: &User) {
+    user.expect(
+        3,
+        &["run", &example("refund-desk"), "--example", "1", "--thread", "t"],
+    );
+    user.expect(0, &["resume", "t", "--answer", r#"{"decision": "approve"}"#]);
+}
+
+#[test]
+fn a_value_is_followed_to_the_input() {
+    let user = User::new();
+    ran(&user);
+    let found = user.expect(0, &["why", "t", "category", "--json"]).json();
+    let writes = found["writes"].as_array().unwrap();
+    assert_eq!(
+        (
+            &writes[0]["pointer"],
+            &writes[0]["writers"][0]["node"],
+            &writes[0]["writers"][0]["reads"]
+        ),
+        (&json!("/category"), &json!("classify"), &json!(["request"]))
+    );
+    assert_eq!(
+        (&writes[1]["pointer"], &writes[1]["origin"], &writes[1]["read_by"]),
+        (&json!("/request"), &json!("input"), &json!(0))
+    );
+    assert_eq!(found["more"], false);
+    let text = user.expect(0, &["why", "t", "category"]).out;
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("category  nothing -> \"refund\""), "{text}");
+    assert!(lines[0].ends_with("by classify (read request)"), "{text}");
+    assert!(
+        lines[1].starts_with("  request  nothing -> ") && lines[1].ends_with("by the input"),
+        "{text}"
+    );
+    let program = user.expect(0, &["why", "t", "amount"]).out;
+    assert!(
+        program.contains("by propose (what it read was not seen)"),
+        "{program}"
+    );
+    for (path, part) in [
+        ("amnt", "nothing at /amnt"),
+        ("category/0", "nothing at /category/0"),
+    ] {
+        let refused = user.expect(2, &["why", "t", path]);
+        assert!(refused.err.contains(part), "{}", refused.err);
+    }
+}
+
+#[test]
+fn the_edges_of_a_step_say_why() {
+    let user = User::new();
+    ran(&user);
+    let history = user.expect(0, &["history", "t", "--json"]).json();
+    let after = |node: &str| {
+        let list = history.as_array().unwrap();
+        let before = list
+            .iter()
+            .position(|state| state["next"] == json!([node]))
+            .unwrap();
+        let id = &list[before - 1]["config"]["configurable"]["checkpoint_id"];
+        id.as_str().unwrap().to_owned()
+    };
+    let step = user
+        .expect(0, &["explain", "t", "--checkpoint", &after("classify"), "--json"])
+        .json();
+    let task = &step["tasks"][0];
+    assert_eq!(
+        (&task["node"], &task["recorded"], &task["reads"]),
+        (&json!("classify"), &json!(true), &json!(["request"]))
+    );
+    let decision = &task["decisions"][0];
+    assert_eq!(decision["values"]["category"], json!({"value": "refund"}));
+    assert_eq!(decision["to"], json!(["propose"]));
+    let text = user
+        .expect(0, &["explain", "t", "--checkpoint", &after("classify")])
+        .out;
+    assert!(
+        text.contains("led to propose") && text.contains("category = \"refund\""),
+        "{text}"
+    );
+    let first =
+        history.as_array().unwrap().last().unwrap()["config"]["configurable"]["checkpoint_id"].clone();
+    let refused = user.expect(2, &["explain", "t", "--checkpoint", first.as_str().unwrap()]);
+    assert!(
+        refused.err.contains("is the first of its thread"),
+        "{}",
+        refused.err
+    );
+}
