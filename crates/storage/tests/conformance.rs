@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use superstep::{
     ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
     ClaimRequest, ClaimView, Commit, Coordination, Integrity, ListQuery, Maintenance, MemorySaver, Name,
-    PendingWrite, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadId, ThreadLens, ThreadQuery,
-    ThreadSummary, Usage, Waiting, WaitingQuery,
+    PendingWrite, Progress, Pruning, Removal, StorageError, StoreConfig, ThreadBreakdown, ThreadId,
+    ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
 };
 use superstep_storage::{SqliteOptions, SqliteSaver, Synchronous};
 
@@ -222,8 +222,8 @@ impl Maintenance for Reopening {
     async fn usage(&self) -> Result<Usage, StorageError> {
         self.fresh().await.0.usage().await
     }
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
-        self.fresh().await.0.lens(thread).await
+    async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError> {
+        self.fresh().await.0.breakdown(thread).await
     }
     async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
         let mut guard = self.saver.lock().await;

@@ -13,7 +13,8 @@ use superstep::{
     Checkpoint, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest,
     ClaimView, Commit, Coordination, Integrity, Keep, ListQuery, Maintenance, PendingWrite, Progress,
     Pruning, Removal, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, StoreQuery, TaskId,
-    TaskWrites, ThreadId, ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery, Write, json,
+    TaskWrites, ThreadBreakdown, ThreadId, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery, Write,
+    json,
 };
 use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::{FileOptions, FileSaver, FileStore, Synchronous};
@@ -182,8 +183,9 @@ impl Maintenance for Reopening {
     async fn usage(&self) -> Result<Usage, StorageError> {
         self.with(false, async |saver| saver.usage().await).await
     }
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
-        self.with(false, async |saver| saver.lens(thread).await).await
+    async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError> {
+        self.with(false, async |saver| saver.breakdown(thread).await)
+            .await
     }
     async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
         self.with(true, async |saver| saver.verify_watched(repair, progress).await)

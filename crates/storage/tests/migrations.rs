@@ -400,7 +400,7 @@ async fn a_postgres_database_of_the_second_schema_keeps_its_items_and_embeds_the
     // Nobody knows who made these vectors, so they are compared with none.
     assert!(found("a", superstep::Ranking::Vectors).await.is_empty());
     let progress = superstep::Progress::default();
-    assert_eq!(store.embed_anew(&progress).await.expect("embeds"), 2);
+    assert_eq!(store.reembed(&progress).await.expect("embeds"), 2);
     // A list is one text, and what was excluded stays so.
     assert_eq!(found("aae", superstep::Ranking::Vectors).await[0], "words");
     assert_eq!(found("a", superstep::Ranking::Vectors).await.len(), 2);
@@ -408,7 +408,7 @@ async fn a_postgres_database_of_the_second_schema_keeps_its_items_and_embeds_the
         store.get(&["a", "b"], "words").await.expect("reads"),
         Some(before)
     );
-    assert_eq!(store.embed_anew(&progress).await.expect("looks"), 0);
+    assert_eq!(store.reembed(&progress).await.expect("looks"), 0);
 }
 
 /// `SUPERSTEP_WRITE_FIXTURE=FOLDER` writes the fixture with the code of the day.

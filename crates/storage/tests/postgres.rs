@@ -393,7 +393,15 @@ async fn who_only_looks_makes_nothing_and_needs_no_right_to_write() {
         assert_eq!(saver.threads(&Default::default()).await.expect("lists").len(), 1);
         assert_eq!(saver.heads(&ListQuery::default()).await.expect("lists").len(), 4);
         assert_eq!(saver.usage().await.expect("measures").threads.len(), 1);
-        assert_eq!(saver.lens(&thread).await.expect("measures").checkpoints.len(), 4);
+        assert_eq!(
+            saver
+                .breakdown(&thread)
+                .await
+                .expect("measures")
+                .checkpoints
+                .len(),
+            4
+        );
         let dry = Pruning::threads([thread.clone()], Keep::Latest).dry_run();
         assert_eq!(superstep::prune(saver, &dry).await.expect("looks").checkpoints, 3);
         assert!(saver.verify(false).await.expect("checks").is_sound());
@@ -609,15 +617,20 @@ async fn long_parts_are_stored_once_and_go_with_their_last_use() {
         .expect("copies");
     let usage = saver.usage().await.expect("measures");
     assert!(usage.shared > 0 && usage.threads.len() == 2, "{usage:?}");
-    let lens = saver.lens(&"t".into()).await.expect("measures");
+    let breakdown = saver.breakdown(&"t".into()).await.expect("measures");
     assert!(
-        lens.keys
+        breakdown
+            .keys
             .iter()
             .any(|key| &*key.key == "log" && key.versions == 3),
-        "{lens:?}"
+        "{breakdown:?}"
     );
-    assert_eq!(lens.checkpoints.len(), 3);
-    let all: u64 = lens.checkpoints.iter().map(|checkpoint| checkpoint.bytes).sum();
+    assert_eq!(breakdown.checkpoints.len(), 3);
+    let all: u64 = breakdown
+        .checkpoints
+        .iter()
+        .map(|checkpoint| checkpoint.bytes)
+        .sum();
     assert!(
         all < text.len() as u64,
         "compressed and once: {all} of {}",

@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use superstep::{
     Checkpoint, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, ClaimRequest,
     ClaimView, Commit, Coordination, Integrity, Keep, ListQuery, Maintenance, PendingWrite, Progress,
-    Pruning, Removal, StorageError, Store, StoreConfig, StoreOp, StoreQuery, TaskId, TaskWrites, ThreadId,
-    ThreadLens, ThreadQuery, ThreadSummary, Ttl, Usage, Waiting, WaitingQuery, Write, json,
+    Pruning, Removal, StorageError, Store, StoreConfig, StoreOp, StoreQuery, TaskId, TaskWrites,
+    ThreadBreakdown, ThreadId, ThreadQuery, ThreadSummary, Ttl, Usage, Waiting, WaitingQuery, Write, json,
 };
 use superstep_storage::{RedisSaver, RedisStore};
 use superstep_suites::{Draft, id};
@@ -187,8 +187,8 @@ impl Maintenance for Turns {
     async fn usage(&self) -> Result<Usage, StorageError> {
         self.reader().usage().await
     }
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
-        self.reader().lens(thread).await
+    async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError> {
+        self.reader().breakdown(thread).await
     }
     async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
         self.writer().verify_watched(repair, progress).await
@@ -240,15 +240,19 @@ async fn pruning_leaves_nothing_behind_and_says_what_goes() {
     };
     saver.commit(commit).await.expect("stores");
     let before = saver.usage().await.expect("measures").bytes;
-    let lens = saver.lens(&"t".into()).await.expect("measures");
-    assert_eq!(lens.checkpoints.len(), 300);
+    let breakdown = saver.breakdown(&"t".into()).await.expect("measures");
+    assert_eq!(breakdown.checkpoints.len(), 300);
     assert_eq!(
-        lens.keys.iter().map(|key| key.versions).collect::<Vec<_>>(),
+        breakdown.keys.iter().map(|key| key.versions).collect::<Vec<_>>(),
         [300, 299],
         "{:?}",
-        lens.keys
+        breakdown.keys
     );
-    let log = lens.keys.iter().find(|key| &*key.key == "log").expect("a key");
+    let log = breakdown
+        .keys
+        .iter()
+        .find(|key| &*key.key == "log")
+        .expect("a key");
     assert!(
         log.whole > 5 * log.bytes,
         "a list that grows is stored as what is new: {log:?}"
@@ -499,7 +503,12 @@ async fn who_may_only_read_prolongs_no_life_and_reads() {
     assert_eq!(saver.heads(&ListQuery::default()).await.expect("lists").len(), 5);
     assert_eq!(saver.usage().await.expect("measures").threads.len(), 1);
     assert_eq!(
-        saver.lens(&"t".into()).await.expect("measures").checkpoints.len(),
+        saver
+            .breakdown(&"t".into())
+            .await
+            .expect("measures")
+            .checkpoints
+            .len(),
         5
     );
     let dry = Pruning::threads(["t".into()], Keep::Latest).dry_run();

@@ -7,8 +7,8 @@ use superstep::{Checkpointer, Keep, Pruning, Value, json};
 
 suite! {
     "usage: threads with their checkpoints, the largest first" => usage,
-    "lens: keys and checkpoints" => lens,
-    "lens: a list that is replaced grows, one that is appended to does not" => growing,
+    "breakdown: keys and checkpoints" => breakdown,
+    "breakdown: a list that is replaced grows, one that is appended to does not" => growing,
     "verify: what was stored is sound" => sound,
 }
 
@@ -33,9 +33,9 @@ async fn usage(saver: &dyn Checkpointer) -> Outcome {
     same("after one is gone", threads, 1)
 }
 
-async fn lens(saver: &dyn Checkpointer) -> Outcome {
+async fn breakdown(saver: &dyn Checkpointer) -> Outcome {
     let made = tree(saver, "t").await?;
-    let found = saver.lens(&"t".into()).await?;
+    let found = saver.breakdown(&"t".into()).await?;
     let mut keys: Vec<_> = found.keys.iter().map(|of| (&*of.key, of.versions)).collect();
     keys.sort_unstable();
     same("keys", keys, vec![("log", 11), ("x", 11)])?;
@@ -59,7 +59,7 @@ async fn lens(saver: &dyn Checkpointer) -> Outcome {
     )?;
     let inner = found.checkpoints.iter().filter(|of| &*of.ns == "sub").count();
     same("namespaces", inner, 3)?;
-    let nobody = saver.lens(&"nobody".into()).await?;
+    let nobody = saver.breakdown(&"nobody".into()).await?;
     same("no thread", (nobody.keys.len(), nobody.checkpoints.len()), (0, 0))
 }
 
@@ -81,7 +81,7 @@ async fn growing(saver: &dyn Checkpointer) -> Outcome {
         last = last.set("replaced", changed);
     }
     last.store(saver, "t", "").await?;
-    let found = saver.lens(&"t".into()).await?;
+    let found = saver.breakdown(&"t".into()).await?;
     let of = |key: &str| {
         found
             .keys

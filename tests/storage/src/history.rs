@@ -508,11 +508,11 @@ impl Run<'_> {
             }
         }
         for thread in spaces {
-            let lens = match self.saver.lens(thread).await {
+            let breakdown = match self.saver.breakdown(thread).await {
                 Err(StorageError::Unsupported(_)) => return Ok(()),
-                lens => lens.map_err(said)?,
+                breakdown => breakdown.map_err(said)?,
             };
-            let mut measured: Vec<_> = lens
+            let mut measured: Vec<_> = breakdown
                 .checkpoints
                 .iter()
                 .map(|one| (one.ns.clone(), one.id.clone()))
@@ -520,7 +520,7 @@ impl Run<'_> {
             measured.sort();
             let own = self.model.addresses().filter(|(of, ..)| of == thread);
             let own: Vec<_> = own.map(|(_, ns, id)| (ns.clone(), id.clone())).collect();
-            same("checkpoints in the lens", &measured, &own)?;
+            same("checkpoints in the breakdown", &measured, &own)?;
         }
         Ok(())
     }

@@ -189,7 +189,7 @@ async fn kill(backend: Backend, kills: u64, time: Duration) -> Result<(), String
         count.writes,
         count.tasks,
         count.turns,
-        count.upkeep,
+        count.maintenance,
         count.items,
         count.runs,
         count.superseded,

@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 use superstep::{
-    CheckpointId, CheckpointUsage, Keep, Pruning, Removal, StorageError, ThreadId, ThreadLens, ThreadQuery,
+    CheckpointId, CheckpointUsage, Keep, Pruning, Removal, StorageError, ThreadBreakdown, ThreadId,
+    ThreadQuery,
 };
 use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::transfer::{self, TransferError};
@@ -384,26 +385,30 @@ pub(crate) async fn usage(args: &UsageArgs) -> Result<(), Fault> {
 
 async fn keys(store: &Store, thread: &ThreadId, args: &UsageArgs) -> Result<(), Fault> {
     store.thread(thread).await?;
-    let lens = store.saver.lens(thread).await?;
+    let breakdown = store.saver.breakdown(thread).await?;
     if args.growth {
-        return growth(thread, &lens, args);
+        return growth(thread, &breakdown, args);
     }
-    let shown = lens.keys.iter().take(args.limit);
-    let bytes: u64 = lens.checkpoints.iter().map(|checkpoint| checkpoint.bytes).sum();
+    let shown = breakdown.keys.iter().take(args.limit);
+    let bytes: u64 = breakdown
+        .checkpoints
+        .iter()
+        .map(|checkpoint| checkpoint.bytes)
+        .sum();
     if args.json {
         let keys: Vec<_> = shown
             .map(|key| json!({"key": key.key, "versions": key.versions, "bytes": key.bytes, "whole": key.whole}))
             .collect();
         return Ok(out::pretty(&json!({
             "thread_id": thread,
-            "checkpoints": lens.checkpoints.len(),
+            "checkpoints": breakdown.checkpoints.len(),
             "bytes": bytes,
             "keys": keys,
         }))?);
     }
     out::note(&format!(
         "{}, {}.",
-        out::count(lens.checkpoints.len() as u64, "checkpoint"),
+        out::count(breakdown.checkpoints.len() as u64, "checkpoint"),
         out::size(bytes)
     ));
     let rows: Vec<Vec<String>> = shown
@@ -420,10 +425,10 @@ async fn keys(store: &Store, thread: &ThreadId, args: &UsageArgs) -> Result<(), 
 }
 
 /// What each checkpoint added, the oldest first.
-fn growth(thread: &ThreadId, lens: &ThreadLens, args: &UsageArgs) -> Result<(), Fault> {
+fn growth(thread: &ThreadId, breakdown: &ThreadBreakdown, args: &UsageArgs) -> Result<(), Fault> {
     let mut total = 0;
-    let mut grown = Vec::with_capacity(lens.checkpoints.len());
-    for checkpoint in &lens.checkpoints {
+    let mut grown = Vec::with_capacity(breakdown.checkpoints.len());
+    for checkpoint in &breakdown.checkpoints {
         total += checkpoint.bytes;
         grown.push((checkpoint, total));
     }

@@ -73,7 +73,7 @@ async fn embed(store: &Store) -> Result<(), Fault> {
         last.1 = done;
         true
     };
-    let outcome = progress.follow(store.memory.embed_anew(&progress), &watch).await;
+    let outcome = progress.follow(store.memory.reembed(&progress), &watch).await;
     stop.abort();
     match outcome {
         Ok(done) => out::note(&format!("Embedded {} anew.", out::count(done, "item"))),

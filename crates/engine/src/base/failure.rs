@@ -32,6 +32,10 @@ impl PartialEq for Failure {
 }
 
 impl Failure {
+    /// Reads the form `Class('message')` in which checkpoints and events show a failure.
+    pub fn from_shown(shown: &str) -> Self {
+        failure_of(shown)
+    }
     /// A failure of the given class.
     pub fn new(class: impl Into<Name>, message: impl Into<String>) -> Self {
         Self {

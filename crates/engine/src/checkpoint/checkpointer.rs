@@ -55,7 +55,7 @@ use async_trait::async_trait;
 
 use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::checkpoint::claim::Coordination;
-use crate::checkpoint::maintenance::{Integrity, Maintenance, Pruning, Removal, ThreadLens, Usage};
+use crate::checkpoint::maintenance::{Integrity, Maintenance, Pruning, Removal, ThreadBreakdown, Usage};
 use crate::checkpoint::progress::Progress;
 use crate::checkpoint::task_record::{TaskRecord, records_of};
 use crate::checkpoint::threads::{ThreadQuery, ThreadSummary};
@@ -205,10 +205,10 @@ impl dyn Checkpointer + '_ {
         self.maintained("measuring what is stored")?.usage().await
     }
 
-    /// Does as [`Maintenance::lens`] does.
-    pub async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+    /// Does as [`Maintenance::breakdown`] does.
+    pub async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError> {
         self.maintained("measuring what a thread takes")?
-            .lens(thread)
+            .breakdown(thread)
             .await
     }
 

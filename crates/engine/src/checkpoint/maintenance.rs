@@ -25,7 +25,7 @@ pub trait Maintenance: Debug + Send + Sync {
     /// What is stored takes so much.
     async fn usage(&self) -> Result<Usage, StorageError>;
     /// What each key and each checkpoint of a thread takes.
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError>;
+    async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError>;
     /// Reads everything, and with `repair` puts right what can be: a checkpoint that cannot be read is removed, and
     /// what continues it goes on without a past. Nothing that can be read is removed.
     async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
@@ -266,7 +266,7 @@ pub struct CheckpointUsage {
 
 /// What a thread takes, in detail.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThreadLens {
+pub struct ThreadBreakdown {
     /// Each key, the largest first.
     pub keys: Vec<KeyUsage>,
     /// Each checkpoint, the oldest first.

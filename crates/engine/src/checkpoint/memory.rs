@@ -15,7 +15,7 @@ use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::claim::{ClaimRequest, ClaimView, Claims, Coordination};
 use crate::checkpoint::maintenance::{
-    CheckpointUsage, Integrity, KeyUsage, Link, Maintenance, Pruning, Removal, Scope, ThreadLens,
+    CheckpointUsage, Integrity, KeyUsage, Link, Maintenance, Pruning, Removal, Scope, ThreadBreakdown,
     ThreadUsage, Usage,
 };
 use crate::checkpoint::progress::Progress;
@@ -32,11 +32,11 @@ use futures::future::BoxFuture;
 #[derive(Debug, Default)]
 #[doc(alias = "InMemorySaver")]
 pub struct MemorySaver {
-    state: RwLock<State>,
+    state: RwLock<MemoryState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MemoryState {
     threads: BTreeMap<ThreadId, Thread>,
     waiting: Asking,
     claims: Claims,
@@ -263,11 +263,11 @@ impl MemorySaver {
         newest(self.read().threads.get(thread))
     }
 
-    fn read(&self) -> parking_lot::RwLockReadGuard<'_, State> {
+    fn read(&self) -> parking_lot::RwLockReadGuard<'_, MemoryState> {
         self.state.read()
     }
 
-    fn write(&self) -> parking_lot::RwLockWriteGuard<'_, State> {
+    fn write(&self) -> parking_lot::RwLockWriteGuard<'_, MemoryState> {
         self.state.write()
     }
 
@@ -321,8 +321,8 @@ fn newest(spaces: Option<&Thread>) -> Option<CheckpointId> {
     Some(root.newest()?.checkpoint.id.clone())
 }
 
-fn apply(state: &mut State, commit: Commit) -> Result<(), StorageError> {
-    let State {
+fn apply(state: &mut MemoryState, commit: Commit) -> Result<(), StorageError> {
+    let MemoryState {
         threads,
         waiting,
         claims,
@@ -387,7 +387,7 @@ fn apply(state: &mut State, commit: Commit) -> Result<(), StorageError> {
     Ok(())
 }
 
-fn delete(state: &mut State, thread: &ThreadId) {
+fn delete(state: &mut MemoryState, thread: &ThreadId) {
     state.threads.remove(thread);
     state.waiting.renew(thread, None);
     state.claims.forget(thread);
@@ -400,7 +400,7 @@ impl Coordination for MemorySaver {
     }
 
     async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
-        let State { threads, waiting, .. } = &*self.read();
+        let MemoryState { threads, waiting, .. } = &*self.read();
         let begin = match &query.after {
             Some(after) => Bound::Excluded(after),
             None => Bound::Unbounded,
@@ -524,7 +524,7 @@ impl Checkpointer for MemorySaver {
     }
 
     async fn copy_thread(&self, from: &ThreadId, to: &ThreadId) -> Result<(), StorageError> {
-        let State { threads, waiting, .. } = &mut *self.write();
+        let MemoryState { threads, waiting, .. } = &mut *self.write();
         if from == to {
             return Ok(());
         }
@@ -547,7 +547,7 @@ impl Checkpointer for MemorySaver {
 impl Maintenance for MemorySaver {
     async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError> {
         progress.at(0, 1)?;
-        let State {
+        let MemoryState {
             threads: all,
             waiting,
             claims,
@@ -604,7 +604,7 @@ impl Maintenance for MemorySaver {
         let all = &state.threads;
         let mut usage = Usage::default();
         for (thread, spaces) in all.iter() {
-            let found = lens(spaces).checkpoints;
+            let found = breakdown(spaces).checkpoints;
             let bytes = found.iter().map(|checkpoint| checkpoint.bytes).sum();
             usage.bytes += bytes;
             usage.threads.push(ThreadUsage {
@@ -619,8 +619,8 @@ impl Maintenance for MemorySaver {
         Ok(usage)
     }
 
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
-        Ok(self.read().threads.get(thread).map(lens).unwrap_or_default())
+    async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError> {
+        Ok(self.read().threads.get(thread).map(breakdown).unwrap_or_default())
     }
 
     async fn verify_watched(&self, _: bool, progress: &Progress) -> Result<Integrity, StorageError> {
@@ -638,7 +638,7 @@ impl Maintenance for MemorySaver {
 
 /// What a thread would take as JSON text, each version of a value once and a grown list by what was added to it:
 /// memory shares the rest between checkpoints.
-fn lens(spaces: &Thread) -> ThreadLens {
+fn breakdown(spaces: &Thread) -> ThreadBreakdown {
     let mut keys: BTreeMap<Name, KeyUsage> = BTreeMap::new();
     let mut checkpoints = Vec::new();
     for (ns, space) in spaces {
@@ -683,7 +683,7 @@ fn lens(spaces: &Thread) -> ThreadLens {
     let mut keys: Vec<KeyUsage> = keys.into_values().collect();
     keys.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
     checkpoints.sort_by(|a, b| a.id.cmp(&b.id));
-    ThreadLens { keys, checkpoints }
+    ThreadBreakdown { keys, checkpoints }
 }
 
 /// Length of the JSON text of a value, without making it.

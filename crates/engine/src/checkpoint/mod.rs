@@ -18,7 +18,7 @@ pub use claim::{
 };
 pub use maintenance::{
     CheckpointUsage, Damage, Integrity, Keep, KeyUsage, Link, Maintenance, Pruning, Removal, Scope,
-    ThreadLens, ThreadUsage, Usage, tips,
+    ThreadBreakdown, ThreadUsage, Usage, tips,
 };
 pub use memory::MemorySaver;
 pub use progress::{Progress, Watch};

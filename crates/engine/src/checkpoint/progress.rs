@@ -16,14 +16,14 @@ pub type Watch<'a> = &'a (dyn Fn(u64, u64) -> bool + Sync);
 /// How far a long work is. All clones are one; who asked for the work keeps one, who does it has another.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    told: Arc<watch::Sender<(u64, u64)>>,
+    reported: Arc<watch::Sender<(u64, u64)>>,
     stopped: Arc<AtomicBool>,
 }
 
 impl Default for Progress {
     fn default() -> Self {
         Self {
-            told: Arc::new(watch::Sender::new((0, 0))),
+            reported: Arc::new(watch::Sender::new((0, 0))),
             stopped: Arc::default(),
         }
     }
@@ -46,8 +46,8 @@ impl Progress {
         if self.is_stopped() {
             return Err(StorageError::Stopped);
         }
-        if self.told.receiver_count() > 0 {
-            self.told.send_replace((done, total));
+        if self.reported.receiver_count() > 0 {
+            self.reported.send_replace((done, total));
         }
         Ok(())
     }
@@ -55,14 +55,14 @@ impl Progress {
     /// Waits for the work that has this progress, and meanwhile tells `watch` how far it is. Several steps that come
     /// together are told as one.
     pub async fn follow<T>(&self, work: impl Future<Output = T>, watch: Watch<'_>) -> T {
-        let mut told = self.told.subscribe();
+        let mut reported = self.reported.subscribe();
         let mut work = pin!(work);
         loop {
             tokio::select! {
                 biased;
                 outcome = &mut work => return outcome,
-                Ok(()) = told.changed() => {
-                    let (done, total) = *told.borrow_and_update();
+                Ok(()) = reported.changed() => {
+                    let (done, total) = *reported.borrow_and_update();
                     if !watch(done, total) {
                         self.stop();
                     }
@@ -88,16 +88,16 @@ mod tests {
             }
             Ok::<_, StorageError>(())
         };
-        let heard = Mutex::new(Vec::new());
+        let received = Mutex::new(Vec::new());
         let outcome = progress
             .follow(work, &|done, total| {
-                heard.lock().unwrap().push((done, total));
+                received.lock().unwrap().push((done, total));
                 done < 5
             })
             .await;
         assert!(matches!(outcome, Err(StorageError::Stopped)));
-        let heard = heard.into_inner().unwrap();
-        assert_eq!(heard.last(), Some(&(5, 100)));
-        assert!(heard.is_sorted());
+        let received = received.into_inner().unwrap();
+        assert_eq!(received.last(), Some(&(5, 100)));
+        assert!(received.is_sorted());
     }
 }

@@ -14,7 +14,7 @@ use crate::checkpoint::types::{Commit, StorageError};
 
 /// How far a claim is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ClaimStage {
     /// No commit was made.
     New,
     /// The commit that takes it is on its way, or was stored.
@@ -38,7 +38,7 @@ pub(crate) struct RunClaim {
     request: ClaimRequest,
     saver: Arc<dyn Checkpointer>,
     thread: ThreadId,
-    stage: Mutex<Stage>,
+    stage: Mutex<ClaimStage>,
     read: Mutex<Read>,
     /// Why the thread is not the run's any more.
     lost: OnceLock<StorageError>,
@@ -60,7 +60,7 @@ impl RunClaim {
             request: request.clone(),
             saver: saver.clone(),
             thread: thread?.clone(),
-            stage: Mutex::new(Stage::New),
+            stage: Mutex::new(ClaimStage::New),
             read: Mutex::default(),
             lost: OnceLock::new(),
             cancel: cancel.clone(),
@@ -91,7 +91,7 @@ impl RunClaim {
     /// What the next commit shows.
     pub(crate) fn shown(&self, ends: bool) -> ClaimUse {
         let mut stage = self.stage.lock();
-        let take = (*stage == Stage::New).then(|| {
+        let take = (*stage == ClaimStage::New).then(|| {
             let read = std::mem::take(&mut *self.read.lock());
             Box::new(Take {
                 holder: self.request.holder.clone(),
@@ -102,8 +102,8 @@ impl RunClaim {
             })
         });
         *stage = match *stage {
-            _ if ends => Stage::Ended,
-            Stage::New => Stage::Sent,
+            _ if ends => ClaimStage::Ended,
+            ClaimStage::New => ClaimStage::Sent,
             stage => stage,
         };
         ClaimUse {
@@ -126,22 +126,22 @@ impl RunClaim {
     }
 
     pub(crate) fn is_new(&self) -> bool {
-        *self.stage.lock() == Stage::New
+        *self.stage.lock() == ClaimStage::New
     }
 
     /// True when it need not be waited for: the backend said that the thread is the run's, or the run has ended it.
     pub(crate) fn is_settled(&self) -> bool {
-        matches!(*self.stage.lock(), Stage::Held | Stage::Ended)
+        matches!(*self.stage.lock(), ClaimStage::Held | ClaimStage::Ended)
     }
 
     /// True when a commit took it and none ended it.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(*self.stage.lock(), Stage::Sent | Stage::Held)
+        matches!(*self.stage.lock(), ClaimStage::Sent | ClaimStage::Held)
     }
 
     /// The commit that takes it is stored: from now on it is renewed. Renewing ends with what this gives.
-    pub(crate) fn hold(self: &Arc<Self>) -> Renewal {
-        *self.stage.lock() = Stage::Held;
+    pub(crate) fn hold(self: &Arc<Self>) -> KeepAlive {
+        *self.stage.lock() = ClaimStage::Held;
         let claim = Arc::downgrade(self);
         let pause = self.request.length / 3;
         let renewing = tokio::spawn(async move {
@@ -152,17 +152,17 @@ impl RunClaim {
                 };
                 match claim.saver.commit(claim.commit(false)).await {
                     // A run that ends meanwhile ends its claim itself.
-                    Err(error) if claim.is_open() => claim.heard(&error),
+                    Err(error) if claim.is_open() => claim.refused(&error),
                     _ => {}
                 }
             }
         });
-        Renewal(renewing.abort_handle())
+        KeepAlive(renewing.abort_handle())
     }
 
     /// The backend refused a commit. When that is because the thread is not the run's, the run is stopped. What else is
     /// wrong with the backend is said to whoever stores something.
-    pub(crate) fn heard(&self, error: &StorageError) {
+    pub(crate) fn refused(&self, error: &StorageError) {
         if let StorageError::Busy { .. } | StorageError::Superseded { .. } = error
             && self.lost.set(error.clone()).is_ok()
         {
@@ -192,9 +192,9 @@ impl Drop for RunClaim {
 
 /// Renews a claim until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Renewal(AbortHandle);
+pub(crate) struct KeepAlive(AbortHandle);
 
-impl Drop for Renewal {
+impl Drop for KeepAlive {
     fn drop(&mut self) {
         self.0.abort();
     }

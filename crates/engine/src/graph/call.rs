@@ -16,7 +16,7 @@ use crate::graph::scope::Shared;
 use crate::value::{List, Object, Value};
 use futures::future::BoxFuture;
 
-type Work = dyn Fn(NodeContext, Value) -> BoxFuture<'static, Result<Value, NodeError>> + Send + Sync;
+type CallWork = dyn Fn(NodeContext, Value) -> BoxFuture<'static, Result<Value, NodeError>> + Send + Sync;
 
 /// A piece of work that nodes, entry points and other tasks call with [`NodeContext::call`].
 ///
@@ -27,7 +27,7 @@ pub struct TaskFn {
     pub(crate) name: Name,
     pub(crate) options: NodeOptions,
     pub(crate) sealed: bool,
-    work: Arc<Work>,
+    work: Arc<CallWork>,
 }
 
 impl fmt::Debug for TaskFn {

@@ -56,11 +56,11 @@ pub(crate) struct Visit {
 #[derive(Debug, Default)]
 pub(crate) struct Past {
     pub(crate) began: OnceLock<Began>,
-    pub(crate) known: OnceCell<Known>,
+    pub(crate) known: OnceCell<KnownVisits>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownVisits {
     /// The oldest first.
     pub(crate) sites: Vec<Site>,
     pub(crate) seen: Mutex<Seen>,

@@ -16,7 +16,7 @@ use crate::checkpoint::types::{
     CheckpointAddress, CheckpointHead, ListQuery, PendingWrite, Source, StorageError, reserved,
 };
 use crate::graph::compiled::Graph;
-use crate::graph::past::{Began, Known, Past, Seen, Site, Visit};
+use crate::graph::past::{Began, KnownVisits, Past, Seen, Site, Visit};
 use crate::graph::plan::{NodePlan, Plan};
 use crate::graph::scope::graph_path;
 use crate::graph::task::{Origin, StepContext};
@@ -73,12 +73,12 @@ impl Past {
         let _ = self.began.set(began);
     }
 
-    async fn known(&self, saver: &dyn Checkpointer, thread: &ThreadId) -> Result<&Known, StorageError> {
+    async fn known(&self, saver: &dyn Checkpointer, thread: &ThreadId) -> Result<&KnownVisits, StorageError> {
         self.known
             .get_or_try_init(|| async {
                 match self.began.get() {
-                    Some(began) if began.start.is_some() => Known::read(saver, thread, began).await,
-                    _ => Ok(Known::default()),
+                    Some(began) if began.start.is_some() => KnownVisits::read(saver, thread, began).await,
+                    _ => Ok(KnownVisits::default()),
                 }
             })
             .await
@@ -139,7 +139,7 @@ impl Past {
     }
 }
 
-impl Known {
+impl KnownVisits {
     async fn read(saver: &dyn Checkpointer, thread: &ThreadId, began: &Began) -> Result<Self, StorageError> {
         // Where a branch ends, an input is a new case.
         if began.input && began.start == began.newest {
@@ -399,7 +399,7 @@ impl Graph {
             newest,
             input: false,
         };
-        let known = Known::read(&**saver, thread, &began).await?;
+        let known = KnownVisits::read(&**saver, thread, &began).await?;
         let mut seen = known.seen.lock().await;
         let mut found: Vec<EffectDone> = Vec::new();
         // What a branch has taken is found by reading its tasks; without one, lists tell enough.

@@ -149,11 +149,11 @@ pub struct MemoryCache {
 
 #[derive(Default)]
 struct Kept {
-    entries: HashMap<CacheKey, Entry>,
+    entries: HashMap<CacheKey, CachedEntry>,
     uses: u64,
 }
 
-struct Entry {
+struct CachedEntry {
     writes: CachedWrites,
     expires: Option<Instant>,
     used: u64,
@@ -187,7 +187,7 @@ impl NodeCache for MemoryCache {
         let mut kept = self.lock();
         kept.uses += 1;
         let used = kept.uses;
-        let expired = |entry: &Entry| entry.expires.is_some_and(|at| at <= Instant::now());
+        let expired = |entry: &CachedEntry| entry.expires.is_some_and(|at| at <= Instant::now());
         match kept.entries.get_mut(key) {
             Some(entry) if expired(entry) => {
                 kept.entries.remove(key);
@@ -209,7 +209,7 @@ impl NodeCache for MemoryCache {
     ) -> Result<(), StorageError> {
         let mut kept = self.lock();
         kept.uses += 1;
-        let entry = Entry {
+        let entry = CachedEntry {
             writes,
             expires: ttl.map(|ttl| Instant::now() + ttl),
             used: kept.uses,

@@ -1,13 +1,13 @@
 //! Runs: what starts one, how it is configured, and what it comes to.
 
 pub(crate) mod handle;
-pub(crate) mod single;
+pub(crate) mod node_run;
 mod start;
 pub(crate) mod steps;
 pub(crate) mod typed;
 
 pub use handle::Run;
-pub use single::NodeRun;
+pub use node_run::NodeRun;
 pub use typed::{Outcome, TypedGraph};
 
 pub use crate::base::clock::{Clock, SystemClock, iso8601};

@@ -9,7 +9,7 @@ use super::item::Item;
 use super::ops::StoreAnswer;
 use super::prepare::{Order, Prepared, Read, Search, Written};
 use super::rank;
-use super::renew::{Outdated, Renewed};
+use super::reembed::{NewVectors, Outdated};
 use crate::value::Object;
 
 /// What is kept of an item.
@@ -135,7 +135,7 @@ impl Items {
     }
 
     /// What is kept at a place once it has new vectors; nothing when its value is another one meanwhile.
-    pub fn renewed(&self, embedding: &str, renewed: Renewed) -> Option<(Place, Kept)> {
+    pub fn with_vectors(&self, embedding: &str, renewed: NewVectors) -> Option<(Place, Kept)> {
         let (namespace, key) = &renewed.place;
         let kept = self.get(namespace, key)?;
         (kept.updated_at == renewed.updated_at).then(|| {

@@ -11,7 +11,7 @@ use super::config::StoreConfig;
 use super::error::StoreError;
 use super::items::{Items, Place};
 use super::ops::{StoreAnswer, StoreOp};
-use super::renew::{Outdated, Renewed};
+use super::reembed::{NewVectors, Outdated};
 
 /// Keeps items in memory.
 #[derive(Default)]
@@ -101,14 +101,14 @@ impl Store for MemoryStore {
         Ok(items.outdated(index.embedding(), index.dims, after.as_ref(), limit))
     }
 
-    async fn renew(&self, renewed: Vec<Renewed>) -> Result<u64, StoreError> {
+    async fn replace_vectors(&self, renewed: Vec<NewVectors>) -> Result<u64, StoreError> {
         let Some(index) = &self.config.index else {
             return Ok(0);
         };
         let mut items = self.items.write();
         let mut count = 0;
         for renewed in renewed {
-            if let Some((place, kept)) = items.renewed(index.embedding(), renewed) {
+            if let Some((place, kept)) = items.with_vectors(index.embedding(), renewed) {
                 items.insert(place, kept);
                 count += 1;
             }

@@ -16,7 +16,7 @@ mod ops;
 mod path;
 mod prepare;
 pub mod rank;
-mod renew;
+mod reembed;
 mod sweeper;
 mod words;
 
@@ -36,7 +36,7 @@ pub use ops::{
 };
 pub use path::Path;
 pub use prepare::{Order, Prepared, Read, Search, Written};
-pub use renew::{Outdated, Renewed};
+pub use reembed::{NewVectors, Outdated};
 pub use sweeper::Sweeper;
 pub use words::words;
 
@@ -69,7 +69,7 @@ pub trait Store: Debug + Send + Sync {
     }
 
     /// Gives items new vectors, those whose value is still the same; says how many.
-    async fn renew(&self, items: Vec<Renewed>) -> Result<u64, StoreError> {
+    async fn replace_vectors(&self, items: Vec<NewVectors>) -> Result<u64, StoreError> {
         let _ = items;
         Ok(0)
     }
@@ -77,8 +77,8 @@ pub trait Store: Debug + Send + Sync {
     /// Embeds anew what another embedding made vectors of, and what was put without one; says how many items that were.
     /// What a put excluded stays so. It may be stopped, and goes on when it is called again; `progress` counts items, and
     /// knows no total.
-    async fn embed_anew(&self, progress: &Progress) -> Result<u64, StoreError> {
-        renew::embed_anew(self, progress).await
+    async fn reembed(&self, progress: &Progress) -> Result<u64, StoreError> {
+        reembed::reembed(self, progress).await
     }
 
     /// Stores `value`, which must be an object, in place of what is there.

@@ -17,7 +17,7 @@ pub(crate) struct Emitter {
     modes: u8,
     sender: Option<mpsc::Sender<(Arc<[String]>, Payload)>>,
     ns: Arc<[String]>,
-    told: Arc<Told>,
+    shared: Arc<SharedByEmitters>,
     meter: Option<Meter>,
     /// Messages with which tools answer are told when a node returns them.
     tools: bool,
@@ -25,15 +25,15 @@ pub(crate) struct Emitter {
 
 /// What the emitters of one run share.
 #[derive(Default)]
-struct Told {
-    messages: Mutex<Known>,
+struct SharedByEmitters {
+    messages: Mutex<KnownMessages>,
     /// The run has failed: what its other tasks still do is not told.
     over: AtomicBool,
 }
 
 /// Messages that readers know.
 #[derive(Default)]
-struct Known {
+struct KnownMessages {
     /// Ids of those that were sent, so that one that comes out of a nested graph too is not sent again, and of those that
     /// a task was given.
     ids: HashSet<String>,
@@ -44,7 +44,7 @@ struct Known {
 /// So many inputs wait to be looked through.
 const MAX_INPUTS: usize = 64;
 
-impl Known {
+impl KnownMessages {
     fn look_through(&mut self) {
         for input in std::mem::take(&mut self.inputs) {
             for id in ids_in(&input) {
@@ -72,7 +72,7 @@ impl Emitter {
             modes,
             sender: Some(sender),
             ns: Arc::from([]),
-            told: Arc::default(),
+            shared: Arc::default(),
             meter: None,
             tools: true,
         }
@@ -97,7 +97,7 @@ impl Emitter {
             modes: 0,
             sender: None,
             ns: Arc::from([]),
-            told: Arc::default(),
+            shared: Arc::default(),
             meter: None,
             tools: true,
         }
@@ -115,7 +115,7 @@ impl Emitter {
     /// A reader that went away is no error here: dropping the reader cancels the run.
     pub(crate) async fn send(&self, payload: Payload) {
         if let Some(sender) = &self.sender
-            && !self.told.over.load(Ordering::Relaxed)
+            && !self.shared.over.load(Ordering::Relaxed)
         {
             let _waits = self.meter.as_ref().map(|meter| meter.enter(Activity::Reader));
             let _ = sender.send((self.ns.clone(), payload)).await;
@@ -126,7 +126,7 @@ impl Emitter {
 impl Emitter {
     /// Ends the stream of the whole run, although tasks of it go on.
     pub(crate) fn close(&self) {
-        self.told.over.store(true, Ordering::Relaxed);
+        self.shared.over.store(true, Ordering::Relaxed);
     }
 
     /// Notes what a task was given: the messages in it are no news to whoever reads what later steps return.
@@ -147,8 +147,8 @@ impl Emitter {
         known.ids.insert(id)
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.told.messages.lock()
+    fn known(&self) -> MutexGuard<'_, KnownMessages> {
+        self.shared.messages.lock()
     }
 
     /// The namespace of what is sent.

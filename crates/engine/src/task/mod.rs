@@ -18,7 +18,7 @@ use crate::value::Value;
 
 pub(crate) use output::{goto, write};
 pub(crate) use shown::{count_state_writes, result_of, result_view, return_of, targets, update_view};
-pub(crate) use work::{End, Instead, Outcome, Work, input_of};
+pub(crate) use work::{End, Instead, Outcome, TaskWork, input_of};
 
 /// One task of a super-step.
 #[derive(Clone)]

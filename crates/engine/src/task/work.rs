@@ -46,7 +46,7 @@ pub(crate) struct Outcome {
 
 /// The work of a task, whatever attempt it is.
 #[derive(Clone)]
-pub(crate) struct Work {
+pub(crate) struct TaskWork {
     /// The state that routers see.
     pub(crate) state: Arc<Vec<Option<Value>>>,
     pub(crate) input: Value,
@@ -65,7 +65,7 @@ pub(crate) enum Instead {
     Give(NodeOutput),
 }
 
-impl Work {
+impl TaskWork {
     /// Does it to its end: the node, then its edges and routers. A panic in the node is a failure of the task.
     pub(crate) async fn run(self, context: &NodeContext, stand_in: Option<Arc<dyn Node>>) -> Outcome {
         let mut writes = Vec::new();

@@ -233,15 +233,15 @@ impl Pieces {
             self.seams.push(self.held.len());
         }
         self.held.push_str(piece);
-        self.told(true)
+        self.released(true)
     }
 
     /// What was held back, when nothing follows any more.
     pub(crate) fn rest(&mut self) -> String {
-        self.told(false)
+        self.released(false)
     }
 
-    fn told(&mut self, goes_on: bool) -> String {
+    fn released(&mut self, goes_on: bool) -> String {
         let mut clean = String::with_capacity(self.held.len());
         let seams = &mut self.seams;
         let mut spelled_out = self.spelled_out;

@@ -66,9 +66,9 @@ impl NodeKind for Assign {
         for (key, value) in config.set {
             let source = match value {
                 Json::String(source) => {
-                    Source::Expression(Box::new(site.expression(&pointer(&key), &source)?))
+                    AssignedValue::Expression(Box::new(site.expression(&pointer(&key), &source)?))
                 }
-                literal => Source::Literal(literal.into()),
+                literal => AssignedValue::Literal(literal.into()),
             };
             set.push((Arc::from(key), source));
         }
@@ -80,13 +80,13 @@ fn pointer(key: &str) -> String {
     format!("/set/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
-enum Source {
+enum AssignedValue {
     Expression(Box<Expression>),
     Literal(Value),
 }
 
 struct AssignNode {
-    set: Vec<(Arc<str>, Source)>,
+    set: Vec<(Arc<str>, AssignedValue)>,
 }
 
 impl Node for AssignNode {
@@ -97,8 +97,8 @@ impl Node for AssignNode {
             let mut update = Object::new();
             for (key, source) in &self.set {
                 let value = match source {
-                    Source::Expression(expression) => expression.eval(&scope)?,
-                    Source::Literal(value) => value.clone(),
+                    AssignedValue::Expression(expression) => expression.eval(&scope)?,
+                    AssignedValue::Literal(value) => value.clone(),
                 };
                 update.insert(key.clone(), value);
             }

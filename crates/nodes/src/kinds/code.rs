@@ -12,7 +12,7 @@ use superstep_document::{Diagnostic, END};
 
 use crate::base::config_schema::schema_of;
 use crate::base::suggest;
-use crate::programs::javascript::{self, Call, CodeError, Files, Limits, Source, Workers};
+use crate::programs::javascript::{self, Call, CodeError, Files, JavaScriptSource, Limits, Workers};
 use crate::programs::python::{self, PythonFunction, PythonWork};
 use crate::programs::requests::{self, Output, Owner};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
@@ -274,7 +274,7 @@ impl NodeKind for Code {
         Ok(Arc::new(CodeNode {
             name: site.node.into(),
             script: Script {
-                source: Source::new(config.source, PARAMETERS),
+                source: JavaScriptSource::new(config.source, PARAMETERS),
                 files: site.files(),
                 limits,
                 workers: site.workers.clone(),
@@ -349,7 +349,7 @@ impl Node for PythonNode {
 /// A JavaScript program that a node runs.
 #[derive(Clone)]
 pub(crate) struct Script {
-    pub(crate) source: Source,
+    pub(crate) source: JavaScriptSource,
     pub(crate) files: Option<Files>,
     pub(crate) limits: Limits,
     pub(crate) workers: Arc<Workers>,

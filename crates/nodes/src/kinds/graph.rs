@@ -169,9 +169,9 @@ pub(crate) fn compiled(
             let source = match value {
                 Json::String(source) => {
                     let pointer = format!("{part}/{}", superstep_document::escape_pointer(&key));
-                    Source::Expression(Box::new(site.expression(&pointer, &source)?))
+                    MappedValue::Expression(Box::new(site.expression(&pointer, &source)?))
                 }
-                literal => Source::Literal(literal.into()),
+                literal => MappedValue::Literal(literal.into()),
             };
             Ok((Arc::from(key), source))
         })
@@ -218,13 +218,13 @@ fn doubles(reducer: Reducer) -> bool {
 }
 
 /// What a key of a mapping is given.
-pub(crate) enum Source {
+pub(crate) enum MappedValue {
     Expression(Box<Expression>),
     Literal(Value),
 }
 
 /// Keys and what they are given.
-pub(crate) type Mapping = Vec<(Arc<str>, Source)>;
+pub(crate) type Mapping = Vec<(Arc<str>, MappedValue)>;
 
 struct GraphNode {
     graph: Graph,
@@ -241,8 +241,8 @@ pub(crate) fn mapped(mapping: &Mapping, scope: &Scope) -> Result<Value, NodeErro
     let mut values = Object::new();
     for (key, source) in mapping {
         let value = match source {
-            Source::Expression(expression) => expression.eval(scope)?,
-            Source::Literal(value) => value.clone(),
+            MappedValue::Expression(expression) => expression.eval(scope)?,
+            MappedValue::Literal(value) => value.clone(),
         };
         values.insert(key.clone(), value);
     }

@@ -18,7 +18,7 @@ use crate::base::config_schema::schema_of;
 use crate::base::secrets::redact_result;
 use crate::expression::{Expression, Scope};
 use crate::kinds::code;
-use crate::programs::javascript::{self, CodeError, Limits, Source};
+use crate::programs::javascript::{self, CodeError, JavaScriptSource, Limits};
 use crate::programs::requests::{self, Output, Owner};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::state::schema::Keys;
@@ -231,21 +231,21 @@ impl NodeKind for MapKind {
                 }
             };
             let take = expression("/take", &config.take)?;
-            Work::Graph(graph, input, take)
+            MapWork::Graph(graph, input, take)
         } else if let Some(source) = &config.javascript {
             let limits = Limits {
                 timeout: Duration::from_millis(config.timeout_ms),
                 memory: 64 * 1024 * 1024,
             };
-            Work::JavaScript(code::Script {
-                source: Source::new(source.as_str(), parameters(&config.name)),
+            MapWork::JavaScript(code::Script {
+                source: JavaScriptSource::new(source.as_str(), parameters(&config.name)),
                 files: site.files(),
                 limits,
                 workers: site.workers.clone(),
             })
         } else {
             let source = config.expression.clone().unwrap_or_default();
-            Work::Expression(site.expression("/expression", &source)?)
+            MapWork::Expression(site.expression("/expression", &source)?)
         };
         Ok(Arc::new(MapNode {
             node: site.node.into(),
@@ -282,7 +282,7 @@ fn parameters(name: &str) -> String {
 
 type Sources = Vec<(Arc<str>, Result<Expression, Value>)>;
 
-enum Work {
+enum MapWork {
     Expression(Expression),
     JavaScript(code::Script),
     Graph(Graph, Option<Sources>, Option<Expression>),
@@ -292,7 +292,7 @@ enum Work {
 struct PerItem {
     node: Arc<str>,
     name: Arc<str>,
-    work: Work,
+    work: MapWork,
 }
 
 impl PerItem {
@@ -305,8 +305,8 @@ impl PerItem {
     ) -> Result<Value, NodeError> {
         let scope = || Scope::of(context, &state).with(self.name.clone(), item.clone());
         match &self.work {
-            Work::Expression(expression) => Ok(expression.eval(&scope())?),
-            Work::JavaScript(script) => {
+            MapWork::Expression(expression) => Ok(expression.eval(&scope())?),
+            MapWork::JavaScript(script) => {
                 let owner = Owner::Item(&self.node, index);
                 let given = vec![item.clone(), Value::from(index), state.clone()];
                 match code::run(context, owner, script.clone(), given).await? {
@@ -319,7 +319,7 @@ impl PerItem {
                     Err(other) => Err(NodeError::new(requests::CLASS, other.to_string())),
                 }
             }
-            Work::Graph(graph, sources, take) => {
+            MapWork::Graph(graph, sources, take) => {
                 let mut input = Object::new();
                 match sources {
                     None => drop(input.insert(self.name.clone(), item.clone())),

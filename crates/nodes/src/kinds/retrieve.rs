@@ -304,14 +304,14 @@ impl RetrieveNode {
                     context.heartbeat();
                     let progress = told.has_changed().unwrap_or(false).then(|| told.borrow_and_update().clone());
                     if let Some(progress) = progress.flatten() {
-                        context.emit(self.told(&progress)).await;
+                        context.emit(self.progress_event(&progress)).await;
                     }
                 }
             }
         }
     }
 
-    fn told(&self, progress: &Progress) -> Value {
+    fn progress_event(&self, progress: &Progress) -> Value {
         superstep::json!({"type": "indexing", "node": self.name, "what": progress.what, "done": progress.done,
             "all": progress.all, "file": progress.file})
     }

@@ -131,7 +131,7 @@ impl Client {
             Err(_) => format!("it did not answer within {} s", START.as_secs()),
         };
         let said = match &process {
-            Some(process) => process.last_words().await,
+            Some(process) => process.exit_message().await,
             None => String::new(),
         };
         Err(failed(cause, said))
@@ -304,7 +304,7 @@ impl Client {
                 Some(report) = progress.next() => {
                     silence.as_mut().reset(tokio::time::Instant::now() + limit);
                     context.heartbeat();
-                    context.emit(redact_value(&told(tool, &report))).await;
+                    context.emit(redact_value(&progress_event(tool, &report))).await;
                 }
                 () = context.cancelled() => return Err(McpError::Cancelled),
                 () = &mut silence => {
@@ -335,7 +335,7 @@ impl Client {
             ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
                 self.broken.store(true, Ordering::SeqCst);
                 let said = match (&self.process, &error) {
-                    (Some(process), _) => process.last_words().await,
+                    (Some(process), _) => process.exit_message().await,
                     (None, ServiceError::TransportSend(cause)) => format!(" ({})", chain(&*cause.error)),
                     (None, _) => String::new(),
                 };
@@ -354,7 +354,7 @@ fn page(cursor: Option<String>) -> PaginatedRequestParams {
 }
 
 /// A report of progress as readers of the `custom` stream see it.
-fn told(tool: Option<&str>, report: &ProgressNotificationParam) -> superstep::Value {
+fn progress_event(tool: Option<&str>, report: &ProgressNotificationParam) -> superstep::Value {
     superstep::json!({"tool": tool, "progress": {
         "done": report.progress, "total": report.total, "message": report.message}})
 }

@@ -44,7 +44,7 @@ struct File {
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct ServerEntry {
     #[serde(rename = "type")]
     ty: Option<String>,
     command: Option<String>,
@@ -98,7 +98,7 @@ pub(crate) fn declared(environment: &Environment, name: &str) -> Result<(PathBuf
 }
 
 fn entry_of(name: &str, entry: &serde_json::Value) -> Result<Declared, String> {
-    let entry: Entry =
+    let entry: ServerEntry =
         serde_json::from_value(entry.clone()).map_err(|e| format!("the server `{name}`: {e}"))?;
     let http = match entry.ty.as_deref() {
         None => entry.command.is_none() && entry.url.is_some(),
@@ -266,7 +266,7 @@ fn command_line(cwd: Option<&str>, env: &BTreeMap<String, String>, command: &str
         line.push_str(&format!(
             "{}={} ",
             quoted(name, false),
-            quoted(&told(value), true)
+            quoted(&hidden(value), true)
         ));
     }
     line.push_str(&quoted(command, false));
@@ -289,7 +289,7 @@ fn quoted(word: &str, assigns_nothing: bool) -> String {
 
 /// A value of the environment as a grant names it. A variable is named, and asked for by itself; anything else may be a key,
 /// which no list of grants is to hold, so it is told apart by its hash.
-fn told(value: &str) -> String {
+fn hidden(value: &str) -> String {
     match pieces(value).as_slice() {
         [Piece::Text(""), Piece::Variable { .. }, Piece::Text("")] | [Piece::Text("")] => value.to_owned(),
         _ => {

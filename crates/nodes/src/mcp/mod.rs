@@ -30,7 +30,7 @@ const IDLE: Duration = Duration::from_secs(10 * 60);
 /// The connections of all projects.
 #[derive(Debug)]
 pub(crate) struct Hub {
-    places: Mutex<HashMap<(PathBuf, String), Arc<Place>>>,
+    places: Mutex<HashMap<(PathBuf, String), Arc<ServerPlace>>>,
     idle: Duration,
     /// What runs servers that are programs.
     helper: Option<HelperProgram>,
@@ -54,7 +54,7 @@ impl Hub {
 
 /// A server's place, whether it runs or not.
 #[derive(Debug, Default)]
-struct Place {
+struct ServerPlace {
     /// Held while the server starts, so that it is started once.
     client: tokio::sync::Mutex<Option<Arc<Client>>>,
 }
@@ -105,7 +105,7 @@ impl Mcp {
 }
 
 /// Lets go of a connection that has not been used for a while. Whoever uses it holds it.
-async fn stop_when_idle(place: Weak<Place>, client: Weak<Client>, idle: Duration) {
+async fn stop_when_idle(place: Weak<ServerPlace>, client: Weak<Client>, idle: Duration) {
     let mut since = Instant::now();
     loop {
         tokio::time::sleep(idle / 4).await;

@@ -56,12 +56,12 @@ const LONGEST_LINE: usize = 2000;
 #[derive(Debug)]
 pub(super) struct Process {
     ended: watch::Receiver<Option<String>>,
-    said: Said,
+    said: ErrorLines,
     /// Dropped to end it.
     _stop: oneshot::Sender<()>,
 }
 
-type Said = Arc<Mutex<VecDeque<String>>>;
+type ErrorLines = Arc<Mutex<VecDeque<String>>>;
 
 /// What a client speaks through.
 pub(super) type Pipes = (Bounded<ChildStdout>, ChildStdin);
@@ -108,7 +108,7 @@ impl Process {
                 .collect(),
         };
         let (child, (stdin, stdout, stderr)) = ProcessGroup::start(start, helper)?;
-        let said = Said::default();
+        let said = ErrorLines::default();
         let listening = tokio::spawn(listen(server.to_owned(), stderr, said.clone()));
         let (ended, when_ended) = watch::channel(None);
         let (stop, stopped) = oneshot::channel();
@@ -129,7 +129,7 @@ impl Process {
     }
 
     /// How it ended, if it has, and what it said last; for error messages.
-    pub(super) async fn last_words(&self) -> String {
+    pub(super) async fn exit_message(&self) -> String {
         let mut ended = self.ended.clone();
         // A process that just closed its output has its end known in a moment.
         let _ = tokio::time::timeout(GRACE, ended.wait_for(Option::is_some)).await;
@@ -175,7 +175,7 @@ async fn watched(mut child: ProcessGroup, stopped: oneshot::Receiver<()>) -> Str
 }
 
 /// Passes standard error on to the log, and keeps the end of it.
-async fn listen(server: String, mut stderr: ChildStderr, said: Said) {
+async fn listen(server: String, mut stderr: ChildStderr, said: ErrorLines) {
     let keep = |line: &[u8]| {
         let text = String::from_utf8_lossy(line);
         let text = text.trim_end();

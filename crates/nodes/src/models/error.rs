@@ -291,7 +291,7 @@ impl Asked {
     pub(super) fn classify(&self, error: &genai::Error) -> ModelError {
         let model = self.model.clone();
         // Some servers repeat what they were sent.
-        let cause = secrets::redact(&said(error)).into_owned();
+        let cause = secrets::redact(&provider_message(error)).into_owned();
         let missing = |place: KeyPlace| ModelError::MissingKey {
             provider: self.provider.clone(),
             place,
@@ -480,7 +480,7 @@ fn wait_in_body(body: &str) -> Option<Duration> {
 }
 
 /// What the provider said, without headers and without the request.
-fn said(error: &genai::Error) -> String {
+fn provider_message(error: &genai::Error) -> String {
     let text = match error {
         genai::Error::HttpError { body, status, .. } => body_text(body).unwrap_or_else(|| status.to_string()),
         genai::Error::WebModelCall {
@@ -488,7 +488,7 @@ fn said(error: &genai::Error) -> String {
             ..
         } => body_text(body).unwrap_or_else(|| status.to_string()),
         genai::Error::WebStream { cause, error, .. } => {
-            let inner = error.downcast_ref::<genai::Error>().map(said);
+            let inner = error.downcast_ref::<genai::Error>().map(provider_message);
             inner.unwrap_or_else(|| innermost(error.as_ref()).unwrap_or_else(|| cause.clone()))
         }
         genai::Error::ChatResponse { body, .. } => {

@@ -44,7 +44,7 @@ const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// A recorded answer.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-struct Entry {
+struct RecordedEntry {
     key: String,
     node: String,
     step: i64,
@@ -56,7 +56,7 @@ struct Entry {
 }
 
 /// Recorded answers by request.
-type Entries = HashMap<String, Vec<Entry>>;
+type Entries = HashMap<String, Vec<RecordedEntry>>;
 
 /// Files of recorded answers, each read again only when it has changed.
 #[derive(Debug, Default)]
@@ -106,7 +106,7 @@ impl Recordings {
     ) -> Result<(Vec<Piece>, Answer), ModelError> {
         let entries = self.entries(file)?;
         let found = entries.get(&key(model, request)).and_then(|same| {
-            let here = |entry: &&Entry| entry.node == asker.node && entry.step == asker.step;
+            let here = |entry: &&RecordedEntry| entry.node == asker.node && entry.step == asker.step;
             same.iter().rfind(here).or_else(|| same.last())
         });
         let entry = found.ok_or_else(|| {
@@ -142,7 +142,7 @@ impl Recordings {
             connection: None,
             model: model.to_owned(),
         };
-        let entry = Entry {
+        let entry = RecordedEntry {
             key: key(model, request),
             node: asker.node.to_owned(),
             step: asker.step,
@@ -195,7 +195,7 @@ impl Recordings {
             .enumerate()
             .filter(|(_, line)| !line.trim().is_empty())
         {
-            let entry: Entry =
+            let entry: RecordedEntry =
                 serde_json::from_str(line).map_err(|e| unreadable(format!("line {}: {e}", number + 1)))?;
             entries.entry(entry.key.clone()).or_default().push(entry);
         }

@@ -142,7 +142,7 @@ impl Reply {
                 ChatStreamEvent::Chunk(chunk) => {
                     self.grown(chunk.content.len())?;
                     let text = self.text.push(&chunk.content);
-                    if let Some(piece) = self.said(text) {
+                    if let Some(piece) = self.text(text) {
                         return Ok(Some(piece));
                     }
                 }
@@ -174,7 +174,7 @@ impl Reply {
         }
     }
 
-    fn said(&mut self, text: String) -> Option<Piece> {
+    fn text(&mut self, text: String) -> Option<Piece> {
         self.answer.text.push_str(&text);
         (!text.is_empty()).then_some(Piece::Text(text))
     }
@@ -189,7 +189,7 @@ impl Reply {
         let reasoning = self.reasoning.rest();
         let reasoning = self.thought(reasoning);
         let text = self.text.rest();
-        let text = self.said(text);
+        let text = self.text(text);
         self.last.extend(reasoning.into_iter().chain(text));
         for (index, call) in self.calls.iter_mut().enumerate() {
             let args = call.args.rest();

@@ -10,7 +10,7 @@ use super::flow::{Given, parallel_writers};
 use super::kind::Usage;
 use super::settings::{check_the_rest, config_problems};
 use super::site::Site;
-use super::{Entry, Environment, Registry};
+use super::{Environment, KindEntry, Registry};
 use super::{dynamic_targets, policy};
 use crate::base::access::Access;
 use crate::base::suggest;
@@ -129,7 +129,7 @@ impl Registry {
         findings
     }
 
-    fn known(&self, id: &str, spec: &NodeSpec, problems: &mut Vec<Diagnostic>) -> Option<&Entry> {
+    fn known(&self, id: &str, spec: &NodeSpec, problems: &mut Vec<Diagnostic>) -> Option<&KindEntry> {
         let entry = self.kinds.get(spec.kind.as_str());
         // A node without a kind is the document's own diagnostic.
         if entry.is_none() && !spec.kind.is_empty() {

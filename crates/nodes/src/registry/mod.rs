@@ -47,7 +47,7 @@ pub use kind::{KindInfo, NodeKind, Usage, parse};
 pub use policy::{bounds, not_retried};
 pub use site::Site;
 
-struct Entry {
+struct KindEntry {
     info: KindInfo,
     kind: Box<dyn NodeKind>,
     config: Option<Validator>,
@@ -58,7 +58,7 @@ pub(crate) type OpenedGraph = (Arc<Nested>, Vec<Diagnostic>, BTreeSet<Access>);
 
 /// The known kinds.
 pub struct Registry {
-    kinds: IndexMap<&'static str, Entry>,
+    kinds: IndexMap<&'static str, KindEntry>,
     folders: Arc<Folders>,
     /// MCP servers, over all projects.
     servers: Arc<Hub>,
@@ -160,7 +160,7 @@ impl Registry {
         let config = jsonschema::validator_for(&info.config_schema).ok();
         self.kinds.insert(
             info.kind,
-            Entry {
+            KindEntry {
                 info,
                 kind: Box::new(kind),
                 config,
@@ -334,7 +334,7 @@ impl Registry {
 
     /// A graph that runs one node of a document and does nothing where its edges lead, so that the node can be tried on
     /// its own with any state; what is wrong elsewhere in the document does not matter. An unknown node is a problem.
-    pub fn build_trial(
+    pub fn build_node_test(
         &self,
         document: &Document,
         environment: &Environment,
@@ -356,12 +356,12 @@ impl Registry {
         document: &Document,
         environment: &Environment,
         above: &[PathBuf],
-        trial: Option<&str>,
+        tested: Option<&str>,
     ) -> Result<Built, Vec<Diagnostic>> {
         let outermost = above.is_empty().then(|| environment.outermost());
         let environment = outermost.as_ref().unwrap_or(environment);
-        let leaves = |edge: &Edge| trial.is_none_or(|node| edge.sources().contains(&node));
-        let own: HashSet<String> = trial
+        let leaves = |edge: &Edge| tested.is_none_or(|node| edge.sources().contains(&node));
+        let own: HashSet<String> = tested
             .into_iter()
             .flat_map(|node| {
                 let edges = document.edges().filter(|(_, edge)| leaves(edge));
@@ -372,7 +372,7 @@ impl Registry {
             .collect();
         let matters = |problem: &Diagnostic| {
             problem.is_error()
-                && (trial.is_none() || problem.record.starts_with("key:") || own.contains(&problem.record))
+                && (tested.is_none() || problem.record.starts_with("key:") || own.contains(&problem.record))
         };
         let mut found = self.look_at(document, Some(environment), above);
         // What a graph is given is never shown again.
@@ -436,7 +436,7 @@ impl Registry {
         };
         let mut files = Vec::new();
         for (&id, spec) in &specs {
-            if trial.is_some_and(|node| node != id) {
+            if tested.is_some_and(|node| node != id) {
                 graph = graph.node(id, Idle);
                 continue;
             }
@@ -494,7 +494,7 @@ impl Registry {
             return Err(problems);
         }
         let mut ids = HashMap::new();
-        if let Some(node) = trial {
+        if let Some(node) = tested {
             graph = graph.edge(START, node);
         }
         for (id, edge) in document.edges().filter(|(_, edge)| leaves(edge)) {
@@ -513,8 +513,8 @@ impl Registry {
                 }
             }
         }
-        // A trial takes any state, and nothing is answered from the cache: it is to be seen what the node does.
-        if trial.is_none() {
+        // A tested takes any state, and nothing is answered from the cache: it is to be seen what the node does.
+        if tested.is_none() {
             if let Some(input) = document.input_keys() {
                 graph = graph.input_keys(input);
             }
@@ -523,7 +523,7 @@ impl Registry {
             }
         }
         let compiled = graph.compile().map(|graph| Built {
-            graph: match trial {
+            graph: match tested {
                 None => graph.with_cache(self.cache.clone()),
                 Some(_) => graph,
             },

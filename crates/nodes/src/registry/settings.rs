@@ -7,7 +7,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value as Json;
 use superstep_document::Diagnostic;
 
-use super::Entry;
+use super::KindEntry;
 use super::site::Site;
 use crate::base::suggest;
 
@@ -68,7 +68,7 @@ fn shortened(text: &str) -> String {
 
 /// Checks what is right of a config of which some settings are not: in their place stands what the kind begins with, and
 /// only what is said of the others counts.
-pub(super) fn check_the_rest(entry: &Entry, site: &mut Site<'_>, broken: &BTreeSet<String>) {
+pub(super) fn check_the_rest(entry: &KindEntry, site: &mut Site<'_>, broken: &BTreeSet<String>) {
     let mut config = site.config.clone();
     for name in broken {
         config.remove(name);
@@ -102,7 +102,7 @@ pub(super) fn check_the_rest(entry: &Entry, site: &mut Site<'_>, broken: &BTreeS
 }
 
 /// Holds a config against its kind's schema, and gives the settings that do not satisfy it or are missing.
-pub(super) fn config_problems(entry: &Entry, site: &mut Site<'_>) -> BTreeSet<String> {
+pub(super) fn config_problems(entry: &KindEntry, site: &mut Site<'_>) -> BTreeSet<String> {
     let known = entry
         .info
         .config_schema

@@ -28,7 +28,7 @@ const TOGETHER: usize = 64;
 const FRESH: Duration = Duration::from_secs(2);
 
 /// What an indexing is told and may be told.
-pub(super) struct Work<'a> {
+pub(super) struct IndexWork<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) progress: &'a dyn Fn(Progress),
     pub(super) stop: &'a dyn Fn() -> bool,
@@ -106,7 +106,7 @@ impl Index {
     }
 
     /// Makes the index hold `files` as they are now.
-    pub(super) fn update(&mut self, files: &[Found], work: &mut Work<'_>) -> Result<(), SearchError> {
+    pub(super) fn update(&mut self, files: &[Found], work: &mut IndexWork<'_>) -> Result<(), SearchError> {
         let mut known: HashMap<String, (i64, i64, i64)> = HashMap::new();
         {
             let mut statement = self
@@ -168,7 +168,7 @@ impl Index {
         &mut self,
         embedder: &Embedder,
         runtime: &Handle,
-        work: &Work<'_>,
+        work: &IndexWork<'_>,
     ) -> Result<(), SearchError> {
         let missing: Vec<i64> = {
             let mut statement = self.db.prepare_cached(
@@ -293,7 +293,7 @@ fn take(
     transaction: &Transaction<'_>,
     found: &Found,
     size: Size,
-    work: &mut Work<'_>,
+    work: &mut IndexWork<'_>,
 ) -> Result<bool, SearchError> {
     let bytes = crate::base::files::read_bytes(&found.path, found.form.largest()).map_err(|e| e.to_string());
     let hash = bytes
@@ -379,7 +379,7 @@ fn take(
 }
 
 /// The texts of a file. `None` when it was stopped.
-fn pages(form: Form, bytes: Vec<u8>, work: &mut Work<'_>) -> Option<Result<Vec<Page>, String>> {
+fn pages(form: Form, bytes: Vec<u8>, work: &mut IndexWork<'_>) -> Option<Result<Vec<Page>, String>> {
     if matches!(form, Form::Pdf | Form::Html) {
         return work.reader.read(form, bytes, work.stop);
     }

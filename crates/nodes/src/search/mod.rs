@@ -28,9 +28,9 @@ use chunk::Size;
 pub use embed::{Embedder, NGRAMS};
 pub use error::SearchError;
 use files::Form;
-use index::{Index, Ranked, Stored, Work};
+use index::{Index, IndexWork, Ranked, Stored};
 pub(crate) use place::access;
-pub use place::{Place, resolve};
+pub use place::{SearchPlace, resolve};
 use reader::{Reader, ReaderProgram};
 
 /// Indexes that nobody has used for so long are removed.
@@ -125,14 +125,14 @@ pub struct Progress {
 }
 
 /// The index of a place; `None` until it is opened.
-type Slot = Arc<Mutex<Option<Index>>>;
+type IndexSlot = Arc<Mutex<Option<Index>>>;
 
 /// Indexes of places.
 #[derive(Default)]
 pub struct Folders {
     kept: Option<PathBuf>,
     reader: Option<ReaderProgram>,
-    indexes: Mutex<HashMap<String, Slot>>,
+    indexes: Mutex<HashMap<String, IndexSlot>>,
 }
 
 impl fmt::Debug for Folders {
@@ -180,7 +180,7 @@ impl Folders {
             Some(index) => index,
             None => slot.insert(Index::open(self.file(&name).as_deref(), size)?),
         };
-        let mut work = Work {
+        let mut work = IndexWork {
             reader: Reader::new(self.reader.as_ref()),
             progress,
             stop,

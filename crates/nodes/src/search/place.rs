@@ -7,7 +7,7 @@ use crate::base::access::Access;
 
 /// A folder or file with documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SearchPlace {
     /// Where it really is, links followed.
     pub path: PathBuf,
     /// What reading it touches, when it is outside of the project.
@@ -18,7 +18,7 @@ pub struct Place {
 ///
 /// A relative name stays inside the graph's folder, whatever links lie on the way. An absolute one may lead anywhere, and
 /// outside of the project it is told apart, so that its owner can be asked.
-pub fn resolve(folder: Option<&Path>, root: Option<&Path>, name: &str) -> Result<Place, SearchError> {
+pub fn resolve(folder: Option<&Path>, root: Option<&Path>, name: &str) -> Result<SearchPlace, SearchError> {
     let given = Path::new(name.trim());
     let real = |path: &Path| {
         path.canonicalize()
@@ -31,7 +31,7 @@ pub fn resolve(folder: Option<&Path>, root: Option<&Path>, name: &str) -> Result
             .flatten()
             .filter_map(|root| root.canonicalize().ok())
             .any(|root| path.starts_with(root));
-        return Ok(Place {
+        return Ok(SearchPlace {
             access: (!inside).then(|| access(&path)),
             path,
         });
@@ -47,7 +47,7 @@ pub fn resolve(folder: Option<&Path>, root: Option<&Path>, name: &str) -> Result
     if !path.starts_with(&own) {
         return Err(SearchError::Outside(name.to_owned()));
     }
-    Ok(Place { path, access: None })
+    Ok(SearchPlace { path, access: None })
 }
 
 /// Reading at `path`.

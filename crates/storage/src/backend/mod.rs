@@ -37,7 +37,7 @@ pub enum Location {
 }
 
 /// An entry of the list.
-struct Entry {
+struct BackendEntry {
     backend: Backend,
     /// How addresses begin; the first is the usual one.
     schemes: &'static [&'static str],
@@ -58,8 +58,8 @@ const REDIS: Option<Open> = Some(crate::redis::open);
 #[cfg(not(feature = "redis"))]
 const REDIS: Option<Open> = None;
 
-const ENTRIES: &[Entry] = &[
-    Entry {
+const ENTRIES: &[BackendEntry] = &[
+    BackendEntry {
         backend: Backend::Sqlite,
         schemes: &["sqlite"],
         title: "SQLite",
@@ -68,7 +68,7 @@ const ENTRIES: &[Entry] = &[
         location: Location::File,
         open: Some(crate::sqlite::open),
     },
-    Entry {
+    BackendEntry {
         backend: Backend::File,
         schemes: &["file"],
         title: "Folder",
@@ -77,7 +77,7 @@ const ENTRIES: &[Entry] = &[
         location: Location::Folder,
         open: Some(crate::file::open),
     },
-    Entry {
+    BackendEntry {
         backend: Backend::Postgres,
         schemes: &["postgres", "postgresql"],
         title: "PostgreSQL",
@@ -86,7 +86,7 @@ const ENTRIES: &[Entry] = &[
         location: Location::Server,
         open: POSTGRES,
     },
-    Entry {
+    BackendEntry {
         backend: Backend::Redis,
         schemes: &["redis", "rediss"],
         title: "Redis",
@@ -95,7 +95,7 @@ const ENTRIES: &[Entry] = &[
         location: Location::Server,
         open: REDIS,
     },
-    Entry {
+    BackendEntry {
         backend: Backend::Memory,
         schemes: &["memory"],
         title: "Memory",
@@ -130,7 +130,7 @@ impl Backend {
         Self::named(address::split(url).0)
     }
 
-    fn entry(self) -> &'static Entry {
+    fn entry(self) -> &'static BackendEntry {
         // The order is the same, which a test holds.
         &ENTRIES[self as usize]
     }

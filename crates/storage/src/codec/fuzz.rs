@@ -8,7 +8,7 @@ use superstep::{Value, json};
 
 use super::bytes::{read_rows, rows_blob};
 use super::pack::{Packed, Press, Unpacker, read_refs, refs_blob, split};
-use super::plain::{Entry, Record, Slot, read_back};
+use super::plain::{JournalEntry, Record, WrittenSlot, read_back};
 use super::record::{Delta, Rows, Tasks};
 use super::value::parse;
 
@@ -172,9 +172,9 @@ fn records_of_text() {
     for _ in 0..rounds() {
         let one = noise.below(stored.len());
         let bytes = noise.spoil(stored[one].as_bytes());
-        if let Ok(record) = serde_json::from_slice::<Record<Slot>>(&bytes) {
+        if let Ok(record) = serde_json::from_slice::<Record<WrittenSlot>>(&bytes) {
             let _ = read_back(record, None);
         }
-        let _ = serde_json::from_slice::<Entry>(&bytes);
+        let _ = serde_json::from_slice::<JournalEntry>(&bytes);
     }
 }

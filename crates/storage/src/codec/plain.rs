@@ -8,7 +8,7 @@ use superstep::{
     StorageError, TaskId, TaskWrites, ThreadId, Value, VersionsSeen, Write,
 };
 
-use super::plan::{Changes, State};
+use super::plan::{Changes, ChannelState};
 
 /// Levels of nesting that can be read back: the JSON parser stops at 128, and a record adds six around a value.
 const DEEPEST: usize = 120;
@@ -149,8 +149,8 @@ impl<S> Record<S> {
     /// Changes a state as the record says; `value` gives a channel's value, or what holds it, and its version.
     pub(crate) fn apply<V: Clone, E>(
         self,
-        state: &mut State<V>,
-        mut value: impl FnMut(&State<V>, &Name, S) -> Result<(u64, Option<V>), E>,
+        state: &mut ChannelState<V>,
+        mut value: impl FnMut(&ChannelState<V>, &Name, S) -> Result<(u64, Option<V>), E>,
     ) -> Result<Head, E> {
         for (node, entry) in self.seen {
             state.see(node, entry.map(|entry| entry.into_iter().collect()));
@@ -179,7 +179,7 @@ pub(crate) fn seen_of(versions: &ChannelVersions) -> Seen {
 /// A channel's version and value, written out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Slot {
+pub(crate) enum WrittenSlot {
     /// It has no value.
     Empty(u64),
     /// Its value.
@@ -226,15 +226,15 @@ impl Task {
 
 /// A commit written out.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct JournalEntry {
     pub(crate) ns: Name,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) writes: Vec<Task>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) put: Option<Record<Slot>>,
+    pub(crate) put: Option<Record<WrittenSlot>>,
 }
 
-impl Entry {
+impl JournalEntry {
     /// Refuses what could be stored and not read back.
     pub(crate) fn readable(&self, thread: &ThreadId) -> Result<(), StorageError> {
         let writes = self.writes.iter().flat_map(|task| &task.writes);
@@ -243,8 +243,8 @@ impl Entry {
             .iter()
             .flat_map(|record| record.channels.values().flatten());
         let values = channels.filter_map(|slot| match slot {
-            Slot::Empty(_) => None,
-            Slot::Set(_, value) | Slot::Add(_, _, value) => Some(value),
+            WrittenSlot::Empty(_) => None,
+            WrittenSlot::Set(_, value) | WrittenSlot::Add(_, _, value) => Some(value),
         });
         readable(writes.map(|(.., value)| value).chain(values), thread)?;
         self.put
@@ -254,19 +254,19 @@ impl Entry {
 }
 
 /// The record of a checkpoint whose values are written out.
-pub(crate) fn written_out(put: &Put, parent: Option<&Checkpoint>) -> Record<Slot> {
+pub(crate) fn written_out(put: &Put, parent: Option<&Checkpoint>) -> Record<WrittenSlot> {
     let known = parent.map(|parent| (&parent.channel_versions, &parent.versions_seen));
     let made = Record::of::<std::convert::Infallible>(put, known, |channel, version, value, from| {
         let Some(value) = value else {
-            return Ok(Slot::Empty(version));
+            return Ok(WrittenSlot::Empty(version));
         };
         let before = parent.and_then(|parent| parent.channel_values.get(channel)?.as_array());
         // What the engine says must fit what is stored, or the list would come back wrong.
         Ok(match (from, value, before) {
             (Some(from), Value::Array(list), Some(before)) if before.len() == from && list.len() >= from => {
-                Slot::Add(version, from, list.skip(from).into())
+                WrittenSlot::Add(version, from, list.skip(from).into())
             }
-            _ => Slot::Set(version, value.clone()),
+            _ => WrittenSlot::Set(version, value.clone()),
         })
     });
     match made {
@@ -275,10 +275,13 @@ pub(crate) fn written_out(put: &Put, parent: Option<&Checkpoint>) -> Record<Slot
 }
 
 /// The checkpoint that a record describes.
-pub(crate) fn read_back(record: Record<Slot>, parent: Option<&Checkpoint>) -> Result<Checkpoint, String> {
+pub(crate) fn read_back(
+    record: Record<WrittenSlot>,
+    parent: Option<&Checkpoint>,
+) -> Result<Checkpoint, String> {
     let mut state = match (record.continues, parent) {
-        (false, _) => State::default(),
-        (true, Some(parent)) => State {
+        (false, _) => ChannelState::default(),
+        (true, Some(parent)) => ChannelState {
             values: parent.channel_values.clone(),
             versions: parent.channel_versions.clone(),
             seen: parent.versions_seen.clone(),
@@ -287,9 +290,9 @@ pub(crate) fn read_back(record: Record<Slot>, parent: Option<&Checkpoint>) -> Re
     };
     let head = record.apply(&mut state, |state, channel, slot| {
         Ok::<_, String>(match slot {
-            Slot::Empty(version) => (version, None),
-            Slot::Set(version, value) => (version, Some(value)),
-            Slot::Add(version, from, items) => {
+            WrittenSlot::Empty(version) => (version, None),
+            WrittenSlot::Set(version, value) => (version, Some(value)),
+            WrittenSlot::Add(version, from, items) => {
                 let before = state.values.get(channel).and_then(Value::as_array);
                 let mut list = before
                     .filter(|before| before.len() >= from)

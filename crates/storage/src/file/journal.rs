@@ -23,7 +23,7 @@ use super::line::{lines, put_line, read_line, read_text, text_of};
 use super::rewrite;
 use crate::base::presence;
 use crate::base::quarantine::withdrawals;
-use crate::codec::plain::{Entry, Task, read_back, written_out};
+use crate::codec::plain::{JournalEntry, Task, read_back, written_out};
 
 /// Layout of a journal.
 const SCHEMA: u32 = 1;
@@ -41,7 +41,7 @@ pub(super) enum Record {
     /// The first.
     Journal { schema: u32, thread: ThreadId },
     /// Any other.
-    Commit(Box<Entry>),
+    Commit(Box<JournalEntry>),
 }
 
 /// A thread in memory. Readers hold on to it while the writer goes on or forgets it.
@@ -275,7 +275,7 @@ impl Journal {
     }
 
     /// Adds what a line says to the thread in memory. After damage, what belongs to it goes with it.
-    fn replay(&mut self, entry: Entry, bytes: u64, damaged: bool) -> Result<(), String> {
+    fn replay(&mut self, entry: JournalEntry, bytes: u64, damaged: bool) -> Result<(), String> {
         let ns = entry.ns;
         let put = match entry.put {
             Some(record) => {
@@ -374,7 +374,7 @@ impl Journal {
             whole = parent.is_none();
             written_out(put, parent.as_ref())
         });
-        let entry = Entry {
+        let entry = JournalEntry {
             ns: commit.ns.clone(),
             writes: commit.writes.iter().map(Task::of).collect(),
             put: record,
@@ -390,7 +390,7 @@ impl Journal {
         done
     }
 
-    fn append(&mut self, entry: Entry) -> Result<u64, StorageError> {
+    fn append(&mut self, entry: JournalEntry) -> Result<u64, StorageError> {
         let mut text = Vec::new();
         let unwritable = |cause| StorageError::Backend {
             what: format!("storing a checkpoint of thread {}", self.thread),
@@ -461,7 +461,7 @@ impl Journal {
     pub(super) fn repair(&mut self, folder: &Folder) -> Result<(), StorageError> {
         let bytes = fs::read(&self.path).map_err(|error| failed("reading", &self.path, &error))?;
         let gone = |ns: &Name, id: &CheckpointId| !self.has(ns, id);
-        let source = rewrite::Source {
+        let source = rewrite::RewriteSource {
             path: &self.path,
             thread: &self.thread,
             loaded: &self.loaded,

@@ -1,6 +1,6 @@
 //! Pruning, measuring and checking.
 
-use superstep::{Integrity, Progress, ThreadLens, Usage};
+use superstep::{Integrity, Progress, ThreadBreakdown, Usage};
 
 use super::*;
 
@@ -49,10 +49,10 @@ impl Maintenance for FileSaver {
         self.beside("measuring what threads take", read).await
     }
 
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+    async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError> {
         match self.loaded(thread).await? {
-            Some(loaded) => loaded.saver.lens(thread).await,
-            None => Ok(ThreadLens::default()),
+            Some(loaded) => loaded.saver.breakdown(thread).await,
+            None => Ok(ThreadBreakdown::default()),
         }
     }
 

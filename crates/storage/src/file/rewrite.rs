@@ -72,7 +72,7 @@ impl Begun {
         let all = doomed.len() == heads.len();
         if !all {
             let gone = |ns: &Name, id: &CheckpointId| doomed.contains(&(ns.clone(), id.clone()));
-            let source = Source {
+            let source = RewriteSource {
                 path: &self.path,
                 thread: &self.thread,
                 loaded: &self.loaded,
@@ -117,7 +117,7 @@ impl Begun {
         let there: Doomed = self.heads().into_iter().map(|head| (head.ns, head.id)).collect();
         let (go_on, never) = (|| Ok(()), |_: &Name, _: &CheckpointId| false);
         let mut text = Vec::new();
-        let own = Source {
+        let own = RewriteSource {
             path: &self.path,
             thread: &self.thread,
             loaded: &self.loaded,
@@ -127,7 +127,7 @@ impl Begun {
         own.copy(&mut text, &self.thread, &self.read()?, &go_on)?;
         // What stands in both may differ: what continues it is written whole.
         let there = |ns: &Name, id: &CheckpointId| there.contains(&(ns.clone(), id.clone()));
-        let other = Source {
+        let other = RewriteSource {
             path: &from.path,
             thread: &from.thread,
             loaded: &from.loaded,
@@ -171,7 +171,7 @@ impl Rewrite {
             return Ok(false);
         }
         let gone = |ns: &Name, id: &CheckpointId| self.doomed.contains(&(ns.clone(), id.clone()));
-        let source = Source {
+        let source = RewriteSource {
             path,
             thread,
             loaded: &old.loaded,
@@ -204,7 +204,7 @@ impl Rewrite {
 }
 
 /// Lines of a journal that are copied into another one.
-pub(super) struct Source<'a> {
+pub(super) struct RewriteSource<'a> {
     pub(super) path: &'a Path,
     pub(super) thread: &'a ThreadId,
     pub(super) loaded: &'a Loaded,
@@ -214,7 +214,7 @@ pub(super) struct Source<'a> {
     pub(super) strange: &'a dyn Fn(&Name, &CheckpointId) -> bool,
 }
 
-impl Source<'_> {
+impl RewriteSource<'_> {
     /// Copies what can be read of these lines into the text of the journal of `to`.
     pub(super) fn copy(
         &self,

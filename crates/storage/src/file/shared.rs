@@ -30,7 +30,7 @@ pub(super) type Summary = (u64, Option<ThreadSummary>);
 /// What readers see without asking the writer.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    state: Mutex<State>,
+    state: Mutex<FolderState>,
     /// Claims of runs in this process: no other has the folder.
     claims: Mutex<Claims>,
     moment: AtomicU64,
@@ -40,8 +40,8 @@ pub(super) struct Shared {
 pub(super) type Asked = (CheckpointId, String, u32);
 
 #[derive(Debug, Default)]
-struct State {
-    threads: BTreeMap<ThreadId, Known>,
+struct FolderState {
+    threads: BTreeMap<ThreadId, KnownThread>,
     /// Checkpoints whose questions wait, with their time and how many of their tasks ask. The writer keeps it with each
     /// commit; what `unlooked` names is not in it yet.
     waiting: BTreeMap<(CheckpointId, ThreadId), (String, u32)>,
@@ -58,7 +58,7 @@ struct State {
 
 /// A thread with a journal.
 #[derive(Debug)]
-struct Known {
+struct KnownThread {
     path: PathBuf,
     /// Another number for each file that stood there.
     file: u64,
@@ -79,7 +79,7 @@ struct Moment {
     left: u64,
 }
 
-impl Known {
+impl KnownThread {
     fn now(&self) -> Moment {
         Moment {
             path: self.path.clone(),
@@ -94,12 +94,12 @@ impl Known {
     }
 }
 
-impl State {
-    fn known(&mut self, thread: &ThreadId, path: impl FnOnce() -> PathBuf) -> &mut Known {
+impl FolderState {
+    fn known(&mut self, thread: &ThreadId, path: impl FnOnce() -> PathBuf) -> &mut KnownThread {
         let files = &mut self.files;
         self.threads.entry(thread.clone()).or_insert_with(|| {
             *files += 1;
-            Known {
+            KnownThread {
                 path: path(),
                 file: *files,
                 left: 0,
@@ -167,7 +167,7 @@ impl Shared {
         self.claims.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FolderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -441,7 +441,7 @@ impl Shared {
         // The next to list the threads is told of damage too.
         let sound = state.threads.iter().filter(|(_, known)| !known.damaged);
         let looked = sound.filter(|(thread, _)| !state.unlooked.contains(*thread));
-        let asked = |thread: &ThreadId, known: &Known| {
+        let asked = |thread: &ThreadId, known: &KnownThread| {
             let asked = known.asking.iter().filter_map(|id| {
                 let (ts, tasks) = state.waiting.get(&(id.clone(), thread.clone()))?;
                 Some((id.clone(), ts.clone(), *tasks))
@@ -487,7 +487,7 @@ impl Shared {
     }
 }
 
-impl State {
+impl FolderState {
     fn summaries(&self) -> impl Iterator<Item = &ThreadSummary> {
         self.threads
             .values()

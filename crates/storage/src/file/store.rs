@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use superstep::store::{Items, Kept, Outdated, Place, Prepared, Renewed};
+use superstep::store::{Items, Kept, NewVectors, Outdated, Place, Prepared};
 use superstep::{Damage, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
 
 use super::FileOptions;
@@ -446,7 +446,7 @@ impl Store for FileStore {
         Ok(items.outdated(index.embedding(), index.dims, after.as_ref(), limit))
     }
 
-    async fn renew(&self, renewed: Vec<Renewed>) -> Result<u64, StoreError> {
+    async fn replace_vectors(&self, renewed: Vec<NewVectors>) -> Result<u64, StoreError> {
         let Some(index) = &self.config.index else {
             return Ok(0);
         };
@@ -455,7 +455,7 @@ impl Store for FileStore {
             inner.write(|items| Change {
                 put: renewed
                     .into_iter()
-                    .filter_map(|renewed| items.renewed(&embedding, renewed))
+                    .filter_map(|renewed| items.with_vectors(&embedding, renewed))
                     .collect(),
                 ..Change::default()
             })

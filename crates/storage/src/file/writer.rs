@@ -313,12 +313,12 @@ impl Writer {
     pub(super) fn begin(&mut self, thread: &ThreadId) -> Result<Option<Begun>, StorageError> {
         match self.shared.thread(thread) {
             AtHand::Nothing => Ok(None),
-            _ => self.begin_anew(thread).map(Some),
+            _ => self.begin_again(thread).map(Some),
         }
     }
 
     /// The thread as it stands, also when nothing is in it yet.
-    fn begin_anew(&mut self, thread: &ThreadId) -> Result<Begun, StorageError> {
+    fn begin_again(&mut self, thread: &ThreadId) -> Result<Begun, StorageError> {
         let journal = self.journal(thread)?;
         journal.loaded.sound(thread)?;
         let (loaded, bytes) = (journal.loaded.clone(), journal.bytes());
@@ -341,7 +341,7 @@ impl Writer {
         if from == to {
             return Ok(None);
         }
-        let to = self.begin_anew(to)?;
+        let to = self.begin_again(to)?;
         Ok(self.begin(from)?.map(|from| (from, to)))
     }
 

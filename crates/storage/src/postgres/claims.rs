@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use superstep::{ClaimId, ClaimUse, ClaimView, Holder, StorageError, TakeOver, ThreadId};
 use tokio_postgres::Error;
 
-use super::fault::Fault;
+use super::fault::PostgresFault;
 use super::reader::View;
 
 /// What the commits of a statement show, by thread, in their order.
@@ -97,7 +97,7 @@ impl View {
     pub(super) async fn claims(
         &mut self,
         threads: &[ThreadId],
-    ) -> Result<HashMap<ThreadId, ClaimView>, Fault> {
+    ) -> Result<HashMap<ThreadId, ClaimView>, PostgresFault> {
         let threads: Vec<&str> = threads.iter().map(ThreadId::as_str).collect();
         let rows = self
             .session

@@ -10,7 +10,7 @@ use super::claims::refusal;
 
 /// A failure inside this module: PostgreSQL's own, or one that is already worded.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum PostgresFault {
     Sql(Error),
     Storage(StorageError),
     /// The connection was made anew while something was planned, or others removed what it builds on: nothing was done,
@@ -18,21 +18,21 @@ pub(super) enum Fault {
     Stale,
 }
 
-impl From<Error> for Fault {
+impl From<Error> for PostgresFault {
     fn from(error: Error) -> Self {
-        Fault::Sql(error)
+        PostgresFault::Sql(error)
     }
 }
 
-impl From<StorageError> for Fault {
+impl From<StorageError> for PostgresFault {
     fn from(error: StorageError) -> Self {
-        Fault::Storage(error)
+        PostgresFault::Storage(error)
     }
 }
 
-impl Fault {
+impl PostgresFault {
     pub(super) fn corrupt(place: impl Into<String>, cause: impl ToString) -> Self {
-        Fault::Storage(StorageError::Corrupt {
+        PostgresFault::Storage(StorageError::Corrupt {
             place: place.into(),
             cause: cause.to_string(),
         })
@@ -41,8 +41,8 @@ impl Fault {
     /// True when the connection is gone: what was asked may or may not have been done.
     pub(super) fn is_lost(&self) -> bool {
         match self {
-            Fault::Sql(error) => is_lost(error),
-            Fault::Storage(_) | Fault::Stale => false,
+            PostgresFault::Sql(error) => is_lost(error),
+            PostgresFault::Storage(_) | PostgresFault::Stale => false,
         }
     }
 
@@ -50,9 +50,9 @@ impl Fault {
     /// other's way.
     pub(super) fn is_overtaken(&self) -> bool {
         let error = match self {
-            Fault::Sql(error) => error,
-            Fault::Stale => return true,
-            Fault::Storage(_) => return false,
+            PostgresFault::Sql(error) => error,
+            PostgresFault::Stale => return true,
+            PostgresFault::Storage(_) => return false,
         };
         let again = [
             SqlState::UNIQUE_VIOLATION,
@@ -66,7 +66,9 @@ impl Fault {
 
     /// True when the user, or the server, may not write.
     pub(super) fn is_refused(&self) -> bool {
-        let Fault::Sql(error) = self else { return false };
+        let PostgresFault::Sql(error) = self else {
+            return false;
+        };
         let refused = [
             SqlState::INSUFFICIENT_PRIVILEGE,
             SqlState::READ_ONLY_SQL_TRANSACTION,
@@ -77,9 +79,9 @@ impl Fault {
     /// The error for the caller; `what` says what was being done, `place` on which database.
     pub(super) fn worded(self, what: &str, place: &str) -> StorageError {
         match self {
-            Fault::Storage(error) => error,
-            Fault::Sql(error) => refusal(&error).unwrap_or_else(|| worded(&error, what, place)),
-            Fault::Stale => StorageError::Backend {
+            PostgresFault::Storage(error) => error,
+            PostgresFault::Sql(error) => refusal(&error).unwrap_or_else(|| worded(&error, what, place)),
+            PostgresFault::Stale => StorageError::Backend {
                 what: format!("{what} ({place})"),
                 cause: "the connection was cut, or others removed what it builds on, again and again"
                     .to_owned(),

@@ -1,6 +1,6 @@
 //! Pruning, measuring and checking.
 
-use superstep::{Integrity, Progress, Pruning, ThreadLens, Usage};
+use superstep::{Integrity, Progress, Pruning, ThreadBreakdown, Usage};
 
 use super::*;
 
@@ -14,8 +14,8 @@ impl Maintenance for PostgresSaver {
         read!(self, "measuring what is stored", view => view.usage())
     }
 
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
-        read!(self, "measuring a thread", view => view.lens(thread))
+    async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError> {
+        read!(self, "measuring a thread", view => view.breakdown(thread))
     }
 
     async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {

@@ -191,7 +191,7 @@ fn writer_thread(
                 if let Ok(writer) = writer.await {
                     let server = writer.server.clone();
                     writer.run(queue).await;
-                    server.tell().await;
+                    server.announce().await;
                 }
             });
         })

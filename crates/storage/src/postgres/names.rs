@@ -5,14 +5,14 @@ use std::sync::{PoisonError, RwLock};
 
 use superstep::Name;
 
-use super::fault::Fault;
+use super::fault::PostgresFault;
 use super::server::Session;
 
 #[derive(Debug, Default)]
-pub(super) struct Names(RwLock<Known>);
+pub(super) struct Names(RwLock<KnownNames>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownNames {
     names: HashMap<i64, Name>,
     rows: HashMap<Name, i64>,
 }
@@ -47,7 +47,7 @@ impl Names {
         &self,
         session: &mut Session,
         rows: impl IntoIterator<Item = i64>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), PostgresFault> {
         let missing: HashSet<i64> = rows.into_iter().filter(|row| self.name(*row).is_none()).collect();
         if missing.is_empty() {
             return Ok(());
@@ -66,7 +66,11 @@ impl Names {
     }
 
     /// Makes the names that are new. That is harmless by itself: nothing refers to them yet.
-    pub(super) async fn make(&self, session: &mut Session, names: HashSet<Name>) -> Result<(), Fault> {
+    pub(super) async fn make(
+        &self,
+        session: &mut Session,
+        names: HashSet<Name>,
+    ) -> Result<(), PostgresFault> {
         let missing: Vec<String> = names
             .iter()
             .filter(|name| self.row(name).is_none())

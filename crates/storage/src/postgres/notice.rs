@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, Notify};
 
-use super::fault::Fault;
+use super::fault::PostgresFault;
 use super::server::Server;
 
 /// The least time between two raises.
@@ -40,13 +40,13 @@ impl Server {
     pub(super) async fn tell_changes(self: Arc<Self>) {
         loop {
             self.notice.changed.notified().await;
-            self.tell().await;
+            self.announce().await;
             tokio::time::sleep(EVERY).await;
         }
     }
 
     /// Announces what is not announced yet.
-    pub(super) async fn tell(self: &Arc<Self>) {
+    pub(super) async fn announce(self: &Arc<Self>) {
         let mut own = self.notice.own.lock().await;
         if !self.notice.is_behind.swap(false, Ordering::AcqRel) {
             return;
@@ -63,7 +63,7 @@ impl Server {
         }
     }
 
-    async fn raise(self: &Arc<Self>) -> Result<(), Fault> {
+    async fn raise(self: &Arc<Self>) -> Result<(), PostgresFault> {
         let session = self.session().await?;
         session.batch(RAISE).await?;
         self.keep(session);
@@ -75,14 +75,14 @@ impl Server {
         let (done, told) = std::sync::mpsc::channel();
         let server = self.clone();
         self.runtime.spawn(async move {
-            server.tell().await;
+            server.announce().await;
             let _ = done.send(());
         });
         let _ = told.recv_timeout(PATIENCE);
     }
 
     /// The number without what was added to it here; nothing for a role that may not read it.
-    pub(super) async fn changes(self: &Arc<Self>) -> Result<Option<u64>, Fault> {
+    pub(super) async fn changes(self: &Arc<Self>) -> Result<Option<u64>, PostgresFault> {
         let own = self.notice.own.lock().await;
         let mut again = true;
         loop {
@@ -95,7 +95,7 @@ impl Server {
         }
     }
 
-    async fn raised(self: &Arc<Self>) -> Result<Option<i64>, Fault> {
+    async fn raised(self: &Arc<Self>) -> Result<Option<i64>, PostgresFault> {
         let mut session = self.session().await?;
         let rows = session.query("SELECT n FROM changes", &[]).await?;
         self.keep(session);

@@ -14,7 +14,7 @@ use tokio_postgres::Row;
 use crate::codec::pack::{Content, Packed, Packer, Press, Shelf, Unpackable, Unpacker};
 use crate::codec::value::{json, nested};
 
-use super::fault::Fault;
+use super::fault::PostgresFault;
 
 /// Parts that are remembered as stored.
 const REMEMBERED: usize = 8192;
@@ -199,7 +199,7 @@ pub(super) struct Library {
 }
 
 impl Library {
-    pub(super) fn read(rows: &[Row]) -> Result<Self, Fault> {
+    pub(super) fn read(rows: &[Row]) -> Result<Self, PostgresFault> {
         let mut parts = HashMap::with_capacity(rows.len());
         for row in rows {
             parts.insert(row.try_get(0)?, (row.try_get(1)?, row.try_get(2)?));

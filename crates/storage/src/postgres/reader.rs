@@ -23,7 +23,7 @@ use crate::base::quarantine::passed_over;
 use crate::codec::bytes::read_rows;
 use crate::codec::plan::{SOURCES, read_metadata};
 
-use super::fault::Fault;
+use super::fault::PostgresFault;
 use super::names::Names;
 use super::server::{Params, Server, Session};
 pub(super) use statements::CHAINS;
@@ -76,7 +76,7 @@ pub(super) struct View {
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 impl View {
-    pub(super) async fn new(server: &Arc<Server>, names: &Arc<Names>) -> Result<Self, Fault> {
+    pub(super) async fn new(server: &Arc<Server>, names: &Arc<Names>) -> Result<Self, PostgresFault> {
         Ok(Self {
             session: server.session().await?,
             server: server.clone(),
@@ -88,8 +88,8 @@ impl View {
     }
 
     /// Ends the operation. A session that met an error is not used again.
-    pub(super) async fn close<T>(self, outcome: Result<T, Fault>) -> Result<T, Fault> {
-        if let Err(Fault::Sql(_)) = outcome {
+    pub(super) async fn close<T>(self, outcome: Result<T, PostgresFault>) -> Result<T, PostgresFault> {
+        if let Err(PostgresFault::Sql(_)) = outcome {
             return outcome;
         }
         match self.open {
@@ -103,7 +103,7 @@ impl View {
     async fn together<const N: usize>(
         &mut self,
         statements: [(&str, Params<'_>); N],
-    ) -> Result<Vec<Vec<Row>>, Fault> {
+    ) -> Result<Vec<Vec<Row>>, PostgresFault> {
         let mut prepared = Vec::with_capacity(N);
         for (sql, _) in &statements {
             prepared.push(self.session.prepare(sql).await?);
@@ -131,7 +131,7 @@ impl View {
         spaces: &[i64],
         rows: &[i64],
         parts: &[i64],
-    ) -> Result<(Vec<Row>, Vec<Row>), Fault> {
+    ) -> Result<(Vec<Row>, Vec<Row>), PostgresFault> {
         let items = self.session.prepare(ITEMS).await?;
         let library = self.session.prepare(PARTS).await?;
         let client = &self.session.client;
@@ -151,7 +151,7 @@ impl View {
         thread: &ThreadId,
         ns: &str,
         id: Option<&CheckpointId>,
-    ) -> Result<Option<CheckpointTuple>, Fault> {
+    ) -> Result<Option<CheckpointTuple>, PostgresFault> {
         let thread = thread.as_str();
         let id = id.map(CheckpointId::as_str);
         let target: Params<'_> = &[&thread, &ns, &id];
@@ -171,7 +171,7 @@ impl View {
         ns: &str,
         id: Option<&CheckpointId>,
         keys: &[Name],
-    ) -> Result<Option<ChannelValues>, Fault> {
+    ) -> Result<Option<ChannelValues>, PostgresFault> {
         let thread = thread.as_str();
         let id = id.map(CheckpointId::as_str);
         let target: Params<'_> = &[&thread, &ns, &id];
@@ -184,19 +184,21 @@ impl View {
         Ok(tuple.map(|tuple| tuple.checkpoint.channel_values))
     }
 
-    pub(super) async fn list(&mut self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, Fault> {
+    pub(super) async fn list(&mut self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, PostgresFault> {
         let found = self.select(query).await?;
         let place = |found: &Found| (found.thread.clone(), found.head.ns.clone(), found.head.id.clone());
         let places: Vec<_> = found.iter().map(place).collect();
         match self.whole(found).await {
             // What cannot be read of one thread does not hide the others, nor the rest of it.
-            Err(Fault::Storage(StorageError::Corrupt { .. })) if query.thread.is_none() => {}
+            Err(PostgresFault::Storage(StorageError::Corrupt { .. })) if query.thread.is_none() => {}
             whole => return whole,
         }
         let mut tuples = Vec::with_capacity(places.len());
         for (thread, ns, id) in places {
             match self.get(&thread, &ns, Some(&id)).await {
-                Err(Fault::Storage(error @ StorageError::Corrupt { .. })) => passed_over(&thread, &error),
+                Err(PostgresFault::Storage(error @ StorageError::Corrupt { .. })) => {
+                    passed_over(&thread, &error)
+                }
                 found => tuples.extend(found?),
             }
         }
@@ -204,7 +206,7 @@ impl View {
     }
 
     /// The whole checkpoints of these heads.
-    pub(super) async fn whole(&mut self, found: Vec<Found>) -> Result<Vec<CheckpointTuple>, Fault> {
+    pub(super) async fn whole(&mut self, found: Vec<Found>) -> Result<Vec<CheckpointTuple>, PostgresFault> {
         let spaces: Vec<i64> = found.iter().map(|found| found.space).collect();
         let ids: Vec<&str> = found.iter().map(|found| found.head.id.as_str()).collect();
         let seqs: Vec<i64> = found.iter().map(|found| found.seq).collect();
@@ -217,13 +219,13 @@ impl View {
         self.tuples(found, chains, writes, None).await
     }
 
-    pub(super) async fn heads(&mut self, query: &ListQuery) -> Result<Vec<CheckpointHead>, Fault> {
+    pub(super) async fn heads(&mut self, query: &ListQuery) -> Result<Vec<CheckpointHead>, PostgresFault> {
         let found = self.select(query).await?;
         Ok(found.into_iter().map(|found| found.head).collect())
     }
 
     /// Matching heads, newest first; equal ids of copied threads in thread and namespace order.
-    pub(super) async fn select(&mut self, query: &ListQuery) -> Result<Vec<Found>, Fault> {
+    pub(super) async fn select(&mut self, query: &ListQuery) -> Result<Vec<Found>, PostgresFault> {
         let limit = query.limit.unwrap_or(usize::MAX);
         if limit == 0 {
             return Ok(Vec::new());
@@ -291,7 +293,7 @@ impl View {
         Ok(found)
     }
 
-    async fn learn_names(&mut self, rows: &[Row]) -> Result<(), Fault> {
+    async fn learn_names(&mut self, rows: &[Row]) -> Result<(), PostgresFault> {
         let mut names = HashSet::new();
         for row in rows {
             for column in [10, 11] {
@@ -303,12 +305,12 @@ impl View {
     }
 
     /// The heads in these rows. Of a list of many threads, what cannot be read of one does not hide the others.
-    async fn heads_of(&mut self, rows: &[Row], many: bool) -> Result<Vec<Found>, Fault> {
+    async fn heads_of(&mut self, rows: &[Row], many: bool) -> Result<Vec<Found>, PostgresFault> {
         self.learn_names(rows).await?;
         let mut heads = Vec::with_capacity(rows.len());
         for row in rows {
             match self.head(row) {
-                Err(Fault::Storage(error @ StorageError::Corrupt { .. })) if many => {
+                Err(PostgresFault::Storage(error @ StorageError::Corrupt { .. })) if many => {
                     passed_over(&ThreadId::from(row.try_get::<_, &str>(1)?), &error);
                 }
                 head => heads.push(head?),
@@ -317,18 +319,18 @@ impl View {
         Ok(heads)
     }
 
-    fn head(&mut self, row: &Row) -> Result<Found, Fault> {
+    fn head(&mut self, row: &Row) -> Result<Found, PostgresFault> {
         let (thread, ns): (&str, &str) = (row.try_get(1)?, row.try_get(2)?);
         let (thread, id) = (
             ThreadId::from(thread),
             CheckpointId::new(row.try_get::<_, &str>(4)?),
         );
         let place = place(&id, &thread, ns);
-        let damaged = |cause: String| Fault::corrupt(&place, cause);
+        let damaged = |cause: String| PostgresFault::corrupt(&place, cause);
         let json: Option<&str> = row.try_get(9)?;
         let json = json.ok_or_else(|| damaged("its metadata is missing".to_owned()))?;
         let (parents, user) = self.meta(json).map_err(&damaged)?;
-        let list = |column: usize| -> Result<Option<Vec<Name>>, Fault> {
+        let list = |column: usize| -> Result<Option<Vec<Name>>, PostgresFault> {
             let Some(rows) = row.try_get::<_, Option<&[u8]>>(column)? else {
                 return Ok(None);
             };
@@ -340,7 +342,7 @@ impl View {
         let source = usize::try_from(source)
             .ok()
             .and_then(|source| SOURCES.get(source));
-        let count = |column: usize| -> Result<u32, Fault> {
+        let count = |column: usize| -> Result<u32, PostgresFault> {
             Ok(u32::try_from(row.try_get::<_, i64>(column)?).unwrap_or(u32::MAX))
         };
         Ok(Found {
@@ -378,7 +380,7 @@ impl View {
 }
 
 /// Down to which id a page is complete: `None` when it is everything.
-fn complete_until(part: &[Row], page: i64) -> Result<Option<String>, Fault> {
+fn complete_until(part: &[Row], page: i64) -> Result<Option<String>, PostgresFault> {
     let mut spaces: HashMap<i64, (i64, &str)> = HashMap::new();
     for row in part {
         let id = row.try_get(4)?;

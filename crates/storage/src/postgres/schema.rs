@@ -6,7 +6,7 @@
 
 use superstep::StorageError;
 
-use super::fault::Fault;
+use super::fault::PostgresFault;
 use super::server::{Server, Session};
 
 const MIGRATIONS: &[(&str, &str)] = &[
@@ -25,12 +25,12 @@ const MIGRATIONS: &[(&str, &str)] = &[
 const LOCK: i32 = 0x5353_7470;
 
 /// True when nothing of ours is in the schema.
-pub(super) async fn is_new(server: &Server, session: &mut Session) -> Result<bool, Fault> {
+pub(super) async fn is_new(server: &Server, session: &mut Session) -> Result<bool, PostgresFault> {
     Ok(version(server, session).await? == 0)
 }
 
 /// Migrates an older or empty schema; refuses a newer one.
-pub(super) async fn prepare(server: &Server, session: &mut Session) -> Result<(), Fault> {
+pub(super) async fn prepare(server: &Server, session: &mut Session) -> Result<(), PostgresFault> {
     if version(server, session).await? == MIGRATIONS.len() as i64 {
         return Ok(());
     }
@@ -40,7 +40,7 @@ pub(super) async fn prepare(server: &Server, session: &mut Session) -> Result<()
     outcome.and(session.batch(end).await)
 }
 
-async fn migrate(server: &Server, session: &mut Session) -> Result<(), Fault> {
+async fn migrate(server: &Server, session: &mut Session) -> Result<(), PostgresFault> {
     let schema = &server.schema;
     session
         .query("SELECT pg_advisory_xact_lock($1, hashtext($2))", &[&LOCK, schema])
@@ -82,7 +82,7 @@ async fn migrate(server: &Server, session: &mut Session) -> Result<(), Fault> {
 }
 
 /// The newest migration that was applied; 0 for none.
-async fn version(server: &Server, session: &mut Session) -> Result<i64, Fault> {
+async fn version(server: &Server, session: &mut Session) -> Result<i64, PostgresFault> {
     let table = format!("\"{}\".migrations", server.schema);
     let known = session
         .query("SELECT to_regclass($1) IS NOT NULL", &[&table])

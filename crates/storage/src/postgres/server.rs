@@ -19,7 +19,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::codec::value_cache::ValueCache;
 
-use super::fault::{Fault, is_passing};
+use super::fault::{PostgresFault, is_passing};
 use super::notice::Notice;
 
 /// Idle sessions that are kept for reading.
@@ -119,7 +119,7 @@ impl Server {
     }
 
     /// A session that nobody else uses now.
-    pub(super) async fn session(self: &Arc<Self>) -> Result<Session, Fault> {
+    pub(super) async fn session(self: &Arc<Self>) -> Result<Session, PostgresFault> {
         // The semaphore is never closed.
         let place = self.places.clone().acquire_owned().await.ok();
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -162,7 +162,7 @@ impl Server {
     }
 
     /// Connects, waiting for a server that is just starting again.
-    pub(super) async fn connect(self: &Arc<Self>) -> Result<Session, Fault> {
+    pub(super) async fn connect(self: &Arc<Self>) -> Result<Session, PostgresFault> {
         let last = *self.unreachable.lock().unwrap_or_else(PoisonError::into_inner);
         let patience = match last {
             Some(last) if last.elapsed() < TOLD => Duration::ZERO,
@@ -190,7 +190,7 @@ impl Server {
                 return Ok(session);
             }
             // Worded here: to a caller, a connection that could not be made is no connection that was cut.
-            Ok(Err(error)) => Fault::Sql(error).worded(what, &self.shown),
+            Ok(Err(error)) => PostgresFault::Sql(error).worded(what, &self.shown),
             Err(error) => StorageError::Backend {
                 what: format!("{what} ({})", self.shown),
                 cause: error.to_string(),
@@ -198,7 +198,7 @@ impl Server {
             },
         };
         *self.unreachable.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        Err(Fault::Storage(fault))
+        Err(PostgresFault::Storage(fault))
     }
 
     async fn try_connect(&self) -> Result<Session, tokio_postgres::Error> {
@@ -231,7 +231,7 @@ pub(super) struct Session {
 
 impl Session {
     /// The prepared statement for `sql`.
-    pub(super) async fn prepare(&mut self, sql: &str) -> Result<Statement, Fault> {
+    pub(super) async fn prepare(&mut self, sql: &str) -> Result<Statement, PostgresFault> {
         if let Some(known) = self.statements.get(sql) {
             return Ok(known.clone());
         }
@@ -240,17 +240,17 @@ impl Session {
         Ok(statement)
     }
 
-    pub(super) async fn query(&mut self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Fault> {
+    pub(super) async fn query(&mut self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, PostgresFault> {
         let statement = self.prepare(sql).await?;
         Ok(self.client.query(&statement, params).await?)
     }
 
-    pub(super) async fn execute(&mut self, sql: &str, params: Params<'_>) -> Result<u64, Fault> {
+    pub(super) async fn execute(&mut self, sql: &str, params: Params<'_>) -> Result<u64, PostgresFault> {
         let statement = self.prepare(sql).await?;
         Ok(self.client.execute(&statement, params).await?)
     }
 
-    pub(super) async fn batch(&self, sql: &str) -> Result<(), Fault> {
+    pub(super) async fn batch(&self, sql: &str) -> Result<(), PostgresFault> {
         Ok(self.client.batch_execute(sql).await?)
     }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
-use superstep::store::{Order, Outdated, Place, Prepared, Read, Renewed, Search, Written, rank};
+use superstep::store::{NewVectors, Order, Outdated, Place, Prepared, Read, Search, Written, rank};
 use superstep::{
     Item, NamespaceQuery, Object, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, Value,
 };
@@ -21,7 +21,7 @@ use tokio_postgres::Row;
 
 use crate::codec::value::{DEEPEST, too_deep};
 
-use super::fault::Fault;
+use super::fault::PostgresFault;
 use super::server::{Server, Session};
 use super::writer::Request;
 
@@ -134,7 +134,7 @@ impl PostgresStore {
         }
     }
 
-    async fn try_batch(&self, mut batch: Prepared) -> Result<Vec<StoreAnswer>, Fault> {
+    async fn try_batch(&self, mut batch: Prepared) -> Result<Vec<StoreAnswer>, PostgresFault> {
         let mut session = self.server.session().await?;
         // A single statement is a transaction by itself.
         let (reads, writes) = (!batch.reads.is_empty(), !batch.writes.is_empty());
@@ -153,7 +153,7 @@ impl PostgresStore {
         Ok(batch.answers)
     }
 
-    async fn work(&self, session: &mut Session, batch: &mut Prepared) -> Result<(), Fault> {
+    async fn work(&self, session: &mut Session, batch: &mut Prepared) -> Result<(), PostgresFault> {
         let mut touched: Vec<(String, String)> = Vec::new();
         let (mut places, mut namespaces, mut keys) = (Vec::new(), Vec::new(), Vec::new());
         for (place, read) in std::mem::take(&mut batch.reads) {
@@ -215,7 +215,7 @@ impl PostgresStore {
         batch: &Prepared,
         search: &Search,
         touched: &mut Vec<(String, String)>,
-    ) -> Result<Vec<Item>, Fault> {
+    ) -> Result<Vec<Item>, PostgresFault> {
         let (from, to) = range(&search.prefix);
         let now = time(batch.unseen_until());
         let ranked = match &search.order {
@@ -297,7 +297,7 @@ impl PostgresStore {
     }
 
     /// Whether vectors can be compared by the database.
-    async fn has_extension(&self, session: &mut Session) -> Result<bool, Fault> {
+    async fn has_extension(&self, session: &mut Session) -> Result<bool, PostgresFault> {
         if self.extension.load(Ordering::Relaxed) == 0 {
             let rows = session
                 .query("SELECT to_regtype('vector') IS NOT NULL", &[])
@@ -308,7 +308,7 @@ impl PostgresStore {
         Ok(self.extension.load(Ordering::Relaxed) == 2)
     }
 
-    fn worded(&self, fault: Fault, what: &str) -> StoreError {
+    fn worded(&self, fault: PostgresFault, what: &str) -> StoreError {
         fault.worded(what, &self.server.shown).into()
     }
 }
@@ -372,14 +372,14 @@ impl Store for PostgresStore {
         }
     }
 
-    async fn renew(&self, renewed: Vec<Renewed>) -> Result<u64, StoreError> {
+    async fn replace_vectors(&self, renewed: Vec<NewVectors>) -> Result<u64, StoreError> {
         let Some(index) = &self.config.index else {
             return Ok(0);
         };
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.give_vectors(index.embedding(), &renewed).await {
+            match self.replace_vectors_of(index.embedding(), &renewed).await {
                 Ok(count) => {
                     if count > 0 {
                         self.server.changed();
@@ -401,7 +401,7 @@ async fn nearest(
     now: Option<i64>,
     query: &[f32],
     embedding: Option<&str>,
-) -> Result<Vec<(String, String, f64)>, Fault> {
+) -> Result<Vec<(String, String, f64)>, PostgresFault> {
     let length = query.len() as i32;
     let rows = session
         .query(VECTORS, &[&from, &to, &now, &length, &embedding])
@@ -427,7 +427,7 @@ async fn list(
     session: &mut Session,
     batch: &Prepared,
     query: &NamespaceQuery,
-) -> Result<Vec<Vec<String>>, Fault> {
+) -> Result<Vec<Vec<String>>, PostgresFault> {
     let known = query.prefix.iter().take_while(|label| *label != "*").cloned();
     let (from, to) = range(&known.collect::<Vec<_>>());
     let rows = session
@@ -441,7 +441,7 @@ async fn list(
 }
 
 /// Gives items their full time again.
-async fn touch(session: &mut Session, now: u64, touched: Vec<(String, String)>) -> Result<(), Fault> {
+async fn touch(session: &mut Session, now: u64, touched: Vec<(String, String)>) -> Result<(), PostgresFault> {
     if touched.is_empty() {
         return Ok(());
     }
@@ -457,7 +457,7 @@ async fn touch(session: &mut Session, now: u64, touched: Vec<(String, String)>) 
     Ok(())
 }
 
-async fn remove(session: &mut Session, writes: Vec<Written>) -> Result<(), Fault> {
+async fn remove(session: &mut Session, writes: Vec<Written>) -> Result<(), PostgresFault> {
     if writes.is_empty() {
         return Ok(());
     }
@@ -473,7 +473,7 @@ async fn remove(session: &mut Session, writes: Vec<Written>) -> Result<(), Fault
     Ok(())
 }
 
-async fn put(session: &mut Session, batch: &Prepared, writes: Vec<Written>) -> Result<(), Fault> {
+async fn put(session: &mut Session, batch: &Prepared, writes: Vec<Written>) -> Result<(), PostgresFault> {
     if writes.is_empty() {
         return Ok(());
     }
@@ -543,9 +543,9 @@ fn numbers(vectors: &[Vec<f32>]) -> String {
 }
 
 /// JSON that can be read back.
-fn text(write: &Written) -> Result<String, Fault> {
+fn text(write: &Written) -> Result<String, PostgresFault> {
     let refuse = |cause: String, remedy: &str| {
-        Fault::Storage(StorageError::Backend {
+        PostgresFault::Storage(StorageError::Backend {
             what: format!("storing {:?} in {:?}", write.key, write.namespace),
             cause,
             remedy: remedy.to_owned(),
@@ -563,18 +563,27 @@ fn text(write: &Written) -> Result<String, Fault> {
 }
 
 /// An item, and whether it has a time to live.
-pub(super) fn found(row: &Row) -> Result<(Item, bool), Fault> {
+pub(super) fn found(row: &Row) -> Result<(Item, bool), PostgresFault> {
     let (namespace, key): (Vec<String>, String) = (row.try_get(0)?, row.try_get(1)?);
     let value: Result<Value, _> = serde_json::from_str(row.try_get(2)?);
     let value: Object = match value {
         Ok(Value::Object(value)) => value,
         Ok(other) => {
             let cause = format!("its value is {}, not an object", other.type_name());
-            return Err(Fault::corrupt(format!("Item {key:?} of {namespace:?}"), cause));
+            return Err(PostgresFault::corrupt(
+                format!("Item {key:?} of {namespace:?}"),
+                cause,
+            ));
         }
-        Err(error) => return Err(Fault::corrupt(format!("Item {key:?} of {namespace:?}"), error)),
+        Err(error) => {
+            return Err(PostgresFault::corrupt(
+                format!("Item {key:?} of {namespace:?}"),
+                error,
+            ));
+        }
     };
-    let at = |column: usize| -> Result<u64, Fault> { Ok(row.try_get::<_, i64>(column)?.unsigned_abs()) };
+    let at =
+        |column: usize| -> Result<u64, PostgresFault> { Ok(row.try_get::<_, i64>(column)?.unsigned_abs()) };
     let item = Item {
         created_at: at(3)?,
         updated_at: at(4)?,

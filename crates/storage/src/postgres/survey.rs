@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use superstep::{
     CheckpointId, CheckpointUsage, Damage, Integrity, KeyUsage, ListQuery, Name, Progress, StorageError,
-    ThreadId, ThreadLens, ThreadUsage, Usage,
+    ThreadBreakdown, ThreadId, ThreadUsage, Usage,
 };
 
 use crate::codec::record::Delta;
 
-use super::fault::Fault;
+use super::fault::PostgresFault;
 use super::reader::View;
 use super::store::found as item;
 use super::threads::counted;
@@ -28,7 +28,7 @@ pub(super) struct Sick {
 }
 
 impl View {
-    pub(super) async fn usage(&mut self) -> Result<Usage, Fault> {
+    pub(super) async fn usage(&mut self) -> Result<Usage, PostgresFault> {
         let sizes = self
             .session
             .query(
@@ -79,7 +79,7 @@ impl View {
         Ok(usage)
     }
 
-    pub(super) async fn lens(&mut self, thread: &ThreadId) -> Result<ThreadLens, Fault> {
+    pub(super) async fn breakdown(&mut self, thread: &ThreadId) -> Result<ThreadBreakdown, PostgresFault> {
         let thread = thread.as_str();
         // A part counts for the row that named it first.
         let items = self
@@ -119,7 +119,7 @@ impl View {
         }
         let known = self.names.clone();
         known.learn(&mut self.session, names).await?;
-        let mut lens = ThreadLens::default();
+        let mut breakdown = ThreadBreakdown::default();
         let (mut keys, mut met): (BTreeMap<Name, KeyUsage>, HashSet<i64>) = Default::default();
         for (row, delta) in checkpoints.iter().zip(deltas) {
             let record: &[u8] = row.try_get(4)?;
@@ -142,7 +142,7 @@ impl View {
                 usage.bytes += own.unsigned_abs();
                 usage.whole += whole.unsigned_abs();
             }
-            lens.checkpoints.push(CheckpointUsage {
+            breakdown.checkpoints.push(CheckpointUsage {
                 ns: row.try_get::<_, &str>(0)?.into(),
                 id: CheckpointId::new(row.try_get::<_, &str>(1)?),
                 step: row.try_get(2)?,
@@ -150,14 +150,15 @@ impl View {
                 bytes: bytes.unsigned_abs(),
             });
         }
-        lens.keys = keys.into_values().collect();
-        lens.keys
+        breakdown.keys = keys.into_values().collect();
+        breakdown
+            .keys
             .sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
-        Ok(lens)
+        Ok(breakdown)
     }
 
     /// Reads everything.
-    pub(super) async fn survey(&mut self, progress: &Progress) -> Result<(Integrity, Sick), Fault> {
+    pub(super) async fn survey(&mut self, progress: &Progress) -> Result<(Integrity, Sick), PostgresFault> {
         self.afresh = true;
         let mut found = Integrity::default();
         let mut sick = Sick::default();
@@ -198,7 +199,7 @@ impl View {
                 before = page.last().map(|id| CheckpointId::new(id.as_str()));
                 match self.list(&query).await {
                     Ok(_) => {}
-                    Err(Fault::Storage(StorageError::Corrupt { .. })) => {
+                    Err(PostgresFault::Storage(StorageError::Corrupt { .. })) => {
                         for id in page {
                             self.look_at(space, thread, ns, id, &mut found, &mut sick).await?;
                         }
@@ -265,7 +266,7 @@ impl View {
     }
 
     /// Reads every item of the store.
-    async fn survey_items(&mut self, found: &mut Integrity, sick: &mut Sick) -> Result<(), Fault> {
+    async fn survey_items(&mut self, found: &mut Integrity, sick: &mut Sick) -> Result<(), PostgresFault> {
         let mut after: (Vec<String>, String) = Default::default();
         loop {
             let rows = self
@@ -282,7 +283,7 @@ impl View {
             for row in &rows {
                 match item(row) {
                     Ok(_) => {}
-                    Err(Fault::Storage(StorageError::Corrupt { place, cause })) => {
+                    Err(PostgresFault::Storage(StorageError::Corrupt { place, cause })) => {
                         sick.items
                             .push((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
                         found.damage.push(Damage {
@@ -305,11 +306,11 @@ impl View {
         id: &str,
         found: &mut Integrity,
         sick: &mut Sick,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), PostgresFault> {
         let thread = ThreadId::from(thread);
         match self.get(&thread, ns, Some(&CheckpointId::new(id))).await {
             Ok(_) => Ok(()),
-            Err(Fault::Storage(StorageError::Corrupt { place, cause })) => {
+            Err(PostgresFault::Storage(StorageError::Corrupt { place, cause })) => {
                 sick.checkpoints.entry(space).or_default().insert(id.to_owned());
                 found.damage.push(Damage {
                     thread: Some(thread),

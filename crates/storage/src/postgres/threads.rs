@@ -12,7 +12,7 @@ use crate::codec::pruning::{Looked, doomed};
 use crate::codec::record::Delta;
 
 use super::claims::Shown;
-use super::fault::Fault;
+use super::fault::PostgresFault;
 use super::reader::{CHAINS, Deltas};
 use super::server::Params;
 use super::survey::Sick;
@@ -39,7 +39,7 @@ struct Record {
 
 impl Writer {
     /// The namespaces of a thread, which nobody else changes until the transaction ends.
-    async fn hold(&mut self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, Fault> {
+    async fn hold(&mut self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, PostgresFault> {
         let sql = "SELECT id, ns FROM spaces WHERE thread = $1 ORDER BY id FOR UPDATE";
         let mut held = self.spaces_by(sql, thread).await?;
         loop {
@@ -53,12 +53,12 @@ impl Writer {
     }
 
     /// The same for who only looks: nobody waits for that, and it needs no right to write.
-    async fn look_at(&mut self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, Fault> {
+    async fn look_at(&mut self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, PostgresFault> {
         let sql = "SELECT id, ns FROM spaces WHERE thread = $1 ORDER BY id";
         self.spaces_by(sql, thread).await
     }
 
-    async fn spaces_by(&mut self, sql: &str, thread: &ThreadId) -> Result<Vec<(i64, Name)>, Fault> {
+    async fn spaces_by(&mut self, sql: &str, thread: &ThreadId) -> Result<Vec<(i64, Name)>, PostgresFault> {
         let rows = self.session().await?.query(sql, &[&thread.as_str()]).await?;
         rows.iter()
             .map(|row| Ok((row.try_get(0)?, row.try_get::<_, &str>(1)?.into())))
@@ -69,7 +69,7 @@ impl Writer {
         &mut self,
         thread: &ThreadId,
         shown: Option<&ClaimUse>,
-    ) -> Result<Removal, Fault> {
+    ) -> Result<Removal, PostgresFault> {
         let session = self.session().await?;
         if let Some(shown) = shown {
             let mut all = Shown::default();
@@ -88,7 +88,7 @@ impl Writer {
     }
 
     /// Removes namespaces with everything in them, whatever state it is in, and says how many bytes that was.
-    async fn delete_spaces(&mut self, spaces: &[i64]) -> Result<u64, Fault> {
+    async fn delete_spaces(&mut self, spaces: &[i64]) -> Result<u64, PostgresFault> {
         if spaces.is_empty() {
             return Ok(0);
         }
@@ -124,7 +124,7 @@ impl Writer {
 
     /// Removes rows that name parts, and the parts that nothing names any more. `delete` returns the parts of a row
     /// and its bytes.
-    async fn let_go(&mut self, delete: &str, params: Params<'_>) -> Result<i64, Fault> {
+    async fn let_go(&mut self, delete: &str, params: Params<'_>) -> Result<i64, PostgresFault> {
         let sql = format!(
             "WITH gone (parts, size) AS ({delete}),
              lost AS (SELECT t.id, count(*) AS refs FROM (SELECT unnest(parts) AS id FROM gone) t GROUP BY t.id),
@@ -152,7 +152,11 @@ impl Writer {
         Ok(bytes)
     }
 
-    pub(super) async fn prune(&mut self, pruning: &Pruning, progress: &Progress) -> Result<Removal, Fault> {
+    pub(super) async fn prune(
+        &mut self,
+        pruning: &Pruning,
+        progress: &Progress,
+    ) -> Result<Removal, PostgresFault> {
         let threads = match &pruning.scope {
             Scope::Threads(threads, _) => Scope::distinct(threads),
             Scope::Runs(runs) => self.threads_of(runs).await?,
@@ -201,14 +205,14 @@ impl Writer {
     }
 
     /// True while a run holds the thread.
-    async fn is_claimed(&mut self, thread: &ThreadId) -> Result<bool, Fault> {
+    async fn is_claimed(&mut self, thread: &ThreadId) -> Result<bool, PostgresFault> {
         let sql = "SELECT 1 FROM claims WHERE thread = $1 AND until > claim_clock()";
         let rows = self.session().await?.query(sql, &[&thread.as_str()]).await?;
         Ok(!rows.is_empty())
     }
 
     /// Takes away checkpoints that cannot be read, and what nothing refers to; counts parts again.
-    pub(super) async fn repair(&mut self, sick: &Sick) -> Result<Removal, Fault> {
+    pub(super) async fn repair(&mut self, sick: &Sick) -> Result<Removal, PostgresFault> {
         let mut removal = Removal::default();
         let mut bytes = 0;
         for (ns, key, stored) in &sick.items {
@@ -265,7 +269,7 @@ impl Writer {
         Ok(removal)
     }
 
-    async fn checkpoints_of(&mut self, threads: &[ThreadId]) -> Result<u64, Fault> {
+    async fn checkpoints_of(&mut self, threads: &[ThreadId]) -> Result<u64, PostgresFault> {
         let names: Vec<&str> = threads.iter().map(ThreadId::as_str).collect();
         let sql = "SELECT coalesce(sum(checkpoints), 0)::bigint FROM spaces WHERE thread = ANY($1)";
         let rows = self.session().await?.query(sql, &[&names]).await?;
@@ -273,7 +277,7 @@ impl Writer {
         Ok(count.unsigned_abs())
     }
 
-    async fn threads_of(&mut self, runs: &[String]) -> Result<Vec<ThreadId>, Fault> {
+    async fn threads_of(&mut self, runs: &[String]) -> Result<Vec<ThreadId>, PostgresFault> {
         let rows = self
             .session()
             .await?
@@ -282,14 +286,14 @@ impl Writer {
                 &[&runs],
             )
             .await?;
-        let threads: Result<BTreeSet<ThreadId>, Fault> = rows
+        let threads: Result<BTreeSet<ThreadId>, PostgresFault> = rows
             .iter()
             .map(|row| Ok(ThreadId::from(row.try_get::<_, &str>(0)?)))
             .collect();
         Ok(threads?.into_iter().collect())
     }
 
-    async fn rows(&mut self, space: i64) -> Result<Vec<Looked<String>>, Fault> {
+    async fn rows(&mut self, space: i64) -> Result<Vec<Looked<String>>, PostgresFault> {
         let rows = self
             .session()
             .await?
@@ -311,7 +315,7 @@ impl Writer {
             .collect()
     }
 
-    async fn bytes_of(&mut self, space: i64) -> Result<u64, Fault> {
+    async fn bytes_of(&mut self, space: i64) -> Result<u64, PostgresFault> {
         let rows = self
             .session()
             .await?
@@ -337,7 +341,7 @@ impl Writer {
         Ok(bytes.unsigned_abs())
     }
 
-    async fn records(&mut self, space: i64) -> Result<Vec<Record>, Fault> {
+    async fn records(&mut self, space: i64) -> Result<Vec<Record>, PostgresFault> {
         let rows = self
             .session()
             .await?
@@ -361,7 +365,12 @@ impl Writer {
 
     /// Removes checkpoints of a namespace that is held, and says how many bytes that frees. A checkpoint builds on its
     /// parent and a list on its beginning, so whatever builds on something that goes is first made to stand alone.
-    async fn remove(&mut self, space: i64, gone: &HashSet<String>, dry_run: bool) -> Result<u64, Fault> {
+    async fn remove(
+        &mut self,
+        space: i64,
+        gone: &HashSet<String>,
+        dry_run: bool,
+    ) -> Result<u64, PostgresFault> {
         if gone.is_empty() {
             return Ok(0);
         }
@@ -380,7 +389,7 @@ impl Writer {
             let delta = record
                 .delta
                 .as_ref()
-                .map_err(|cause| Fault::corrupt(place(), cause))?;
+                .map_err(|cause| PostgresFault::corrupt(place(), cause))?;
             kept.extend(delta.channels.iter().map(|(.., item)| *item));
         }
         let wholes = self.wholes(space, &alone).await?;
@@ -466,7 +475,7 @@ impl Writer {
     }
 
     /// The whole states of checkpoints as one delta each.
-    async fn wholes(&mut self, space: i64, ids: &[String]) -> Result<Vec<(String, Delta)>, Fault> {
+    async fn wholes(&mut self, space: i64, ids: &[String]) -> Result<Vec<(String, Delta)>, PostgresFault> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -480,7 +489,7 @@ impl Writer {
         for id in ids {
             let state = deltas
                 .state(&names, space, id)
-                .map_err(|cause| Fault::corrupt(format!("Checkpoint {id}"), cause))?;
+                .map_err(|cause| PostgresFault::corrupt(format!("Checkpoint {id}"), cause))?;
             let delta = state.snapshot(|name| self.name(name))?;
             wholes.push((id.clone(), delta));
         }
@@ -488,7 +497,11 @@ impl Writer {
     }
 
     /// The items of a namespace that are neither kept nor built on by one that is, and their bytes.
-    async fn lost_items(&mut self, space: i64, mut kept: HashSet<i64>) -> Result<(Vec<i64>, i64), Fault> {
+    async fn lost_items(
+        &mut self,
+        space: i64,
+        mut kept: HashSet<i64>,
+    ) -> Result<(Vec<i64>, i64), PostgresFault> {
         let rows = self
             .session()
             .await?

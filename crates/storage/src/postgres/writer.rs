@@ -16,12 +16,12 @@ use superstep::{
 };
 use tokio::sync::{mpsc, oneshot};
 
-use super::fault::Fault;
+use super::fault::PostgresFault;
 use super::names::Names;
 use super::parts::Shelves;
 use super::server::{Server, Session};
 use super::survey::Sick;
-use commit::Known;
+use commit::KnownRows;
 
 /// Commits after which a statement is closed: bounds how long the first caller waits for the last.
 const GROUP: usize = 256;
@@ -91,7 +91,7 @@ pub(super) struct Writer {
     /// Numbers that are ours.
     numbers: VecDeque<i64>,
     spaces: HashMap<(ThreadId, Name), Space>,
-    known: HashMap<(i64, CheckpointId), Arc<Known>>,
+    known: HashMap<(i64, CheckpointId), Arc<KnownRows>>,
     /// What the next commits most likely do not build on, once what is planned is stored.
     left: Vec<(i64, CheckpointId)>,
     shelves: Shelves,
@@ -205,7 +205,7 @@ impl Writer {
         }
     }
 
-    async fn in_transaction(&mut self, job: &Job) -> Result<Removal, Fault> {
+    async fn in_transaction(&mut self, job: &Job) -> Result<Removal, PostgresFault> {
         let begin = match job {
             Job::Prune(pruning, _) if pruning.dry_run => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
             _ => "BEGIN",
@@ -235,7 +235,7 @@ impl Writer {
     }
 
     /// The connection; a new one when the old one is gone.
-    pub(super) async fn session(&mut self) -> Result<&mut Session, Fault> {
+    pub(super) async fn session(&mut self) -> Result<&mut Session, PostgresFault> {
         let session = match self.session.take() {
             Some(session) if !session.client.is_closed() => session,
             _ => {
@@ -254,13 +254,13 @@ impl Writer {
     }
 
     /// A number for a row.
-    pub(super) async fn number(&mut self) -> Result<i64, Fault> {
+    pub(super) async fn number(&mut self) -> Result<i64, PostgresFault> {
         self.reserve(1).await?;
         self.next_number()
     }
 
     /// Makes sure that this many numbers for rows are ours.
-    pub(super) async fn reserve(&mut self, count: usize) -> Result<(), Fault> {
+    pub(super) async fn reserve(&mut self, count: usize) -> Result<(), PostgresFault> {
         while self.numbers.len() < count {
             let rows = self
                 .session()
@@ -275,14 +275,16 @@ impl Writer {
     }
 
     /// A number for a row, after [`Writer::reserve`].
-    fn next_number(&mut self) -> Result<i64, Fault> {
+    fn next_number(&mut self) -> Result<i64, PostgresFault> {
         let number = self.numbers.pop_front();
-        number.ok_or_else(|| Fault::corrupt("The sequence of row numbers", "it gave too few".to_owned()))
+        number.ok_or_else(|| {
+            PostgresFault::corrupt("The sequence of row numbers", "it gave too few".to_owned())
+        })
     }
 
     /// The row of a name that was made before.
-    pub(super) fn name(&self, name: &Name) -> Result<i64, Fault> {
+    pub(super) fn name(&self, name: &Name) -> Result<i64, PostgresFault> {
         let row = self.names.row(name);
-        row.ok_or_else(|| Fault::corrupt("The table of names", format!("{name:?} is missing")))
+        row.ok_or_else(|| PostgresFault::corrupt("The table of names", format!("{name:?} is missing")))
     }
 }

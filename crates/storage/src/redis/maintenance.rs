@@ -1,6 +1,6 @@
 //! Pruning, measuring and checking.
 
-use superstep::{Integrity, Progress, Pruning, Removal, ThreadLens, Usage};
+use superstep::{Integrity, Progress, Pruning, Removal, ThreadBreakdown, Usage};
 
 use super::*;
 
@@ -17,10 +17,10 @@ impl Maintenance for RedisSaver {
         self.home.read(|server| async move { server.usage().await }).await
     }
 
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+    async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError> {
         let thread = thread.clone();
         self.home
-            .read(|server| async move { server.lens(&thread).await })
+            .read(|server| async move { server.breakdown(&thread).await })
             .await
     }
 

@@ -8,7 +8,7 @@ use superstep::{CheckpointId, List, Name, Value};
 
 use crate::codec::long;
 use crate::codec::plain::{Head, Record};
-use crate::codec::plan::State;
+use crate::codec::plan::ChannelState;
 
 /// Rows of a list after which its newest items are written once more in one row...
 const RUN: u32 = 64;
@@ -64,7 +64,7 @@ pub(super) fn index_parts(key: &[u8]) -> Option<(Name, CheckpointId)> {
 /// A state whose values are rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resolved {
-    pub(super) state: State<u64>,
+    pub(super) state: ChannelState<u64>,
     /// Changes since a record that stands by itself.
     pub(super) depth: i64,
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use redis::Value;
-use superstep::store::{Items, Kept, Outdated, Place, Prepared, Read, Renewed};
+use superstep::store::{Items, Kept, NewVectors, Outdated, Place, Prepared, Read};
 use superstep::{StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
 use tokio::sync::oneshot;
 
@@ -176,14 +176,14 @@ impl Store for RedisStore {
         Ok(found.await?)
     }
 
-    async fn renew(&self, renewed: Vec<Renewed>) -> Result<u64, StoreError> {
+    async fn replace_vectors(&self, renewed: Vec<NewVectors>) -> Result<u64, StoreError> {
         let Some(index) = &self.config.index else {
             return Ok(0);
         };
         let embedding = index.embedding().to_owned();
         let renewing = self
             .home
-            .read(|server| async move { server.renew_items(&embedding, renewed).await });
+            .read(|server| async move { server.replace_vectors(&embedding, renewed).await });
         Ok(renewing.await?)
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use superstep::{CheckpointUsage, KeyUsage, Name, StorageError, ThreadId, ThreadLens, ThreadUsage, Usage};
+use superstep::{
+    CheckpointUsage, KeyUsage, Name, StorageError, ThreadBreakdown, ThreadId, ThreadUsage, Usage,
+};
 
 use super::server::{Server, number};
 use super::state::{Held, Start, index_key, index_parts, read_record};
@@ -48,7 +50,7 @@ impl Server {
         Ok(number(self.call(ask, "counting checkpoints").await?).unsigned_abs())
     }
 
-    pub(super) async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+    pub(super) async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError> {
         let whole = self.whole(thread).await?;
         let mut read = Vec::new();
         for (key, text) in &whole.records {
@@ -60,7 +62,7 @@ impl Server {
         let all = read.iter().flat_map(|(.., record, _)| rows_of(record));
         let starts = self.rows(thread, all.collect::<HashSet<_>>(), "starts").await?;
         let (bases, sizes, wholes) = (bases(&starts), sizes(&starts), wholes(&starts));
-        let mut lens = ThreadLens::default();
+        let mut breakdown = ThreadBreakdown::default();
         let mut keys: BTreeMap<Name, KeyUsage> = BTreeMap::new();
         let mut counted = HashSet::new();
         for (id, ns, record, size) in read {
@@ -85,7 +87,7 @@ impl Server {
                 usage.whole += whole;
                 bytes += size(row);
             }
-            lens.checkpoints.push(CheckpointUsage {
+            breakdown.checkpoints.push(CheckpointUsage {
                 ns,
                 id,
                 step: record.head.step,
@@ -93,10 +95,11 @@ impl Server {
                 bytes,
             });
         }
-        lens.keys = keys.into_values().collect();
-        lens.keys
+        breakdown.keys = keys.into_values().collect();
+        breakdown
+            .keys
             .sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
-        Ok(lens)
+        Ok(breakdown)
     }
 
     async fn size_of_writes(&self, thread: &ThreadId, key: &[u8]) -> Result<u64, StorageError> {

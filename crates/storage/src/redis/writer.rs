@@ -41,7 +41,7 @@ pub(super) enum Job {
 
 /// A stored checkpoint as the next commit needs it.
 #[derive(Clone, Debug)]
-struct Known {
+struct KnownRows {
     at: Resolved,
     /// Of the rows of lists, as far as they were needed.
     grown: OrdMap<Name, (u64, Grown)>,
@@ -51,7 +51,7 @@ struct Known {
 #[derive(Debug, Default)]
 struct Thread {
     epoch: Vec<u8>,
-    checkpoints: HashMap<(Name, CheckpointId), Arc<Known>>,
+    checkpoints: HashMap<(Name, CheckpointId), Arc<KnownRows>>,
 }
 
 pub(super) struct Writer {

@@ -7,10 +7,10 @@ use std::thread::JoinHandle;
 use rusqlite::Connection;
 use superstep::{Integrity, Progress, Pruning, Removal, StorageError, StoreConfig};
 
-use super::fault::Fault;
+use super::fault::SqliteFault;
 use super::parts::unpacker;
 use super::queue::Queue;
-use super::reader::{Memo, Metas, Names, State, View};
+use super::reader::{Memo, Metas, Names, SqliteState, View};
 use super::writer::{Writer, epoch};
 use super::{SqliteOptions, schema};
 use crate::codec::pack::Unpacker;
@@ -26,7 +26,7 @@ pub(super) struct Connections {
     pub(super) path: PathBuf,
     pub(super) options: SqliteOptions,
     readers: Mutex<Vec<Reader>>,
-    value_cache: Arc<ValueCache<State>>,
+    value_cache: Arc<ValueCache<SqliteState>>,
     /// Gone when the file may only be read.
     pub(super) queue: Option<Arc<Queue>>,
     /// How the words of items are cut when their index has to be made again.
@@ -80,7 +80,7 @@ impl Connections {
         }
     }
 
-    fn connect(&self) -> Result<Connection, Fault> {
+    fn connect(&self) -> Result<Connection, SqliteFault> {
         match self.queue {
             Some(_) => schema::open_reader(&self.path, self.options),
             None => schema::open_only_reader(&self.path, self.options),
@@ -89,8 +89,8 @@ impl Connections {
 
     pub(super) fn read<T>(
         &self,
-        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+        operation: impl FnOnce(&mut View<'_>) -> Result<T, SqliteFault>,
+    ) -> Result<T, SqliteFault> {
         let reader = match self.idle() {
             Some(reader) => reader,
             None => Reader::open(self)?,
@@ -99,14 +99,14 @@ impl Connections {
     }
 
     /// Reads everything, over a connection of its own.
-    pub(super) fn check(&self, progress: &Progress) -> Result<Integrity, Fault> {
+    pub(super) fn check(&self, progress: &Progress) -> Result<Integrity, SqliteFault> {
         let mut reader = Reader::open(self)?;
         ask(&mut reader.conn, progress)?;
         let found = self.look(&mut reader, |view| view.check(progress))?;
         Ok(found.into_integrity())
     }
 
-    pub(super) fn plan(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, Fault> {
+    pub(super) fn plan(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, SqliteFault> {
         let mut conn = self.connect()?;
         ask(&mut conn, progress)?;
         Writer::plan(
@@ -121,13 +121,13 @@ impl Connections {
     /// What takes no longer than handing it to another thread; nothing when it might.
     pub(super) fn glance<T>(
         &self,
-        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
-    ) -> Option<Result<T, Fault>> {
+        operation: impl FnOnce(&mut View<'_>) -> Result<T, SqliteFault>,
+    ) -> Option<Result<T, SqliteFault>> {
         let read = self.read_with(self.idle()?, |view| {
             view.hurry = true;
             operation(view)
         });
-        (!matches!(read, Err(Fault::Cold))).then_some(read)
+        (!matches!(read, Err(SqliteFault::Cold))).then_some(read)
     }
 
     fn idle(&self) -> Option<Reader> {
@@ -138,8 +138,8 @@ impl Connections {
     fn look<T>(
         &self,
         reader: &mut Reader,
-        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+        operation: impl FnOnce(&mut View<'_>) -> Result<T, SqliteFault>,
+    ) -> Result<T, SqliteFault> {
         let moment = Moment::begin(&reader.conn)?;
         let epoch = epoch(moment.0).ok();
         reader.metas.at(epoch);
@@ -157,14 +157,14 @@ impl Connections {
     fn read_with<T>(
         &self,
         mut reader: Reader,
-        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+        operation: impl FnOnce(&mut View<'_>) -> Result<T, SqliteFault>,
+    ) -> Result<T, SqliteFault> {
         let result = self.look(&mut reader, operation);
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         // A connection that met an error is not used again. One to a file that may only be read may not see what others
         // write to it.
         let lasts = self.queue.is_some();
-        if lasts && readers.len() < IDLE_READERS && !matches!(result, Err(Fault::Sql(_))) {
+        if lasts && readers.len() < IDLE_READERS && !matches!(result, Err(SqliteFault::Sql(_))) {
             readers.push(reader);
         }
         result
@@ -172,7 +172,7 @@ impl Connections {
 }
 
 impl Reader {
-    fn open(of: &Connections) -> Result<Self, Fault> {
+    fn open(of: &Connections) -> Result<Self, SqliteFault> {
         Ok(Self {
             conn: of.connect()?,
             metas: Metas::default(),
@@ -207,7 +207,7 @@ impl Drop for Moment<'_> {
 }
 
 /// SQLite asks in the middle of each statement whether to go on.
-fn ask(conn: &mut Connection, progress: &Progress) -> Result<(), Fault> {
+fn ask(conn: &mut Connection, progress: &Progress) -> Result<(), SqliteFault> {
     let progress = progress.clone();
     Ok(conn.progress_handler(ASK_EVERY, Some(move || progress.is_stopped()))?)
 }

@@ -9,28 +9,28 @@ use super::schema::OPENING;
 
 /// A failure inside this module: SQLite's own, or one that is already worded.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum SqliteFault {
     Sql(rusqlite::Error),
     Storage(StorageError),
     /// What was asked for in a hurry is not at hand; it is asked for again without.
     Cold,
 }
 
-impl From<rusqlite::Error> for Fault {
+impl From<rusqlite::Error> for SqliteFault {
     fn from(error: rusqlite::Error) -> Self {
-        Fault::Sql(error)
+        SqliteFault::Sql(error)
     }
 }
 
-impl From<StorageError> for Fault {
+impl From<StorageError> for SqliteFault {
     fn from(error: StorageError) -> Self {
-        Fault::Storage(error)
+        SqliteFault::Storage(error)
     }
 }
 
-impl Fault {
+impl SqliteFault {
     pub(super) fn corrupt(place: impl Into<String>, cause: impl ToString) -> Self {
-        Fault::Storage(StorageError::Corrupt {
+        SqliteFault::Storage(StorageError::Corrupt {
             place: place.into(),
             cause: cause.to_string(),
         })
@@ -39,14 +39,16 @@ impl Fault {
     /// Names the place when a column did not hold what it should.
     pub(super) fn at(self, place: impl FnOnce() -> String) -> Self {
         match self {
-            Fault::Sql(error) if is_damage(&error) => Fault::corrupt(place(), error),
+            SqliteFault::Sql(error) if is_damage(&error) => SqliteFault::corrupt(place(), error),
             other => other,
         }
     }
 
     /// True when the system does not let the file, or others beside it, be written.
     pub(super) fn is_refusal(&self) -> bool {
-        let Fault::Sql(error) = self else { return false };
+        let SqliteFault::Sql(error) = self else {
+            return false;
+        };
         matches!(
             error.sqlite_error_code(),
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen)
@@ -56,13 +58,13 @@ impl Fault {
     /// The error for the caller; `what` says what was being done, `path` on which file.
     pub(super) fn worded(self, what: &str, path: &Path) -> StorageError {
         match self {
-            Fault::Storage(error) => error,
+            SqliteFault::Storage(error) => error,
             // Only a check asks to be interrupted.
-            Fault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+            SqliteFault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
                 StorageError::Stopped
             }
-            Fault::Sql(error) => worded(&error, what, path),
-            Fault::Cold => StorageError::Backend {
+            SqliteFault::Sql(error) => worded(&error, what, path),
+            SqliteFault::Cold => StorageError::Backend {
                 what: format!("{what} ({})", path.display()),
                 cause: "it has to be read first".to_owned(),
                 remedy: "Try again".to_owned(),

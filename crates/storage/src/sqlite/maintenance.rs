@@ -1,6 +1,6 @@
 //! Pruning, measuring and checking.
 
-use superstep::{Integrity, Progress, Removal, ThreadLens, Usage};
+use superstep::{Integrity, Progress, Removal, ThreadBreakdown, Usage};
 
 use super::*;
 
@@ -21,9 +21,9 @@ impl Maintenance for SqliteSaver {
         self.read("measuring what is stored", |view| view.usage()).await
     }
 
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+    async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError> {
         let thread = thread.clone();
-        self.read("measuring a thread", move |view| view.lens(&thread))
+        self.read("measuring a thread", move |view| view.breakdown(&thread))
             .await
     }
 

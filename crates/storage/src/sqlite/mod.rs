@@ -38,7 +38,7 @@ use superstep::{
 
 use crate::base::Synchronous;
 use connections::Connections;
-use fault::Fault;
+use fault::SqliteFault;
 use reader::View;
 use writer::{Done, Job, Outcome, claims};
 
@@ -135,7 +135,7 @@ impl SqliteSaver {
     async fn glance<T: Send + 'static>(
         &self,
         what: &'static str,
-        operation: impl Fn(&mut View<'_>) -> Result<T, Fault> + Send + 'static,
+        operation: impl Fn(&mut View<'_>) -> Result<T, SqliteFault> + Send + 'static,
     ) -> Result<T, StorageError> {
         match self.connections.glance(&operation) {
             Some(found) => found.map_err(|fault| fault.worded(what, &self.connections.path)),
@@ -146,7 +146,7 @@ impl SqliteSaver {
     async fn read<T: Send + 'static>(
         &self,
         what: &'static str,
-        operation: impl FnOnce(&mut View<'_>) -> Result<T, Fault> + Send + 'static,
+        operation: impl FnOnce(&mut View<'_>) -> Result<T, SqliteFault> + Send + 'static,
     ) -> Result<T, StorageError> {
         self.apart(what, move |connections| connections.read(operation))
             .await
@@ -156,7 +156,7 @@ impl SqliteSaver {
     async fn apart<T: Send + 'static>(
         &self,
         what: &'static str,
-        work: impl FnOnce(&Connections) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&Connections) -> Result<T, SqliteFault> + Send + 'static,
     ) -> Result<T, StorageError> {
         let connections = self.connections.clone();
         let work = move || work(&connections).map_err(|fault| fault.worded(what, &connections.path));
@@ -213,7 +213,7 @@ impl Coordination for SqliteSaver {
         // Only the connection that writes here is not told of what is written here.
         queue
             .changes()
-            .map_err(|error| Fault::from(error).worded("looking for changes", path))
+            .map_err(|error| SqliteFault::from(error).worded("looking for changes", path))
     }
 }
 

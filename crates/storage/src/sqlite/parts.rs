@@ -10,7 +10,7 @@ use crate::codec::pack::{
     Content, Packed, Packer, Press, Shelf, Unpackable, Unpacker, hash, read_refs, refs_blob,
 };
 
-use super::fault::Fault;
+use super::fault::SqliteFault;
 
 /// Contents that are found without asking the database.
 const REMEMBERED: usize = 1 << 16;
@@ -55,7 +55,7 @@ struct Desk<'a> {
 }
 
 /// Where what is packed comes from.
-pub(super) enum Source<'a, I> {
+pub(super) enum PartSource<'a, I> {
     /// A value.
     Value(&'a superstep::Value),
     /// Items of a list; with `share`, many of them become a part themselves.
@@ -95,8 +95,8 @@ impl Shelves {
     pub(super) fn pack<'v>(
         &mut self,
         conn: &Connection,
-        source: Source<'v, impl Iterator<Item = &'v superstep::Value>>,
-    ) -> Result<Packed, Unpackable<Fault>> {
+        source: PartSource<'v, impl Iterator<Item = &'v superstep::Value>>,
+    ) -> Result<Packed, Unpackable<SqliteFault>> {
         let mut desk = Desk {
             conn,
             press: &mut self.press,
@@ -106,8 +106,8 @@ impl Shelves {
             seed: self.seed,
         };
         let packed = match source {
-            Source::Value(value) => self.packer.value(value, &mut desk)?,
-            Source::Items(items, share) => self.packer.list(items, share, &mut desk)?,
+            PartSource::Value(value) => self.packer.value(value, &mut desk)?,
+            PartSource::Items(items, share) => self.packer.list(items, share, &mut desk)?,
         };
         self.refer(&packed.refs);
         Ok(packed)
@@ -128,7 +128,7 @@ impl Shelves {
     }
 
     /// Writes the counts down and removes parts without a reference; gives the bytes that are free then.
-    pub(super) fn settle(&mut self, conn: &Connection) -> Result<u64, Fault> {
+    pub(super) fn settle(&mut self, conn: &Connection) -> Result<u64, SqliteFault> {
         let mut freed = 0;
         while !self.owed.is_empty() {
             for (part, change) in std::mem::take(&mut self.owed) {
@@ -147,7 +147,7 @@ impl Shelves {
     }
 
     /// What [`Self::settle`] would free, with nothing changed: what was released is forgotten.
-    pub(super) fn plan(&mut self, conn: &Connection) -> Result<u64, Fault> {
+    pub(super) fn plan(&mut self, conn: &Connection) -> Result<u64, SqliteFault> {
         let mut freed = 0;
         // References that are left beyond the first; none when a part is gone.
         let mut left: HashMap<i64, i64> = HashMap::new();
@@ -177,7 +177,7 @@ impl Shelves {
         Ok(freed)
     }
 
-    fn give_up(&mut self, conn: &Connection, part: i64, change: i64) -> Result<u64, Fault> {
+    fn give_up(&mut self, conn: &Connection, part: i64, change: i64) -> Result<u64, SqliteFault> {
         let more: Option<i64> = conn
             .prepare_cached("SELECT more FROM shares WHERE part = ?1")?
             .query_row([part], |row| row.get(0))
@@ -213,9 +213,9 @@ impl Shelves {
 }
 
 impl Shelf for Desk<'_> {
-    type Error = Fault;
+    type Error = SqliteFault;
 
-    fn keep(&mut self, part: &Content<'_>) -> Result<i64, Fault> {
+    fn keep(&mut self, part: &Content<'_>) -> Result<i64, SqliteFault> {
         let key = xxh3_128_with_seed(part.text, self.seed);
         if let Some(known) = self.met.get(&key) {
             return Ok(*known);
@@ -252,7 +252,7 @@ impl Shelf for Desk<'_> {
 
 impl Desk<'_> {
     /// The part with this text: equal hashes alone prove nothing.
-    fn find(&mut self, hash: i64, part: &Content<'_>) -> Result<Option<i64>, Fault> {
+    fn find(&mut self, hash: i64, part: &Content<'_>) -> Result<Option<i64>, SqliteFault> {
         let mut statement = self
             .conn
             .prepare_cached("SELECT id, data FROM parts WHERE hash = ?1")?;

@@ -29,13 +29,13 @@ const FOLD_ALONE: u32 = 4 * FOLD_FROM;
 /// The desk on which the writer lies.
 #[derive(Default)]
 pub(super) struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     /// There may be something to do for the thread.
     work: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     /// Nobody writes now. Gone for good when it ended in a panic.
     writer: Option<Box<Writer>>,
     waiting: VecDeque<Request>,
@@ -60,7 +60,7 @@ impl Queue {
         queue
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -99,7 +99,7 @@ impl Queue {
         }
     }
 
-    fn call(&self, state: &mut State) {
+    fn call(&self, state: &mut QueueState) {
         state.called = true;
         self.work.notify_one();
     }
@@ -197,7 +197,7 @@ impl Queue {
         self.work.notify_one();
     }
 
-    fn take(&self, state: &mut State) -> Option<Lease<'_>> {
+    fn take(&self, state: &mut QueueState) -> Option<Lease<'_>> {
         let writer = state.writer.take()?;
         Some(Lease {
             queue: self,

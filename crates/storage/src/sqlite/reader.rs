@@ -18,14 +18,14 @@ use crate::codec::plan::{self, SOURCES, read_metadata};
 use crate::codec::value_cache::ValueCache;
 
 use super::columns::{IdColumn, id_column, time_text};
-use super::fault::Fault;
-use super::slot::Slot;
+use super::fault::SqliteFault;
+use super::slot::SqliteSlot;
 
 pub(super) use names::Names;
 pub(super) use tuples::refs_of_writes;
 
 /// Versions and the places of the values of one checkpoint.
-pub(super) type State = plan::State<Slot>;
+pub(super) type SqliteState = plan::ChannelState<SqliteSlot>;
 
 /// Metadata without source and step.
 pub(super) type Meta = (Object, Object);
@@ -35,7 +35,7 @@ pub(super) type Meta = (Object, Object);
 #[derive(Debug, Default)]
 pub(super) struct Memo {
     keep: bool,
-    states: HashMap<i64, State>,
+    states: HashMap<i64, SqliteState>,
     values: HashMap<i64, Value>,
     parts: HashMap<i64, Value, foldhash::fast::RandomState>,
 }
@@ -78,8 +78,8 @@ pub(super) struct View<'a> {
     pub(super) unpacker: &'a mut Unpacker,
     pub(super) memo: Memo,
     /// What is at hand, and the count of removals at the moment that is read.
-    pub(super) value_cache: Option<(&'a ValueCache<State>, i64)>,
-    /// Only what is at hand is wanted: what has to be decoded first is [`Fault::Cold`].
+    pub(super) value_cache: Option<(&'a ValueCache<SqliteState>, i64)>,
+    /// Only what is at hand is wanted: what has to be decoded first is [`SqliteFault::Cold`].
     pub(super) hurry: bool,
 }
 
@@ -140,7 +140,7 @@ impl View<'_> {
         thread: &ThreadId,
         ns: &str,
         id: Option<&CheckpointId>,
-    ) -> Result<Option<CheckpointTuple>, Fault> {
+    ) -> Result<Option<CheckpointTuple>, SqliteFault> {
         let query = ListQuery {
             thread: Some(thread.clone()),
             ns: Some(ns.into()),
@@ -151,12 +151,12 @@ impl View<'_> {
         Ok(self.tuples(&query)?.pop())
     }
 
-    pub(super) fn list(&mut self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, Fault> {
+    pub(super) fn list(&mut self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, SqliteFault> {
         self.memo = Memo::keeping();
         self.tuples(query)
     }
 
-    fn tuples(&mut self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, Fault> {
+    fn tuples(&mut self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, SqliteFault> {
         let spaces = self.spaces(query)?;
         let heads = self.select(query, &spaces)?;
         heads
@@ -165,7 +165,7 @@ impl View<'_> {
             .collect()
     }
 
-    pub(super) fn heads(&mut self, query: &ListQuery) -> Result<Vec<CheckpointHead>, Fault> {
+    pub(super) fn heads(&mut self, query: &ListQuery) -> Result<Vec<CheckpointHead>, SqliteFault> {
         let spaces = self.spaces(query)?;
         Ok(self
             .select(query, &spaces)?
@@ -180,7 +180,7 @@ impl View<'_> {
         ns: &str,
         id: Option<&CheckpointId>,
         keys: &[Name],
-    ) -> Result<Option<ChannelValues>, Fault> {
+    ) -> Result<Option<ChannelValues>, SqliteFault> {
         let query = ListQuery {
             thread: Some(thread.clone()),
             ns: Some(ns.into()),
@@ -203,7 +203,7 @@ impl View<'_> {
         Ok(Some(values))
     }
 
-    pub(super) fn spaces(&self, query: &ListQuery) -> Result<Vec<Space>, Fault> {
+    pub(super) fn spaces(&self, query: &ListQuery) -> Result<Vec<Space>, SqliteFault> {
         let read = |row: &Row<'_>| {
             Ok(Space {
                 row: row.get(0)?,
@@ -236,7 +236,7 @@ impl View<'_> {
         &mut self,
         query: &ListQuery,
         spaces: &[Space],
-    ) -> Result<Vec<(usize, i64, CheckpointHead)>, Fault> {
+    ) -> Result<Vec<(usize, i64, CheckpointHead)>, SqliteFault> {
         let limit = query.limit.unwrap_or(usize::MAX);
         let mut found = Vec::new();
         for (index, space) in spaces.iter().enumerate() {
@@ -259,7 +259,7 @@ impl View<'_> {
         query: &ListQuery,
         space: &Space,
         limit: usize,
-    ) -> Result<Vec<(i64, CheckpointHead)>, Fault> {
+    ) -> Result<Vec<(i64, CheckpointHead)>, SqliteFault> {
         let before = match &query.before {
             Some(id) => id_column(id.as_str()),
             None => ToSqlOutput::Borrowed(ValueRef::Blob(AFTER_ALL)),
@@ -296,10 +296,10 @@ impl View<'_> {
         Ok(found)
     }
 
-    fn head(&mut self, row: &Row<'_>, space: &Space) -> Result<CheckpointHead, Fault> {
+    fn head(&mut self, row: &Row<'_>, space: &Space) -> Result<CheckpointHead, SqliteFault> {
         let id = CheckpointId::new(row.get::<_, IdColumn>(1)?.0);
         let place = space.place(&id);
-        let damaged = |cause: &str| Fault::corrupt(&place, cause);
+        let damaged = |cause: &str| SqliteFault::corrupt(&place, cause);
         let parent = match row.get_ref(2)? {
             ValueRef::Null => None,
             ValueRef::Integer(_) => match row.get::<_, Option<IdColumn>>(3)? {
@@ -322,7 +322,7 @@ impl View<'_> {
         Ok(CheckpointHead {
             ns: space.ns.clone(),
             parent: parent.map(CheckpointId::new),
-            ts: time_text(row.get_ref(4)?).map_err(|e| Fault::corrupt(&place, e))?,
+            ts: time_text(row.get_ref(4)?).map_err(|e| SqliteFault::corrupt(&place, e))?,
             metadata: Metadata {
                 source: *SOURCES
                     .get(usize::from(source))
@@ -340,7 +340,7 @@ impl View<'_> {
     }
 
     /// Metadata of a row, decoded once.
-    pub(super) fn meta(&mut self, row: i64, place: &str) -> Result<Meta, Fault> {
+    pub(super) fn meta(&mut self, row: i64, place: &str) -> Result<Meta, SqliteFault> {
         if let Some(meta) = self.metas.rows.get(&row) {
             return Ok(meta.clone());
         }
@@ -349,8 +349,8 @@ impl View<'_> {
             .prepare_cached("SELECT json FROM metas WHERE id = ?1")?
             .query_row([row], |row| row.get(0))
             .optional()?;
-        let json = json.ok_or_else(|| Fault::corrupt(place, "its metadata is missing"))?;
-        let meta = read_metadata(&json).map_err(|cause| Fault::corrupt(place, cause))?;
+        let json = json.ok_or_else(|| SqliteFault::corrupt(place, "its metadata is missing"))?;
+        let meta = read_metadata(&json).map_err(|cause| SqliteFault::corrupt(place, cause))?;
         self.metas.rows.insert(row, meta.clone());
         Ok(meta)
     }

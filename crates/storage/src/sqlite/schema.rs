@@ -12,7 +12,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use superstep::StorageError;
 
-use super::fault::Fault;
+use super::fault::SqliteFault;
 use super::{SqliteOptions, Synchronous, waiting};
 
 /// "SStp" in ASCII.
@@ -52,7 +52,7 @@ pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<Option<Connect
         if let (0, Some(refused)) = (version, refused) {
             return Err(refused);
         }
-        Err(Fault::from(StorageError::Backend {
+        Err(SqliteFault::from(StorageError::Backend {
             what: format!("{what} ({})", path.display()),
             cause: "an older release wrote it, and it may not be written to bring it up to date".to_owned(),
             remedy: "Make the file and its folder writable, or copy the file to a folder that is".to_owned(),
@@ -83,7 +83,7 @@ fn may_be_written(path: &Path) -> bool {
     })
 }
 
-fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connection, Fault> {
+fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connection, SqliteFault> {
     let mut conn = Connection::open_with_flags(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
@@ -109,7 +109,7 @@ fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connection, Fault>
 
 /// Opens a connection to a file that may only be read. Where nobody has it open, SQLite is told that it does not
 /// change: it asks for no files beside it then.
-pub(super) fn open_only_reader(path: &Path, options: SqliteOptions) -> Result<Connection, Fault> {
+pub(super) fn open_only_reader(path: &Path, options: SqliteOptions) -> Result<Connection, SqliteFault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let has_log = log_of(path).metadata().is_ok_and(|log| log.len() > 0);
     let conn = match has_log || beside(path, "-shm").exists() {
@@ -160,7 +160,7 @@ fn unchanging(path: &Path) -> String {
 }
 
 /// Opens a connection that only reads; the writer has been opened before, so the schema is known to be good.
-pub(super) fn open_reader(path: &Path, options: SqliteOptions) -> Result<Connection, Fault> {
+pub(super) fn open_reader(path: &Path, options: SqliteOptions) -> Result<Connection, SqliteFault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(options.busy_timeout)?;
@@ -180,7 +180,7 @@ fn number(conn: &Connection, pragma: &str) -> rusqlite::Result<i64> {
 }
 
 /// The schema version of our own or an empty file (0); an error for anything else.
-fn check(conn: &Connection, path: &Path) -> Result<i64, Fault> {
+fn check(conn: &Connection, path: &Path) -> Result<i64, SqliteFault> {
     let (application, version) = (number(conn, "application_id")?, number(conn, "user_version")?);
     let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
     let ours = application == APPLICATION_ID || (application == 0 && version == 0 && tables == 0);
@@ -204,7 +204,7 @@ fn check(conn: &Connection, path: &Path) -> Result<i64, Fault> {
     Ok(version)
 }
 
-fn migrate(conn: &mut Connection, path: &Path) -> Result<(), Fault> {
+fn migrate(conn: &mut Connection, path: &Path) -> Result<(), SqliteFault> {
     if check(conn, path)? != MIGRATIONS.len() as i64 {
         let tx = conn.transaction_with_behavior(TransactionBehavior::Exclusive)?;
         // Again, under the lock: another process may just have done it.

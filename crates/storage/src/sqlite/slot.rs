@@ -6,7 +6,7 @@ use crate::codec::plan;
 
 /// Where a channel's value is.
 #[derive(Clone, Debug)]
-pub(super) enum Slot {
+pub(super) enum SqliteSlot {
     /// In the delta, as JSON text.
     Text(Arc<[u8]>),
     /// In a row of its own, with the rows that it builds on.
@@ -31,18 +31,18 @@ pub(super) struct Link {
     pub(super) size: Option<u64>,
 }
 
-impl plan::Slot for Slot {
+impl plan::StoredSlot for SqliteSlot {
     fn row(&self) -> i64 {
         match self {
-            Slot::Text(_) => 0,
-            Slot::Row(row, _) => *row,
+            SqliteSlot::Text(_) => 0,
+            SqliteSlot::Row(row, _) => *row,
         }
     }
 
     fn text(&self) -> Option<&Arc<[u8]>> {
         match self {
-            Slot::Text(text) => Some(text),
-            Slot::Row(..) => None,
+            SqliteSlot::Text(text) => Some(text),
+            SqliteSlot::Row(..) => None,
         }
     }
 }

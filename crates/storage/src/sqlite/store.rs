@@ -10,11 +10,11 @@ use std::sync::PoisonError;
 use async_trait::async_trait;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
-use superstep::store::{Order, Outdated, Place, Prepared, Read, Renewed, Search};
+use superstep::store::{NewVectors, Order, Outdated, Place, Prepared, Read, Search};
 use superstep::{Item, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, Value};
 
 use super::SqliteSaver;
-use super::fault::Fault;
+use super::fault::SqliteFault;
 use super::writer::{Done, ItemChanges, Job};
 use crate::codec::value::parse;
 
@@ -94,7 +94,7 @@ impl Store for SqliteStore {
         Ok(found.await?)
     }
 
-    async fn renew(&self, renewed: Vec<Renewed>) -> Result<u64, StoreError> {
+    async fn replace_vectors(&self, renewed: Vec<NewVectors>) -> Result<u64, StoreError> {
         let Some(index) = &self.config.index else {
             return Ok(0);
         };
@@ -115,7 +115,7 @@ fn outdated(
     (embedding, dims): (&str, usize),
     after: Option<Place>,
     limit: usize,
-) -> Result<Vec<Outdated>, Fault> {
+) -> Result<Vec<Outdated>, SqliteFault> {
     let sql = format!(
         "SELECT {COLUMNS}, (SELECT CAST(s.data AS TEXT) FROM store_vectors s WHERE s.item = i.id AND s.embedding =
              (SELECT id FROM store_embeddings WHERE name = ?1)) AS said FROM store_items i
@@ -143,7 +143,7 @@ fn outdated(
         let said = said.map(|said| serde_json::from_str(&said)).transpose();
         found.push(Outdated {
             said: said.map_err(|error| {
-                Fault::corrupt(
+                SqliteFault::corrupt(
                     format!("Item {:?} of namespace {:?}", item.key, item.namespace),
                     error,
                 )
@@ -175,7 +175,7 @@ pub(super) fn bytes(vector: &[f32]) -> Vec<u8> {
 }
 
 /// Answers the reads and says which items get their full time again.
-fn answer(conn: &Connection, batch: &mut Prepared) -> Result<Vec<i64>, Fault> {
+fn answer(conn: &Connection, batch: &mut Prepared) -> Result<Vec<i64>, SqliteFault> {
     let mut touched = Vec::new();
     for (place, read) in std::mem::take(&mut batch.reads) {
         batch.answers[place] = match read {
@@ -235,7 +235,7 @@ fn find(
     batch: &Prepared,
     search: &Search,
     touched: &mut Vec<i64>,
-) -> Result<Vec<Item>, Fault> {
+) -> Result<Vec<Item>, SqliteFault> {
     let mut scope = Scope::default();
     let mut sql = match &search.order {
         Order::Newest => "SELECT i.id, NULL AS score FROM store_items i WHERE ".to_owned(),
@@ -363,25 +363,25 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    pub(super) fn read(row: &Row<'_>) -> Result<Self, Fault> {
+    pub(super) fn read(row: &Row<'_>) -> Result<Self, SqliteFault> {
         let time = |at: i64| u64::try_from(at).unwrap_or(0);
         let named = || Ok::<(String, String), rusqlite::Error>((row.get(1)?, row.get(2)?));
         let (namespace, key) =
-            named().map_err(|error| Fault::from(error).at(|| "An item of the store".to_owned()))?;
+            named().map_err(|error| SqliteFault::from(error).at(|| "An item of the store".to_owned()))?;
         let place = || format!("Item {key:?} of namespace {namespace:?}");
         let text = row
             .get_ref(3)?
             .as_str()
-            .map_err(|error| Fault::corrupt(place(), error))?;
+            .map_err(|error| SqliteFault::corrupt(place(), error))?;
         let value = match parse(text.as_bytes()) {
             Ok(Value::Object(value)) => value,
             Ok(other) => {
-                return Err(Fault::corrupt(
+                return Err(SqliteFault::corrupt(
                     place(),
                     format!("it is {}, not an object", other.type_name()),
                 ));
             }
-            Err(error) => return Err(Fault::corrupt(place(), error)),
+            Err(error) => return Err(SqliteFault::corrupt(place(), error)),
         };
         Ok(Self {
             id: row.get(0)?,

@@ -9,7 +9,7 @@ use superstep::{
 };
 
 use super::columns::{IdColumn, id_column, time_text};
-use super::fault::Fault;
+use super::fault::SqliteFault;
 use super::reader::{Space, View};
 use crate::base::quarantine::passed_over;
 use crate::codec::plan::SOURCES;
@@ -30,7 +30,7 @@ const NEWEST: &str = "
     ORDER BY h.id DESC, t.name";
 
 impl View<'_> {
-    pub(super) fn threads(&mut self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, Fault> {
+    pub(super) fn threads(&mut self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, SqliteFault> {
         let mut found = Vec::new();
         let limit = query.limit.unwrap_or(usize::MAX);
         if limit == 0 {
@@ -46,7 +46,7 @@ impl View<'_> {
         Ok(found)
     }
 
-    pub(super) fn thread(&mut self, thread: &ThreadId) -> Result<Option<ThreadSummary>, Fault> {
+    pub(super) fn thread(&mut self, thread: &ThreadId) -> Result<Option<ThreadSummary>, SqliteFault> {
         let found: Option<(i64, Option<IdColumn>)> = self
             .conn
             .prepare_cached(
@@ -66,7 +66,7 @@ impl View<'_> {
         self.summary(&space, CheckpointId::new(head.0)).map(Some)
     }
 
-    pub(super) fn count_threads(&mut self, query: &ThreadQuery) -> Result<u64, Fault> {
+    pub(super) fn count_threads(&mut self, query: &ThreadQuery) -> Result<u64, SqliteFault> {
         let all = ThreadQuery {
             after: None,
             ..query.clone()
@@ -83,8 +83,8 @@ impl View<'_> {
     fn matching(
         &mut self,
         query: &ThreadQuery,
-        mut each: impl FnMut(&mut Self, Space, CheckpointId) -> Result<bool, Fault>,
-    ) -> Result<(), Fault> {
+        mut each: impl FnMut(&mut Self, Space, CheckpointId) -> Result<bool, SqliteFault>,
+    ) -> Result<(), SqliteFault> {
         let conn = self.conn;
         let mut statement = conn.prepare_cached(NEWEST)?;
         let (head, name) = match &query.after {
@@ -116,7 +116,7 @@ impl View<'_> {
     }
 
     /// As much of a summary as the question is about.
-    fn light(&mut self, row: &Row<'_>, thread: ThreadId) -> Result<ThreadSummary, Fault> {
+    fn light(&mut self, row: &Row<'_>, thread: ThreadId) -> Result<ThreadSummary, SqliteFault> {
         let source: u8 = row.get(4)?;
         let (parents, user) = self.meta(row.get(6)?, "The newest checkpoint")?;
         let next: bool = row.get(7)?;
@@ -124,11 +124,11 @@ impl View<'_> {
             ns: "".into(),
             id: CheckpointId::new(row.get::<_, IdColumn>(2)?.0),
             parent: None,
-            ts: time_text(row.get_ref(3)?).map_err(|e| Fault::corrupt("The newest checkpoint", e))?,
+            ts: time_text(row.get_ref(3)?).map_err(|e| SqliteFault::corrupt("The newest checkpoint", e))?,
             metadata: Metadata {
                 source: *SOURCES
                     .get(usize::from(source))
-                    .ok_or_else(|| Fault::corrupt("The newest checkpoint", "its source is unknown"))?,
+                    .ok_or_else(|| SqliteFault::corrupt("The newest checkpoint", "its source is unknown"))?,
                 step: row.get(5)?,
                 parents,
                 user,
@@ -147,7 +147,7 @@ impl View<'_> {
         })
     }
 
-    fn summary(&mut self, space: &Space, id: CheckpointId) -> Result<ThreadSummary, Fault> {
+    fn summary(&mut self, space: &Space, id: CheckpointId) -> Result<ThreadSummary, SqliteFault> {
         let (checkpoints, created): (i64, String) = self
             .conn
             .prepare_cached(
@@ -166,8 +166,8 @@ impl View<'_> {
             ..ListQuery::default()
         };
         let head = self.select_in(&query, space, 1)?.pop();
-        let (_, head) =
-            head.ok_or_else(|| Fault::corrupt(format!("Thread {}", space.thread), "its head is missing"))?;
+        let (_, head) = head
+            .ok_or_else(|| SqliteFault::corrupt(format!("Thread {}", space.thread), "its head is missing"))?;
         Ok(ThreadSummary {
             thread: space.thread.clone(),
             head,
@@ -178,9 +178,9 @@ impl View<'_> {
 }
 
 /// One damaged thread must not hide the others.
-fn skip(thread: &ThreadId, fault: Fault) -> Result<(), Fault> {
+fn skip(thread: &ThreadId, fault: SqliteFault) -> Result<(), SqliteFault> {
     match fault {
-        Fault::Storage(error @ StorageError::Corrupt { .. }) => {
+        SqliteFault::Storage(error @ StorageError::Corrupt { .. }) => {
             passed_over(thread, &error);
             Ok(())
         }

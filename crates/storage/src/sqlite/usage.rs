@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension};
 use superstep::{
-    CheckpointId, CheckpointUsage, KeyUsage, Name, StorageError, ThreadId, ThreadLens, ThreadUsage, Usage,
+    CheckpointId, CheckpointUsage, KeyUsage, Name, StorageError, ThreadBreakdown, ThreadId, ThreadUsage,
+    Usage,
 };
 
 use crate::codec::pack::read_refs;
 use crate::codec::record::Delta;
 
 use super::columns::{IdColumn, time_text};
-use super::fault::Fault;
+use super::fault::SqliteFault;
 use super::parts::{CHECKPOINT_BYTES, ROW_BYTES};
 use super::reader::{View, refs_of_writes};
 
@@ -32,7 +33,7 @@ impl<'a> Scale<'a> {
     }
 
     /// A value row with what it builds on.
-    fn item(&mut self, item: i64) -> Result<u64, Fault> {
+    fn item(&mut self, item: i64) -> Result<u64, SqliteFault> {
         let (mut bytes, mut at) = (0, Some(item));
         while let Some(item) = at.filter(|item| self.items.insert(*item)) {
             let row: Option<(Option<i64>, i64, Option<Vec<u8>>)> = self
@@ -48,7 +49,7 @@ impl<'a> Scale<'a> {
         Ok(bytes)
     }
 
-    fn parts(&mut self, mut open: Vec<i64>) -> Result<u64, Fault> {
+    fn parts(&mut self, mut open: Vec<i64>) -> Result<u64, SqliteFault> {
         let mut bytes = 0;
         while let Some(part) = open.pop() {
             if !self.parts.insert(part) {
@@ -66,7 +67,7 @@ impl<'a> Scale<'a> {
         Ok(bytes)
     }
 
-    fn writes(&mut self, checkpoint: i64) -> Result<u64, Fault> {
+    fn writes(&mut self, checkpoint: i64) -> Result<u64, SqliteFault> {
         let mut bytes = 0;
         let mut statement = self
             .conn
@@ -82,7 +83,7 @@ impl<'a> Scale<'a> {
 }
 
 impl View<'_> {
-    pub(super) fn usage(&mut self) -> Result<Usage, Fault> {
+    pub(super) fn usage(&mut self) -> Result<Usage, SqliteFault> {
         let number = |sql: &str| self.conn.query_row(sql, [], |row| row.get::<_, i64>(0));
         let page = number("PRAGMA page_size")?;
         let mut usage = Usage {
@@ -121,13 +122,13 @@ impl View<'_> {
         Ok(usage)
     }
 
-    pub(super) fn lens(&mut self, thread: &ThreadId) -> Result<ThreadLens, Fault> {
+    pub(super) fn breakdown(&mut self, thread: &ThreadId) -> Result<ThreadBreakdown, SqliteFault> {
         let mut checkpoints = Vec::new();
         let keys = self.weigh(thread, |found| checkpoints.push(found))?;
         checkpoints.sort_by(|a, b| a.id.cmp(&b.id));
         let mut keys: Vec<KeyUsage> = keys.into_values().collect();
         keys.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
-        Ok(ThreadLens { keys, checkpoints })
+        Ok(ThreadBreakdown { keys, checkpoints })
     }
 
     /// What each checkpoint of a thread added, in the order in which they were stored, and what its keys took.
@@ -135,7 +136,7 @@ impl View<'_> {
         &mut self,
         thread: &ThreadId,
         mut each: impl FnMut(CheckpointUsage),
-    ) -> Result<BTreeMap<Name, KeyUsage>, Fault> {
+    ) -> Result<BTreeMap<Name, KeyUsage>, SqliteFault> {
         let conn = self.conn;
         let mut scale = Scale::new(conn);
         let mut keys: BTreeMap<Name, KeyUsage> = BTreeMap::new();
@@ -156,7 +157,7 @@ impl View<'_> {
                 }
                 let key = match self.names.name(conn, channel) {
                     Ok(key) => key,
-                    Err(Fault::Storage(StorageError::Corrupt { .. })) => continue,
+                    Err(SqliteFault::Storage(StorageError::Corrupt { .. })) => continue,
                     Err(fault) => return Err(fault),
                 };
                 // A text is part of the delta, whose bytes count already.
@@ -179,13 +180,14 @@ impl View<'_> {
                 usage.whole += size;
             }
             bytes += scale.writes(seq)?;
-            let damaged =
-                |fault: rusqlite::Error| Fault::from(fault).at(|| format!("A checkpoint of thread {thread}"));
+            let damaged = |fault: rusqlite::Error| {
+                SqliteFault::from(fault).at(|| format!("A checkpoint of thread {thread}"))
+            };
             each(CheckpointUsage {
                 ns: row.get::<_, String>(1)?.into(),
                 id: CheckpointId::new(row.get::<_, IdColumn>(2).map_err(damaged)?.0),
                 step: row.get(3).map_err(damaged)?,
-                ts: time_text(row.get_ref(4)?).map_err(|e| Fault::corrupt("A time stamp", e))?,
+                ts: time_text(row.get_ref(4)?).map_err(|e| SqliteFault::corrupt("A time stamp", e))?,
                 bytes,
             });
         }
@@ -194,7 +196,7 @@ impl View<'_> {
 }
 
 /// Length of the JSON of a whole value. An older release did not write it down; its rows hold JSON text.
-fn whole(conn: &Connection, item: i64) -> Result<u64, Fault> {
+fn whole(conn: &Connection, item: i64) -> Result<u64, SqliteFault> {
     let (mut bytes, mut at) = (0, Some(item));
     while let Some(item) = at {
         let row: Option<(Option<i64>, Option<i64>, i64)> = conn

@@ -9,7 +9,7 @@ use crate::codec::pack::read_refs;
 use crate::codec::record::Delta;
 
 use super::columns::IdColumn;
-use super::fault::Fault;
+use super::fault::SqliteFault;
 use super::reader::{Memo, Space, View, refs_of_writes};
 use super::steps;
 use super::store::{COLUMNS, Stored};
@@ -72,7 +72,7 @@ pub(super) struct Reachable {
 }
 
 impl View<'_> {
-    pub(super) fn check(&mut self, progress: &Progress) -> Result<Findings, Fault> {
+    pub(super) fn check(&mut self, progress: &Progress) -> Result<Findings, SqliteFault> {
         let mut findings = Findings::default();
         // It is the file that is checked, and not what is at hand.
         self.value_cache = None;
@@ -110,7 +110,7 @@ impl View<'_> {
         &mut self,
         findings: &mut Findings,
         step: &dyn Fn(&Findings) -> Result<(), StorageError>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SqliteFault> {
         let mut statement = self.conn.prepare(&format!("SELECT {COLUMNS} FROM store_items"))?;
         let mut rows = statement.query([])?;
         loop {
@@ -141,7 +141,7 @@ impl View<'_> {
         }
     }
 
-    fn check_pages(&mut self, findings: &mut Findings) -> Result<(), Fault> {
+    fn check_pages(&mut self, findings: &mut Findings) -> Result<(), SqliteFault> {
         let mut statement = self
             .conn
             .prepare(&format!("PRAGMA integrity_check({MESSAGES})"))?;
@@ -180,7 +180,7 @@ impl View<'_> {
     }
 
     /// A thread without a name cannot be asked for, and a new one would be given its number and its past.
-    fn check_names(&mut self, findings: &mut Findings) -> Result<(), Fault> {
+    fn check_names(&mut self, findings: &mut Findings) -> Result<(), SqliteFault> {
         let mut statement = self.conn.prepare(
             "SELECT DISTINCT thread FROM spaces WHERE thread NOT IN (SELECT id FROM threads) ORDER BY thread",
         )?;
@@ -195,7 +195,7 @@ impl View<'_> {
     }
 
     /// The table of steps must have every checkpoint up to the row that it says, and no other.
-    fn check_steps(&self, findings: &mut Findings) -> Result<(), Fault> {
+    fn check_steps(&self, findings: &mut Findings) -> Result<(), SqliteFault> {
         if findings.pages {
             // They are named, and what stands on them cannot be asked for.
             return Ok(());
@@ -210,7 +210,7 @@ impl View<'_> {
     }
 
     /// The table of questions that wait must say what tasks wrote.
-    fn check_waiting(&self, findings: &mut Findings) -> Result<(), Fault> {
+    fn check_waiting(&self, findings: &mut Findings) -> Result<(), SqliteFault> {
         if findings.pages {
             return Ok(());
         }
@@ -228,7 +228,7 @@ impl View<'_> {
         space: &Space,
         findings: &mut Findings,
         step: &dyn Fn(&Findings) -> Result<(), StorageError>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SqliteFault> {
         let conn = self.conn;
         let mut statement = conn.prepare_cached(
             "SELECT c.seq, c.id, typeof(c.parent) = 'integer' AND p.seq IS NULL
@@ -241,7 +241,7 @@ impl View<'_> {
             step(findings)?;
             let read = row
                 .get::<_, IdColumn>(1)
-                .map_err(Fault::from)
+                .map_err(SqliteFault::from)
                 .map(|id| CheckpointId::new(id.0))
                 .and_then(|id| self.read_whole(space, seq, &id))
                 .map_err(|fault| fault.at(|| format!("A checkpoint of thread {}", space.thread)));
@@ -272,18 +272,18 @@ impl View<'_> {
         Ok(())
     }
 
-    fn read_whole(&mut self, space: &Space, seq: i64, id: &CheckpointId) -> Result<(), Fault> {
+    fn read_whole(&mut self, space: &Space, seq: i64, id: &CheckpointId) -> Result<(), SqliteFault> {
         let query = ListQuery {
             id: Some(id.clone()),
             ..ListQuery::default()
         };
         match self.select_in(&query, space, 1)?.pop() {
             Some((found, head)) if found == seq => self.tuple(space, seq, head).map(drop),
-            _ => Err(Fault::corrupt(space.place(id), "it is not found by its id")),
+            _ => Err(SqliteFault::corrupt(space.place(id), "it is not found by its id")),
         }
     }
 
-    fn read_values(&mut self, space: &Space, seq: i64) -> Result<(), Fault> {
+    fn read_values(&mut self, space: &Space, seq: i64) -> Result<(), SqliteFault> {
         let place = format!("A checkpoint of thread {}", space.thread);
         let state = self.state(seq, &place)?;
         for (channel, slot) in &state.values {
@@ -293,7 +293,7 @@ impl View<'_> {
     }
 
     /// The rows of writes of a checkpoint that cannot be read.
-    fn bad_writes(&mut self, seq: i64) -> Result<Vec<i64>, Fault> {
+    fn bad_writes(&mut self, seq: i64) -> Result<Vec<i64>, SqliteFault> {
         let conn = self.conn;
         let rows: Vec<i64> = conn
             .prepare_cached("SELECT id FROM writes WHERE checkpoint = ?1")?
@@ -308,14 +308,14 @@ impl View<'_> {
         Ok(bad)
     }
 
-    fn check_counts(&mut self, findings: &mut Findings) -> Result<(), Fault> {
+    fn check_counts(&mut self, findings: &mut Findings) -> Result<(), SqliteFault> {
         let found = match self.reachable() {
             Ok(found) => found,
             // What is damaged was named already.
             Err(fault) => return unreadable(Err::<(), _>(fault)).map(drop),
         };
         let repair = Some("it is removed");
-        let stray = |table: &str, known: &dyn Fn(i64) -> bool| -> Result<u64, Fault> {
+        let stray = |table: &str, known: &dyn Fn(i64) -> bool| -> Result<u64, SqliteFault> {
             let mut count = 0;
             let mut statement = self.conn.prepare(&format!("SELECT id FROM {table}"))?;
             let mut rows = statement.query([])?;
@@ -363,7 +363,7 @@ impl View<'_> {
     }
 
     /// What checkpoints and their writes refer to, through lists and parts.
-    pub(super) fn reachable(&mut self) -> Result<Reachable, Fault> {
+    pub(super) fn reachable(&mut self) -> Result<Reachable, SqliteFault> {
         let mut found = Reachable::default();
         let mut open = Vec::new();
         {
@@ -437,11 +437,13 @@ impl View<'_> {
 }
 
 /// Why something could not be read, when it is damaged; other errors end the check.
-fn unreadable<T>(read: Result<T, Fault>) -> Result<Option<String>, Fault> {
+fn unreadable<T>(read: Result<T, SqliteFault>) -> Result<Option<String>, SqliteFault> {
     match read {
         Ok(_) => Ok(None),
-        Err(Fault::Storage(StorageError::Corrupt { place, cause })) => Ok(Some(format!("{place}: {cause}"))),
-        Err(Fault::Sql(error))
+        Err(SqliteFault::Storage(StorageError::Corrupt { place, cause })) => {
+            Ok(Some(format!("{place}: {cause}")))
+        }
+        Err(SqliteFault::Sql(error))
             if matches!(
                 error.sqlite_error_code(),
                 Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
@@ -450,7 +452,9 @@ fn unreadable<T>(read: Result<T, Fault>) -> Result<Option<String>, Fault> {
             Ok(Some(error.to_string()))
         }
         Err(fault) => match fault.at(|| "A record".to_owned()) {
-            Fault::Storage(StorageError::Corrupt { place, cause }) => Ok(Some(format!("{place}: {cause}"))),
+            SqliteFault::Storage(StorageError::Corrupt { place, cause }) => {
+                Ok(Some(format!("{place}: {cause}")))
+            }
             fault => Err(fault),
         },
     }

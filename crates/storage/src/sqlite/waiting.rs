@@ -13,7 +13,7 @@ use crate::codec::pack::split;
 use crate::codec::record::Rows;
 
 use super::columns::{IdColumn, id_column, time_text};
-use super::fault::Fault;
+use super::fault::SqliteFault;
 use super::reader::{Space, View};
 
 /// What the table is to hold.
@@ -45,7 +45,7 @@ const OF_THREAD: &str = listed!(
 );
 
 impl View<'_> {
-    pub(super) fn waiting(&mut self, query: &WaitingQuery) -> Result<Vec<Waiting>, Fault> {
+    pub(super) fn waiting(&mut self, query: &WaitingQuery) -> Result<Vec<Waiting>, SqliteFault> {
         // A number comes before every id.
         let (id, thread) = match &query.after {
             Some((id, thread)) => (id_column(id.as_str()), ToSqlOutput::from(thread.as_str())),
@@ -64,7 +64,9 @@ impl View<'_> {
                 match shown(row, &thread) {
                     Ok(one) => found.push(one),
                     // One damaged checkpoint must not hide the questions of others.
-                    Err(Fault::Storage(error @ StorageError::Corrupt { .. })) => passed_over(&thread, &error),
+                    Err(SqliteFault::Storage(error @ StorageError::Corrupt { .. })) => {
+                        passed_over(&thread, &error)
+                    }
                     Err(other) => return Err(other),
                 }
             }
@@ -79,14 +81,14 @@ impl View<'_> {
         }
     }
 
-    pub(super) fn count_waiting(&mut self) -> Result<u64, Fault> {
+    pub(super) fn count_waiting(&mut self) -> Result<u64, SqliteFault> {
         let sum = "SELECT coalesce(sum(tasks), 0) FROM waiting INDEXED BY waiting_by_id";
         let count: i64 = self.conn.prepare_cached(sum)?.query_row([], |row| row.get(0))?;
         Ok(count.unsigned_abs())
     }
 
     /// The writes of a checkpoint, without a look at anything else of it.
-    pub(super) fn writes(&mut self, address: &CheckpointAddress) -> Result<Vec<PendingWrite>, Fault> {
+    pub(super) fn writes(&mut self, address: &CheckpointAddress) -> Result<Vec<PendingWrite>, SqliteFault> {
         let CheckpointAddress { thread, ns, id } = address;
         let found: Option<(i64, i64)> = self
             .conn
@@ -110,14 +112,14 @@ impl View<'_> {
     }
 }
 
-fn shown(row: &Row<'_>, thread: &ThreadId) -> Result<Waiting, Fault> {
+fn shown(row: &Row<'_>, thread: &ThreadId) -> Result<Waiting, SqliteFault> {
     let damaged = |fault: rusqlite::Error| {
-        Fault::from(fault).at(|| format!("A checkpoint of thread {thread} that asks"))
+        SqliteFault::from(fault).at(|| format!("A checkpoint of thread {thread} that asks"))
     };
     Ok(Waiting {
         thread: thread.clone(),
         checkpoint: CheckpointId::new(row.get::<_, IdColumn>(0).map_err(damaged)?.0),
-        ts: time_text(row.get_ref(2)?).map_err(|e| Fault::corrupt("A time stamp", e))?,
+        ts: time_text(row.get_ref(2)?).map_err(|e| SqliteFault::corrupt("A time stamp", e))?,
         tasks: row.get(3).map_err(damaged)?,
         is_newest: row.get(4).map_err(damaged)?,
     })

@@ -24,7 +24,7 @@ use std::time::Duration;
 use rusqlite::hooks::Wal;
 use rusqlite::types::{Null, ToSqlOutput, Value as Sql};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, ToSql, params};
-use superstep::store::{Prepared, Renewed};
+use superstep::store::{NewVectors, Prepared};
 use superstep::{
     CheckpointId, ClaimRow, ClaimUse, Commit, Integrity, Metadata, Name, Progress, Pruning, Put, Removal,
     Scope, StorageError, StoreConfig, TaskId, TaskStatus, TaskWrites, ThreadId, Value,
@@ -34,18 +34,18 @@ use tokio::sync::oneshot;
 use crate::base::presence::Presence;
 use crate::codec::chain::{self, Chained};
 use crate::codec::pack::{Packed, Unpackable, read_refs, refers, refs_blob, split};
-use crate::codec::plan::{self, Slot as _, Tables, plan};
+use crate::codec::plan::{self, StoredSlot as _, Tables, plan};
 use crate::codec::record::{Delta, Rows, Tasks};
 use crate::codec::text::uuid_bytes;
 use crate::codec::value::{nested, short};
 use crate::codec::value_cache::ValueCache;
 
 use super::columns::{IdColumn, id_column, time_column};
-use super::fault::{Fault, is_corrupt};
+use super::fault::{SqliteFault, is_corrupt};
 use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
-use super::reader::{Memo, Metas, Names, State, View, refs_of_writes};
+use super::reader::{Memo, Metas, Names, SqliteState, View, refs_of_writes};
 use super::schema::log_of;
-use super::slot::{Link, Shape, Slot};
+use super::slot::{Link, Shape, SqliteSlot};
 use super::steps::{self, Tail};
 use super::waiting;
 use tasks::Written;
@@ -74,7 +74,7 @@ pub(super) enum Job {
     /// Removes items that expire until then.
     Sweep(u64),
     /// Gives items new vectors, of this embedding.
-    Renew(String, Vec<Renewed>),
+    Renew(String, Vec<NewVectors>),
 }
 
 /// What a batch of the store changes.
@@ -128,19 +128,19 @@ type Answer = oneshot::Sender<Outcome>;
 /// A job and where its outcome goes.
 pub(super) type Request = (Job, Answer);
 
-type Known = plan::Known<Slot>;
+type KnownRows = plan::KnownCheckpoint<SqliteSlot>;
 
 /// What the open transaction stores, for readers to have at hand once it is committed.
 #[derive(Debug, Default)]
 struct Fresh {
     /// Row, the row whose value it continues, value, length of its JSON.
     values: Vec<(i64, Option<i64>, Value, u64)>,
-    states: Vec<(i64, State)>,
+    states: Vec<(i64, SqliteState)>,
 }
 
 impl Fresh {
-    fn value(&mut self, slot: &Slot, before: Option<i64>, value: &Value, size: Option<u64>) {
-        if let (Slot::Row(row, _), Some(size)) = (slot, size) {
+    fn value(&mut self, slot: &SqliteSlot, before: Option<i64>, value: &Value, size: Option<u64>) {
+        if let (SqliteSlot::Row(row, _), Some(size)) = (slot, size) {
             self.values.push((*row, before, value.clone(), size));
         }
     }
@@ -152,7 +152,7 @@ pub(super) struct Writer {
     metas: Metas,
     names: Names,
     spaces: Map<(ThreadId, Name), i64>,
-    known: Map<(i64, CheckpointId), Arc<Known>>,
+    known: Map<(i64, CheckpointId), Arc<KnownRows>>,
     /// The greatest id of a namespace, or one that is greater: what comes after it is not stored.
     newest: Map<i64, [u8; 16]>,
     /// For checkpoints that were stored here, what tasks wrote.
@@ -161,7 +161,7 @@ pub(super) struct Writer {
     claims: Map<ThreadId, Option<ClaimRow>>,
     data_version: i64,
     shelves: Shelves,
-    value_cache: Arc<ValueCache<State>>,
+    value_cache: Arc<ValueCache<SqliteState>>,
     fresh: Fresh,
     /// The file that was opened and its log.
     presence: Presence,
@@ -185,8 +185,8 @@ pub(super) struct Writer {
 }
 
 /// Does another program hold the lock of the file?
-fn is_locked(fault: &Fault) -> bool {
-    matches!(fault, Fault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
+fn is_locked(fault: &SqliteFault) -> bool {
+    matches!(fault, SqliteFault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
 }
 
 impl Writer {
@@ -194,10 +194,10 @@ impl Writer {
     pub(super) fn plan(
         conn: Connection,
         path: PathBuf,
-        value_cache: Arc<ValueCache<State>>,
+        value_cache: Arc<ValueCache<SqliteState>>,
         pruning: &Pruning,
         progress: &Progress,
-    ) -> Result<Removal, Fault> {
+    ) -> Result<Removal, SqliteFault> {
         let mut looking = Self::new(conn, path, Duration::ZERO, value_cache)?;
         looking.conn.execute_batch("BEGIN")?;
         looking.prune(pruning, progress)
@@ -207,7 +207,7 @@ impl Writer {
         mut conn: Connection,
         path: PathBuf,
         patience: Duration,
-        value_cache: Arc<ValueCache<State>>,
+        value_cache: Arc<ValueCache<SqliteState>>,
     ) -> Result<Self, StorageError> {
         let pages = Arc::new(AtomicU32::new(0));
         let count = pages.clone();
@@ -216,7 +216,7 @@ impl Writer {
             count.store(pages.unsigned_abs(), Ordering::Relaxed);
             Ok(())
         }))
-        .map_err(|error| Fault::from(error).worded("opening the database", &path))?;
+        .map_err(|error| SqliteFault::from(error).worded("opening the database", &path))?;
         let presence = Presence::of([path.clone(), log_of(&path)]);
         Ok(Self {
             conn,
@@ -346,7 +346,7 @@ impl Writer {
         });
         if let Err(error) = committed {
             self.undo();
-            return Err(Fault::from(error).worded(&what(), &path));
+            return Err(SqliteFault::from(error).worded(&what(), &path));
         }
         // Into a file that is gone SQLite commits as if nothing were wrong.
         if let Err(gone) = self.presence.require() {
@@ -373,7 +373,7 @@ impl Writer {
             .map(i64::unsigned_abs)
     }
 
-    fn begin(&mut self) -> Result<(), Fault> {
+    fn begin(&mut self) -> Result<(), SqliteFault> {
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         // Another process may have deleted or added what we remember.
         let version = self
@@ -450,7 +450,7 @@ impl Writer {
         self.claims.clear();
     }
 
-    fn job(&mut self, job: &Job) -> Result<Done, Fault> {
+    fn job(&mut self, job: &Job) -> Result<Done, SqliteFault> {
         match job {
             Job::Commits(commits) => {
                 let stored = self.commits(commits);
@@ -477,14 +477,16 @@ impl Writer {
             }
             Job::Items(changes) => return self.items(changes).map(|()| Done::Stored),
             Job::Sweep(now) => return self.sweep(*now).map(Done::Swept),
-            Job::Renew(embedding, renewed) => return self.renew(embedding, renewed).map(Done::Swept),
+            Job::Renew(embedding, renewed) => {
+                return self.replace_vectors(embedding, renewed).map(Done::Swept);
+            }
         }
         self.shelves.settle(&self.conn)?;
         Ok(Done::Stored)
     }
 
     /// Rows may be gone, and others be given their numbers: nobody is to take what is at hand for them.
-    fn removed(&mut self) -> Result<(), Fault> {
+    fn removed(&mut self) -> Result<(), SqliteFault> {
         if self.wrote {
             // The number of the last checkpoint may be given again, to one that is not in the table of steps.
             let count = "INSERT INTO epochs (id, removals) VALUES (1, 1)

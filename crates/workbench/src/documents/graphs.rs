@@ -179,7 +179,7 @@ impl Workbench {
             .with_grants(self.trust.grants(&Self::project(source)));
         let made = self
             .registry
-            .build_trial(&source.document, &answering.within(environment), node)
+            .build_node_test(&source.document, &answering.within(environment), node)
             .map_err(|errors| cannot_run(source, &errors))?;
         self.permit(source, Some(node), answering)?;
         Ok(made.graph.with_store(self.store()))

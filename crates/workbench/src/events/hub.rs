@@ -209,7 +209,7 @@ impl Hub {
     }
 
     /// Does an interface listen?
-    pub(crate) fn is_heard(&self) -> bool {
+    pub(crate) fn has_subscribers(&self) -> bool {
         let fan = self.fan.lock();
         let mut queues = fan.queues.iter().filter_map(Weak::upgrade);
         queues.any(|queue| !queue.own_only)
@@ -475,11 +475,11 @@ mod tests {
     #[tokio::test]
     async fn a_subscription_that_was_dropped_is_not_served() {
         let hub = Hub::default();
-        assert!(!hub.is_heard());
+        assert!(!hub.has_subscribers());
         let reader = hub.subscribe();
-        assert!(hub.is_heard());
+        assert!(hub.has_subscribers());
         drop(reader);
-        assert!(!hub.is_heard());
+        assert!(!hub.has_subscribers());
         hub.publish(AppEvent::Storage);
         assert_eq!(hub.fan.lock().queues.len(), 0);
     }

@@ -78,7 +78,7 @@ pub(crate) fn watch(workbench: &Arc<Workbench>) {
             }
             wait = LOOK_EVERY;
             let Some(workbench) = weak.upgrade() else { return };
-            if seen.is_some() && !workbench.hub.is_heard() {
+            if seen.is_some() && !workbench.hub.has_subscribers() {
                 continue;
             }
             ipc::follow(&workbench).await;

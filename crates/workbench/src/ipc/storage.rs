@@ -9,12 +9,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use superstep::store::{Outdated, Place, Renewed};
+use superstep::store::{NewVectors, Outdated, Place};
 use superstep::{
     ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
     ClaimRequest, ClaimView, Commit, Coordination, Integrity, ListQuery, Maintenance, Name, PendingWrite,
-    Progress, Pruning, Removal, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, ThreadId,
-    ThreadLens, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
+    Progress, Pruning, Removal, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp,
+    ThreadBreakdown, ThreadId, ThreadQuery, ThreadSummary, Usage, Waiting, WaitingQuery,
 };
 use tokio::sync::Mutex;
 
@@ -51,7 +51,7 @@ enum Operation {
     Items(Vec<StoreOp>),
     Sweep,
     Outdated(Option<Place>, usize),
-    Renew(Vec<Renewed>),
+    Renew(Vec<NewVectors>),
 }
 
 impl Operation {
@@ -143,12 +143,12 @@ impl Workbench {
             }
             Operation::Prune(pruning) => json(saver.prune(&pruning).await),
             Operation::Usage => json(saver.usage().await),
-            Operation::Lens(thread) => json(saver.lens(&thread).await),
+            Operation::Lens(thread) => json(saver.breakdown(&thread).await),
             Operation::Verify { repair } => json(saver.verify(repair).await),
             Operation::Items(ops) => json(store.batch(ops).await),
             Operation::Sweep => json(store.sweep().await),
             Operation::Outdated(after, limit) => json(store.outdated(after, limit).await),
-            Operation::Renew(items) => json(store.renew(items).await),
+            Operation::Renew(items) => json(store.replace_vectors(items).await),
         }
     }
 }
@@ -295,7 +295,7 @@ impl Maintenance for Remote {
         self.saved(Operation::Usage).await
     }
 
-    async fn lens(&self, thread: &ThreadId) -> Result<ThreadLens, StorageError> {
+    async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError> {
         self.saved(Operation::Lens(thread.clone())).await
     }
 
@@ -323,7 +323,7 @@ impl Store for Remote {
         self.operate(Operation::Outdated(after, limit)).await
     }
 
-    async fn renew(&self, items: Vec<Renewed>) -> Result<u64, StoreError> {
+    async fn replace_vectors(&self, items: Vec<NewVectors>) -> Result<u64, StoreError> {
         self.operate(Operation::Renew(items)).await
     }
 }

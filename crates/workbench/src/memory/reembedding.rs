@@ -109,7 +109,7 @@ impl Workbench {
             // More than were counted is no total.
             let total = if more { 0 } else { items as u64 };
             let watch = |done: u64, _| job.at(done, total);
-            progress.follow(store.embed_anew(&progress), &watch).await
+            progress.follow(store.reembed(&progress), &watch).await
         };
         // A model that does not answer is not waited for. Each group of items has its new vectors or its old ones.
         let embedded = tokio::select! {

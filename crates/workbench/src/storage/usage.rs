@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use superstep::{KeyUsage, ThreadId, ThreadLens};
+use superstep::{KeyUsage, ThreadBreakdown, ThreadId};
 
 use crate::Workbench;
 use crate::base::values;
@@ -33,10 +33,11 @@ fn hint(usage: &KeyUsage, now: u64) -> Option<KeyHint> {
 }
 
 /// How a thread grew, checkpoints put together so that a long one is a picture of a few hundred points.
-fn growth(lens: &ThreadLens) -> Vec<GrowthPoint> {
-    let together = lens.checkpoints.len().div_ceil(POINTS).max(1);
+fn growth(breakdown: &ThreadBreakdown) -> Vec<GrowthPoint> {
+    let together = breakdown.checkpoints.len().div_ceil(POINTS).max(1);
     let mut total = 0;
-    lens.checkpoints
+    breakdown
+        .checkpoints
         .chunks(together)
         .filter_map(|chunk| {
             let last = chunk.last()?;
@@ -87,12 +88,12 @@ impl Workbench {
 
     pub(crate) async fn storage_lens(self: &Arc<Self>, request: ThreadRef) -> Result<LensView, Problem> {
         let (saver, thread) = (self.saver(), ThreadId::from(request.thread_id.as_str()));
-        let lens = saver.lens(&thread).await?;
-        if lens.checkpoints.is_empty() {
+        let breakdown = saver.breakdown(&thread).await?;
+        if breakdown.checkpoints.is_empty() {
             // Says so when there is no such thread.
             self.thread(&request.thread_id).await?;
         }
-        let names: Vec<superstep::Name> = lens.keys.iter().map(|usage| usage.key.clone()).collect();
+        let names: Vec<superstep::Name> = breakdown.keys.iter().map(|usage| usage.key.clone()).collect();
         let values = saver.values(&thread, "", None, &names).await;
         let values = values?.unwrap_or_default();
         let key = |usage: &KeyUsage| {
@@ -108,10 +109,14 @@ impl Workbench {
         };
         Ok(LensView {
             thread_id: request.thread_id,
-            bytes: lens.checkpoints.iter().map(|checkpoint| checkpoint.bytes).sum(),
-            checkpoints: lens.checkpoints.len() as u64,
-            keys: lens.keys.iter().map(key).collect(),
-            growth: growth(&lens),
+            bytes: breakdown
+                .checkpoints
+                .iter()
+                .map(|checkpoint| checkpoint.bytes)
+                .sum(),
+            checkpoints: breakdown.checkpoints.len() as u64,
+            keys: breakdown.keys.iter().map(key).collect(),
+            growth: growth(&breakdown),
         })
     }
 }
@@ -165,7 +170,7 @@ mod tests {
                 bytes: 3,
             })
             .collect();
-        let points = growth(&ThreadLens {
+        let points = growth(&ThreadBreakdown {
             keys: Vec::new(),
             checkpoints,
         });
@@ -179,7 +184,7 @@ mod tests {
             (last.total, last.step, last.checkpoint_id.as_str()),
             (30_000, 9_999, "09999")
         );
-        assert!(growth(&ThreadLens::default()).is_empty());
+        assert!(growth(&ThreadBreakdown::default()).is_empty());
     }
 
     fn usage(versions: u64, bytes: u64, whole: u64) -> KeyUsage {
@@ -216,7 +221,7 @@ mod tests {
 
     #[test]
     fn growth_has_a_bounded_number_of_points_that_add_up() {
-        let lens = |count: usize| ThreadLens {
+        let breakdown = |count: usize| ThreadBreakdown {
             checkpoints: (0..count)
                 .map(|step| superstep::CheckpointUsage {
                     ns: "".into(),
@@ -226,17 +231,17 @@ mod tests {
                     bytes: 10,
                 })
                 .collect(),
-            ..ThreadLens::default()
+            ..ThreadBreakdown::default()
         };
-        assert_eq!(growth(&lens(0)).len(), 0);
-        let few = growth(&lens(3));
+        assert_eq!(growth(&breakdown(0)).len(), 0);
+        let few = growth(&breakdown(3));
         let totals: Vec<u64> = few.iter().map(|point| point.total).collect();
         assert_eq!(
             (totals, few[1].bytes, few[1].checkpoints),
             (vec![10, 20, 30], 10, 1)
         );
-        assert_eq!(growth(&lens(POINTS)).len(), POINTS);
-        let many = growth(&lens(POINTS + 1));
+        assert_eq!(growth(&breakdown(POINTS)).len(), POINTS);
+        let many = growth(&breakdown(POINTS + 1));
         assert_eq!(many.len(), (POINTS + 1).div_ceil(2));
         assert_eq!((many[0].checkpoints, many[0].bytes, many[0].step), (2, 20, 1));
         assert_eq!(

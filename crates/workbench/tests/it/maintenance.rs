@@ -349,22 +349,22 @@ async fn what_threads_take_is_measured() {
         (&usage["total"], &usage["threads"][0]["title"]),
         (&json!(1), &json!("a"))
     );
-    let lens = app.ok("storage.lens", json!({"threadId": thread})).await;
+    let breakdown = app.ok("storage.lens", json!({"threadId": thread})).await;
     assert_eq!(
-        (&lens["bytes"], &lens["checkpoints"]),
+        (&breakdown["bytes"], &breakdown["checkpoints"]),
         (&usage["threads"][0]["bytes"], &json!(3))
     );
     assert!(
-        lens["keys"]
+        breakdown["keys"]
             .as_array()
             .unwrap()
             .iter()
             .any(|key| key["key"] == "log" && key["versions"] == 2),
-        "{lens}"
+        "{breakdown}"
     );
     assert_eq!(
-        lens["growth"].as_array().unwrap().last().unwrap()["total"],
-        lens["bytes"]
+        breakdown["growth"].as_array().unwrap().last().unwrap()["total"],
+        breakdown["bytes"]
     );
     assert_eq!(
         app.refused("storage.lens", json!({"threadId": "nobody"}))

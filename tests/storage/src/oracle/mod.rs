@@ -11,7 +11,7 @@ use superstep::{CheckpointId, Checkpointer, ListQuery, Name, StorageError, Store
 use self::runs::Runs;
 use crate::witness::{self, Fact, Note, print_of, print_of_value};
 
-type Place = (Name, CheckpointId);
+type CheckpointPlace = (Name, CheckpointId);
 
 /// Something that was acknowledged.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +24,13 @@ struct Known {
 /// What is known of a thread.
 #[derive(Clone, Debug, Default)]
 struct Thread {
-    checkpoints: BTreeMap<Place, Known>,
-    writes: BTreeMap<(Place, String, i32), Known>,
+    checkpoints: BTreeMap<CheckpointPlace, Known>,
+    writes: BTreeMap<(CheckpointPlace, String, i32), Known>,
     finished: BTreeSet<String>,
     /// Every checkpoint that was handed to the backend.
-    begun: BTreeSet<Place>,
+    begun: BTreeSet<CheckpointPlace>,
     /// The root checkpoint in which each checkpoint of a nested graph was made.
-    owners: BTreeMap<Place, CheckpointId>,
+    owners: BTreeMap<CheckpointPlace, CheckpointId>,
     /// It was deleted and nothing has come since.
     gone: bool,
     /// A pruning has begun that leaves so many.
@@ -65,7 +65,7 @@ pub struct Count {
     /// Turns that ended with the right state.
     pub turns: u64,
     /// Prunings, deletions and copies.
-    pub upkeep: u64,
+    pub maintenance: u64,
     /// Items of the store that were put or deleted.
     pub items: u64,
     /// Runs that began.
@@ -117,7 +117,7 @@ impl Thread {
     /// What is not among the newest of its namespace may be gone.
     fn doubt_past(&mut self, newest: usize) {
         let mut counts: BTreeMap<&Name, usize> = BTreeMap::new();
-        let mut old: BTreeSet<Place> = BTreeSet::new();
+        let mut old: BTreeSet<CheckpointPlace> = BTreeSet::new();
         for place in self.begun.iter().rev() {
             let count = counts.entry(&place.0).or_default();
             *count += 1;
@@ -143,7 +143,7 @@ impl Thread {
     }
 
     /// Checkpoints of nested graphs by what is to be said of the root checkpoint that they were made in.
-    fn inside(&self, owner: impl Fn(&Place) -> bool) -> BTreeSet<Place> {
+    fn inside(&self, owner: impl Fn(&CheckpointPlace) -> bool) -> BTreeSet<CheckpointPlace> {
         let found = self
             .owners
             .iter()
@@ -151,7 +151,7 @@ impl Thread {
         found.map(|(place, _)| place.clone()).collect()
     }
 
-    fn doubt_these(&mut self, places: &BTreeSet<Place>) {
+    fn doubt_these(&mut self, places: &BTreeSet<CheckpointPlace>) {
         for place in places {
             self.checkpoints
                 .entry(place.clone())
@@ -247,12 +247,12 @@ impl Oracle {
                 known.runs.forget_acts();
             }
             Note::Pruned { thread } => {
-                self.count.upkeep += 1;
+                self.count.maintenance += 1;
                 self.thread(&thread).settle();
             }
             Note::Deleting { thread } => self.thread(&thread).doubt(),
             Note::Deleted { thread } => {
-                self.count.upkeep += 1;
+                self.count.maintenance += 1;
                 *self.thread(&thread) = Thread {
                     gone: true,
                     ..Thread::default()
@@ -264,7 +264,7 @@ impl Oracle {
                 *self.thread(&to) = copy;
             }
             Note::Copied { from, to } => {
-                self.count.upkeep += 1;
+                self.count.maintenance += 1;
                 let copy = self.thread(&from).clone();
                 *self.thread(&to) = copy;
             }
@@ -407,7 +407,7 @@ mod tests {
         }
     }
 
-    fn told(notes: impl IntoIterator<Item = Note>) -> Result<Oracle, String> {
+    fn of_notes(notes: impl IntoIterator<Item = Note>) -> Result<Oracle, String> {
         let mut oracle = Oracle::default();
         notes.into_iter().try_for_each(|note| oracle.take(note))?;
         oracle.threads.values_mut().for_each(Thread::settle);
@@ -423,25 +423,28 @@ mod tests {
             newest,
         };
         let two = || stored(1).into_iter().chain(stored(2));
-        told(stored(1))
+        of_notes(stored(1))
             .expect("fine")
             .check(&saver)
             .await
             .expect("it is there");
-        let lost = told(two())
+        let lost = of_notes(two())
             .expect("fine")
             .check(&saver)
             .await
             .expect_err("one is lost");
         assert!(lost.contains("is lost"), "{lost}");
         // A pruning that leaves one explains a loss of the first, not of the second.
-        let lost = told(two().chain([pruning(1)])).expect("fine").check(&saver).await;
+        let lost = of_notes(two().chain([pruning(1)]))
+            .expect("fine")
+            .check(&saver)
+            .await;
         assert!(lost.is_err_and(|lost| lost.contains("is lost")));
-        let written = told(stored(1).into_iter().chain([wrote("a", true)])).expect("fine");
+        let written = of_notes(stored(1).into_iter().chain([wrote("a", true)])).expect("fine");
         let lost = written.check(&saver).await.expect_err("the write is lost");
         assert!(lost.contains("write 0 of task a"), "{lost}");
         let deleted = [Note::Deleted { thread: "t".into() }];
-        let there = told(stored(1).into_iter().chain(deleted))
+        let there = of_notes(stored(1).into_iter().chain(deleted))
             .expect("fine")
             .check(&saver)
             .await;
@@ -455,8 +458,8 @@ mod tests {
             task: TaskId::new("a").to_string(),
             what: "work".to_owned(),
         };
-        told([began(), wrote("a", false), began()]).expect("it had not finished");
-        let twice = told([began(), wrote("a", true), began()]).expect_err("it had");
+        of_notes([began(), wrote("a", false), began()]).expect("it had not finished");
+        let twice = of_notes([began(), wrote("a", true), began()]).expect_err("it had");
         assert!(twice.contains("ran again"), "{twice}");
     }
 }

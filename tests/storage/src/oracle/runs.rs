@@ -55,7 +55,7 @@ impl Runs {
                 known.begun.insert(answer);
             }
             Fact::Answered { id, answer } => self.answers.entry(id).or_default().known = Some(answer),
-            Fact::Heard { task, answer } => return self.heard(&task, &answer),
+            Fact::Heard { task, answer } => return self.answered(&task, &answer),
             Fact::Showing { commit } => drop(self.showing.insert(commit, self.owner.clone())),
             Fact::Shown { commit, claim, takes } => return self.shown(commit, claim, takes),
             Fact::Stopped | Fact::Replayed | Fact::Superseded => {}
@@ -100,7 +100,7 @@ impl Runs {
         }
     }
 
-    fn heard(&self, task: &str, answer: &str) -> Result<(), String> {
+    fn answered(&self, task: &str, answer: &str) -> Result<(), String> {
         let given = self.answers.values().find(|given| given.task == task);
         let fits = given.is_some_and(|given| match &given.known {
             Some(known) => known == answer,

@@ -104,7 +104,7 @@ async fn ask_everything(saver: &dyn Checkpointer) -> Vec<(ThreadId, Checkpoint)>
             read.extend(tuples.into_iter().map(|tuple| (thread.clone(), tuple.checkpoint)));
         }
         let _ = saver.heads(&query).await;
-        let _ = saver.lens(&thread).await;
+        let _ = saver.breakdown(&thread).await;
     }
     let _ = saver.threads(&ThreadQuery::default()).await;
     let _ = saver.count_threads(&ThreadQuery::default()).await;

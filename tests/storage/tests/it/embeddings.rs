@@ -132,7 +132,7 @@ async fn items_are_embedded_anew() {
 
         let get = async |key: &str| second.get(&["a"], key).await.expect("reads").expect("there");
         let before = get("plain").await;
-        let done = second.embed_anew(&Progress::default()).await.expect("embeds");
+        let done = second.reembed(&Progress::default()).await.expect("embeds");
         assert_eq!(done, 5, "{backend:?}");
         assert_eq!(get("plain").await, before, "{backend:?}: it was not changed");
         assert!(all_outdated(&*second).await.is_empty(), "{backend:?}");
@@ -144,7 +144,7 @@ async fn items_are_embedded_anew() {
         assert_eq!(found(&*second, "y").await[0], "elsewhere", "{backend:?}");
         // A second time there is nothing to do, and the model is not asked.
         let asked = others.asked.load(Ordering::SeqCst);
-        assert_eq!(second.embed_anew(&Progress::default()).await.expect("looks"), 0);
+        assert_eq!(second.reembed(&Progress::default()).await.expect("looks"), 0);
         assert_eq!(others.asked.load(Ordering::SeqCst), asked, "{backend:?}");
         // Words find all of it as before, and so does who opens the place again.
         let again = superstep_storage::open_with(&place.url, by(&others)).await;
@@ -159,7 +159,7 @@ async fn items_are_embedded_anew() {
             "{backend:?}"
         );
         let refused = words
-            .embed_anew(&Progress::default())
+            .reembed(&Progress::default())
             .await
             .expect_err("it has no index");
         assert!(refused.to_string().contains("no vector index"), "{refused}");
@@ -180,7 +180,7 @@ async fn it_can_be_stopped_and_goes_on_beside_those_who_put() {
         first.batch(puts.collect()).await.expect("puts");
         let second = storage.with_store_config(by(&others)).await.expect("opens").store;
         let progress = Progress::default();
-        let embedding = second.embed_anew(&progress);
+        let embedding = second.reembed(&progress);
         let outcome = progress.follow(embedding, &|done, _| done < 100).await;
         assert!(
             matches!(outcome, Err(StoreError::Storage(StorageError::Stopped))),
@@ -190,7 +190,7 @@ async fn it_can_be_stopped_and_goes_on_beside_those_who_put() {
         assert!((100..300).contains(&some), "{backend:?}: {some}");
         // What is put meanwhile is not replaced by the vectors of what was there before.
         let outdated = second.outdated(None, 1).await.expect("looks").remove(0);
-        let late = superstep::store::Renewed {
+        let late = superstep::store::NewVectors {
             place: outdated.place.clone(),
             updated_at: outdated.updated_at,
             vectors: vec![vec![1.0, 0.0]],
@@ -202,12 +202,12 @@ async fn it_can_be_stopped_and_goes_on_beside_those_who_put() {
             .await
             .expect("puts");
         assert_eq!(
-            second.renew(vec![late]).await.expect("leaves it"),
+            second.replace_vectors(vec![late]).await.expect("leaves it"),
             0,
             "{backend:?}"
         );
         assert_eq!(found(&*second, "y").await[0], key, "{backend:?}");
-        let rest = second.embed_anew(&Progress::default()).await.expect("goes on");
+        let rest = second.reembed(&Progress::default()).await.expect("goes on");
         assert_eq!(rest as usize + some + 1, 300, "{backend:?}");
         assert_eq!(found(&*second, "x").await.len(), 300, "{backend:?}");
     }
@@ -228,7 +228,7 @@ async fn what_ends_in_the_middle_is_gone_on_with_by_whoever_comes_next() {
         drop(first);
         let second = storage.with_store_config(by(&others)).await.expect("opens").store;
         others.down_at.store(2, Ordering::SeqCst);
-        let error = second.embed_anew(&Progress::default()).await.expect_err("fails");
+        let error = second.reembed(&Progress::default()).await.expect_err("fails");
         assert!(error.to_string().contains("it is down"), "{error}");
         others.down_at.store(usize::MAX, Ordering::SeqCst);
         drop(second);
@@ -245,7 +245,7 @@ async fn what_ends_in_the_middle_is_gone_on_with_by_whoever_comes_next() {
         all.sort();
         all.dedup();
         assert_eq!((all.len(), old.len() + new.len()), (300, 300), "{backend:?}");
-        let rest = second.embed_anew(&Progress::default()).await.expect("goes on");
+        let rest = second.reembed(&Progress::default()).await.expect("goes on");
         assert_eq!(rest as usize, old.len(), "{backend:?}");
         assert_eq!(found(&*second, "x").await.len(), 300, "{backend:?}");
         assert!(found(&*first, "a").await.is_empty(), "{backend:?}");

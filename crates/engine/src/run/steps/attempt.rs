@@ -48,7 +48,7 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
             if breaks_before_retry(&context, failed, failure).await {
                 return outcome;
             }
-            tell(&context, failed, failure, Some(wait)).await;
+            report_failed(&context, failed, failure, Some(wait)).await;
             tracing::info!(%node, attempt = failed, ?wait, "attempt failed, trying again: {failure}");
             tokio::time::sleep(wait).await;
             context = context.for_attempt(failed + 1, None);
@@ -57,7 +57,7 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
         let Some(fallback) = &rules.fallback else {
             return outcome;
         };
-        tell(&context, failed, failure, None).await;
+        report_failed(&context, failed, failure, None).await;
         tracing::warn!(%node, attempt = failed, "the last attempt failed, the fallback takes over: {failure}");
         let failed_node = NodeFailed {
             node: node.clone(),
@@ -71,8 +71,8 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
     }
 }
 
-/// Says that an attempt failed after which the task goes on.
-async fn tell(context: &NodeContext, attempt: u32, failure: &Failure, wait: Option<Duration>) {
+/// Reports that an attempt failed after which the task goes on.
+async fn report_failed(context: &NodeContext, attempt: u32, failure: &Failure, wait: Option<Duration>) {
     let event = || {
         let info = context.info();
         Payload::AttemptFailed(Box::new(AttemptFailed {

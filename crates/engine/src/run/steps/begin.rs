@@ -96,7 +96,7 @@ impl Loop {
         &mut self,
         claim: Option<&RunClaim>,
         is_input: bool,
-    ) -> Result<subgraph::Entry, RunError> {
+    ) -> Result<subgraph::SubgraphEntry, RunError> {
         // An input makes a checkpoint, by which the second of two runs is refused.
         let takes_over = match claim.filter(|_| !is_input) {
             Some(claim) => claim.look().await?,
@@ -151,8 +151,8 @@ impl Loop {
     }
 
     /// Loads the checkpoint that the run goes on from.
-    async fn enter(&self) -> Result<subgraph::Entry, RunError> {
-        let mut entry = subgraph::Entry::default();
+    async fn enter(&self) -> Result<subgraph::SubgraphEntry, RunError> {
+        let mut entry = subgraph::SubgraphEntry::default();
         let (Some(saver), Some(thread)) = (&self.setup.saver, &self.setup.shared.config.thread) else {
             return Ok(entry);
         };

@@ -6,7 +6,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::base::ids::{Name, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
-use crate::checkpoint::run_claim::{Renewal, RunClaim};
+use crate::checkpoint::run_claim::{KeepAlive, RunClaim};
 use crate::checkpoint::types::{Checkpoint, Commit, Put, StorageError, TaskWrites, reserved};
 use crate::stream::config::Durability;
 use crate::stream::error::RunError;
@@ -39,7 +39,7 @@ pub(crate) struct Persister {
     stub: Option<Checkpoint>,
     /// The claim of the run, which the outermost graph takes, renews and ends.
     claim: Option<Arc<RunClaim>>,
-    renewal: Option<Renewal>,
+    keep_alive: Option<KeepAlive>,
     meter: Option<Meter>,
 }
 
@@ -68,7 +68,7 @@ async fn store(
         if failed.is_none() && !commits.is_empty() {
             failed = saver.commit_all(commits).await.err();
             if let (Some(error), Some(claim)) = (&failed, &claim) {
-                claim.heard(error);
+                claim.refused(error);
             }
         }
         // Who flushes waits for the answer, so that no commit can be queued behind a flush.
@@ -100,7 +100,7 @@ impl Persister {
             deltas: Vec::new(),
             stub: None,
             claim,
-            renewal: None,
+            keep_alive: None,
             meter,
         }
     }
@@ -134,7 +134,7 @@ impl Persister {
             Err(commits) => self.saver.commit_all(commits).await,
         };
         if let (Err(error), Some(claim)) = (&stored, &self.claim) {
-            claim.heard(error);
+            claim.refused(error);
         }
         Ok(stored?)
     }
@@ -151,7 +151,7 @@ impl Persister {
         }
         self.settle().await?;
         if claim.is_open() {
-            self.renewal = Some(claim.hold());
+            self.keep_alive = Some(claim.hold());
         }
         Ok(())
     }
@@ -321,7 +321,7 @@ impl Persister {
         if !self.is_root() {
             return Ok(());
         }
-        self.renewal = None;
+        self.keep_alive = None;
         match self
             .claim
             .clone()

@@ -88,7 +88,7 @@ impl Replay {
 
 /// What a run starts from.
 #[derive(Default)]
-pub(crate) struct Entry {
+pub(crate) struct SubgraphEntry {
     pub(crate) tuple: Option<CheckpointTuple>,
     /// The checkpoint was named, by the run's configuration or on the way to a nested one that was.
     pub(crate) addressed: bool,
@@ -105,9 +105,9 @@ pub(crate) async fn enter(
     saver: &dyn Checkpointer,
     thread: &ThreadId,
     resuming: Option<bool>,
-) -> Result<Entry, StorageError> {
+) -> Result<SubgraphEntry, StorageError> {
     if let Some((ns, id)) = shared.address.get().and_then(|address| address.take(&shared.ns)) {
-        return Ok(Entry {
+        return Ok(SubgraphEntry {
             tuple: delta::get(plan, saver, thread, &ns, Some(&id)).await?,
             addressed: true,
             exact: true,
@@ -116,10 +116,10 @@ pub(crate) async fn enter(
     }
     if let (Some(kept), Some(true)) = (shared.kept_at.get(), resuming) {
         let tuple = kept_by(shared, plan, saver, thread, kept).await?;
-        return Ok(Entry {
+        return Ok(SubgraphEntry {
             addressed: tuple.is_some(),
             tuple,
-            ..Entry::default()
+            ..SubgraphEntry::default()
         });
     }
     let replay = shared.replay.get();
@@ -127,7 +127,7 @@ pub(crate) async fn enter(
         Some(replay) => replay.load(plan, saver, thread, &shared.ns).await?,
         None => delta::get(plan, saver, thread, &shared.ns, None).await?,
     };
-    Ok(Entry {
+    Ok(SubgraphEntry {
         tuple,
         addressed: replay.is_some(),
         exact: false,

@@ -9,7 +9,7 @@ use crate::base::timeout::Timeout;
 use crate::graph::rules::Rules;
 use crate::graph::task::Origin;
 use crate::run::steps::attempt::{self};
-use crate::task::Work;
+use crate::task::TaskWork;
 
 impl Loop {
     /// The work of one task, with its attempts. It stands on its own, so that it can be moved to another thread.
@@ -34,7 +34,7 @@ impl Loop {
         if let Some(decided) = decided {
             context = context.decided(&decided.answers, decided.key.clone());
         }
-        let work = Work {
+        let work = TaskWork {
             state: self.live.state.clone(),
             input: task.input.clone(),
             call: self.open.calls.work.get(&place).cloned(),

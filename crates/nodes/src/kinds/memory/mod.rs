@@ -18,7 +18,7 @@ use super::store::Namespace;
 use crate::base::config_schema::schema_of;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use trim::Trim;
-use work::{Delete, Extract, MemoryNode, Summarise, Work};
+use work::{Delete, Extract, MemoryNode, MemoryWork, Summarise};
 
 /// Settings of a `memory` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -266,7 +266,7 @@ impl NodeKind for Memory {
             _ => None,
         };
         let work = match (config.action, asking) {
-            (Action::Trim, _) => Work::Trim(Trim {
+            (Action::Trim, _) => MemoryWork::Trim(Trim {
                 max_tokens: config.max_tokens,
                 max_turns: config.max_turns,
                 include_system: config.include_system,
@@ -275,18 +275,18 @@ impl NodeKind for Memory {
                 allow_partial: config.allow_partial,
                 by_provider: config.by_provider,
             }),
-            (Action::Summarise, Some(asking)) => Work::Summarise(Summarise {
+            (Action::Summarise, Some(asking)) => MemoryWork::Summarise(Summarise {
                 keep_last: config.keep_last.unwrap_or(4),
                 above: config.max_tokens,
                 by_provider: config.by_provider,
                 summary: config.summary,
                 asking,
             }),
-            (Action::Extract, Some(asking)) => Work::Extract(Extract {
+            (Action::Extract, Some(asking)) => MemoryWork::Extract(Extract {
                 namespace: Namespace::build(site, &config.namespace)?,
                 asking,
             }),
-            _ => Work::Delete(Delete {
+            _ => MemoryWork::Delete(Delete {
                 ids: config
                     .ids
                     .as_ref()

@@ -19,7 +19,7 @@ use crate::state::reads::{read, track_reads};
 /// Facts that a model is shown before it finds new ones.
 const KNOWN: usize = 50;
 
-pub(super) enum Work {
+pub(super) enum MemoryWork {
     Trim(Trim),
     Delete(Delete),
     Summarise(Summarise),
@@ -50,7 +50,7 @@ pub(super) struct MemoryNode {
     pub(super) messages: String,
     pub(super) reducer: Reducer,
     pub(super) into: Option<(Reducer, String)>,
-    pub(super) work: Work,
+    pub(super) work: MemoryWork,
 }
 
 /// An update after which a key holds this list, whatever is in it.
@@ -298,10 +298,12 @@ impl Node for MemoryNode {
                 .unwrap_or_default();
             let messages: Vec<Value> = list.iter().cloned().collect();
             match &self.work {
-                Work::Trim(trim) => Ok(self.trim(trim, &messages)),
-                Work::Delete(delete) => self.delete(delete, &context, &messages, &input),
-                Work::Summarise(summarise) => self.summarise(summarise, &context, &messages, &input).await,
-                Work::Extract(extract) => self.extract(extract, &context, &messages, &input).await,
+                MemoryWork::Trim(trim) => Ok(self.trim(trim, &messages)),
+                MemoryWork::Delete(delete) => self.delete(delete, &context, &messages, &input),
+                MemoryWork::Summarise(summarise) => {
+                    self.summarise(summarise, &context, &messages, &input).await
+                }
+                MemoryWork::Extract(extract) => self.extract(extract, &context, &messages, &input).await,
             }
         })
     }

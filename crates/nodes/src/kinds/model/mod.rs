@@ -19,7 +19,7 @@ use crate::Environment;
 use crate::base::config_schema::schema_of;
 use crate::expression::Template;
 use crate::kinds::tools;
-use crate::kinds::tools::mcp::Source;
+use crate::kinds::tools::mcp::ServerTools;
 use crate::models::{self, Reasoning, Recording, ToolChoice, ToolSpec};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use node::{Line as ScriptLine, ModelNode, ScriptedCall};
@@ -429,7 +429,7 @@ impl NodeKind for Model {
                 offer
                     .servers
                     .into_iter()
-                    .map(|source| Source::new(source, site.mcp())),
+                    .map(|source| ServerTools::new(source, site.mcp())),
             );
         }
         let resource = |(index, resource): (usize, &Resource)| {

@@ -12,7 +12,7 @@ use super::output::{parsed, sent};
 use super::usage::Spent;
 use crate::base::schema_validator::SchemaValidator;
 use crate::expression::{Expression, Scope, Template};
-use crate::kinds::tools::mcp::{Source, specs_of};
+use crate::kinds::tools::mcp::{ServerTools, specs_of};
 use crate::mcp::{self, Mcp};
 use crate::models::recording::{Asker, file_in};
 use crate::models::{
@@ -42,7 +42,7 @@ pub(super) struct ModelNode {
     pub(super) repairs: u32,
     pub(super) tools: Vec<ToolSpec>,
     /// Servers whose tools are asked for when the model is.
-    pub(super) servers: Vec<Source>,
+    pub(super) servers: Vec<ServerTools>,
     /// Servers and addresses of what the model reads first.
     pub(super) resources: Vec<(String, Template)>,
     pub(super) mcp: Mcp,

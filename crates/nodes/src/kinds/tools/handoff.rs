@@ -39,7 +39,7 @@ impl HandOff {
         }
     }
 
-    pub(super) fn said(&self) -> String {
+    pub(super) fn message(&self) -> String {
         format!("Handed over to `{}`.", self.to)
     }
 

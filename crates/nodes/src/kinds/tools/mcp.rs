@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use superstep::{NodeContext, NodeError, Object, Value};
 
-use super::node::{Answer, Said, Tool, Unsaid, Work};
+use super::node::{Answer, Said, Tool, ToolWork, Unsaid};
 use crate::base::schema_validator::SchemaValidator;
 use crate::base::suggest;
 use crate::mcp::{self, Client, Content, Mcp, McpError};
@@ -142,7 +142,7 @@ fn name_of(prefix: &str, name: &str) -> String {
 
 /// Tools of a server, to be asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Source {
+pub(crate) struct ServerTools {
     config: Arc<McpSource>,
     mcp: Mcp,
 }
@@ -156,7 +156,7 @@ pub(super) struct Offered {
 
 /// What a call asks of a server.
 pub(super) struct McpWork {
-    source: Source,
+    source: ServerTools,
     does: Does,
 }
 
@@ -167,7 +167,7 @@ enum Does {
     Read,
 }
 
-impl Source {
+impl ServerTools {
     pub(crate) fn new(config: McpSource, mcp: Mcp) -> Self {
         Self {
             config: config.into(),
@@ -260,9 +260,9 @@ fn parameters(offer: &Offer) -> Json {
 }
 
 /// Everything that some servers offer, with a name of its own each.
-pub(super) async fn offers_of(sources: &[Source], taken: &[&str]) -> Result<Vec<Offered>, McpError> {
+pub(super) async fn offers_of(sources: &[ServerTools], taken: &[&str]) -> Result<Vec<Offered>, McpError> {
     let mut all: Vec<Offered> = Vec::new();
-    let each = futures::future::join_all(sources.iter().map(Source::offers)).await;
+    let each = futures::future::join_all(sources.iter().map(ServerTools::offers)).await;
     for (source, offers) in sources.iter().zip(each) {
         for offer in offers? {
             let name = offer.spec.name.as_str();
@@ -280,7 +280,7 @@ pub(super) async fn offers_of(sources: &[Source], taken: &[&str]) -> Result<Vec<
 
 /// What a model is told of the tools of some servers, beside its other tools.
 pub(crate) async fn specs_of(
-    sources: &[Source],
+    sources: &[ServerTools],
     beside: &[ToolSpec],
     node: &str,
 ) -> Result<Vec<ToolSpec>, NodeError> {
@@ -300,7 +300,7 @@ impl Offered {
             parameters: SchemaValidator::new(&self.spec.parameters).ok(),
             schema: self.spec.parameters,
             approval: self.approval,
-            work: Work::Mcp(self.work),
+            work: ToolWork::Mcp(self.work),
         }
     }
 }

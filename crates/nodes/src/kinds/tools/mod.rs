@@ -31,7 +31,7 @@ use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 pub use graph::GraphTool;
 pub use handoff::HandOff;
 pub use mcp::{McpApproval, McpSource};
-use node::{Tool, ToolsNode, Work};
+use node::{Tool, ToolWork, ToolsNode};
 pub use script::Script;
 
 /// Settings of a `tools` node.
@@ -302,15 +302,15 @@ impl NodeKind for Tools {
             let schema = tool.parameters();
             let parameters = site.schema(&format!("{pointer}/parameters"), &schema)?;
             let work = if let Some(script) = tool.javascript {
-                Work::Script(script.program(site.files(), site.workers.clone()))
+                ToolWork::Script(script.program(site.files(), site.workers.clone()))
             } else if let Some(function) = tool.python {
-                Work::Python(PythonWork::build(function, site))
+                ToolWork::Python(PythonWork::build(function, site))
             } else if let Some(request) = tool.http {
-                Work::Http(request, web.clone())
+                ToolWork::Http(request, web.clone())
             } else if let Some(graph) = tool.graph {
-                Work::Graph(Box::new(graph.build(site, &format!("{pointer}/graph"))?))
+                ToolWork::Graph(Box::new(graph.build(site, &format!("{pointer}/graph"))?))
             } else if let Some(hand_off) = tool.handoff {
-                Work::HandOff(hand_off)
+                ToolWork::HandOff(hand_off)
             } else {
                 continue;
             };
@@ -331,7 +331,7 @@ impl NodeKind for Tools {
             servers: config
                 .mcp
                 .into_iter()
-                .map(|source| mcp::Source::new(source, site.mcp()))
+                .map(|source| mcp::ServerTools::new(source, site.mcp()))
                 .collect(),
         }))
     }

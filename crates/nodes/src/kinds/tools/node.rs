@@ -10,7 +10,7 @@ use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Objec
 use super::approval::{self, Decision};
 use super::graph::GraphWork;
 use super::handoff::HandOff;
-use super::mcp::{self, McpWork, Source};
+use super::mcp::{self, McpWork, ServerTools};
 use super::script;
 use crate::base::schema_validator::SchemaValidator;
 use crate::base::secrets::{redact_error, redact_value};
@@ -34,10 +34,10 @@ pub(super) struct Tool {
     /// Absent when somebody else checks the arguments.
     pub(super) parameters: Option<SchemaValidator>,
     pub(super) approval: bool,
-    pub(super) work: Work,
+    pub(super) work: ToolWork,
 }
 
-pub(super) enum Work {
+pub(super) enum ToolWork {
     Script(code::Script),
     Python(PythonWork),
     Http(HttpRequest, Arc<Web>),
@@ -106,8 +106,8 @@ impl Tool {
             }
         }
         match &self.work {
-            Work::Script(script) => script::run(context, script.clone(), &self.name, args, state).await,
-            Work::Python(work) => {
+            ToolWork::Script(script) => script::run(context, script.clone(), &self.name, args, state).await,
+            ToolWork::Python(work) => {
                 let label = format!("tool {}", self.name);
                 let call = python::Call {
                     owner: Owner::Tool(&self.name),
@@ -117,20 +117,22 @@ impl Tool {
                     state: &state,
                 };
                 match work.run(context, call).await.map_err(Unsaid::Stop)? {
-                    Ok(output) => script::told(output).map(Into::into).map_err(Unsaid::Failed),
+                    Ok(output) => script::answer_text(output)
+                        .map(Into::into)
+                        .map_err(Unsaid::Failed),
                     Err(error) => Err(Unsaid::Failed(error.for_model())),
                 }
             }
-            Work::Http(request, web) => {
+            ToolWork::Http(request, web) => {
                 let answer = request.send(context, web, &call.id, &args).await;
                 answer.map(Answer::from).map_err(|error| match error {
                     RequestError::Cancelled => Unsaid::Stop(NodeError::Cancelled),
                     other => Unsaid::Failed(other.to_string()),
                 })
             }
-            Work::Graph(graph) => graph.run(context, &args, &state).await,
-            Work::HandOff(hand_off) => Ok(hand_off.said().into()),
-            Work::Mcp(work) => work.run(context, &args).await,
+            ToolWork::Graph(graph) => graph.run(context, &args, &state).await,
+            ToolWork::HandOff(hand_off) => Ok(hand_off.message().into()),
+            ToolWork::Mcp(work) => work.run(context, &args).await,
         }
     }
 }
@@ -140,7 +142,7 @@ pub(super) struct ToolsNode {
     pub(super) name: Arc<str>,
     pub(super) messages: Arc<str>,
     pub(super) tools: BTreeMap<String, Arc<Tool>>,
-    pub(super) servers: Vec<Source>,
+    pub(super) servers: Vec<ServerTools>,
 }
 
 /// Tools by the names that models call them by.
@@ -152,7 +154,7 @@ impl Node for ToolsNode {
             let calls = self.open_calls(&input)?;
             let tools = self.tools_for(&context, &calls).await?;
             let hands = |call: &ToolCall| match tools.get(&call.name).map(|tool| &tool.work) {
-                Some(Work::HandOff(hand_off)) => Some(hand_off.clone()),
+                Some(ToolWork::HandOff(hand_off)) => Some(hand_off.clone()),
                 _ => None,
             };
             // A run goes on in one place: the first hand-off of a message counts.

@@ -9,7 +9,7 @@ use superstep::{NodeContext, NodeError, Object, Value};
 
 use super::node::{Said, Unsaid};
 use crate::kinds::code;
-use crate::programs::javascript::{self, CodeError, Files, Limits, Source, Workers};
+use crate::programs::javascript::{self, CodeError, Files, JavaScriptSource, Limits, Workers};
 use crate::programs::requests::{Output, Owner};
 use crate::registry::Site;
 
@@ -62,7 +62,7 @@ impl Script {
     /// As it is called; `files` are the modules that it may import, `workers` run it.
     pub(super) fn program(self, files: Option<Files>, workers: Arc<Workers>) -> code::Script {
         code::Script {
-            source: Source::new(self.source, PARAMETERS),
+            source: JavaScriptSource::new(self.source, PARAMETERS),
             files,
             workers,
             limits: Limits {
@@ -84,14 +84,14 @@ pub(super) async fn run(
     let given = vec![Value::Object(args), state];
     let ended = code::run(context, Owner::Tool(name), script, given).await;
     match ended.map_err(Unsaid::Stop)? {
-        Ok(output) => told(output).map(Into::into).map_err(Unsaid::Failed),
+        Ok(output) => answer_text(output).map(Into::into).map_err(Unsaid::Failed),
         Err(CodeError::Cancelled) => Err(Unsaid::Stop(NodeError::Cancelled)),
         Err(error) => Err(Unsaid::Failed(error.to_string().trim_end_matches('.').to_owned())),
     }
 }
 
 /// What a function returned, as the model is told it.
-pub(super) fn told(output: Output) -> Result<String, String> {
+pub(super) fn answer_text(output: Output) -> Result<String, String> {
     match output {
         Output::Update(Value::String(text)) => Ok(text.to_string()),
         Output::Update(value) => Ok(value.to_string()),

@@ -19,9 +19,9 @@ use super::errors::{NULL_THROWN, machine, shown, syntax, thrown};
 use super::given::{Given, given};
 use super::modules::{Files, Imports};
 use super::ready::Fresh;
-use super::source::{self, Source};
+use super::source::{self, JavaScriptSource};
 use super::{CodeError, FILE, Limits};
-use crate::programs::requests::{Ending, NODE, Output, Reply, Request, Said, Told};
+use crate::programs::requests::{Ending, NODE, Notice, Output, Reply, Request, Said};
 
 /// Stack of the JavaScript program; small enough for any thread of the blocking pool.
 const STACK: usize = 512 * 1024;
@@ -33,7 +33,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// A function to be called.
 pub(super) struct Program<'a> {
     /// What it is written as.
-    pub(super) source: &'a Source,
+    pub(super) source: &'a JavaScriptSource,
     /// Its arguments; `ctx` follows them.
     pub(super) given: &'a [Given],
     /// What it may import.
@@ -56,7 +56,7 @@ pub(super) trait Line {
 #[derive(Debug)]
 pub(super) enum Heard {
     /// A word for the program itself.
-    Told(Told),
+    Told(Notice),
     /// The part of an argument that it wanted, as JSON.
     Part(Vec<u8>),
 }
@@ -263,8 +263,8 @@ impl<'js> Driver<'_, 'js> {
     fn deliver(&self) -> Result<(), CodeError> {
         let told = self.wire.next()?;
         let (name, id, reply) = match &told {
-            Told::Answer(id, reply) => ("answer", id, Some(reply)),
-            Told::Work(id) => ("work", id, None),
+            Notice::Answer(id, reply) => ("answer", id, Some(reply)),
+            Notice::Work(id) => ("work", id, None),
         };
         if matches!(reply, Some(Reply::Stop)) {
             self.wire.stopped.set(true);
@@ -333,13 +333,13 @@ struct Wire {
     line: Box<dyn Line>,
     machine: Rc<Machine>,
     /// What it was told while it waited for something else.
-    later: RefCell<VecDeque<Told>>,
+    later: RefCell<VecDeque<Notice>>,
     /// Was a function of the program told not to go on?
     stopped: Cell<bool>,
 }
 
 impl Wire {
-    fn next(&self) -> Result<Told, CodeError> {
+    fn next(&self) -> Result<Notice, CodeError> {
         let kept = self.later.borrow_mut().pop_front();
         if let Some(told) = kept {
             return Ok(told);
@@ -356,7 +356,7 @@ impl Wire {
     fn answer(&self, wanted: u64) -> Result<Reply, CodeError> {
         loop {
             match self.receive()? {
-                Heard::Told(Told::Answer(id, reply)) if id == wanted => return Ok(reply),
+                Heard::Told(Notice::Answer(id, reply)) if id == wanted => return Ok(reply),
                 Heard::Told(other) => self.later.borrow_mut().push_back(other),
                 Heard::Part(_) => {}
             }

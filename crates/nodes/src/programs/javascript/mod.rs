@@ -30,7 +30,7 @@ use crate::programs::requests::Fault;
 pub use machine::check;
 pub use modules::Files;
 pub(crate) use serve::work;
-pub use source::Source;
+pub use source::JavaScriptSource;
 pub(crate) use workers::{Call, Workers};
 
 /// Name of the user's code in stack traces.

@@ -17,8 +17,8 @@ use super::given::Given;
 use super::machine::{Heard, Line, Program, run};
 use super::modules::Files;
 use super::workers::path_of;
-use super::{CodeError, Source};
-use crate::programs::requests::{Ending, Said, Told};
+use super::{CodeError, JavaScriptSource};
+use crate::programs::requests::{Ending, Notice, Said};
 
 /// Stack of the thread that runs programs.
 const STACK: usize = 4 * 1024 * 1024;
@@ -101,7 +101,7 @@ impl Worker {
         }
     }
 
-    fn call(self: &Rc<Self>, content: Vec<u8>, programs: &mut HashMap<u64, Source>) -> bool {
+    fn call(self: &Rc<Self>, content: Vec<u8>, programs: &mut HashMap<u64, JavaScriptSource>) -> bool {
         let content: Rc<[u8]> = content.into();
         let Some((head, place, given)) = frames::opened(&content) else {
             return false;
@@ -111,7 +111,7 @@ impl Worker {
             programs.clear();
         }
         if let Some((text, parameters)) = head.source {
-            programs.insert(head.program, Source::new(text, parameters));
+            programs.insert(head.program, JavaScriptSource::new(text, parameters));
         }
         let (Some(source), Ok(place)) = (programs.get(&head.program), std::str::from_utf8(&content[place]))
         else {
@@ -202,7 +202,7 @@ impl Line for WorkerLine {
         let (letter, content) = frames.recv_timeout(wait)?;
         match letter {
             frames::PART => Ok(Heard::Part(content)),
-            _ => match serde_json::from_slice::<frames::For<Told>>(&content) {
+            _ => match serde_json::from_slice::<frames::For<Notice>>(&content) {
                 Ok(word) if word.call == self.0.call.get() => Ok(Heard::Told(word.told)),
                 // It was for a call that has ended.
                 Ok(_) => Err(RecvTimeoutError::Timeout),

@@ -11,7 +11,7 @@ use super::FILE;
 
 /// A program that is called many times. Clones share what was read.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct JavaScriptSource {
     /// Number by which a worker process knows it again.
     number: u64,
     /// A module with a default export, or the body of a function.
@@ -22,7 +22,7 @@ pub struct Source {
     read: Arc<OnceLock<Option<Bytecode>>>,
 }
 
-impl Source {
+impl JavaScriptSource {
     pub(crate) fn new(text: impl Into<Arc<str>>, parameters: impl Into<Arc<str>>) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Self {

@@ -8,7 +8,7 @@ use superstep::{Value, json};
 use super::given::Given;
 use super::machine::{Heard, Line, MAX_LOG_LINES, Program, returned, run};
 use super::*;
-use crate::programs::requests::{Ending, Output, Reply, Request, Said, Told};
+use crate::programs::requests::{Ending, Notice, Output, Reply, Request, Said};
 
 const LIMITS: Limits = Limits {
     timeout: Duration::from_millis(1000),
@@ -17,7 +17,7 @@ const LIMITS: Limits = Limits {
 
 struct Played {
     say: Box<dyn Fn(Said) -> bool>,
-    told: mpsc::Receiver<Told>,
+    told: mpsc::Receiver<Notice>,
 }
 
 impl Line for Played {
@@ -44,12 +44,12 @@ fn play(
     let say = Box::new(move |said: Said| {
         let id = said.id;
         if let Some(reply) = answer(said) {
-            let _ = tell.send(Told::Answer(id, reply));
+            let _ = tell.send(Notice::Answer(id, reply));
         }
         true
     });
     let program = Program {
-        source: &Source::new(source, "state, ctx"),
+        source: &JavaScriptSource::new(source, "state, ctx"),
         given: &[Given::Value(state)],
         files: None,
         place: r#"{"context": {"node": "n"}, "config": {}, "store": true}"#,
@@ -330,7 +330,7 @@ fn nothing_is_left_from_the_call_before() {
 
 #[test]
 fn a_program_is_read_once_and_called_on_many_threads() {
-    let source = Source::new("return {n: state.n + 1}", "state, ctx");
+    let source = JavaScriptSource::new("return {n: state.n + 1}", "state, ctx");
     let call = |n: i64| {
         let (_tell, told) = mpsc::channel();
         let program = Program {
@@ -382,7 +382,7 @@ async fn a_worker_whose_program_nobody_ends_ends_by_itself() {
     };
     let mut worker = worker::Worker::start(&program).await.unwrap();
     let call = Call {
-        source: Source::new("return Array(2 ** 32 - 1).join('ab').length", "state, ctx"),
+        source: JavaScriptSource::new("return Array(2 ** 32 - 1).join('ab').length", "state, ctx"),
         given: vec![json!({})],
         files: None,
         limits: LIMITS,

@@ -15,9 +15,9 @@ use super::frames::{self, For, HEAD, Head, Wanted};
 use super::given::fits;
 use super::machine::returned;
 use super::workers::{Call, bytes_of};
-use super::{CodeError, Source};
+use super::{CodeError, JavaScriptSource};
 use crate::programs::helper::{HelperProgram, HelperWork};
-use crate::programs::requests::{Ending, Event, Output, Told};
+use crate::programs::requests::{Ending, Event, Notice, Output};
 
 /// Time that a process has to start.
 const START: Duration = Duration::from_secs(20);
@@ -129,7 +129,7 @@ impl Worker {
     pub(super) async fn run(
         &mut self,
         call: &Call,
-        told: &mut mpsc::UnboundedReceiver<Told>,
+        told: &mut mpsc::UnboundedReceiver<Notice>,
         events: &mpsc::Sender<JsEvent>,
     ) -> Result<Result<Ending<Output>, CodeError>, Lost> {
         let limit = call.limits.timeout;
@@ -154,7 +154,7 @@ impl Worker {
         if forget {
             self.programs.clear();
         }
-        let source = |source: &Source| {
+        let source = |source: &JavaScriptSource| {
             let (text, parameters) = source.parts();
             (text.to_owned(), parameters.to_owned())
         };
@@ -179,7 +179,7 @@ impl Worker {
         &mut self,
         frame: Vec<u8>,
         call: &Call,
-        told: &mut mpsc::UnboundedReceiver<Told>,
+        told: &mut mpsc::UnboundedReceiver<Notice>,
         events: &mpsc::Sender<JsEvent>,
     ) -> Result<Result<Ending<Output>, CodeError>, Lost> {
         let (mut answered, mut open) = (false, true);

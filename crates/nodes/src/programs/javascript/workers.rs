@@ -16,9 +16,9 @@ use super::given::Given;
 use super::machine::{self, Heard, Line, Program as Running, returned};
 use super::modules::Files;
 use super::worker::{JsEvent, Lost, Worker};
-use super::{CodeError, Limits, Source};
+use super::{CodeError, JavaScriptSource, Limits};
 use crate::programs::helper::HelperProgram;
-use crate::programs::requests::{self, Event, Output, Owner, Said, Told};
+use crate::programs::requests::{self, Event, Notice, Output, Owner, Said};
 
 /// Most processes at once. Programs that wait for something hold theirs.
 const MOST: usize = 32;
@@ -29,7 +29,7 @@ const IDLE: Duration = Duration::from_secs(60);
 
 /// What is to be run.
 pub(crate) struct Call {
-    pub(crate) source: Source,
+    pub(crate) source: JavaScriptSource,
     /// Its arguments; `ctx` follows them.
     pub(crate) given: Vec<Value>,
     /// What it may import.
@@ -107,7 +107,7 @@ impl Workers {
     async fn drive(
         self: &Arc<Self>,
         call: &Call,
-        mut told: mpsc::UnboundedReceiver<Told>,
+        mut told: mpsc::UnboundedReceiver<Notice>,
         events: mpsc::Sender<JsEvent>,
     ) {
         let end = loop {
@@ -129,12 +129,12 @@ impl Workers {
     }
 
     /// A process for one call.
-    async fn lease(self: &Arc<Self>) -> Result<(Worker, Place<'_>), CodeError> {
+    async fn lease(self: &Arc<Self>) -> Result<(Worker, WorkerLease<'_>), CodeError> {
         let failed = |cause: &dyn std::fmt::Display| {
             CodeError::Machine(format!("its worker process cannot be started: {cause}"))
         };
         let permit = self.most.acquire().await.map_err(|error| failed(&error))?;
-        let place = Place {
+        let place = WorkerLease {
             workers: self,
             counted: true,
             _permit: permit,
@@ -204,13 +204,13 @@ impl Workers {
 }
 
 /// The place of a process among those that are counted.
-struct Place<'a> {
+struct WorkerLease<'a> {
     workers: &'a Arc<Workers>,
     counted: bool,
     _permit: SemaphorePermit<'a>,
 }
 
-impl Place<'_> {
+impl WorkerLease<'_> {
     /// Hands a process whose call has ended to the next one, or keeps it for later.
     fn give_back(mut self, mut worker: Worker) {
         worker.since = Instant::now();
@@ -238,7 +238,7 @@ impl Place<'_> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for WorkerLease<'_> {
     fn drop(&mut self) {
         if self.counted {
             self.workers.pool().live -= 1;
@@ -264,7 +264,7 @@ impl Drop for Brake {
 /// The line of a program on a thread.
 struct Near {
     events: mpsc::Sender<JsEvent>,
-    told: std::sync::mpsc::Receiver<Told>,
+    told: std::sync::mpsc::Receiver<Notice>,
 }
 
 impl Line for Near {
@@ -282,7 +282,7 @@ impl Line for Near {
     }
 }
 
-fn on_a_thread(call: Call, told: std::sync::mpsc::Receiver<Told>, events: mpsc::Sender<JsEvent>) -> Brake {
+fn on_a_thread(call: Call, told: std::sync::mpsc::Receiver<Notice>, events: mpsc::Sender<JsEvent>) -> Brake {
     let brake = Brake(Arc::default());
     let stop = brake.0.clone();
     tokio::task::spawn_blocking(move || {

@@ -14,7 +14,7 @@ use tokio::sync::{Notify, mpsc};
 use super::{Key, PythonError, find};
 use crate::programs::helper::HelperProgram;
 use crate::programs::process_group::{ProcessGroup, Start};
-use crate::programs::requests::{CLASS, Ending, Event, Fault, Inbox, Output, Said, Told};
+use crate::programs::requests::{CLASS, Ending, Event, Fault, Inbox, Notice, Output, Said};
 
 /// What starts the worker: it reads its own program from its input.
 const BOOT: &str = include_str!("boot.py");
@@ -200,13 +200,13 @@ pub(super) struct OpenCall {
 
 impl OpenCall {
     /// Tells the function something.
-    pub(super) fn teller(&self) -> impl Fn(Told) + Clone + Send + Sync + 'static {
+    pub(super) fn teller(&self) -> impl Fn(Notice) + Clone + Send + Sync + 'static {
         let (worker, number) = (self.worker.clone(), self.number);
-        move |told: Told| {
+        move |told: Notice| {
             #[derive(Serialize)]
             struct Telling<'a> {
                 call: u64,
-                told: &'a Told,
+                told: &'a Notice,
             }
             let _ = worker.send(&Telling {
                 call: number,

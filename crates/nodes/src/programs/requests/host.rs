@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::store::{self, StoreRequest};
 use super::stream::Streams;
-use super::{Ending, Event, Fault, Inbox, NODE, Reply, Request, Said, Told};
+use super::{Ending, Event, Fault, Inbox, NODE, Notice, Reply, Request, Said};
 use crate::base::secrets::{redact_result, redact_value};
 
 /// Longest time that a program may ask to wait.
@@ -66,7 +66,7 @@ pub(crate) async fn serve<T, E>(
     context: &NodeContext,
     owner: Owner<'_>,
     mut inbox: Inbox<T, E>,
-    tell: impl Fn(Told) + Clone + Send + Sync + 'static,
+    tell: impl Fn(Notice) + Clone + Send + Sync + 'static,
     lost: impl FnOnce() -> E,
 ) -> Result<Result<T, E>, NodeError>
 where
@@ -114,7 +114,7 @@ struct Host<'a, F> {
     stops: Vec<NodeError>,
 }
 
-impl<F: Fn(Told) + Clone + Send + Sync + 'static> Host<'_, F> {
+impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
     fn scope(&self, scope: u64) -> NodeContext {
         let works = lock(&self.works);
         let work = works.as_ref().and_then(|works| works.get(&scope));
@@ -124,11 +124,11 @@ impl<F: Fn(Told) + Clone + Send + Sync + 'static> Host<'_, F> {
     /// A program may have been given a key; what it says of it goes no further.
     async fn hear(&mut self, said: Said) {
         let Said { id, scope, request } = said;
-        let reply = |reply| (self.tell)(Told::Answer(id, reply));
+        let reply = |reply| (self.tell)(Notice::Answer(id, reply));
         match request {
             Request::Emit(value) => self.context.emit(redact_value(&value)).await,
             Request::Message(value) => {
-                for told in self.streams.told(&value) {
+                for told in self.streams.delivered(&value) {
                     self.context.message(told).await;
                 }
             }
@@ -195,7 +195,7 @@ impl<F: Fn(Told) + Clone + Send + Sync + 'static> Host<'_, F> {
             if let Some(works) = lock(&works).as_mut() {
                 works.insert(id, Working { context, result });
             }
-            tell(Told::Work(id));
+            tell(Notice::Work(id));
             async move {
                 done.await.unwrap_or_else(|_| match around.is_cancelled() {
                     true => Err(NodeError::Cancelled),
@@ -252,7 +252,7 @@ impl<F: Fn(Told) + Clone + Send + Sync + 'static> Host<'_, F> {
                 Reply::Stop
             }
         };
-        (self.tell)(Told::Answer(id, reply));
+        (self.tell)(Notice::Answer(id, reply));
     }
 
     async fn end<T, E: From<Fault>>(mut self, end: Result<Ending<T>, E>) -> Result<Result<T, E>, NodeError> {

@@ -120,7 +120,7 @@ impl From<Fault> for Failure {
 /// What a program is told.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Told {
+pub(crate) enum Notice {
     /// The answer to a request.
     Answer(u64, Reply),
     /// Do the work of the task that was asked with this id.

@@ -39,7 +39,7 @@ pub(super) struct Streams(HashMap<String, BTreeMap<Path, Text>>);
 
 impl Streams {
     /// What can be told of a message or chunk, in this order.
-    pub(super) fn told(&mut self, message: &Value) -> Vec<Value> {
+    pub(super) fn delivered(&mut self, message: &Value) -> Vec<Value> {
         let text = |name: &str| message.get(name).and_then(Value::as_str);
         let (Some(id), Some("AIMessageChunk"), Some(members)) =
             (text("id"), text("type"), message.as_object())
@@ -202,11 +202,11 @@ mod tests {
         let mut streams = Streams::default();
         let mut told = Vec::new();
         for content in ["Key: str", "eamed", "-0815, and str", "eams flow st"] {
-            told.extend(streams.told(&chunk(content.into())));
+            told.extend(streams.delivered(&chunk(content.into())));
         }
         // Others come between them, and are others.
         let other = json!({"type": "AIMessageChunk", "id": "n", "content": "re"});
-        assert_eq!(streams.told(&other), [other]);
+        assert_eq!(streams.delivered(&other), [other]);
         told.extend(streams.rest());
         let said: Vec<&str> = told
             .iter()
@@ -229,7 +229,7 @@ mod tests {
                 {"type": "text", "text": args, "index": 0}, {"type": "thinking", "thinking": "plain", "index": 1}],
                 "tool_call_chunks": [{"type": "tool_call_chunk", "name": "add", "id": null, "args": args, "index": index}]})
         };
-        let first = streams.told(&call("blockwise-", 2));
+        let first = streams.delivered(&call("blockwise-", 2));
         assert_eq!(first, [call("", 2)].map(|mut told| {
             if let Value::Object(members) = &mut told {
                 members.insert("content", json!([
@@ -237,7 +237,7 @@ mod tests {
             }
             told
         }));
-        let second = streams.told(&call("0815.", 3));
+        let second = streams.delivered(&call("0815.", 3));
         assert_eq!(
             second[0].get("content").unwrap(),
             &json!([
@@ -261,17 +261,20 @@ mod tests {
     fn the_last_chunk_and_the_whole_message_end_a_stream() {
         note("ending-0815");
         let mut streams = Streams::default();
-        assert_eq!(streams.told(&chunk("an end".into())), [chunk("an ".into())]);
+        assert_eq!(streams.delivered(&chunk("an end".into())), [chunk("an ".into())]);
         let mut last = chunk("ing".into());
         if let Value::Object(members) = &mut last {
             members.insert("chunk_position", "last");
         }
-        let told = streams.told(&last);
+        let told = streams.delivered(&last);
         assert_eq!(told.len(), 2);
         assert_eq!(told[1].get("content"), Some(&"ending".into()));
-        streams.told(&chunk("an end".into()));
+        streams.delivered(&chunk("an end".into()));
         let whole = json!({"type": "ai", "id": "m", "content": "ending-0815"});
-        assert_eq!(streams.told(&whole)[0].get("content"), Some(&"[secret]".into()));
+        assert_eq!(
+            streams.delivered(&whole)[0].get("content"),
+            Some(&"[secret]".into())
+        );
         assert_eq!(streams.rest(), [Value::Null; 0]);
     }
 }

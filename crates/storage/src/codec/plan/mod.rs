@@ -8,7 +8,7 @@ mod changes;
 mod state;
 
 pub(crate) use changes::Changes;
-pub(crate) use state::{Slot, State};
+pub(crate) use state::{ChannelState, StoredSlot};
 use superstep::{Metadata, Name, Object, Put, Source, StorageError, ThreadId, Value};
 
 use super::bytes::rows_blob;
@@ -20,7 +20,7 @@ pub(crate) const SOURCES: [Source; 4] = [Source::Input, Source::Loop, Source::Up
 
 /// What planning needs of a backend's tables.
 pub(crate) trait Tables {
-    type Slot: Slot;
+    type Slot: StoredSlot;
     type Error: From<StorageError>;
 
     /// The row of a name.
@@ -42,7 +42,7 @@ pub(crate) trait Tables {
 
 /// A stored checkpoint as the next commit needs it.
 #[derive(Debug)]
-pub(crate) struct Known<S: Clone> {
+pub(crate) struct KnownCheckpoint<S: Clone> {
     /// Its row.
     pub(crate) seq: i64,
     /// Number and bytes of the deltas since the last snapshot.
@@ -52,7 +52,7 @@ pub(crate) struct Known<S: Clone> {
     pub(crate) meta: i64,
     pub(crate) parents: Object,
     pub(crate) user: Object,
-    pub(crate) state: State<S>,
+    pub(crate) state: ChannelState<S>,
     /// Bytes of the values whose text is in deltas.
     pub(crate) texts: i64,
 }
@@ -68,13 +68,13 @@ pub(crate) struct Plan<S: Clone> {
     pub(crate) next: Option<Vec<u8>>,
     pub(crate) updated: Option<Vec<u8>>,
     /// What is known of it once it has a row.
-    pub(crate) known: Known<S>,
+    pub(crate) known: KnownCheckpoint<S>,
 }
 
 /// Plans a checkpoint on what is known of its parent, if that is stored here.
 pub(crate) fn plan<T: Tables>(
     put: &Put,
-    parent: Option<&Known<T::Slot>>,
+    parent: Option<&KnownCheckpoint<T::Slot>>,
     thread: &ThreadId,
     tables: &mut T,
 ) -> Result<Plan<T::Slot>, T::Error> {
@@ -92,12 +92,12 @@ pub(crate) fn plan<T: Tables>(
     for change in changes.channels {
         let name = tables.name(&change.channel)?;
         let before = values.get(&change.channel);
-        texts -= before.map_or(0, Slot::text_bytes);
+        texts -= before.map_or(0, StoredSlot::text_bytes);
         let slot = match change.value {
             Some(value) => Some(tables.value(&change.channel, value, before, change.appended_from)?),
             None => None,
         };
-        texts += slot.as_ref().map_or(0, Slot::text_bytes);
+        texts += slot.as_ref().map_or(0, StoredSlot::text_bytes);
         state::add_channel(&mut delta, name, change.version, slot.as_ref());
         match slot {
             Some(slot) => values.insert(change.channel, slot),
@@ -107,7 +107,7 @@ pub(crate) fn plan<T: Tables>(
     for (node, versions) in changes.seen {
         state::add_seen(&mut delta, &node, versions, |name| tables.name(name))?;
     }
-    let state = State {
+    let state = ChannelState {
         versions: checkpoint.channel_versions.clone(),
         values,
         seen: checkpoint.versions_seen.clone(),
@@ -137,7 +137,7 @@ pub(crate) fn plan<T: Tables>(
         source: source.unwrap_or(0) as i16,
         next: next.transpose()?,
         updated: checkpoint.updated_channels.as_deref().map(list).transpose()?,
-        known: Known {
+        known: KnownCheckpoint {
             seq: 0,
             depth,
             weight,

@@ -10,7 +10,7 @@ use crate::codec::record::Delta;
 const SNAPSHOT_EVERY: i64 = 64;
 
 /// Where the value of a channel is.
-pub(crate) trait Slot: Clone {
+pub(crate) trait StoredSlot: Clone {
     /// The row that holds it; 0 when its text is in the delta.
     fn row(&self) -> i64;
 
@@ -25,7 +25,7 @@ pub(crate) trait Slot: Clone {
     }
 }
 
-impl Slot for i64 {
+impl StoredSlot for i64 {
     fn row(&self) -> i64 {
         *self
     }
@@ -33,13 +33,13 @@ impl Slot for i64 {
 
 /// The state of a checkpoint, with a slot for each value.
 #[derive(Clone, Debug)]
-pub(crate) struct State<S: Clone> {
+pub(crate) struct ChannelState<S: Clone> {
     pub(crate) versions: ChannelVersions,
     pub(crate) values: NameMap<S>,
     pub(crate) seen: VersionsSeen,
 }
 
-impl<S: Clone> Default for State<S> {
+impl<S: Clone> Default for ChannelState<S> {
     fn default() -> Self {
         Self {
             versions: NameMap::new(),
@@ -49,7 +49,7 @@ impl<S: Clone> Default for State<S> {
     }
 }
 
-impl<S: Clone> State<S> {
+impl<S: Clone> ChannelState<S> {
     /// Gives a channel another version and value.
     pub(crate) fn set(&mut self, channel: Name, version: Option<u64>, value: Option<S>) {
         match version {
@@ -106,7 +106,7 @@ impl<S: Clone> State<S> {
     }
 }
 
-impl<S: Slot> State<S> {
+impl<S: StoredSlot> ChannelState<S> {
     /// The state as a delta that needs no other.
     pub(crate) fn snapshot<E>(&self, mut name: impl FnMut(&Name) -> Result<i64, E>) -> Result<Delta, E> {
         let mut delta = Delta::default();
@@ -126,11 +126,18 @@ impl<S: Slot> State<S> {
 }
 
 /// Adds a channel to a delta, with its text where that is not in a row.
-pub(super) fn add_channel<S: Slot>(delta: &mut Delta, name: i64, version: Option<u64>, slot: Option<&S>) {
-    if let Some(text) = slot.and_then(Slot::text) {
+pub(super) fn add_channel<S: StoredSlot>(
+    delta: &mut Delta,
+    name: i64,
+    version: Option<u64>,
+    slot: Option<&S>,
+) {
+    if let Some(text) = slot.and_then(StoredSlot::text) {
         delta.texts.insert(name, text.clone());
     }
-    delta.channels.push((name, version, slot.map_or(0, Slot::row)));
+    delta
+        .channels
+        .push((name, version, slot.map_or(0, StoredSlot::row)));
 }
 
 /// Adds what a node has seen to a delta.

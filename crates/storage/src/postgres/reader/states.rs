@@ -7,18 +7,18 @@ use tokio_postgres::Row;
 
 use crate::codec::plan;
 use crate::codec::record::Delta;
-use crate::postgres::fault::Fault;
+use crate::postgres::fault::PostgresFault;
 use crate::postgres::names::Names;
 use crate::postgres::parts::Library;
 
 /// Versions and the rows of the values of one checkpoint.
-type State = plan::State<i64>;
+type PostgresState = plan::ChannelState<i64>;
 
 /// Deltas by space and checkpoint, and the states they make.
 #[derive(Default)]
 pub(in crate::postgres) struct Deltas {
     rows: HashMap<(i64, String), Link>,
-    states: HashMap<(i64, String), State>,
+    states: HashMap<(i64, String), PostgresState>,
 }
 
 struct Link {
@@ -28,7 +28,7 @@ struct Link {
 }
 
 impl Deltas {
-    pub(in crate::postgres) fn read(rows: &[Row]) -> Result<Self, Fault> {
+    pub(in crate::postgres) fn read(rows: &[Row]) -> Result<Self, PostgresFault> {
         let mut deltas = Deltas::default();
         for row in rows {
             let link = Link {
@@ -59,10 +59,10 @@ impl Deltas {
         names: &Names,
         space: i64,
         id: &str,
-    ) -> Result<State, String> {
+    ) -> Result<PostgresState, String> {
         let mut chain = Vec::new();
         let mut at = (space, id.to_owned());
-        let mut state = State::default();
+        let mut state = PostgresState::default();
         loop {
             if let Some(known) = self.states.get(&at) {
                 state = known.clone();
@@ -103,7 +103,7 @@ pub(super) struct Items {
 type Item = (Option<i64>, Option<i64>, Vec<i64>, Vec<u8>, i64);
 
 impl Items {
-    pub(super) fn read(rows: &[Row]) -> Result<Self, Fault> {
+    pub(super) fn read(rows: &[Row]) -> Result<Self, PostgresFault> {
         let mut items = Items::default();
         for row in rows {
             let parts: Option<Vec<i64>> = row.try_get(3)?;

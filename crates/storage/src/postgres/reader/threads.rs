@@ -6,16 +6,16 @@ use tokio_postgres::Row;
 use super::statements::{COUNT, THREAD, THREADS};
 use super::{AFTER_ALL, ConcatRows, PAGE, View};
 use crate::base::quarantine::passed_over;
-use crate::postgres::fault::Fault;
+use crate::postgres::fault::PostgresFault;
 use crate::postgres::server::Params;
 
 impl View {
     pub(in crate::postgres) async fn threads(
         &mut self,
         query: &ThreadQuery,
-    ) -> Result<Vec<ThreadSummary>, Fault> {
+    ) -> Result<Vec<ThreadSummary>, PostgresFault> {
         let limit = query.limit.unwrap_or(usize::MAX);
-        let (search, status) = said(query);
+        let (search, status) = conditions(query);
         let idle = query.idle_since.as_deref();
         let (mut head, mut name) = match &query.after {
             Some(place) => (place.head.as_str().to_owned(), place.thread.as_str().to_owned()),
@@ -39,7 +39,7 @@ impl View {
                     Ok(summary) if query.matches(&summary) => found.push(summary),
                     Ok(_) => {}
                     // One damaged thread must not hide the others.
-                    Err(Fault::Storage(error @ StorageError::Corrupt { .. })) => {
+                    Err(PostgresFault::Storage(error @ StorageError::Corrupt { .. })) => {
                         passed_over(&ThreadId::from(thread), &error);
                     }
                     Err(other) => return Err(other),
@@ -60,7 +60,7 @@ impl View {
     pub(in crate::postgres) async fn thread(
         &mut self,
         thread: &ThreadId,
-    ) -> Result<Option<ThreadSummary>, Fault> {
+    ) -> Result<Option<ThreadSummary>, PostgresFault> {
         let any = None::<&str>;
         let params: Params<'_> = &[&any, &any, &any, &thread.as_str()];
         let rows = self.together([(THREAD, params)]).await?.concat_rows();
@@ -68,8 +68,11 @@ impl View {
         rows.first().map(|row| self.summary(row)).transpose()
     }
 
-    pub(in crate::postgres) async fn count_threads(&mut self, query: &ThreadQuery) -> Result<u64, Fault> {
-        let (search, status) = said(query);
+    pub(in crate::postgres) async fn count_threads(
+        &mut self,
+        query: &ThreadQuery,
+    ) -> Result<u64, PostgresFault> {
+        let (search, status) = conditions(query);
         if query.filter.is_empty() && (search.is_some() || query.search.is_none()) {
             let params: Params<'_> = &[&search, &query.idle_since, &status];
             let rows = self.together([(COUNT, params)]).await?.concat_rows();
@@ -84,7 +87,7 @@ impl View {
         Ok(self.threads(&all).await?.len() as u64)
     }
 
-    fn summary(&mut self, row: &Row) -> Result<ThreadSummary, Fault> {
+    fn summary(&mut self, row: &Row) -> Result<ThreadSummary, PostgresFault> {
         let found = self.head(row)?;
         Ok(ThreadSummary {
             thread: found.thread,
@@ -96,7 +99,7 @@ impl View {
 }
 
 /// What the server can look for: text without case where ASCII says what that means, and the status.
-fn said(query: &ThreadQuery) -> (Option<String>, Option<&'static str>) {
+fn conditions(query: &ThreadQuery) -> (Option<String>, Option<&'static str>) {
     let search = query.search.as_ref().filter(|search| search.is_ascii());
     (
         search.map(|search| search.to_ascii_lowercase()),

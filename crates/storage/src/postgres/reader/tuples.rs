@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 
 use super::states::{Deltas, Items};
 use super::{Found, View};
-use crate::postgres::fault::Fault;
+use crate::postgres::fault::PostgresFault;
 use crate::postgres::names::Names;
 use crate::postgres::parts::Library;
 
@@ -19,7 +19,7 @@ impl View {
         chains: &[Row],
         writes: &[Row],
         keys: Option<&[Name]>,
-    ) -> Result<Vec<CheckpointTuple>, Fault> {
+    ) -> Result<Vec<CheckpointTuple>, PostgresFault> {
         let mut deltas = Deltas::read(chains)?;
         let mut names: HashSet<i64> = deltas.names().collect();
         for write in writes {
@@ -31,7 +31,7 @@ impl View {
         let mut cached: HashMap<i64, Value> = HashMap::new();
         for found in &found {
             let state = deltas.state(&known, found.space, found.head.id.as_str());
-            let mut state = state.map_err(|cause| Fault::corrupt(found.place(), cause))?;
+            let mut state = state.map_err(|cause| PostgresFault::corrupt(found.place(), cause))?;
             if let Some(keys) = keys {
                 let wanted = state.values.iter().filter(|(key, _)| keys.contains(key));
                 state.values = wanted.map(|(key, row)| (key.clone(), *row)).collect();
@@ -68,7 +68,7 @@ impl View {
             let mut channel_values = ChannelValues::new();
             for (channel, row) in &state.values {
                 let value = items.value(*row, &mut library).map_err(|cause| {
-                    Fault::corrupt(format!("Channel {channel} of {}", lower(&place)), cause)
+                    PostgresFault::corrupt(format!("Channel {channel} of {}", lower(&place)), cause)
                 })?;
                 if let Some(size) = items.size(*row) {
                     self.server.have(*row, None, value.clone(), size);
@@ -105,7 +105,7 @@ pub(super) fn pending_writes<'a>(
     names: &Names,
     library: &mut Library,
     place: &str,
-) -> Result<Vec<PendingWrite>, Fault> {
+) -> Result<Vec<PendingWrite>, PostgresFault> {
     rows.map(|row| pending_write(row, names, library, place))
         .collect()
 }
@@ -115,10 +115,11 @@ fn pending_write(
     names: &Names,
     library: &mut Library,
     place: &str,
-) -> Result<PendingWrite, Fault> {
+) -> Result<PendingWrite, PostgresFault> {
     let task_id = TaskId::new(row.try_get::<_, &str>(1)?);
-    let damaged =
-        |cause: String| Fault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause);
+    let damaged = |cause: String| {
+        PostgresFault::corrupt(format!("The writes of task {task_id} of {}", lower(place)), cause)
+    };
     let parts: Option<Vec<i64>> = row.try_get(5)?;
     let value = library.value(row.try_get(6)?, &parts.unwrap_or_default());
     let write = Write {

@@ -5,7 +5,7 @@ use tokio_postgres::Row;
 
 use super::tuples::pending_writes;
 use super::{ConcatRows, View, place};
-use crate::postgres::fault::Fault;
+use crate::postgres::fault::PostgresFault;
 use crate::postgres::parts::Library;
 use crate::postgres::server::Params;
 
@@ -30,7 +30,10 @@ const OF_THREAD: &str = page!("thread = $2::text");
 const OF_THREAD_AFTER: &str = page!("thread = $4::text AND (id, thread) > ($2::text, $3::text)");
 
 impl View {
-    pub(in crate::postgres) async fn waiting(&mut self, query: &WaitingQuery) -> Result<Vec<Waiting>, Fault> {
+    pub(in crate::postgres) async fn waiting(
+        &mut self,
+        query: &WaitingQuery,
+    ) -> Result<Vec<Waiting>, PostgresFault> {
         let limit = query.limit.and_then(|limit| i64::try_from(limit).ok());
         let limit = limit.unwrap_or(i64::MAX);
         let thread = query.thread.as_ref().map(ThreadId::as_str);
@@ -58,7 +61,7 @@ impl View {
             .collect()
     }
 
-    pub(in crate::postgres) async fn count_waiting(&mut self) -> Result<u64, Fault> {
+    pub(in crate::postgres) async fn count_waiting(&mut self) -> Result<u64, PostgresFault> {
         // One statement by itself sees one moment: it needs no transaction around it.
         let rows = self.session.query("SELECT count(*) FROM waiting", &[]).await?;
         let count: i64 = rows.first().map_or(Ok(0), |row| row.try_get(0))?;
@@ -68,7 +71,7 @@ impl View {
     pub(in crate::postgres) async fn writes(
         &mut self,
         of: &[CheckpointAddress],
-    ) -> Result<Vec<Vec<PendingWrite>>, Fault> {
+    ) -> Result<Vec<Vec<PendingWrite>>, PostgresFault> {
         let threads: Vec<&str> = of.iter().map(|address| address.thread.as_str()).collect();
         let spaces: Vec<&str> = of.iter().map(|address| &*address.ns).collect();
         let ids: Vec<&str> = of.iter().map(|address| address.id.as_str()).collect();

@@ -1,10 +1,10 @@
 //! Items whose vectors are another embedding's, and new vectors for them.
 
 use superstep::StorageError;
-use superstep::store::{Outdated, Place, Renewed};
+use superstep::store::{NewVectors, Outdated, Place};
 
 use super::{PostgresStore, found};
-use crate::postgres::fault::Fault;
+use crate::postgres::fault::PostgresFault;
 
 /// What was excluded is not outdated; before that was noted, it is what has neither words nor vectors.
 const OUTDATED: &str = "
@@ -27,7 +27,7 @@ impl PostgresStore {
         (embedding, dims): (&str, usize),
         after: Option<&Place>,
         limit: usize,
-    ) -> Result<Vec<Outdated>, Fault> {
+    ) -> Result<Vec<Outdated>, PostgresFault> {
         let mut session = self.server.session().await?;
         let (namespace, key) = match after {
             Some((namespace, key)) => (Some(namespace.join(".")), key.as_str()),
@@ -45,7 +45,7 @@ impl PostgresStore {
             let said = said.map(serde_json::from_str).transpose();
             outdated.push(Outdated {
                 said: said.map_err(|error| {
-                    Fault::Storage(StorageError::Corrupt {
+                    PostgresFault::Storage(StorageError::Corrupt {
                         place: format!("Item {:?} of {:?}", item.key, item.namespace),
                         cause: error.to_string(),
                     })
@@ -58,7 +58,11 @@ impl PostgresStore {
         Ok(outdated)
     }
 
-    pub(super) async fn give_vectors(&self, embedding: &str, renewed: &[Renewed]) -> Result<u64, Fault> {
+    pub(super) async fn replace_vectors_of(
+        &self,
+        embedding: &str,
+        renewed: &[NewVectors],
+    ) -> Result<u64, PostgresFault> {
         let (mut namespaces, mut keys, mut times) = (Vec::new(), Vec::new(), Vec::new());
         let (mut dims, mut vectors) = (Vec::new(), Vec::new());
         for one in renewed {

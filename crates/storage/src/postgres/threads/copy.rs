@@ -6,12 +6,16 @@ use superstep::{Name, ThreadId};
 
 use super::Record;
 use crate::codec::record::Delta;
-use crate::postgres::fault::Fault;
+use crate::postgres::fault::PostgresFault;
 use crate::postgres::writer::Writer;
 
 impl Writer {
     /// Copies what the target does not have. Values stay on the server.
-    pub(in crate::postgres) async fn copy(&mut self, from: &ThreadId, to: &ThreadId) -> Result<(), Fault> {
+    pub(in crate::postgres) async fn copy(
+        &mut self,
+        from: &ThreadId,
+        to: &ThreadId,
+    ) -> Result<(), PostgresFault> {
         if from == to {
             return Ok(());
         }
@@ -42,7 +46,7 @@ impl Writer {
         Ok(())
     }
 
-    async fn copy_space(&mut self, source: i64, target: i64) -> Result<(), Fault> {
+    async fn copy_space(&mut self, source: i64, target: i64) -> Result<(), PostgresFault> {
         let there: HashSet<String> = self
             .records(target)
             .await?
@@ -98,13 +102,13 @@ impl Writer {
                 None => record
                     .delta
                     .clone()
-                    .map_err(|cause| Fault::corrupt(place(), cause))?,
+                    .map_err(|cause| PostgresFault::corrupt(place(), cause))?,
             };
             for (.., item) in &mut delta.channels {
                 if *item != 0 {
                     used.insert(*item);
                     let copy = items.get(item);
-                    *item = *copy.ok_or_else(|| Fault::corrupt(place(), "a value is missing"))?;
+                    *item = *copy.ok_or_else(|| PostgresFault::corrupt(place(), "a value is missing"))?;
                 }
             }
             ids.push(record.id.as_str());

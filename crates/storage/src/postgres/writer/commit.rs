@@ -12,11 +12,11 @@ use superstep::{
 };
 use tokio_postgres::types::ToSql;
 
-use super::values::{Slot, links};
+use super::values::{PostgresSlot, links};
 use super::{Job, Outcome, Space, Writer};
-use crate::codec::plan::{self, Plan, State, Tables, plan, read_metadata};
+use crate::codec::plan::{self, ChannelState, Plan, Tables, plan, read_metadata};
 use crate::postgres::batch::{Batch, CheckpointRow, WriteRow};
-use crate::postgres::fault::Fault;
+use crate::postgres::fault::PostgresFault;
 use crate::postgres::reader::{CHAINS, Deltas};
 
 /// States of stored checkpoints kept at hand, and places of namespaces: one for each thread that moves.
@@ -24,12 +24,16 @@ const KNOWN: usize = 4096;
 
 const SPACE: &str = "SELECT id, epoch FROM spaces WHERE thread = $1 AND ns = $2";
 
-pub(super) type Known = plan::Known<Slot>;
+pub(super) type KnownRows = plan::KnownCheckpoint<PostgresSlot>;
 
 impl Writer {
     /// Stores commits in one statement. A job that is refused is refused alone; any other error is for all, and
     /// nothing was stored.
-    pub(super) async fn together(&mut self, jobs: &[&Job], careful: bool) -> Result<Vec<Outcome>, Fault> {
+    pub(super) async fn together(
+        &mut self,
+        jobs: &[&Job],
+        careful: bool,
+    ) -> Result<Vec<Outcome>, PostgresFault> {
         let outcome = self.store_jobs(jobs, careful).await;
         self.shelves.done(outcome.is_ok());
         let fresh = std::mem::take(&mut self.fresh);
@@ -63,7 +67,7 @@ impl Writer {
         }
     }
 
-    async fn store_jobs(&mut self, jobs: &[&Job], careful: bool) -> Result<Vec<Outcome>, Fault> {
+    async fn store_jobs(&mut self, jobs: &[&Job], careful: bool) -> Result<Vec<Outcome>, PostgresFault> {
         self.session().await?;
         let connections = self.connections;
         let mut batch = Batch::default();
@@ -75,9 +79,9 @@ impl Writer {
             for commit in commits {
                 match self.commit(commit, &batch, &mut own, careful).await {
                     Ok(()) => {}
-                    Err(Fault::Storage(error)) => {
+                    Err(PostgresFault::Storage(error)) => {
                         if !self.is_known(commit, &[&batch, &own]).await? {
-                            return Err(Fault::Stale);
+                            return Err(PostgresFault::Stale);
                         }
                         outcome = Err(error);
                         break;
@@ -95,7 +99,7 @@ impl Writer {
         self.session().await?;
         if self.connections != connections {
             // What was planned was forgotten on the way, and missed by what was planned after it.
-            return Err(Fault::Stale);
+            return Err(PostgresFault::Stale);
         }
         if !batch.is_empty() {
             let (sql, params) = batch.statement(&self.shelves);
@@ -107,7 +111,7 @@ impl Writer {
 
     /// Is a namespace as it is known here? What was looked at in several statements was not, where somebody removed some
     /// of it between them.
-    async fn is_known(&mut self, commit: &Commit, planned: &[&Batch]) -> Result<bool, Fault> {
+    async fn is_known(&mut self, commit: &Commit, planned: &[&Batch]) -> Result<bool, PostgresFault> {
         let key = (commit.thread.clone(), commit.ns.clone());
         let known = self.spaces.get(&key).map(|space| (space.id, space.epoch));
         let is_stored = |(space, _): &(i64, i64)| {
@@ -142,7 +146,7 @@ impl Writer {
         earlier: &Batch,
         batch: &mut Batch,
         careful: bool,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), PostgresFault> {
         let Commit {
             thread,
             ns,
@@ -226,7 +230,12 @@ impl Writer {
     }
 
     /// The namespace; not looked up when it is taken to be `new`.
-    async fn space(&mut self, thread: &ThreadId, ns: &Name, new: bool) -> Result<Option<Space>, Fault> {
+    async fn space(
+        &mut self,
+        thread: &ThreadId,
+        ns: &Name,
+        new: bool,
+    ) -> Result<Option<Space>, PostgresFault> {
         let key = (thread.clone(), ns.clone());
         if let Some(space) = self.spaces.get(&key) {
             return Ok(Some(*space));
@@ -254,7 +263,7 @@ impl Writer {
         space: Space,
         thread: &ThreadId,
         id: &CheckpointId,
-    ) -> Result<Option<Arc<Known>>, Fault> {
+    ) -> Result<Option<Arc<KnownRows>>, PostgresFault> {
         if let Some(known) = self.known.get(&(space.id, id.clone())) {
             return Ok(Some(known.clone()));
         }
@@ -269,7 +278,7 @@ impl Writer {
             .await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let place = format!("Checkpoint {id} of thread {thread}");
-        let damaged = |cause: String| Fault::corrupt(&place, cause);
+        let damaged = |cause: String| PostgresFault::corrupt(&place, cause);
         let json: Option<&str> = row.try_get(4)?;
         let json = json.ok_or_else(|| damaged("its metadata is missing".to_owned()))?;
         let (parents, user) = read_metadata(json).map_err(&damaged)?;
@@ -282,11 +291,11 @@ impl Writer {
         let state = deltas.state(&names, space.id, id.as_str()).map_err(&damaged)?;
         let items: Vec<i64> = state.values.values().copied().collect();
         let links = links(session, space.id, &items).await?;
-        let slot = |row: i64| Slot {
+        let slot = |row: i64| PostgresSlot {
             row,
             list: links.get(&row).cloned().flatten(),
         };
-        let state = State {
+        let state = ChannelState {
             versions: state.versions,
             values: state
                 .values
@@ -295,7 +304,7 @@ impl Writer {
                 .collect(),
             seen: state.seen,
         };
-        let known = Arc::new(Known {
+        let known = Arc::new(KnownRows {
             seq: row.try_get(0)?,
             depth: row.try_get(1)?,
             weight: row.try_get(2)?,
@@ -309,7 +318,7 @@ impl Writer {
         Ok(Some(known))
     }
 
-    fn remember(&mut self, space: i64, id: &CheckpointId, known: Arc<Known>) {
+    fn remember(&mut self, space: i64, id: &CheckpointId, known: Arc<KnownRows>) {
         self.known.insert((space, id.clone()), known);
     }
 
@@ -319,7 +328,7 @@ impl Writer {
         thread: &ThreadId,
         put: &Put,
         batch: &mut Batch,
-    ) -> Result<i64, Fault> {
+    ) -> Result<i64, PostgresFault> {
         let checkpoint = &put.checkpoint;
         let parent = match &checkpoint.parent {
             Some(id) => self.known(space, thread, id).await?,
@@ -370,7 +379,7 @@ impl Writer {
         task: &TaskWrites,
         earlier: &Batch,
         batch: &mut Batch,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), PostgresFault> {
         let what = format!("a write of task {}", task.task_id);
         let id = task.task_id.as_str();
         for write in &task.writes {
@@ -404,10 +413,10 @@ struct Planned<'w> {
 }
 
 impl Tables for Planned<'_> {
-    type Slot = Slot;
-    type Error = Fault;
+    type Slot = PostgresSlot;
+    type Error = PostgresFault;
 
-    fn name(&mut self, name: &Name) -> Result<i64, Fault> {
+    fn name(&mut self, name: &Name) -> Result<i64, PostgresFault> {
         self.writer.name(name)
     }
 
@@ -415,9 +424,9 @@ impl Tables for Planned<'_> {
         &mut self,
         channel: &Name,
         value: &Value,
-        before: Option<&Slot>,
+        before: Option<&PostgresSlot>,
         appended_from: Option<usize>,
-    ) -> Result<Slot, Fault> {
+    ) -> Result<PostgresSlot, PostgresFault> {
         let appended = appended_from.zip(before);
         let (slot, size) =
             self.writer
@@ -427,7 +436,7 @@ impl Tables for Planned<'_> {
         Ok(slot)
     }
 
-    fn metadata(&mut self, metadata: &Metadata, text: String) -> Result<i64, Fault> {
+    fn metadata(&mut self, metadata: &Metadata, text: String) -> Result<i64, PostgresFault> {
         let id = self.writer.next_number()?;
         let run = metadata.run_id().map(str::to_owned);
         self.batch.metas.push((self.space.id, id, run, text));

@@ -9,12 +9,12 @@ use super::{Space, Writer};
 use crate::codec::chain::{self, Chained};
 use crate::codec::plan;
 use crate::postgres::batch::{Batch, ItemRow};
-use crate::postgres::fault::Fault;
+use crate::postgres::fault::PostgresFault;
 use crate::postgres::server::Session;
 
 /// Where a channel's value is.
 #[derive(Clone, Debug)]
-pub(super) struct Slot {
+pub(super) struct PostgresSlot {
     pub(super) row: i64,
     /// When it is a list.
     pub(super) list: Option<Arc<Link>>,
@@ -43,10 +43,10 @@ impl Writer {
         space: Space,
         channel: &Name,
         value: &Value,
-        appended: Option<(usize, &Slot)>,
+        appended: Option<(usize, &PostgresSlot)>,
         thread: &ThreadId,
         batch: &mut Batch,
-    ) -> Result<(Slot, i64), Fault> {
+    ) -> Result<(PostgresSlot, i64), PostgresFault> {
         let row = self.next_number()?;
         let what = format!("channel {channel}");
         let mut item = ItemRow {
@@ -60,7 +60,7 @@ impl Writer {
             whole: 0,
         };
         let (data, link) = match (appended, value) {
-            (Some((from, Slot { list: Some(link), .. })), Value::Array(list))
+            (Some((from, PostgresSlot { list: Some(link), .. })), Value::Array(list))
                 // What the engine says must fit what is stored, or the list would come back wrong.
                 if link.len == from && list.len() >= from =>
             {
@@ -106,18 +106,18 @@ impl Writer {
         let size = item.whole;
         batch.item(item, data);
         let list = link.map(Arc::new);
-        Ok((Slot { row, list }, size))
+        Ok((PostgresSlot { row, list }, size))
     }
 }
 
-impl plan::Slot for Slot {
+impl plan::StoredSlot for PostgresSlot {
     fn row(&self) -> i64 {
         self.row
     }
 }
 
 impl Chained for Arc<Link> {
-    type Error = Fault;
+    type Error = PostgresFault;
     fn level(&self) -> i64 {
         self.level
     }
@@ -131,7 +131,7 @@ pub(super) async fn links(
     session: &mut Session,
     space: i64,
     items: &[i64],
-) -> Result<HashMap<i64, Option<Arc<Link>>>, Fault> {
+) -> Result<HashMap<i64, Option<Arc<Link>>>, PostgresFault> {
     let mut links: HashMap<i64, Option<Arc<Link>>> = HashMap::new();
     if items.is_empty() {
         return Ok(links);

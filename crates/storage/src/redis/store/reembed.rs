@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use redis::Value;
 use superstep::StorageError;
-use superstep::store::{Items, Outdated, Place, Renewed};
+use superstep::store::{Items, NewVectors, Outdated, Place};
 
 use super::{Change, PAGE, items_key, joined, kept, labels};
 use crate::redis::server::{Server, bytes, parts, text};
@@ -56,10 +56,10 @@ impl Server {
         Ok(found)
     }
 
-    pub(super) async fn renew_items(
+    pub(super) async fn replace_vectors(
         &self,
         embedding: &str,
-        renewed: Vec<Renewed>,
+        renewed: Vec<NewVectors>,
     ) -> Result<u64, StorageError> {
         let mut change = Change::new(self, 0, false);
         let mut count = 0;
@@ -74,7 +74,7 @@ impl Server {
             }
             let mut items = Items::new();
             items.insert(place.clone(), kept(&place, &stored)?);
-            let Some((_, kept)) = items.renewed(embedding, renewed) else {
+            let Some((_, kept)) = items.with_vectors(embedding, renewed) else {
                 continue;
             };
             let text = serde_json::to_vec(&kept).map_err(|error| StorageError::Backend {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use imbl::OrdMap;
 use superstep::{CheckpointId, Commit, Name, Put, StorageError, ThreadId, Value};
 
-use super::{Known, NUMBERS, Writer};
+use super::{KnownRows, NUMBERS, Writer};
 use crate::codec::long::pressed;
 use crate::codec::plain::{Head, Record, Task, readable, seen_of};
-use crate::codec::plan::State;
+use crate::codec::plan::ChannelState;
 use crate::redis::claims;
 use crate::redis::reader::{corrupt, flags_of, state_at};
 use crate::redis::server::{number, place};
@@ -72,7 +72,7 @@ impl Writer {
         };
         let grown = self.grown(thread, put, parent.as_deref()).await?;
         self.reserve(checkpoint.channel_versions.len() + 1).await?;
-        let mut next = Known {
+        let mut next = KnownRows {
             at: parent
                 .as_ref()
                 .map(|parent| parent.at.clone())
@@ -146,7 +146,7 @@ impl Writer {
         thread: &ThreadId,
         ns: &Name,
         id: &CheckpointId,
-    ) -> Result<Option<Arc<Known>>, StorageError> {
+    ) -> Result<Option<Arc<KnownRows>>, StorageError> {
         let key = (ns.clone(), id.clone());
         let at_hand = self
             .threads
@@ -160,7 +160,7 @@ impl Writer {
             return Ok(None);
         };
         let (.., at) = state_at(thread, key, &read)?;
-        let known = Arc::new(Known {
+        let known = Arc::new(KnownRows {
             at,
             grown: OrdMap::new(),
         });
@@ -175,7 +175,7 @@ impl Writer {
         Ok(Some(known))
     }
 
-    fn remember(&mut self, thread: &ThreadId, ns: &Name, id: &CheckpointId, known: Arc<Known>) {
+    fn remember(&mut self, thread: &ThreadId, ns: &Name, id: &CheckpointId, known: Arc<KnownRows>) {
         let entry = self.threads.entry(thread.clone()).or_default();
         if entry
             .checkpoints
@@ -191,7 +191,7 @@ impl Writer {
         &self,
         thread: &ThreadId,
         put: &Put,
-        parent: Option<&Known>,
+        parent: Option<&KnownRows>,
     ) -> Result<HashMap<Name, (u64, Grown)>, StorageError> {
         let Some(parent) = parent else {
             return Ok(HashMap::new());
@@ -238,7 +238,7 @@ impl Writer {
 }
 
 /// All that a state holds.
-fn everything(state: &State<u64>) -> BTreeMap<Name, Option<Held>> {
+fn everything(state: &ChannelState<u64>) -> BTreeMap<Name, Option<Held>> {
     let held = |(channel, version): (&Name, &u64)| {
         let held = match state.values.get(channel) {
             Some(row) => Held::At(*version, *row),
@@ -250,7 +250,7 @@ fn everything(state: &State<u64>) -> BTreeMap<Name, Option<Held>> {
 }
 
 /// The record of a checkpoint that stands by itself.
-pub(in crate::redis) fn standing(head: Head, state: &State<u64>) -> Result<Vec<u8>, String> {
+pub(in crate::redis) fn standing(head: Head, state: &ChannelState<u64>) -> Result<Vec<u8>, String> {
     let seen = state.seen.iter();
     record_text(&Record {
         head,

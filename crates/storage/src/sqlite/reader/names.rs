@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension};
 use superstep::Name;
 
 use crate::codec::bytes::read_rows;
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 
 /// The dictionary of channel and node names of one connection. Names are never removed, so it cannot be stale.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl Names {
     }
 
     /// The name with this row number.
-    pub(in crate::sqlite) fn name(&mut self, conn: &Connection, row: i64) -> Result<Name, Fault> {
+    pub(in crate::sqlite) fn name(&mut self, conn: &Connection, row: i64) -> Result<Name, SqliteFault> {
         if let Some(name) = self.by_row.get(&row) {
             return Ok(name.clone());
         }
@@ -31,14 +31,14 @@ impl Names {
             .query_row([row], |row| row.get(0))
             .optional()?;
         let name: Name = text
-            .ok_or_else(|| Fault::corrupt("The table of names", format!("row {row} is missing")))?
+            .ok_or_else(|| SqliteFault::corrupt("The table of names", format!("row {row} is missing")))?
             .into();
         self.keep(row, &name);
         Ok(name)
     }
 
     /// The row number of a name, made when it is new.
-    pub(in crate::sqlite) fn row(&mut self, conn: &Connection, name: &Name) -> Result<i64, Fault> {
+    pub(in crate::sqlite) fn row(&mut self, conn: &Connection, name: &Name) -> Result<i64, SqliteFault> {
         if let Some(row) = self.rows.get(name) {
             return Ok(*row);
         }
@@ -56,8 +56,13 @@ impl Names {
         Ok(row)
     }
 
-    pub(super) fn list(&mut self, conn: &Connection, blob: &[u8], place: &str) -> Result<Vec<Name>, Fault> {
-        let rows = read_rows(blob).map_err(|cause| Fault::corrupt(place, cause))?;
+    pub(super) fn list(
+        &mut self,
+        conn: &Connection,
+        blob: &[u8],
+        place: &str,
+    ) -> Result<Vec<Name>, SqliteFault> {
+        let rows = read_rows(blob).map_err(|cause| SqliteFault::corrupt(place, cause))?;
         rows.into_iter().map(|row| self.name(conn, row)).collect()
     }
 }

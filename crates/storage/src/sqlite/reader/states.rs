@@ -2,16 +2,16 @@
 
 use rusqlite::OptionalExtension;
 
-use super::{State, View};
+use super::{SqliteState, View};
 use crate::codec::record::Delta;
-use crate::sqlite::fault::Fault;
-use crate::sqlite::slot::{Shape, Slot};
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::slot::{Shape, SqliteSlot};
 
 impl View<'_> {
     /// The state of a checkpoint: the nearest snapshot and the deltas after it.
-    pub(in crate::sqlite) fn state(&mut self, seq: i64, place: &str) -> Result<State, Fault> {
+    pub(in crate::sqlite) fn state(&mut self, seq: i64, place: &str) -> Result<SqliteState, SqliteFault> {
         let mut chain = Vec::new();
-        let mut state = State::default();
+        let mut state = SqliteState::default();
         let mut at = seq;
         loop {
             let value_cache = || {
@@ -31,18 +31,21 @@ impl View<'_> {
                 .query_row([at], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
                 .optional()?;
             let Some((parent, depth, blob)) = row else {
-                return Err(Fault::corrupt(place, "a checkpoint that it builds on is missing"));
+                return Err(SqliteFault::corrupt(
+                    place,
+                    "a checkpoint that it builds on is missing",
+                ));
             };
             chain.push((
                 at,
-                Delta::decode(&blob).map_err(|cause| Fault::corrupt(place, cause))?,
+                Delta::decode(&blob).map_err(|cause| SqliteFault::corrupt(place, cause))?,
             ));
             match parent {
                 _ if depth == 0 => break,
                 // Rows only ever build on earlier ones; anything else would be a cycle.
                 Some(parent) if parent < at => at = parent,
                 _ => {
-                    return Err(Fault::corrupt(
+                    return Err(SqliteFault::corrupt(
                         place,
                         "it does not build on an earlier checkpoint",
                     ));
@@ -53,8 +56,8 @@ impl View<'_> {
             let names = |row| self.names.name(self.conn, row);
             state.apply(&delta, names, |row, text| match (row, text) {
                 (0, None) => None,
-                (0, Some(text)) => Some(Slot::Text(text.clone())),
-                (row, _) => Some(Slot::Row(row, Shape::Unread)),
+                (0, Some(text)) => Some(SqliteSlot::Text(text.clone())),
+                (row, _) => Some(SqliteSlot::Row(row, Shape::Unread)),
             })?;
             if self.memo.keep {
                 self.memo.states.insert(at, state.clone());

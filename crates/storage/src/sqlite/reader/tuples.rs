@@ -10,7 +10,7 @@ use super::{FEW, Space, View, lower};
 use crate::codec::pack::split;
 use crate::codec::record::{Rows, Tasks};
 use crate::sqlite::columns::IdColumn;
-use crate::sqlite::fault::Fault;
+use crate::sqlite::fault::SqliteFault;
 
 impl View<'_> {
     pub(in crate::sqlite) fn tuple(
@@ -18,7 +18,7 @@ impl View<'_> {
         space: &Space,
         seq: i64,
         head: CheckpointHead,
-    ) -> Result<CheckpointTuple, Fault> {
+    ) -> Result<CheckpointTuple, SqliteFault> {
         let place = space.place(&head.id);
         let state = self.state(seq, &place)?;
         let mut channel_values = ChannelValues::new();
@@ -49,7 +49,7 @@ impl View<'_> {
         &mut self,
         seq: i64,
         place: &str,
-    ) -> Result<Vec<PendingWrite>, Fault> {
+    ) -> Result<Vec<PendingWrite>, SqliteFault> {
         let mut found = Vec::new();
         self.short_writes(seq, place, &mut found)?;
         let conn = self.conn;
@@ -58,7 +58,7 @@ impl View<'_> {
         let mut rows = statement.query([seq])?;
         while let Some(row) = rows.next()? {
             if self.hurry && found.len() > FEW {
-                return Err(Fault::Cold);
+                return Err(SqliteFault::Cold);
             }
             self.row_of_writes(row, place, &mut found)?;
         }
@@ -74,15 +74,17 @@ impl View<'_> {
         seq: i64,
         place: &str,
         found: &mut Vec<PendingWrite>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SqliteFault> {
         let damaged =
-            |cause: String| Fault::corrupt(format!("The writes of tasks of {}", lower(place)), cause);
+            |cause: String| SqliteFault::corrupt(format!("The writes of tasks of {}", lower(place)), cause);
         let blob: Option<Option<Vec<u8>>> = self
             .conn
             .prepare_cached("SELECT tasks FROM checkpoints WHERE seq = ?1")?
             .query_row([seq], |row| row.get(0))
             .optional()
-            .map_err(|error| Fault::from(error).at(|| format!("The writes of tasks of {}", lower(place))))?;
+            .map_err(|error| {
+                SqliteFault::from(error).at(|| format!("The writes of tasks of {}", lower(place)))
+            })?;
         let Some(blob) = blob.flatten() else { return Ok(()) };
         for (task, path, rows) in Tasks::decode(&blob).map_err(damaged)?.0 {
             self.task_writes(&task, &path, &rows, place, found)?;
@@ -91,7 +93,7 @@ impl View<'_> {
     }
 
     /// Reads one row of writes; whether it can be read is what the check of everything wants to know.
-    pub(in crate::sqlite) fn writes_of_row(&mut self, row: i64) -> Result<(), Fault> {
+    pub(in crate::sqlite) fn writes_of_row(&mut self, row: i64) -> Result<(), SqliteFault> {
         let conn = self.conn;
         let mut statement = conn.prepare_cached("SELECT task, path, data FROM writes WHERE id = ?1")?;
         let mut rows = statement.query([row])?;
@@ -106,14 +108,15 @@ impl View<'_> {
         row: &Row<'_>,
         place: &str,
         found: &mut Vec<PendingWrite>,
-    ) -> Result<(), Fault> {
-        let unreadable = |e: rusqlite::Error| Fault::from(e).at(|| format!("A task of {}", lower(place)));
+    ) -> Result<(), SqliteFault> {
+        let unreadable =
+            |e: rusqlite::Error| SqliteFault::from(e).at(|| format!("A task of {}", lower(place)));
         let task = TaskId::new(row.get::<_, IdColumn>(0).map_err(unreadable)?.0);
         let path: Name = row.get(1).map_err(unreadable)?;
         let blob = row
             .get_ref(2)?
             .as_blob()
-            .map_err(|e| Fault::corrupt(format!("The writes of task {task} of {}", lower(place)), e))?;
+            .map_err(|e| SqliteFault::corrupt(format!("The writes of task {task} of {}", lower(place)), e))?;
         self.task_writes(&task, &path, blob, place, found)
     }
 
@@ -124,13 +127,14 @@ impl View<'_> {
         blob: &[u8],
         place: &str,
         found: &mut Vec<PendingWrite>,
-    ) -> Result<(), Fault> {
-        let damaged =
-            |cause: String| Fault::corrupt(format!("The writes of task {task} of {}", lower(place)), cause);
+    ) -> Result<(), SqliteFault> {
+        let damaged = |cause: String| {
+            SqliteFault::corrupt(format!("The writes of task {task} of {}", lower(place)), cause)
+        };
         for (idx, channel, data) in Rows::decode(blob).map_err(damaged)?.0 {
             let (refs, data) = split(&data).map_err(damaged)?;
             let value = self.unpack(data, &refs).map_err(|cause| match cause {
-                Unreadable::Fault(fault) => fault,
+                Unreadable::SqliteFault(fault) => fault,
                 Unreadable::Damaged(cause) => damaged(cause),
             })?;
             let channel = self.names.name(self.conn, channel)?;

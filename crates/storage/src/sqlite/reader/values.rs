@@ -8,25 +8,25 @@ use superstep::{Name, Value};
 use super::{View, lower};
 use crate::codec::pack::{Parts, Unpacker, hash, parse, read_refs};
 use crate::codec::value::parse as json_value;
-use crate::sqlite::fault::Fault;
-use crate::sqlite::slot::Slot;
+use crate::sqlite::fault::SqliteFault;
+use crate::sqlite::slot::SqliteSlot;
 
 impl View<'_> {
     /// The value of a channel.
     pub(in crate::sqlite) fn channel(
         &mut self,
         channel: &Name,
-        slot: &Slot,
+        slot: &SqliteSlot,
         place: &str,
-    ) -> Result<Value, Fault> {
+    ) -> Result<Value, SqliteFault> {
         let named = || format!("Channel {channel} of {}", lower(place));
         let read = match slot {
-            Slot::Row(row, _) => self.value(*row),
-            Slot::Text(text) => json_value(text).map_err(Unreadable::Damaged),
+            SqliteSlot::Row(row, _) => self.value(*row),
+            SqliteSlot::Text(text) => json_value(text).map_err(Unreadable::Damaged),
         };
         read.map_err(|cause| match cause {
-            Unreadable::Fault(fault) => fault.at(named),
-            Unreadable::Damaged(cause) => Fault::corrupt(named(), cause),
+            Unreadable::SqliteFault(fault) => fault.at(named),
+            Unreadable::Damaged(cause) => SqliteFault::corrupt(named(), cause),
         })
     }
 
@@ -42,7 +42,7 @@ impl View<'_> {
                 break Some(known);
             }
             if self.hurry {
-                return Err(Fault::Cold.into());
+                return Err(SqliteFault::Cold.into());
             }
             type Row = (Option<i64>, Option<u32>, Vec<u8>, Option<Vec<u8>>, Option<i64>);
             let found: Option<Row> = self
@@ -208,18 +208,18 @@ fn content<P: Parts>(
 }
 
 pub(super) enum Unreadable {
-    Fault(Fault),
+    SqliteFault(SqliteFault),
     Damaged(String),
 }
 
-impl From<Fault> for Unreadable {
-    fn from(fault: Fault) -> Self {
-        Unreadable::Fault(fault)
+impl From<SqliteFault> for Unreadable {
+    fn from(fault: SqliteFault) -> Self {
+        Unreadable::SqliteFault(fault)
     }
 }
 
 impl From<rusqlite::Error> for Unreadable {
     fn from(error: rusqlite::Error) -> Self {
-        Unreadable::Fault(error.into())
+        Unreadable::SqliteFault(error.into())
     }
 }

@@ -9,7 +9,11 @@ use super::*;
 
 impl Writer {
     /// Decides about something that shows a claim; gives the row to store with it.
-    pub(super) fn compare(&mut self, thread: &ThreadId, shown: &ClaimUse) -> Result<Option<ClaimRow>, Fault> {
+    pub(super) fn compare(
+        &mut self,
+        thread: &ThreadId,
+        shown: &ClaimUse,
+    ) -> Result<Option<ClaimRow>, SqliteFault> {
         if !self.claims.contains_key(thread) {
             let row = read(&self.conn, thread)?;
             if self.claims.len() >= KNOWN {
@@ -23,7 +27,7 @@ impl Writer {
                        JOIN checkpoints c ON c.space = s.id WHERE t.name = ?1 ORDER BY c.id DESC LIMIT 1";
             let mut read = self.conn.prepare_cached(sql)?;
             let id: Option<IdColumn> = read.query_row([thread.as_str()], |row| row.get(0)).optional()?;
-            Ok::<_, Fault>(id.map(|id| CheckpointId::new(id.0)))
+            Ok::<_, SqliteFault>(id.map(|id| CheckpointId::new(id.0)))
         };
         ClaimRow::compare(row, thread, shown, now(), newest)
     }
@@ -34,7 +38,7 @@ impl Writer {
         thread: &ThreadId,
         row: ClaimRow,
         is_stored: bool,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SqliteFault> {
         self.wrote = true;
         let sql = "SELECT EXISTS (SELECT 1 FROM threads WHERE name = ?1)";
         if row.until == 0
@@ -65,7 +69,7 @@ impl Writer {
     }
 
     /// Removes the claim of a thread that is no longer stored.
-    pub(super) fn drop_claim(&mut self, thread: &ThreadId) -> Result<(), Fault> {
+    pub(super) fn drop_claim(&mut self, thread: &ThreadId) -> Result<(), SqliteFault> {
         self.conn
             .prepare_cached("DELETE FROM claims WHERE thread = ?1")?
             .execute([thread.as_str()])?;
@@ -74,13 +78,13 @@ impl Writer {
     }
 
     /// True while a run holds the thread.
-    pub(super) fn is_claimed(&self, thread: &ThreadId) -> Result<bool, Fault> {
+    pub(super) fn is_claimed(&self, thread: &ThreadId) -> Result<bool, SqliteFault> {
         Ok(read(&self.conn, thread)?.is_some_and(|row| row.until > now()))
     }
 }
 
 /// The stored claim of a thread.
-pub(in crate::sqlite) fn read(conn: &Connection, thread: &ThreadId) -> Result<Option<ClaimRow>, Fault> {
+pub(in crate::sqlite) fn read(conn: &Connection, thread: &ThreadId) -> Result<Option<ClaimRow>, SqliteFault> {
     let sql = "SELECT claim, number, holder, name, until FROM claims WHERE thread = ?1";
     let row = conn
         .prepare_cached(sql)?

@@ -4,7 +4,7 @@ use super::*;
 
 impl Writer {
     /// Of one caller, in order.
-    pub(super) fn commits(&mut self, commits: &[Commit]) -> Result<(), Fault> {
+    pub(super) fn commits(&mut self, commits: &[Commit]) -> Result<(), SqliteFault> {
         let writes = commits.iter().map(|commit| commit.writes.iter().collect());
         let mut writes: Vec<Vec<&TaskWrites>> = writes.collect();
         for (n, commit) in commits.iter().enumerate() {
@@ -26,7 +26,7 @@ impl Writer {
         Ok(())
     }
 
-    fn commit(&mut self, commit: &Commit, writes: &[&TaskWrites]) -> Result<(), Fault> {
+    fn commit(&mut self, commit: &Commit, writes: &[&TaskWrites]) -> Result<(), SqliteFault> {
         let Commit {
             thread,
             ns,
@@ -93,7 +93,7 @@ impl Writer {
         Ok(())
     }
 
-    pub(super) fn space(&mut self, thread: &ThreadId, ns: &Name) -> Result<Option<i64>, Fault> {
+    pub(super) fn space(&mut self, thread: &ThreadId, ns: &Name) -> Result<Option<i64>, SqliteFault> {
         let key = (thread.clone(), ns.clone());
         if let Some(space) = self.spaces.get(&key) {
             return Ok(Some(*space));
@@ -118,7 +118,7 @@ impl Writer {
         self.spaces.insert(key, space);
     }
 
-    pub(super) fn make_space(&mut self, thread: &ThreadId, ns: &Name) -> Result<i64, Fault> {
+    pub(super) fn make_space(&mut self, thread: &ThreadId, ns: &Name) -> Result<i64, SqliteFault> {
         self.wrote = true;
         let name = thread.as_str();
         self.conn
@@ -132,7 +132,7 @@ impl Writer {
         Ok(space)
     }
 
-    pub(super) fn seq(&mut self, space: i64, id: &CheckpointId) -> Result<Option<i64>, Fault> {
+    pub(super) fn seq(&mut self, space: i64, id: &CheckpointId) -> Result<Option<i64>, SqliteFault> {
         if let Some(known) = self.known.get(&(space, id.clone())) {
             return Ok(Some(known.seq));
         }
@@ -148,7 +148,7 @@ impl Writer {
     }
 
     /// Does an id come after every stored one of its namespace? Those that were just made do, and nothing need be asked.
-    fn is_beyond(&mut self, space: i64, id: &CheckpointId) -> Result<bool, Fault> {
+    fn is_beyond(&mut self, space: i64, id: &CheckpointId) -> Result<bool, SqliteFault> {
         let Some(id) = uuid_bytes(id.as_str()) else {
             return Ok(false);
         };
@@ -179,7 +179,7 @@ impl Writer {
         space: i64,
         thread: &ThreadId,
         id: &CheckpointId,
-    ) -> Result<Option<Arc<Known>>, Fault> {
+    ) -> Result<Option<Arc<KnownRows>>, SqliteFault> {
         if let Some(known) = self.known.get(&(space, id.clone())) {
             return Ok(Some(known.clone()));
         }
@@ -197,7 +197,7 @@ impl Writer {
         let mut view = self.view();
         let (parents, user) = view.meta(meta, &place)?;
         let state = view.state(seq, &place)?;
-        let known = Arc::new(Known {
+        let known = Arc::new(KnownRows {
             seq,
             depth,
             weight,
@@ -225,7 +225,7 @@ impl Writer {
         }
     }
 
-    fn remember(&mut self, space: i64, id: &CheckpointId, known: Arc<Known>) {
+    fn remember(&mut self, space: i64, id: &CheckpointId, known: Arc<KnownRows>) {
         if self.known.len() >= KNOWN
             && let Some((space, id)) = self.known.keys().next().cloned()
         {
@@ -248,7 +248,7 @@ impl Writer {
         thread: &ThreadId,
         put: &Put,
         tasks: &[&TaskWrites],
-    ) -> Result<(i64, usize), Fault> {
+    ) -> Result<(i64, usize), SqliteFault> {
         let checkpoint = &put.checkpoint;
         let parent = match &checkpoint.parent {
             Some(id) => self.known(space, thread, id)?,
@@ -309,12 +309,12 @@ impl Writer {
         Ok((seq, early.tasks))
     }
 
-    pub(super) fn insert(&mut self, sql: &str, values: &[&dyn ToSql]) -> Result<i64, Fault> {
+    pub(super) fn insert(&mut self, sql: &str, values: &[&dyn ToSql]) -> Result<i64, SqliteFault> {
         self.wrote = true;
         Ok(self.conn.prepare_cached(sql)?.insert(values)?)
     }
 
-    pub(super) fn name(&mut self, name: &Name) -> Result<i64, Fault> {
+    pub(super) fn name(&mut self, name: &Name) -> Result<i64, SqliteFault> {
         // Making a name is harmless on its own: nothing refers to it until the job's rows do.
         self.names.row(&self.conn, name)
     }
@@ -327,10 +327,10 @@ struct Values<'w> {
 }
 
 impl Tables for Values<'_> {
-    type Slot = Slot;
-    type Error = Fault;
+    type Slot = SqliteSlot;
+    type Error = SqliteFault;
 
-    fn name(&mut self, name: &Name) -> Result<i64, Fault> {
+    fn name(&mut self, name: &Name) -> Result<i64, SqliteFault> {
         self.writer.name(name)
     }
 
@@ -338,14 +338,14 @@ impl Tables for Values<'_> {
         &mut self,
         channel: &Name,
         value: &Value,
-        before: Option<&Slot>,
+        before: Option<&SqliteSlot>,
         appended_from: Option<usize>,
-    ) -> Result<Slot, Fault> {
+    ) -> Result<SqliteSlot, SqliteFault> {
         self.writer
             .store(channel, value, appended_from.zip(before), self.thread)
     }
 
-    fn metadata(&mut self, _: &Metadata, text: String) -> Result<i64, Fault> {
+    fn metadata(&mut self, _: &Metadata, text: String) -> Result<i64, SqliteFault> {
         self.writer
             .insert("INSERT INTO metas (json) VALUES (?1)", &[&text])
     }

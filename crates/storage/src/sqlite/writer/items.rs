@@ -2,14 +2,14 @@
 
 use rusqlite::{OptionalExtension, params};
 use superstep::Value;
-use superstep::store::{Prepared, Renewed, Written};
+use superstep::store::{NewVectors, Prepared, Written};
 
-use super::super::fault::Fault;
+use super::super::fault::SqliteFault;
 use super::super::store::{SAID, SWEPT, bytes, joined, number};
 use super::{ItemChanges, Writer};
 
 impl Writer {
-    pub(super) fn items(&mut self, changes: &ItemChanges) -> Result<(), Fault> {
+    pub(super) fn items(&mut self, changes: &ItemChanges) -> Result<(), SqliteFault> {
         let ItemChanges { batch, touched } = changes;
         self.wrote = true;
         let now = number(batch.now);
@@ -28,7 +28,7 @@ impl Writer {
             .try_for_each(|write| self.item(batch, write, embedding))
     }
 
-    fn embedding(&self, name: &str) -> Result<i64, Fault> {
+    fn embedding(&self, name: &str) -> Result<i64, SqliteFault> {
         let known = self
             .conn
             .prepare_cached("SELECT id FROM store_embeddings WHERE name = ?1")?
@@ -43,7 +43,7 @@ impl Writer {
         Ok(self.conn.last_insert_rowid())
     }
 
-    fn item(&self, batch: &Prepared, write: &Written, embedding: Option<i64>) -> Result<(), Fault> {
+    fn item(&self, batch: &Prepared, write: &Written, embedding: Option<i64>) -> Result<(), SqliteFault> {
         let namespace = joined(&write.namespace);
         let before: Option<(i64, i64, Option<i64>)> = self
             .conn
@@ -104,7 +104,7 @@ impl Writer {
     }
 
     /// What has no vectors has an empty one, which nothing finds: it was embedded.
-    fn vectors(&self, id: i64, embedding: i64, vectors: &[Vec<f32>]) -> Result<(), Fault> {
+    fn vectors(&self, id: i64, embedding: i64, vectors: &[Vec<f32>]) -> Result<(), SqliteFault> {
         if vectors.is_empty() {
             return self.vector(id, embedding, &[]);
         }
@@ -113,7 +113,7 @@ impl Writer {
             .try_for_each(|vector| self.vector(id, embedding, &bytes(vector)))
     }
 
-    fn vector(&self, id: i64, embedding: i64, data: &[u8]) -> Result<(), Fault> {
+    fn vector(&self, id: i64, embedding: i64, data: &[u8]) -> Result<(), SqliteFault> {
         let sql = "INSERT INTO store_vectors (item, embedding, data) VALUES (?1, ?2, ?3)";
         self.conn
             .prepare_cached(sql)?
@@ -122,7 +122,11 @@ impl Writer {
     }
 
     /// Gives items new vectors in place of all that they had.
-    pub(super) fn renew(&mut self, embedding: &str, renewed: &[Renewed]) -> Result<u64, Fault> {
+    pub(super) fn replace_vectors(
+        &mut self,
+        embedding: &str,
+        renewed: &[NewVectors],
+    ) -> Result<u64, SqliteFault> {
         let (embedding, said) = (self.embedding(embedding)?, self.embedding(SAID)?);
         let mut count = 0;
         for one in renewed {
@@ -148,7 +152,7 @@ impl Writer {
     }
 
     /// No query finds the item any more.
-    fn unfound(&self, id: i64) -> Result<(), Fault> {
+    fn unfound(&self, id: i64) -> Result<(), SqliteFault> {
         self.conn
             .prepare_cached("DELETE FROM store_words WHERE rowid = ?1")?
             .execute([id])?;
@@ -159,7 +163,7 @@ impl Writer {
     }
 
     /// Removes some of what has expired: commits wait for the writer, so it is never busy with all of it.
-    pub(super) fn sweep(&mut self, now: u64) -> Result<u64, Fault> {
+    pub(super) fn sweep(&mut self, now: u64) -> Result<u64, SqliteFault> {
         let expired: Vec<i64> = self
             .conn
             .prepare_cached("SELECT id FROM store_items WHERE expires_at <= ?1 LIMIT ?2")?

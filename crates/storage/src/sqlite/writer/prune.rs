@@ -11,7 +11,7 @@ use crate::codec::pruning::{Looked, doomed};
 pub(super) type Step<'a> = &'a dyn Fn(u64) -> Result<(), StorageError>;
 
 impl Writer {
-    pub(super) fn prune(&mut self, pruning: &Pruning, progress: &Progress) -> Result<Removal, Fault> {
+    pub(super) fn prune(&mut self, pruning: &Pruning, progress: &Progress) -> Result<Removal, SqliteFault> {
         let threads: Vec<ThreadId> = match &pruning.scope {
             Scope::Threads(threads, _) => Scope::distinct(threads),
             Scope::Runs(runs) => self.threads_of(runs)?,
@@ -28,7 +28,7 @@ impl Writer {
         threads: &[ThreadId],
         removal: &mut Removal,
         progress: &Progress,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SqliteFault> {
         let mut total = 0;
         for thread in threads {
             total += self.checkpoints_of(thread)?;
@@ -73,7 +73,7 @@ impl Writer {
         Ok(())
     }
 
-    pub(super) fn checkpoints_of(&self, thread: &ThreadId) -> Result<u64, Fault> {
+    pub(super) fn checkpoints_of(&self, thread: &ThreadId) -> Result<u64, SqliteFault> {
         let sql = "SELECT count(*) FROM threads t JOIN spaces s ON s.thread = t.id
                    JOIN checkpoints c ON c.space = s.id WHERE t.name = ?1";
         let count: i64 = self
@@ -83,7 +83,7 @@ impl Writer {
         Ok(count.unsigned_abs())
     }
 
-    fn threads_of(&self, runs: &[String]) -> Result<Vec<ThreadId>, Fault> {
+    fn threads_of(&self, runs: &[String]) -> Result<Vec<ThreadId>, SqliteFault> {
         let mut threads = BTreeSet::new();
         for run in runs {
             let mut statement = self.conn.prepare_cached(
@@ -99,7 +99,7 @@ impl Writer {
         Ok(threads.into_iter().collect())
     }
 
-    fn rows(&self, space: i64) -> Result<Vec<Looked<i64>>, Fault> {
+    fn rows(&self, space: i64) -> Result<Vec<Looked<i64>>, SqliteFault> {
         let mut statement = self.conn.prepare_cached(
             "SELECT c.seq, c.id, CASE typeof(c.parent) WHEN 'integer' THEN p.id ELSE c.parent END,
              json_extract(m.json, '$[1].run_id')
@@ -127,7 +127,7 @@ impl Writer {
         thread: &ThreadId,
         gone: &HashSet<i64>,
         step: Step<'_>,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, SqliteFault> {
         if gone.is_empty() {
             return Ok(0);
         }
@@ -169,7 +169,7 @@ impl Writer {
             kept_metas.insert(meta);
             let id = id.map_or_else(|| format!("in row {seq}"), |id| id.0);
             let place = format!("Checkpoint {id} of thread {thread}");
-            let mut delta = decoded.map_err(|cause| Fault::corrupt(&place, cause))?;
+            let mut delta = decoded.map_err(|cause| SqliteFault::corrupt(&place, cause))?;
             if let Some(parent) = parent.filter(|parent| gone.contains(parent)) {
                 if depth > 0 {
                     delta = self.whole(seq, &place)?;
@@ -207,13 +207,13 @@ impl Writer {
     }
 
     /// The whole state of a checkpoint as one delta.
-    pub(super) fn whole(&mut self, seq: i64, place: &str) -> Result<Delta, Fault> {
+    pub(super) fn whole(&mut self, seq: i64, place: &str) -> Result<Delta, SqliteFault> {
         let state = self.view().state(seq, place)?;
         state.snapshot(|name| self.name(name))
     }
 
     /// Adds the rows that these build on.
-    pub(super) fn add_bases(&self, items: &mut HashSet<i64>) -> Result<(), Fault> {
+    pub(super) fn add_bases(&self, items: &mut HashSet<i64>) -> Result<(), SqliteFault> {
         let mut open: Vec<i64> = items.iter().copied().collect();
         while let Some(item) = open.pop() {
             if let Some((_, Some(base), _)) = self.read_link(item)?
@@ -235,7 +235,7 @@ impl Writer {
         &mut self,
         items: impl IntoIterator<Item = &'a i64>,
         step: Step<'_>,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, SqliteFault> {
         let mut freed = 0;
         let mut statement = self.conn.prepare_cached(self.dropping(
             "SELECT refs, length(data) FROM items WHERE id = ?1",
@@ -257,7 +257,10 @@ impl Writer {
         Ok(freed.unsigned_abs())
     }
 
-    pub(super) fn drop_metas<'a>(&mut self, metas: impl IntoIterator<Item = &'a i64>) -> Result<u64, Fault> {
+    pub(super) fn drop_metas<'a>(
+        &mut self,
+        metas: impl IntoIterator<Item = &'a i64>,
+    ) -> Result<u64, SqliteFault> {
         let mut freed = 0;
         let mut statement = self.conn.prepare_cached(self.dropping(
             "SELECT length(json) FROM metas WHERE id = ?1",
@@ -271,7 +274,11 @@ impl Writer {
     }
 
     /// Removes checkpoint rows with their writes; what the writes refer to is released.
-    pub(super) fn drop_checkpoints(&mut self, seqs: &HashSet<i64>, step: Step<'_>) -> Result<u64, Fault> {
+    pub(super) fn drop_checkpoints(
+        &mut self,
+        seqs: &HashSet<i64>,
+        step: Step<'_>,
+    ) -> Result<u64, SqliteFault> {
         let mut freed = 0;
         let mut writes = self.conn.prepare_cached(self.dropping(
             "SELECT data FROM writes WHERE checkpoint = ?1",

@@ -11,7 +11,11 @@ const WORDS: &str = "DROP TABLE store_words;
     CREATE VIRTUAL TABLE store_words USING fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii')";
 
 impl Writer {
-    pub(super) fn repair(&mut self, progress: &Progress, cutting: &StoreConfig) -> Result<Integrity, Fault> {
+    pub(super) fn repair(
+        &mut self,
+        progress: &Progress,
+        cutting: &StoreConfig,
+    ) -> Result<Integrity, SqliteFault> {
         let findings = self.view().check(progress)?;
         if findings.integrity.is_sound() {
             return Ok(findings.integrity);
@@ -68,7 +72,7 @@ impl Writer {
     }
 
     /// Moves an item that cannot be read out of the way of those that look for it, with what was stored as text.
-    fn set_aside(&mut self, row: i64) -> Result<(), Fault> {
+    fn set_aside(&mut self, row: i64) -> Result<(), SqliteFault> {
         let (namespace, key, text): (Option<String>, Option<String>, String) = self.conn.query_row(
             "SELECT CAST(namespace AS TEXT), CAST(key AS TEXT), CAST(value AS BLOB) FROM store_items WHERE id = ?1",
             [row],
@@ -101,7 +105,7 @@ impl Writer {
 
     /// Makes the index of words again. What a put said about its words is not stored, so each item is found as one whose
     /// put said nothing.
-    fn cut_words(&mut self, cutting: &StoreConfig) -> Result<(), Fault> {
+    fn cut_words(&mut self, cutting: &StoreConfig) -> Result<(), SqliteFault> {
         let emptied = self
             .conn
             .execute_batch("INSERT INTO store_words (store_words) VALUES ('delete-all')");
@@ -123,11 +127,11 @@ impl Writer {
     }
 
     /// Removes what nothing refers to and writes down how often parts are referred to.
-    fn count_again(&mut self) -> Result<(), Fault> {
+    fn count_again(&mut self) -> Result<(), SqliteFault> {
         let found = self.view().reachable()?;
         self.conn
             .execute_batch("DELETE FROM writes WHERE checkpoint NOT IN (SELECT seq FROM checkpoints)")?;
-        let stray = |table: &str, known: &dyn Fn(i64) -> bool| -> Result<(), Fault> {
+        let stray = |table: &str, known: &dyn Fn(i64) -> bool| -> Result<(), SqliteFault> {
             let mut rows: Vec<i64> = self
                 .conn
                 .prepare(&format!("SELECT id FROM {table}"))?

@@ -113,7 +113,7 @@ enum Place {
 
 impl Writer {
     /// What is known of the writes of a checkpoint, or what its row says.
-    fn written(&mut self, seq: i64, place: impl Fn() -> String) -> Result<Written, Fault> {
+    fn written(&mut self, seq: i64, place: impl Fn() -> String) -> Result<Written, SqliteFault> {
         if let Some(written) = self.written.remove(&seq) {
             return Ok(written);
         }
@@ -122,7 +122,7 @@ impl Writer {
             .prepare_cached("SELECT tasks, length(delta) FROM checkpoints WHERE seq = ?1")?
             .query_row([seq], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let short =
-            Tasks::decode(&blob.unwrap_or_default()).map_err(|cause| Fault::corrupt(place(), cause))?;
+            Tasks::decode(&blob.unwrap_or_default()).map_err(|cause| SqliteFault::corrupt(place(), cause))?;
         Ok(Written {
             short,
             room: delta <= ROOM as i64,
@@ -130,9 +130,14 @@ impl Writer {
         })
     }
 
-    pub(super) fn write(&mut self, seq: i64, thread: &ThreadId, task: &TaskWrites) -> Result<(), Fault> {
+    pub(super) fn write(
+        &mut self,
+        seq: i64,
+        thread: &ThreadId,
+        task: &TaskWrites,
+    ) -> Result<(), SqliteFault> {
         let stored = || format!("The stored writes of task {} of thread {thread}", task.task_id);
-        let damaged = |cause: String| Fault::corrupt(stored(), cause);
+        let damaged = |cause: String| SqliteFault::corrupt(stored(), cause);
         let known = self.written.contains_key(&seq);
         let mut written = self.written(seq, stored)?;
         let (at, rows) = self.stored_writes(seq, &task.task_id, &written, damaged)?;
@@ -162,7 +167,7 @@ impl Writer {
         thread: &ThreadId,
         delta: usize,
         tasks: &[&TaskWrites],
-    ) -> Result<Early, Fault> {
+    ) -> Result<Early, SqliteFault> {
         let mut early = Early {
             written: Written::nothing(delta),
             blob: None,
@@ -174,7 +179,7 @@ impl Writer {
             let (at, rows) = match written.find(&task.task_id) {
                 Some((at, rows)) => (
                     at,
-                    Rows::decode(rows).map_err(|cause| Fault::corrupt("a task".to_owned(), cause))?,
+                    Rows::decode(rows).map_err(|cause| SqliteFault::corrupt("a task".to_owned(), cause))?,
                 ),
                 None => (Place::Nowhere, Rows::default()),
             };
@@ -195,7 +200,7 @@ impl Writer {
     }
 
     /// What is stored of a task, and what it wrote now.
-    fn join(&mut self, thread: &ThreadId, task: &TaskWrites, mut rows: Rows) -> Result<Joined, Fault> {
+    fn join(&mut self, thread: &ThreadId, task: &TaskWrites, mut rows: Rows) -> Result<Joined, SqliteFault> {
         let place = || format!("a write of task {}", task.task_id);
         let stored = || format!("The stored writes of task {} of thread {thread}", task.task_id);
         for write in &task.writes {
@@ -203,7 +208,7 @@ impl Writer {
             match there {
                 Some(_) if write.idx >= 0 => continue,
                 Some((.., old)) => {
-                    let old = split(old).map_err(|cause| Fault::corrupt(stored(), cause))?;
+                    let old = split(old).map_err(|cause| SqliteFault::corrupt(stored(), cause))?;
                     self.shelves.release(&old.0);
                 }
                 None => {}
@@ -220,7 +225,7 @@ impl Writer {
     }
 
     /// Stores what a task wrote in a row of its own.
-    pub(super) fn own_row(&mut self, seq: i64, written: &mut Written, long: Long) -> Result<(), Fault> {
+    pub(super) fn own_row(&mut self, seq: i64, written: &mut Written, long: Long) -> Result<(), SqliteFault> {
         if let Some(rest) = long.rest {
             self.set_short(seq, rest)?;
         }
@@ -237,7 +242,7 @@ impl Writer {
         Ok(())
     }
 
-    fn set_short(&self, seq: i64, blob: Option<Vec<u8>>) -> Result<(), Fault> {
+    fn set_short(&self, seq: i64, blob: Option<Vec<u8>>) -> Result<(), SqliteFault> {
         self.conn
             .prepare_cached("UPDATE checkpoints SET tasks = ?2 WHERE seq = ?1")?
             .execute(params![seq, blob])?;
@@ -250,8 +255,8 @@ impl Writer {
         seq: i64,
         task: &TaskId,
         written: &Written,
-        damaged: impl Fn(String) -> Fault,
-    ) -> Result<(Place, Rows), Fault> {
+        damaged: impl Fn(String) -> SqliteFault,
+    ) -> Result<(Place, Rows), SqliteFault> {
         if let Some((place, rows)) = written.find(task) {
             return Ok((place, Rows::decode(rows).map_err(damaged)?));
         }
@@ -271,7 +276,7 @@ impl Writer {
         }
     }
 
-    fn status(&mut self, task: &TaskId, rows: &Rows) -> Result<i64, Fault> {
+    fn status(&mut self, task: &TaskId, rows: &Rows) -> Result<i64, SqliteFault> {
         let channels: Vec<Name> = rows
             .0
             .iter()
@@ -389,8 +394,8 @@ mod tests {
         let found = saver.list(&Default::default()).await.expect("reads");
         assert_eq!(found, memory.list(&Default::default()).await.expect("reads"));
         assert!(saver.verify(false).await.expect("checks").is_sound());
-        let lens = saver.lens(&"u".into()).await.expect("measures");
-        assert_eq!(lens.checkpoints.len(), 2);
+        let breakdown = saver.breakdown(&"u".into()).await.expect("measures");
+        assert_eq!(breakdown.checkpoints.len(), 2);
     }
 
     /// What stands in the rows: what tasks wrote beside their checkpoints, and in rows of their own.

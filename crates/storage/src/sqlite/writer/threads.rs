@@ -3,7 +3,7 @@
 use super::*;
 
 impl Writer {
-    pub(super) fn spaces_of(&self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, Fault> {
+    pub(super) fn spaces_of(&self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, SqliteFault> {
         let mut statement = self.conn.prepare_cached(
             "SELECT s.id, s.ns FROM threads t JOIN spaces s ON s.thread = t.id WHERE t.name = ?1",
         )?;
@@ -14,7 +14,7 @@ impl Writer {
     }
 
     /// Removes a thread; gives the bytes that its rows took. Parts that nothing refers to then go when it is settled.
-    pub(super) fn delete(&mut self, thread: &ThreadId, step: prune::Step<'_>) -> Result<u64, Fault> {
+    pub(super) fn delete(&mut self, thread: &ThreadId, step: prune::Step<'_>) -> Result<u64, SqliteFault> {
         let spaces = self.spaces_of(thread)?;
         self.wrote = true;
         let (mut items, mut metas) = (HashSet::new(), HashSet::new());
@@ -57,7 +57,7 @@ impl Writer {
         Ok(freed)
     }
 
-    pub(super) fn copy(&mut self, from: &ThreadId, to: &ThreadId) -> Result<(), Fault> {
+    pub(super) fn copy(&mut self, from: &ThreadId, to: &ThreadId) -> Result<(), SqliteFault> {
         if from == to {
             return Ok(());
         }
@@ -79,7 +79,7 @@ impl Writer {
         target: i64,
         from: &ThreadId,
         copied: &mut Copied,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SqliteFault> {
         self.wrote = true;
         let seqs: Vec<i64> = self
             .conn
@@ -111,7 +111,7 @@ impl Writer {
                 continue;
             }
             let place = || format!("Checkpoint {} of thread {from}", id.0);
-            let mut delta = Delta::decode(&blob).map_err(|cause| Fault::corrupt(place(), cause))?;
+            let mut delta = Delta::decode(&blob).map_err(|cause| SqliteFault::corrupt(place(), cause))?;
             // What stood there before may differ under the same id: nothing is built on it.
             if depth > 0 && matches!(parent, Sql::Integer(parent) if stood.contains(&parent)) {
                 delta = self.whole(seq, &place())?;
@@ -120,8 +120,8 @@ impl Writer {
             for (.., item) in &mut delta.channels {
                 if *item != 0 {
                     *item = self.copy_item(*item, copied).map_err(|fault| match fault {
-                        Fault::Sql(rusqlite::Error::QueryReturnedNoRows) => {
-                            Fault::corrupt(place(), "a value is missing")
+                        SqliteFault::Sql(rusqlite::Error::QueryReturnedNoRows) => {
+                            SqliteFault::corrupt(place(), "a value is missing")
                         }
                         other => other,
                     })?;
@@ -141,7 +141,7 @@ impl Writer {
             let parent = match parent {
                 Sql::Integer(parent) => {
                     let new = new_seqs.get(&parent).copied();
-                    Sql::Integer(new.ok_or_else(|| Fault::corrupt(place(), "its parent is missing"))?)
+                    Sql::Integer(new.ok_or_else(|| SqliteFault::corrupt(place(), "its parent is missing"))?)
                 }
                 other => other,
             };
@@ -168,14 +168,14 @@ impl Writer {
             while let Some(row) = rows.next()? {
                 let refs = refs_of_writes(row.get_ref(0)?.as_blob().unwrap_or_default());
                 self.shelves
-                    .refer(&refs.map_err(|cause| Fault::corrupt(place(), cause))?);
+                    .refer(&refs.map_err(|cause| SqliteFault::corrupt(place(), cause))?);
             }
         }
         Ok(())
     }
 
     /// Copies a value row and every row it builds on, each once.
-    fn copy_item(&mut self, item: i64, copied: &mut Copied) -> Result<i64, Fault> {
+    fn copy_item(&mut self, item: i64, copied: &mut Copied) -> Result<i64, SqliteFault> {
         let mut chain = Vec::new();
         let mut at = Some(item);
         let mut base: Option<i64> = None;
@@ -198,12 +198,12 @@ impl Writer {
                      SELECT ?2, len, level, run, data, refs, size FROM items WHERE id = ?1 RETURNING id, refs",
                 )?
                 .query_row(params![row, base], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let refs = read_refs(refs.as_deref()).map_err(|cause| Fault::corrupt("A value", cause))?;
+            let refs = read_refs(refs.as_deref()).map_err(|cause| SqliteFault::corrupt("A value", cause))?;
             self.shelves.refer(&refs);
             copied.items.insert(row, new);
             base = Some(new);
         }
-        base.ok_or_else(|| Fault::corrupt("A value", "it is missing"))
+        base.ok_or_else(|| SqliteFault::corrupt("A value", "it is missing"))
     }
 }
 

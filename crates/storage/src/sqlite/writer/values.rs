@@ -7,7 +7,7 @@ use super::*;
 struct Row(i64, Link);
 
 impl Chained for Row {
-    type Error = Fault;
+    type Error = SqliteFault;
     fn level(&self) -> i64 {
         self.1.level
     }
@@ -22,11 +22,11 @@ impl Writer {
         &mut self,
         channel: &Name,
         value: &Value,
-        appended: Option<(usize, &Slot)>,
+        appended: Option<(usize, &SqliteSlot)>,
         thread: &ThreadId,
-    ) -> Result<Slot, Fault> {
+    ) -> Result<SqliteSlot, SqliteFault> {
         let place = || format!("channel {channel}");
-        if let (Some((from, Slot::Row(base, shape))), Value::Array(list)) = (appended, value)
+        if let (Some((from, SqliteSlot::Row(base, shape))), Value::Array(list)) = (appended, value)
             && let Some(link) = self.link(*base, *shape)?
             // What the engine says must fit what is stored, or the list would come back wrong.
             && link.len == from
@@ -37,7 +37,7 @@ impl Writer {
                 chain::place(Row(newest, link), |row| self.before_run(row))?;
             let new = list.skip(before.len);
             // The items of a folded row are in no other row as they are here.
-            let packed = self.pack(parts::Source::Items(new.iter(), level == 0), place, thread)?;
+            let packed = self.pack(parts::PartSource::Items(new.iter(), level == 0), place, thread)?;
             let comma = u64::from(before.len > 0 && !new.is_empty());
             let link = Link {
                 len: list.len(),
@@ -52,7 +52,7 @@ impl Writer {
             return Ok(slot);
         }
         if let Some(text) = short(value, SHORT) {
-            return Ok(Slot::Text(text.into()));
+            return Ok(SqliteSlot::Text(text.into()));
         }
         let packed = self.pack(one(value), place, thread)?;
         let shape = match value.as_array() {
@@ -75,7 +75,7 @@ impl Writer {
         base: Option<i64>,
         shape: Shape,
         packed: Packed,
-    ) -> Result<Slot, Fault> {
+    ) -> Result<SqliteSlot, SqliteFault> {
         let (len, level, run, size) = match shape {
             Shape::List(link) => (Some(link.len as i64), link.level, link.run, link.size),
             _ => (None, 0, 0, Some(packed.size)),
@@ -92,16 +92,16 @@ impl Writer {
                 &size.map(|size| size as i64),
             ],
         )?;
-        Ok(Slot::Row(row, shape))
+        Ok(SqliteSlot::Row(row, shape))
     }
 
     /// Packs a value; what it refers to is counted.
     pub(super) fn pack<'v>(
         &mut self,
-        source: parts::Source<'v, impl Iterator<Item = &'v Value>>,
+        source: parts::PartSource<'v, impl Iterator<Item = &'v Value>>,
         what: impl Fn() -> String,
         thread: &ThreadId,
-    ) -> Result<Packed, Fault> {
+    ) -> Result<Packed, SqliteFault> {
         self.shelves
             .pack(&self.conn, source)
             .map_err(|error| match error {
@@ -111,7 +111,7 @@ impl Writer {
     }
 
     /// The link of a list row; `None` when the value is not a list or its row is gone.
-    fn link(&mut self, row: i64, shape: Shape) -> Result<Option<Link>, Fault> {
+    fn link(&mut self, row: i64, shape: Shape) -> Result<Option<Link>, SqliteFault> {
         match shape {
             Shape::Plain => Ok(None),
             Shape::List(link) => Ok(Some(link)),
@@ -120,7 +120,7 @@ impl Writer {
     }
 
     /// The link of a list row, its base and its bytes.
-    pub(super) fn read_link(&self, row: i64) -> Result<Option<(Link, Option<i64>, i64)>, Fault> {
+    pub(super) fn read_link(&self, row: i64) -> Result<Option<(Link, Option<i64>, i64)>, SqliteFault> {
         let found = self
             .conn
             .prepare_cached("SELECT len, level, run, size, base, length(data) FROM items WHERE id = ?1")?
@@ -141,7 +141,7 @@ impl Writer {
     }
 
     /// The row before the run that this row ends, and the bytes of the run.
-    fn before_run(&self, row: &Row) -> Result<Option<(Row, i64)>, Fault> {
+    fn before_run(&self, row: &Row) -> Result<Option<(Row, i64)>, SqliteFault> {
         let (mut at, mut bytes, mut boundary) = (row.0, 0, None);
         for _ in 0..row.1.run {
             let Some((_, Some(before), size)) = self.read_link(at)? else {
@@ -157,6 +157,6 @@ impl Writer {
 }
 
 /// One value to pack.
-pub(super) fn one<'v>(value: &'v Value) -> parts::Source<'v, std::iter::Empty<&'v Value>> {
-    parts::Source::Value(value)
+pub(super) fn one<'v>(value: &'v Value) -> parts::PartSource<'v, std::iter::Empty<&'v Value>> {
+    parts::PartSource::Value(value)
 }

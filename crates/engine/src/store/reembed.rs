@@ -30,7 +30,7 @@ pub struct Outdated {
 
 /// New vectors for an item, if its value still is the one that was put at this time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Renewed {
+pub struct NewVectors {
     /// Where it is.
     pub place: Place,
     /// When the value was put that these are the vectors of.
@@ -49,7 +49,7 @@ impl VectorIndex {
 /// Embeds everything anew that another embedding made vectors of, and what was put while the store had no index; says how
 /// many items that were. What a put excluded stays excluded, and no item is taken for changed. It may be stopped at any
 /// time, and goes on where it ended when it is called again.
-pub(super) async fn embed_anew<S: Store + ?Sized>(store: &S, progress: &Progress) -> Result<u64, StoreError> {
+pub(super) async fn reembed<S: Store + ?Sized>(store: &S, progress: &Progress) -> Result<u64, StoreError> {
     let Some(config) = store.config().filter(|config| config.index.is_some()) else {
         return Err(StoreError::Query(
             "the store has no vector index. Open it with one; a search by words needs nothing anew."
@@ -63,12 +63,14 @@ pub(super) async fn embed_anew<S: Store + ?Sized>(store: &S, progress: &Progress
         after = Some(last.place.clone());
         for group in page.chunks(GROUP) {
             progress.at(done, 0).map_err(StoreError::Storage)?;
-            done += store.renew(renewed(config, group.to_vec()).await?).await?;
+            done += store
+                .replace_vectors(new_vectors(config, group.to_vec()).await?)
+                .await?;
         }
     }
 }
 
-async fn renewed(config: &StoreConfig, page: Vec<Outdated>) -> Result<Vec<Renewed>, StoreError> {
+async fn new_vectors(config: &StoreConfig, page: Vec<Outdated>) -> Result<Vec<NewVectors>, StoreError> {
     let mut texts = prepare::Texts::default();
     let mut wanted = Vec::with_capacity(page.len());
     for item in &page {
@@ -81,7 +83,7 @@ async fn renewed(config: &StoreConfig, page: Vec<Outdated>) -> Result<Vec<Renewe
         );
     }
     let vectors = config.embed(texts.all).await?;
-    let renewed = page.into_iter().zip(wanted).map(|(item, wanted)| Renewed {
+    let renewed = page.into_iter().zip(wanted).map(|(item, wanted)| NewVectors {
         place: item.place,
         updated_at: item.updated_at,
         vectors: wanted.into_iter().map(|text| vectors[text].clone()).collect(),

@@ -15,7 +15,7 @@ use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
 use crate::stream::events::{Interrupt, Payload, StreamMode, Update};
 use crate::stream::run_config::RunConfig;
-use crate::task::{self, End, Work};
+use crate::task::{self, End, TaskWork};
 use crate::value::Value;
 
 /// What a node did when it ran alone.
@@ -102,7 +102,7 @@ impl Graph {
             emitter.clone(),
         );
         let task_ns = context.info().checkpoint_ns.clone();
-        let work = Work {
+        let work = TaskWork {
             state: live.state.clone(),
             input,
             call: None,
