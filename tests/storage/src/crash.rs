@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use superstep::{Checkpointer as _, ListQuery};
+use superstep::ListQuery;
 
 use crate::oracle::{Count, Oracle};
 use crate::place::Place;

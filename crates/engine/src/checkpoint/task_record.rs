@@ -352,7 +352,12 @@ mod tests {
         };
         let stored = record.to_value();
         assert_eq!(TaskRecord::from_value(&stored), record);
-        assert_eq!(stored["decisions"][0]["values"]["y"]["size"], json!(502));
+        let decision = stored.get("decisions").and_then(|list| list.at(0).cloned());
+        let value = decision.and_then(|decision| decision.get("values")?.get("y").cloned());
+        assert_eq!(
+            value.and_then(|value| value.get("size").cloned()),
+            Some(json!(502))
+        );
         let all = TaskRecord {
             reads: KeysRead::All,
             ..TaskRecord::default()

@@ -15,12 +15,18 @@ use crate::wire::{
 
 /// Bytes that are kept of all threads together.
 const MOST_BYTES: i64 = 256 << 20;
+/// Exchanges of an answer, and bytes of what was sent and answered in them.
+const MOST_READ: usize = 10_000;
+const MOST_READ_BYTES: usize = 8 << 20;
+/// Milliseconds that a task may take for its exchanges to be found by when they were sent.
+const LONGEST_TASK: f64 = 3_600_000.0;
 
 fn view(exchange: Exchange) -> ExchangeView {
     let count = |usage: &Json, name: &str| usage[name].as_u64().unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
     let at = exchange.at as f64;
     ExchangeView {
+        task_id: String::new(),
         model: exchange.model,
         address: exchange.address,
         at,
@@ -88,18 +94,40 @@ impl Ledger {
         })
     }
 
-    fn exchanges(&self, thread_id: &str, task_id: &str) -> Result<Vec<ExchangeView>, Problem> {
-        let bodies = self.with(|c| {
+    fn exchanges(&self, request: &ReadExchanges) -> Result<Vec<ExchangeView>, Problem> {
+        self.with(|c| {
             let mut statement = c.prepare_cached(
-                "SELECT body FROM exchanges WHERE thread_id = ?1 AND task_id = ?2 ORDER BY id",
+                "SELECT task_id, body FROM exchanges WHERE thread_id = ?1 AND (?2 IS NULL OR task_id = ?2) \
+                 ORDER BY id DESC",
             )?;
-            let rows = statement.query_map([thread_id, task_id], |row| row.get::<_, String>(0))?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
-        })?;
-        Ok(bodies
-            .iter()
-            .filter_map(|body| serde_json::from_str(body).ok())
-            .collect())
+            let mut rows = statement.query(params![request.thread_id, request.task_id])?;
+            let (mut found, mut bytes) = (Vec::new(), 0);
+            while let Some(row) = rows.next()? {
+                let body: String = row.get(1)?;
+                let Ok(mut one) = serde_json::from_str::<ExchangeView>(&body) else {
+                    continue;
+                };
+                // They are kept when a task is over; a task that began before may have ended after.
+                if request.since.is_some_and(|since| one.at < since) {
+                    if request.since.is_some_and(|since| one.at < since - LONGEST_TASK) {
+                        break;
+                    }
+                    continue;
+                }
+                one.task_id = row.get(0)?;
+                if request.brief {
+                    (one.request, one.response) = (Json::Null, String::new());
+                } else {
+                    bytes += body.len();
+                }
+                found.push(one);
+                if found.len() == MOST_READ || bytes > MOST_READ_BYTES {
+                    break;
+                }
+            }
+            found.reverse();
+            Ok(found)
+        })
     }
 }
 
@@ -115,7 +143,7 @@ impl Workbench {
         request: ReadExchanges,
     ) -> Result<ExchangeList, Problem> {
         let this = self.clone();
-        let exchanges = blocking(move || this.ledger.exchanges(&request.thread_id, &request.task_id));
+        let exchanges = blocking(move || this.ledger.exchanges(&request));
         Ok(ExchangeList {
             exchanges: exchanges.await??,
         })
@@ -130,6 +158,7 @@ mod tests {
 
     fn exchange(model: &str, length: usize) -> ExchangeView {
         ExchangeView {
+            task_id: String::new(),
             model: model.into(),
             address: String::new(),
             at: 1.0,
@@ -142,6 +171,14 @@ mod tests {
         }
     }
 
+    fn of(task: &str) -> ReadExchanges {
+        ReadExchanges {
+            thread_id: "t".into(),
+            task_id: Some(task.into()),
+            ..ReadExchanges::default()
+        }
+    }
+
     #[test]
     fn they_are_kept_in_order_and_go_with_their_thread() {
         let dir = tempfile::tempdir().unwrap();
@@ -149,12 +186,48 @@ mod tests {
         ledger.keep_exchanges("t", "a", &[exchange("1", 1)]).unwrap();
         ledger.keep_exchanges("t", "b", &[exchange("2", 1)]).unwrap();
         ledger.keep_exchanges("t", "a", &[exchange("3", 1)]).unwrap();
+        let by = |task: &str, one: ExchangeView| ExchangeView {
+            task_id: task.into(),
+            ..one
+        };
         assert_eq!(
-            ledger.exchanges("t", "a").unwrap(),
-            [exchange("1", 1), exchange("3", 1)]
+            ledger.exchanges(&of("a")).unwrap(),
+            [by("a", exchange("1", 1)), by("a", exchange("3", 1))]
         );
         ledger.delete_thread("t").unwrap();
-        assert_eq!(ledger.exchanges("t", "a").unwrap(), []);
+        assert_eq!(ledger.exchanges(&of("a")).unwrap(), []);
+    }
+
+    #[test]
+    fn those_of_a_run_are_found_by_when_they_were_sent() {
+        let dir = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&dir.path().join("workbench.db")).unwrap();
+        // The task that began first ended last.
+        for (task, at) in [("old", 5.0), ("b", 30.0), ("a", 20.0)] {
+            let one = ExchangeView {
+                at,
+                ..exchange(task, 9)
+            };
+            ledger.keep_exchanges("t", task, &[one]).unwrap();
+        }
+        ledger.keep_exchanges("other", "c", &[exchange("c", 9)]).unwrap();
+        let run = ReadExchanges {
+            thread_id: "t".into(),
+            since: Some(20.0),
+            brief: true,
+            ..ReadExchanges::default()
+        };
+        let found = ledger.exchanges(&run).unwrap();
+        let said: Vec<_> = found
+            .iter()
+            .map(|one| (one.task_id.as_str(), one.response.as_str()))
+            .collect();
+        assert_eq!(
+            said,
+            [("b", ""), ("a", "")],
+            "as they were kept, without the texts"
+        );
+        assert_eq!(found[0].tokens, Some(ExchangeTokens { input: 3, output: 4 }));
     }
 
     #[test]
@@ -167,7 +240,7 @@ mod tests {
                 .unwrap();
         }
         let left: Vec<usize> = (0..10)
-            .filter(|n| !ledger.exchanges("t", &format!("task-{n}")).unwrap().is_empty())
+            .filter(|n| !ledger.exchanges(&of(&format!("task-{n}"))).unwrap().is_empty())
             .collect();
         assert_eq!(left, [7, 8, 9]);
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 mod edit;
+mod key_history;
 pub(crate) mod listing;
 pub(crate) mod nested;
 pub(crate) mod provenance;

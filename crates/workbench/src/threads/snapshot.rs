@@ -25,9 +25,9 @@ use crate::wire::{
 };
 
 /// A state as it is shown: with the thread's graph, or the bare values when the graph is gone.
-struct Shown {
-    values: Object,
-    tasks: Vec<TaskSnapshot>,
+pub(super) struct Shown {
+    pub(super) values: Object,
+    pub(super) tasks: Vec<TaskSnapshot>,
     next: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ impl Workbench {
             .ok_or_else(|| no_checkpoint(thread_id, id))
     }
 
-    async fn shown(
+    pub(super) async fn shown(
         &self,
         built: Option<&Arc<Built>>,
         thread_id: &str,
@@ -283,7 +283,7 @@ impl Workbench {
 
     /// The one key of the state that is asked for, read without the others; `None` when only the graph can tell what
     /// its value is: it has none that is stored, or one that is rebuilt, or finished tasks of an open step count.
-    async fn key_alone(&self, request: &ReadValue) -> Result<Option<Object>, Problem> {
+    pub(super) async fn key_alone(&self, request: &ReadValue) -> Result<Option<Object>, Problem> {
         let (Some(id), Some(path)) = (&request.checkpoint_id, request.pointer.strip_prefix('/')) else {
             return Ok(None);
         };
@@ -353,6 +353,21 @@ impl Workbench {
     }
 }
 
+/// The nodes among these tasks that wrote a key, each once.
+pub(super) fn writers(tasks: &[TaskSnapshot], key: &str) -> Vec<String> {
+    let wrote = |task: &&TaskSnapshot| {
+        let result = task.result.as_ref();
+        result.is_some_and(|result| result.get(key).is_some())
+    };
+    let mut names: Vec<String> = tasks
+        .iter()
+        .filter(wrote)
+        .map(|task| task.name.to_string())
+        .collect();
+    names.dedup();
+    names
+}
+
 fn keys(
     head: &CheckpointHead,
     built: Option<&Built>,
@@ -389,44 +404,29 @@ fn keys(
     );
 
     let edited_as = head.metadata.user.get("as_node").and_then(Value::as_str);
-    let wrote = |task: &TaskSnapshot, key: &str| {
-        task.result
-            .as_ref()
-            .is_some_and(|result| result.get(key).is_some())
-    };
     declared_keys
         .into_iter()
         .map(|(key, declared, reducer)| {
             let (value, previous) = (now.values.get(&key), old.get(&key));
             let change = change(previous, value);
-            let mut writers: Vec<String> = match head.metadata.source {
+            let mut wrote: Vec<String> = match head.metadata.source {
                 Source::Update if change != ChangeKind::Same => {
                     edited_as.iter().map(ToString::to_string).collect()
                 }
-                Source::Loop => before
-                    .iter()
-                    .flat_map(|before| &before.tasks)
-                    .filter(|task| wrote(task, &key))
-                    .map(|task| task.name.to_string())
-                    .collect(),
+                Source::Loop => before.map_or_else(Vec::new, |before| writers(&before.tasks, &key)),
                 _ => Vec::new(),
             };
             if live {
-                writers.extend(
-                    now.tasks
-                        .iter()
-                        .filter(|task| wrote(task, &key))
-                        .map(|task| task.name.to_string()),
-                );
+                wrote.extend(writers(&now.tasks, &key));
             }
-            writers.dedup();
+            wrote.dedup();
             KeyView {
                 declared,
                 reducer,
                 value: value.map(values::view),
                 change,
                 previous: previous.filter(|_| change != ChangeKind::Same).map(values::view),
-                writers,
+                writers: wrote,
                 key,
             }
         })

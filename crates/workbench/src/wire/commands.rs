@@ -40,6 +40,7 @@ macro_rules! for_each_command {
             "thread.events" => thread_events(ReadEvents) -> ThreadEvents,
             "thread.exchanges" => thread_exchanges(ReadExchanges) -> ExchangeList,
             "thread.value" => thread_value(ReadValue) -> ValueView,
+            "thread.keyHistory" => thread_key_history(ReadKeyHistory) -> KeyHistory,
             "thread.compare" => thread_compare(Compare) -> Comparison,
             "thread.provenance" => thread_provenance(ReadProvenance) -> ProvenanceView,
             "thread.update" => thread_update(UpdateState) -> Updated,

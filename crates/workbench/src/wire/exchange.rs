@@ -6,19 +6,28 @@ use ts_rs::TS;
 use super::Json;
 
 /// `thread.exchanges`
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadExchanges {
     /// The thread.
     pub thread_id: String,
-    /// The task; one of a nested graph, too.
-    pub task_id: String,
+    /// The task; one of a nested graph, too. Absent for those of all tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub task_id: Option<String>,
+    /// Only those that were sent at or after this moment, in milliseconds since the epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub since: Option<f64>,
+    /// Without what was sent and answered: to sum up time, tokens and cost.
+    #[serde(default)]
+    pub brief: bool,
 }
 
 /// Answer of `thread.exchanges`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct ExchangeList {
-    /// What was asked and answered, the oldest first.
+    /// What was asked and answered, the oldest first; the newest of them when there are very many.
     pub exchanges: Vec<ExchangeView>,
 }
 
@@ -54,7 +63,11 @@ pub struct ExchangeCost {
 
 /// A request to a model and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
 pub struct ExchangeView {
+    /// The task that asked.
+    #[serde(default)]
+    pub task_id: String,
     /// The model as the graph names it.
     pub model: String,
     /// Where the request went; empty for the provider's own address.

@@ -472,6 +472,72 @@ pub struct ReadValue {
     pub limit: u32,
 }
 
+/// `thread.keyHistory`
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadKeyHistory {
+    /// The thread.
+    pub thread_id: String,
+    /// The checkpoint that the history leads to; absent means the newest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub checkpoint_id: Option<String>,
+    /// The state key.
+    pub key: String,
+    /// Only writes of checkpoints before this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub before: Option<String>,
+    /// Most writes; 0 means 100.
+    #[serde(default)]
+    pub limit: u32,
+    /// An expression over `value`: the oldest write after which it was true is answered too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub first_where: Option<String>,
+}
+
+/// A step that wrote a key.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyWrite {
+    /// The checkpoint after it.
+    pub checkpoint_id: String,
+    /// Super-step.
+    pub step: i32,
+    /// When.
+    pub at: String,
+    /// input, loop, update or fork.
+    pub source: String,
+    /// Nodes that wrote it; of an edit, the node it was made as.
+    pub writers: Vec<String>,
+    /// What the write did.
+    pub change: ChangeKind,
+    /// Value before; absent when there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub before: Option<ValueView>,
+    /// Value after; absent when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub after: Option<ValueView>,
+}
+
+/// Answer of `thread.keyHistory`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+pub struct KeyHistory {
+    /// Writes on the way to the checkpoint, the newest first.
+    pub writes: Vec<KeyWrite>,
+    /// Are there older ones?
+    pub more: bool,
+    /// Number of all writes.
+    pub total: u32,
+    /// The oldest write after which the condition was true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub first: Option<KeyWrite>,
+}
+
 /// `thread.compare`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Compare {

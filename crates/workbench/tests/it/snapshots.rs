@@ -369,3 +369,60 @@ async fn a_value_and_an_edge_say_where_they_came_from() {
         .await;
     assert!(missing.message.contains("/none"), "{missing:?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_history_of_a_key_is_the_steps_that_wrote_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Round", round()).await;
+    let (thread, ids) = ran(&mut app, &graph).await;
+    let history = app
+        .ok("thread.keyHistory", json!({"threadId": thread, "key": "n"}))
+        .await;
+    let brief = |history: &Value| -> Vec<String> {
+        let writes = history["writes"].as_array().unwrap().iter();
+        let one = |write: &Value| {
+            let value = |side: &str| write[side]["value"].to_string();
+            format!(
+                "{} {}>{} {}",
+                write["step"],
+                value("before"),
+                value("after"),
+                write["writers"]
+            )
+        };
+        writes.map(one).collect()
+    };
+    // A number with a reducer begins with zero; the last write is the first that is listed.
+    assert_eq!(brief(&history), ["3 1>2 [\"a\"]", "1 0>1 [\"a\"]"]);
+    assert_eq!((&history["total"], &history["more"]), (&json!(2), &json!(false)));
+
+    let page = json!({"threadId": thread, "key": "n", "limit": 1});
+    let newest = app.ok("thread.keyHistory", page).await;
+    assert_eq!((brief(&newest).len(), &newest["more"]), (1, &json!(true)));
+    let before = json!({"threadId": thread, "key": "n", "before": newest["writes"][0]["checkpointId"]});
+    let older = app.ok("thread.keyHistory", before).await;
+    assert_eq!(
+        (brief(&older), &older["more"]),
+        (vec!["1 0>1 [\"a\"]".to_owned()], &json!(false))
+    );
+
+    // Up to a moment of the past, and the other node's key.
+    let past = json!({"threadId": thread, "key": "n", "checkpointId": ids[2]});
+    assert_eq!(app.ok("thread.keyHistory", past).await["total"], 1);
+    let mode = app
+        .ok("thread.keyHistory", json!({"threadId": thread, "key": "mode"}))
+        .await;
+    assert_eq!(brief(&mode), ["2 null>\"x\" [\"b\"]"]);
+    assert_eq!(mode["writes"][0]["change"], "added");
+
+    let first = |condition: &str| json!({"threadId": thread, "key": "n", "firstWhere": condition});
+    let found = app.ok("thread.keyHistory", first("value >= 1")).await;
+    assert_eq!(found["first"]["step"], 1, "the oldest, not the newest");
+    let none = app.ok("thread.keyHistory", first("value > 9")).await;
+    assert!(none.get("first").is_none(), "{none}");
+    for wrong in ["value >", "missing.part.of > 1"] {
+        let problem = app.refused("thread.keyHistory", first(wrong)).await;
+        assert!(problem.message.contains("First where"), "{wrong}: {problem:?}");
+    }
+}

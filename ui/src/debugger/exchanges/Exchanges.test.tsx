@@ -10,6 +10,7 @@ import { concerns } from "./useExchanges";
 afterEach(cleanup);
 
 const exchange: ExchangeView = {
+  taskId: "a",
   model: "openai::gpt-4o-mini",
   address: "http://127.0.0.1:1/v1/",
   at: 0,

@@ -3,6 +3,7 @@ import type { ExchangeView } from "../../ipc/bindings/ExchangeView";
 import { frames, money, sum } from "./exchange-text";
 
 const exchange = (given: Partial<ExchangeView>): ExchangeView => ({
+  taskId: "a",
   model: "openai::m",
   address: "",
   at: 0,

@@ -20,12 +20,46 @@ export function concerns(event: AppEvent, threadId: string, taskId: string): boo
   }
 }
 
+/** What all tasks of the thread's last run asked, read when the run is over and while it goes on. */
+export function useExchangesOfRun(
+  threadId: string | null,
+  since: number | undefined,
+): readonly ExchangeView[] {
+  const [read, setRead] = useState(NONE);
+  useEffect(() => {
+    setRead(NONE);
+    if (threadId === null || since === undefined || Number.isNaN(since)) return;
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const load = () => {
+      timer = undefined;
+      rpc("thread.exchanges", { threadId, since, brief: false }, abort.signal).then(
+        ({ exchanges }) => setRead(exchanges),
+        () => {},
+      );
+    };
+    load();
+    const leave = subscribe((events) => {
+      const ours = events.some(
+        (event) => "threadId" in event && event.threadId === threadId && event.type === "taskEnded",
+      );
+      if (ours) timer ??= setTimeout(load, 300);
+    }, load);
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+      leave();
+    };
+  }, [threadId, since]);
+  return read;
+}
+
 export function useExchanges(threadId: string, taskId: string): readonly ExchangeView[] {
   const [read, setRead] = useState(NONE);
   useEffect(() => {
     const abort = new AbortController();
     const load = () => {
-      rpc("thread.exchanges", { threadId, taskId }, abort.signal)
+      rpc("thread.exchanges", { threadId, taskId, brief: false }, abort.signal)
         .then(({ exchanges }) => {
           if (!abort.signal.aborted)
             setRead((known) => (known.length === exchanges.length ? known : exchanges));

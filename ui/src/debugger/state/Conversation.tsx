@@ -27,7 +27,7 @@ const ROLES: Record<string, Role> = {
 
 const ICONS = { human: User, ai: Bot, system: Cog, tool: Wrench, other: Cog } as const;
 
-function roleOf(message: unknown): Role {
+export function roleOf(message: unknown): Role {
   if (!isObject(message)) return "other";
   const role = message.type ?? message.role;
   return typeof role === "string" ? (ROLES[role] ?? "other") : "other";
@@ -53,7 +53,7 @@ function reasoningOf(message: unknown): string {
 }
 
 /** The text of a message; content may be a text or a list of parts. */
-function textOf(message: unknown): string {
+export function textOf(message: unknown): string {
   if (typeof message === "string") return message;
   if (!isObject(message)) return preview(message, 2000);
   const { content } = message;

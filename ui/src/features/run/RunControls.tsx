@@ -28,6 +28,8 @@ import {
   stop,
 } from "../../debugger/run/actions";
 import { focusNode } from "../../canvas/actions";
+import { useRunCost } from "../../debugger/exchanges/useRunCost";
+import { money } from "../../debugger/exchanges/exchange-text";
 import { standsInside, useNested } from "../../debugger/model/nested";
 import { duration, elapsed, nodeList } from "../../debugger/parts/format";
 import {
@@ -225,6 +227,7 @@ function RunStatusText() {
   // Of all nodes of the step, those that ask or failed.
   const standing = useMemo(() => nodesThat(status, snapshot, live), [status, snapshot, live]);
   const run = lastRun(thread, live);
+  const cost = useRunCost(status === "running" ? undefined : run);
   if (cursor.threadId === null || status === undefined) return null;
   if (past) {
     return (
@@ -252,6 +255,7 @@ function RunStatusText() {
   if (running && run && run.endedAt === undefined) parts.push(elapsed(now - Date.parse(run.startedAt)));
   else if (!running && run?.endedAt)
     parts.push(duration(Date.parse(run.endedAt) - Date.parse(run.startedAt)));
+  if (!running && cost) for (const [currency, amount] of cost) parts.push(money(amount, currency));
   // A run that ended leads to its result, any other to the node that it stands at.
   const [node] = standing.length > 0 ? standing : status === "done" ? [] : (thread?.next ?? []);
   const lead = () => {

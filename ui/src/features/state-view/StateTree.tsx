@@ -13,6 +13,7 @@ import { loadValue, useValues, valueId } from "../../debugger/state/values";
 import type { KeyView } from "../../ipc/bindings/KeyView";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
+import { KeyHistory } from "./KeyHistory";
 import { StateToolbar } from "./StateToolbar";
 import { domId, TreeRow, UnsetRow } from "./TreeRow";
 import { useTreeKeys } from "./useTreeKeys";
@@ -36,6 +37,8 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
   const [search, setSearch] = useState("");
   const [onlyChanged, setOnlyChanged] = useState(false);
   const [focused, setFocused] = useState<string | null>(null);
+  // The place is the one that the history leads to; going to one of its steps does not change it.
+  const [history, setHistory] = useState<{ name: string; place: Loaded["place"] } | null>(null);
   const [editing, setEditing] = useState<Editing | null>(null);
   const pending = useEdits((store) => store.pending);
   const edits =
@@ -107,6 +110,8 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
     beginEdit: (key, pointer) => void beginEdit(key, pointer),
   });
 
+  if (history && history.place.threadId === place.threadId)
+    return <KeyHistory {...history} onClose={() => setHistory(null)} />;
   const items = virtual.getVirtualItems();
   return (
     <>
@@ -164,7 +169,6 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
                 >
                   <TreeRow
                     row={row}
-                    place={place}
                     focused={focused === row.id}
                     chat={chat.has(key.key)}
                     onToggle={toggle}
@@ -177,6 +181,7 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
                         return next;
                       })
                     }
+                    onHistory={(name) => setHistory({ name, place })}
                     onFromStart={(name) => setFromStart((old) => new Set(old).add(name))}
                     onMore={(more) => {
                       if (more.remote) void loadValue(place, view, key);

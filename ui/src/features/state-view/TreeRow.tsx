@@ -9,17 +9,12 @@ import { CopyButton } from "../../debugger/parts/CopyButton";
 import { readablePath } from "../../debugger/parts/diff";
 import { type KeyEdit, useEdits } from "../../debugger/state/edits";
 import { bytes, count, nodeList, plain, preview } from "../../debugger/parts/format";
-import { pathTo } from "../../debugger/timeline/lanes";
 import { Pre } from "../../debugger/parts/Pre";
-import { useRuns } from "../../debugger/model/runStore";
-import type { Loaded } from "../../debugger/model/snapshots";
 import { changeText, isContainer, type StateRow } from "../../debugger/state/state-rows";
 import { WordDiff } from "../../debugger/parts/WordDiff";
 import type { KeyView } from "../../ipc/bindings/KeyView";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { useSession } from "../../state/session";
-import { showToast } from "../../state/toasts";
 
 export const domId = (id: string): string => `state${id}`;
 
@@ -30,7 +25,6 @@ export const textOfValue = (value: unknown): string =>
 
 interface RowProps {
   row: StateRow;
-  place: Loaded["place"];
   focused: boolean;
   chat: boolean;
   onToggle(id: string): void;
@@ -38,13 +32,13 @@ interface RowProps {
   onChat(key: string): void;
   onMore(row: Extract<StateRow, { type: "more" }>): void;
   onFromStart(key: string): void;
+  onHistory(key: string): void;
 }
 
 const indent = (depth: number) => ({ paddingLeft: 12 + depth * 14 });
 
 export function TreeRow({
   row,
-  place,
   focused,
   chat,
   onToggle,
@@ -52,13 +46,14 @@ export function TreeRow({
   onChat,
   onMore,
   onFromStart,
+  onHistory,
 }: RowProps) {
   switch (row.type) {
     case "key":
       return (
         <KeyRow
           row={row}
-          place={place}
+          onHistory={onHistory}
           focused={focused}
           chat={chat}
           onToggle={onToggle}
@@ -139,12 +134,12 @@ export function TreeRow({
 
 const KeyRow = memo(function KeyRow({
   row,
-  place,
   focused,
   chat,
   onToggle,
   onEdit,
   onChat,
+  onHistory,
 }: Omit<RowProps, "row" | "onMore" | "onFromStart"> & { row: Extract<StateRow, { type: "key" }> }) {
   const { view, edit, value, here } = row;
   const change = changeText(view);
@@ -196,7 +191,14 @@ const KeyRow = memo(function KeyRow({
           className="ml-auto hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex"
           onClick={(event) => event.stopPropagation()}
         >
-          {view.change === "same" && !absent && <LastWrite place={place} name={view.key} />}
+          <IconButton
+            size="small"
+            label={t("debug.history")}
+            onClick={() => onHistory(view.key)}
+            data-testid={debugIds.stateHistory}
+          >
+            <History size={13} aria-hidden />
+          </IconButton>
           {(view.reducer === "add_messages" || view.key === "messages") && Array.isArray(value) && (
             <IconButton
               size="small"
@@ -322,22 +324,6 @@ function OldNew({
       {summary !== undefined && <span className="mr-2 font-sans text-2xs text-text-2">{summary}</span>}
       <span className="text-text-2">{text}</span>
     </>
-  );
-}
-
-/** Leads to the checkpoint that gave an unchanged key its value. */
-function LastWrite({ place, name }: { place: Loaded["place"]; name: string }) {
-  const go = () => {
-    const list = useRuns.getState().checkpoints.get(place.threadId)?.list ?? [];
-    const path = pathTo(list, place.checkpointId ?? list[0]?.id);
-    const target = list.find((checkpoint) => path.has(checkpoint.id) && checkpoint.updated.includes(name));
-    if (target) useSession.getState().setCursor({ checkpointId: target.id });
-    else showToast({ tone: "info", text: t("debug.state.neverWritten", { key: name }) });
-  };
-  return (
-    <IconButton size="small" label={t("debug.state.lastWrite")} onClick={go}>
-      <History size={13} aria-hidden />
-    </IconButton>
   );
 }
 

@@ -1,13 +1,15 @@
 /**
  * The conversation at the cursor: the messages that the state holds, and after them what is being written right now.
- * A graph without a list of messages shows the texts its models have streamed.
+ * A graph without a list of messages shows what its models were asked in the last run, and what they answered.
  */
 import { MessagesSquare } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { EmptyState } from "../../components/EmptyState";
 import { MessageBubble } from "../../debugger/state/Conversation";
 import { isObject } from "../../debugger/parts/diff";
-import { ensureStarted, useRuns } from "../../debugger/model/runStore";
+import { conversationOf, type Streamed } from "../../debugger/exchanges/conversation";
+import { useExchangesOfRun } from "../../debugger/exchanges/useExchanges";
+import { ensureStarted, lastRun, useLive, useRuns, useThread } from "../../debugger/model/runStore";
 import { hereValue } from "../../debugger/state/state-rows";
 import { useStreamLog } from "../../debugger/model/useStreamLog";
 import { loadValue, useValues, valueId } from "../../debugger/state/values";
@@ -41,8 +43,14 @@ export function MessagesPanel() {
       void loadValue(here.place, here.view, view, "all");
   }, [here, view, value, loaded]);
 
+  const run = lastRun(useThread(cursor.threadId), useLive(cursor.threadId));
+  const exchanges = useExchangesOfRun(
+    here && !view ? cursor.threadId : null,
+    run && Date.parse(run.startedAt),
+  );
   const items = useMemo(() => {
     const list: Item[] = [];
+    const streamed: Streamed[] = [];
     const known = new Set<string>();
     const messages = Array.isArray(value?.value) ? (value.value as unknown[]) : [];
     const old = view?.change === "appended" ? (view.previous?.length ?? messages.length) : messages.length;
@@ -60,22 +68,19 @@ export function MessagesPanel() {
         // With messages in the state, a text that is not among them is one that is still being written.
         const live = running.has(entry.taskId);
         if (view && !live) continue;
-        list.push({
-          id: `${entry.taskId}/${entry.messageId}`,
-          message: {
-            type: "ai",
-            content: entry.text,
-            additional_kwargs: { reasoning_content: entry.reasoning },
-            tool_calls: entry.calls,
-          },
-          node: entry.node,
-          fresh: false,
-          live,
-        });
+        const { node, taskId } = entry;
+        const message = {
+          type: "ai",
+          content: entry.text,
+          additional_kwargs: { reasoning_content: entry.reasoning },
+          tool_calls: entry.calls,
+        };
+        if (view) list.push({ id: `${taskId}/${entry.messageId}`, message, node, fresh: false, live });
+        else streamed.push({ taskId, node, message, live });
       }
     }
-    return list;
-  }, [value?.value, view, log, cursor.checkpointId]);
+    return view ? list : conversationOf(exchanges, streamed).map((said): Item => ({ ...said, fresh: false }));
+  }, [value?.value, view, log, cursor.checkpointId, exchanges]);
 
   if (cursor.threadId === null || items.length === 0) {
     return (

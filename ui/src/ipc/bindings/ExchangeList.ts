@@ -6,6 +6,6 @@ import type { ExchangeView } from "./ExchangeView";
  */
 export type ExchangeList = { 
 /**
- * What was asked and answered, the oldest first.
+ * What was asked and answered, the oldest first; the newest of them when there are very many.
  */
 exchanges: Array<ExchangeView>, };

@@ -8,6 +8,10 @@ import type { ExchangeTokens } from "./ExchangeTokens";
  */
 export type ExchangeView = { 
 /**
+ * The task that asked.
+ */
+taskId: string, 
+/**
  * The model as the graph names it.
  */
 model: string, 

@@ -9,6 +9,14 @@ export type ReadExchanges = {
  */
 threadId: string, 
 /**
- * The task; one of a nested graph, too.
+ * The task; one of a nested graph, too. Absent for those of all tasks.
  */
-taskId: string, };
+taskId?: string, 
+/**
+ * Only those that were sent at or after this moment, in milliseconds since the epoch.
+ */
+since?: number, 
+/**
+ * Without what was sent and answered: to sum up time, tokens and cost.
+ */
+brief: boolean, };
