@@ -128,3 +128,30 @@ fn a_byte_order_mark_is_no_problem() {
     assert_eq!(problems, []);
     assert_eq!(graph.source(), None);
 }
+
+/// A list stands on its line while it fits into a hundred columns with the comma behind it. Of a list of texts four
+/// columns stay free: brackets are counted with the air that others have in them, and each item with a comma.
+#[test]
+fn a_line_is_full_at_a_hundred_columns() {
+    let line_of = |length: usize| {
+        let graph = document(json!({"x-list": ["a".repeat(length)], "x-more": 1}));
+        let text = graph.to_text();
+        let line = text.lines().find(|line| line.contains("x-list")).unwrap();
+        line.chars().count()
+    };
+    let longest = (1..120).map(line_of).max().unwrap();
+    assert_eq!(longest, 96);
+    let nested = |length: usize| {
+        let graph = document(
+            json!({"x-deep": {"list": [1, "b".repeat(length)], "other": "c".repeat(90)}, "x-more": 1}),
+        );
+        let text = graph.to_text();
+        text.lines()
+            .find(|line| line.contains("list"))
+            .unwrap()
+            .chars()
+            .count()
+    };
+    let longest = (1..120).map(nested).max().unwrap();
+    assert_eq!(longest, 96);
+}

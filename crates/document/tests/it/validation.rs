@@ -203,6 +203,65 @@ fn state_keys() {
     );
 }
 
+/// The default of a key of this type is refused when it is none of them.
+#[test]
+fn a_default_has_the_declared_type() {
+    let values = [
+        json!("a"),
+        json!(1.5),
+        json!(2),
+        json!(true),
+        json!([]),
+        json!({}),
+        json!(null),
+    ];
+    let fits = |ty: &str, value: &Json| match ty {
+        "number" => value.is_number(),
+        "integer" => *value == json!(2),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => value.is_null(),
+    };
+    for ty in [
+        "string", "number", "integer", "boolean", "array", "object", "null",
+    ] {
+        for value in &values {
+            let graph = with(json!({"state": {"k": {"type": ty, "default": value}}}));
+            let refused = found(&graph).contains(&"default-type key:k /default".to_owned());
+            assert_eq!(refused, !fits(ty, value), "{ty} {value}");
+        }
+    }
+}
+
+#[test]
+fn an_edge_without_a_readable_id_is_named() {
+    for id in [json!(""), json!(1), json!(null)] {
+        let graph = edges(json!([{"id": id, "from": "__start__", "to": "first"}]));
+        assert!(
+            found(&graph)
+                .iter()
+                .any(|line| line.starts_with("bad-type edge:") && line.ends_with("/id")),
+            "{id}"
+        );
+    }
+}
+
+#[test]
+fn only_a_later_format_is_a_newer_one() {
+    for (format, code) in [
+        ("superstep/2", "newer-format"),
+        ("superstep/01", "unknown-format"),
+        ("superstep/0", "unknown-format"),
+    ] {
+        assert_eq!(
+            found(&with(json!({"format": format}))),
+            [format!("{code} doc /format")]
+        );
+    }
+}
+
 #[test]
 fn nodes_and_layout() {
     let graph = with(json!({

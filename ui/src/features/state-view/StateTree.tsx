@@ -14,6 +14,7 @@ import type { KeyView } from "../../ipc/bindings/KeyView";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { KeyHistory } from "./KeyHistory";
+import { Provenance } from "./Provenance";
 import { StateToolbar } from "./StateToolbar";
 import { domId, TreeRow, UnsetRow } from "./TreeRow";
 import { useTreeKeys } from "./useTreeKeys";
@@ -39,6 +40,7 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
   const [focused, setFocused] = useState<string | null>(null);
   // The place is the one that the history leads to; going to one of its steps does not change it.
   const [history, setHistory] = useState<{ name: string; place: Loaded["place"] } | null>(null);
+  const [asked, setAsked] = useState<{ pointer: string; place: Loaded["place"] } | null>(null);
   const [editing, setEditing] = useState<Editing | null>(null);
   const pending = useEdits((store) => store.pending);
   const edits =
@@ -110,6 +112,8 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
     beginEdit: (key, pointer) => void beginEdit(key, pointer),
   });
 
+  if (asked && asked.place.threadId === place.threadId)
+    return <Provenance {...asked} onClose={() => setAsked(null)} />;
   if (history && history.place.threadId === place.threadId)
     return <KeyHistory {...history} onClose={() => setHistory(null)} />;
   const items = virtual.getVirtualItems();
@@ -181,6 +185,7 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
                         return next;
                       })
                     }
+                    onWhy={(at) => setAsked({ pointer: at, place })}
                     onHistory={(name) => setHistory({ name, place })}
                     onFromStart={(name) => setFromStart((old) => new Set(old).add(name))}
                     onMore={(more) => {

@@ -19,6 +19,7 @@ import type { TaskView } from "../../ipc/bindings/TaskView";
 import type { WithinStep } from "../../ipc/bindings/WithinStep";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
+import { TaskRecord } from "./TaskRecord";
 import { useSession } from "../../state/session";
 
 export function Task({
@@ -135,6 +136,7 @@ function TaskDetail({ threadId, task, nested }: { threadId: string; task: TaskVi
           <Pre>{viewText(result)}</Pre>
         </div>
       )}
+      {task.record && <TaskRecord record={task.record} />}
       <TaskExchanges threadId={threadId} taskId={task.id} />
       {task.within !== undefined && <Within threadId={threadId} ns={task.within} />}
       {!nested && (

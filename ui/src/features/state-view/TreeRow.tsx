@@ -1,5 +1,5 @@
 /** One row of the state tree: a key, a part of its value, or what stands below them. */
-import { ChevronDown, ChevronRight, History, MessagesSquare, Pencil, Undo2 } from "lucide-react";
+import { ChevronDown, ChevronRight, CircleHelp, History, MessagesSquare, Pencil, Undo2 } from "lucide-react";
 import { memo } from "react";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
@@ -33,6 +33,8 @@ interface RowProps {
   onMore(row: Extract<StateRow, { type: "more" }>): void;
   onFromStart(key: string): void;
   onHistory(key: string): void;
+  /** Asks who wrote what stands at a JSON Pointer. */
+  onWhy(pointer: string): void;
 }
 
 const indent = (depth: number) => ({ paddingLeft: 12 + depth * 14 });
@@ -47,6 +49,7 @@ export function TreeRow({
   onMore,
   onFromStart,
   onHistory,
+  onWhy,
 }: RowProps) {
   switch (row.type) {
     case "key":
@@ -54,6 +57,7 @@ export function TreeRow({
         <KeyRow
           row={row}
           onHistory={onHistory}
+          onWhy={onWhy}
           focused={focused}
           chat={chat}
           onToggle={onToggle}
@@ -62,7 +66,7 @@ export function TreeRow({
         />
       );
     case "node":
-      return <NodeRow row={row} focused={focused} onToggle={onToggle} onEdit={onEdit} />;
+      return <NodeRow row={row} focused={focused} onToggle={onToggle} onEdit={onEdit} onWhy={onWhy} />;
     case "text":
       return (
         <div style={indent(row.depth)} className="py-1 pr-3">
@@ -140,6 +144,7 @@ const KeyRow = memo(function KeyRow({
   onEdit,
   onChat,
   onHistory,
+  onWhy,
 }: Omit<RowProps, "row" | "onMore" | "onFromStart"> & { row: Extract<StateRow, { type: "key" }> }) {
   const { view, edit, value, here } = row;
   const change = changeText(view);
@@ -191,6 +196,16 @@ const KeyRow = memo(function KeyRow({
           className="ml-auto hidden shrink-0 group-focus-within:inline-flex group-hover:inline-flex"
           onClick={(event) => event.stopPropagation()}
         >
+          {!absent && (
+            <IconButton
+              size="small"
+              label={t("debug.provenance")}
+              onClick={() => onWhy(row.id)}
+              data-testid={debugIds.stateWhy}
+            >
+              <CircleHelp size={13} aria-hidden />
+            </IconButton>
+          )}
           <IconButton
             size="small"
             label={t("debug.history")}
@@ -332,7 +347,10 @@ const NodeRow = memo(function NodeRow({
   focused,
   onToggle,
   onEdit,
-}: Pick<RowProps, "focused" | "onToggle" | "onEdit"> & { row: Extract<StateRow, { type: "node" }> }) {
+  onWhy,
+}: Pick<RowProps, "focused" | "onToggle" | "onEdit" | "onWhy"> & {
+  row: Extract<StateRow, { type: "node" }>;
+}) {
   const Chevron = row.open ? ChevronDown : ChevronRight;
   const container = row.kind === "array" || row.kind === "object";
   return (
@@ -373,6 +391,14 @@ const NodeRow = memo(function NodeRow({
         {!row.open && plain(row.value, 160)}
       </span>
       <span className="hidden shrink-0 group-hover:inline-flex" onClick={(event) => event.stopPropagation()}>
+        <IconButton
+          size="small"
+          label={t("debug.provenance")}
+          onClick={() => onWhy(row.id)}
+          data-testid={debugIds.stateWhy}
+        >
+          <CircleHelp size={12} aria-hidden />
+        </IconButton>
         <CopyButton text={statePath(row.id)} label={t("debug.copyPath")} path />
         <CopyButton text={() => textOfValue(row.value)} label={t("debug.copyValue")} />
         <IconButton size="small" label={t("debug.edit.value")} onClick={() => onEdit(row.key, row.pointer)}>

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import type { ValueWriteView } from "../../ipc/bindings/ValueWriteView";
+import { chain, linkText } from "./provenance";
+
+const write = (pointer: string, readBy?: number): ValueWriteView => ({
+  pointer,
+  ...(readBy !== undefined && { readBy }),
+  checkpoint: {
+    id: pointer,
+    at: "",
+    source: "loop",
+    step: 3,
+    next: [],
+    updated: [],
+    questions: 0,
+    failed: false,
+  } as never,
+  change: "changed",
+  after: { kind: "number", bytes: 1, length: 0, value: 7 },
+  origin: "task",
+  writers: [{ node: "sum", taskId: "t", reads: { kind: "all" } }],
+});
+
+test("what a write read stands right below it", () => {
+  const rows = chain([write("/total"), write("/price", 0), write("/count", 0), write("/rate", 1)]);
+  expect(rows.map(({ write: { pointer }, depth }) => `${depth} ${pointer}`)).toEqual([
+    "0 /total",
+    "1 /price",
+    "2 /rate",
+    "1 /count",
+  ]);
+});
+
+test("a row reads as a line of a report", () => {
+  const [, row] = chain([write("/total"), write("/price/0", 0)]);
+  expect(row && linkText(row)).toBe("  price[0]: nothing -> 7 (step 3, task sum)");
+});

@@ -1,0 +1,162 @@
+/** Where a value came from: who wrote it, what that task had read, who wrote that, back to an input or an edit. */
+import { ArrowLeft } from "lucide-react";
+import { useEffect, useState } from "react";
+import { Button } from "../../components/Button";
+import type { Place } from "../../debugger/model/snapshots";
+import { CopyButton } from "../../debugger/parts/CopyButton";
+import { readablePath } from "../../debugger/parts/diff";
+import { fullTime, nodeList, nodeName, plain } from "../../debugger/parts/format";
+import { asProblem } from "../../debugger/parts/problem";
+import { useRuns } from "../../debugger/model/runStore";
+import { chain, type Link, linkText } from "../../debugger/state/provenance";
+import type { KeysReadView } from "../../ipc/bindings/KeysReadView";
+import type { ProvenanceView } from "../../ipc/bindings/ProvenanceView";
+import type { ValueView } from "../../ipc/bindings/ValueView";
+import type { WriterView } from "../../ipc/bindings/WriterView";
+import { rpc } from "../../ipc/client";
+import { debugIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { useSession } from "../../state/session";
+
+const MORE = 50;
+
+export function Provenance({ place, pointer, onClose }: { place: Place; pointer: string; onClose(): void }) {
+  const [read, setRead] = useState<ProvenanceView | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [limit, setLimit] = useState(0);
+  const { threadId, checkpointId } = place;
+  const shown = useRuns((store) => store.shown?.view.checkpoint?.id);
+  useEffect(() => {
+    const abort = new AbortController();
+    const asked = { threadId, pointer, limit, ...(checkpointId !== null && { checkpointId }) };
+    rpc("thread.provenance", asked, abort.signal).then(
+      (answer) => {
+        setRead(answer);
+        setProblem(null);
+      },
+      (thrown: unknown) => {
+        if (!abort.signal.aborted) setProblem(asProblem(thrown).message);
+      },
+    );
+    return () => abort.abort();
+  }, [threadId, checkpointId, pointer, limit]);
+  const links = read ? chain(read.writes) : [];
+  const name = readablePath(pointer);
+  return (
+    <section
+      className="flex min-h-0 flex-1 flex-col"
+      aria-label={t("debug.provenance.of", { name })}
+      data-testid={debugIds.provenance}
+    >
+      <header className="flex shrink-0 items-center gap-2 px-2 pb-2">
+        <Button size="small" variant="ghost" icon={<ArrowLeft size={14} aria-hidden />} onClick={onClose}>
+          {t("debug.state")}
+        </Button>
+        <h3 className="min-w-0 truncate text-xs font-semibold">{t("debug.provenance.of", { name })}</h3>
+        {links.length > 0 && (
+          <span className="ml-auto">
+            <CopyButton text={() => links.map(linkText).join("\n")} label={t("debug.provenance.copy")} />
+          </span>
+        )}
+      </header>
+      {problem !== null && (
+        <p className="px-3 pb-2 text-xs text-failed" role="alert">
+          {problem}
+        </p>
+      )}
+      <ul className="min-h-0 flex-1 overflow-y-auto pb-4">
+        {!read && problem === null && <li className="px-3 text-xs text-text-2">{t("debug.loading")}</li>}
+        {links.map((link) => (
+          <Row key={link.place} link={link} shown={link.write.checkpoint.id === shown} />
+        ))}
+        {read?.more && (
+          <li className="px-2 pt-1">
+            <Button size="small" variant="ghost" onClick={() => setLimit(links.length + MORE)}>
+              {t("debug.provenance.more")}
+            </Button>
+          </li>
+        )}
+      </ul>
+    </section>
+  );
+}
+
+const text = (view: ValueView | undefined): string =>
+  view === undefined ? t("debug.state.notSet") : plain(view.value ?? view.head ?? null, 160);
+
+function Row({ link: { write, depth }, shown }: { link: Link; shown: boolean }) {
+  return (
+    <li style={{ paddingLeft: Math.min(depth, 6) * 14 }}>
+      <button
+        type="button"
+        aria-current={shown || undefined}
+        title={fullTime(write.checkpoint.at)}
+        className="flex w-full flex-col gap-0.5 border-t border-l-2 border-line border-l-transparent px-3 py-1.5 text-left text-xs hover:bg-surface-3 aria-current:border-l-accent aria-current:bg-accent-soft"
+        onClick={() => useSession.getState().setCursor({ checkpointId: write.checkpoint.id })}
+        data-testid={debugIds.provenanceWrite}
+        data-depth={depth}
+        data-pointer={write.pointer}
+        data-origin={write.origin}
+      >
+        <span className="flex flex-wrap gap-x-2 text-2xs text-text-2">
+          <span className="font-mono font-semibold text-text-1">{readablePath(write.pointer)}</span>
+          <span className="tabular-nums">{t("debug.stepN", { n: write.checkpoint.step })}</span>
+          <span className="min-w-0 font-semibold">{origin(write.origin, write.writers)}</span>
+        </span>
+        <span className="line-clamp-3 wrap-anywhere">
+          {write.change !== "appended" && (
+            <>
+              <del className="bg-diff-remove decoration-failed">{text(write.before)}</del>
+              <span className="text-text-3"> → </span>
+            </>
+          )}
+          <ins className="bg-diff-add no-underline">{text(write.after)}</ins>
+        </span>
+        {write.writers.slice(0, 3).map((writer) => (
+          <span key={writer.taskId ?? writer.node} className="text-2xs text-text-2">
+            {write.origin === "task" && given(writer)}
+          </span>
+        ))}
+      </button>
+    </li>
+  );
+}
+
+function origin(kind: Link["write"]["origin"], writers: readonly WriterView[]): string {
+  const nodes = nodeList([...new Set(writers.map((writer) => writer.node))]);
+  switch (kind) {
+    case "task":
+      return writers.length > 1
+        ? t("debug.provenance.tasks", { nodes, n: writers.length })
+        : t("debug.by", { nodes });
+    case "input":
+      return t("debug.source.input");
+    case "edit":
+      return writers.length > 0 ? t("debug.editedAs", { node: nodes }) : t("debug.edited");
+    case "unknown":
+      return t("debug.provenance.gone");
+  }
+}
+
+function given(writer: WriterView): string {
+  if (writer.packet === true) {
+    return writer.sentBy
+      ? t("debug.provenance.packetOf", { nodes: nodeList(writer.sentBy.map(nodeName)) })
+      : t("debug.provenance.packet");
+  }
+  return readsText(writer.reads);
+}
+
+/** What a task read of the state, in a line. */
+export function readsText(reads: KeysReadView): string {
+  switch (reads.kind) {
+    case "unknown":
+      return t("debug.reads.unknown");
+    case "all":
+      return t("debug.reads.all");
+    case "keys":
+      return reads.keys.length === 0
+        ? t("debug.reads.none")
+        : tn("debug.reads.one", "debug.reads.many", reads.keys.length, { keys: reads.keys.join(", ") });
+  }
+}

@@ -1,0 +1,93 @@
+/** What a task read, and why its edges led where they did, taken or not. */
+import { CornerDownRight, Minus } from "lucide-react";
+import { bytes, nodeList, nodeName, plain } from "../../debugger/parts/format";
+import { doc } from "../../document/store";
+import { edgeOf } from "../../document/types";
+import type { DecisionView } from "../../ipc/bindings/DecisionView";
+import type { RecordedValueView } from "../../ipc/bindings/RecordedValueView";
+import type { TaskRecordView } from "../../ipc/bindings/TaskRecordView";
+import { debugIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { readsText } from "./Provenance";
+
+export function TaskRecord({ record }: { record: TaskRecordView }) {
+  return (
+    <section className="mt-1" data-testid={debugIds.taskRecord}>
+      <h4 className="font-semibold text-text-2">{t("debug.decisions")}</h4>
+      <p className="text-text-2">{readsText(record.reads)}</p>
+      <ul className="mt-1 flex flex-col gap-1.5">
+        {record.decisions.map((decision, index) => (
+          <Decision key={`${index} ${decision.edge ?? ""}`} decision={decision} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Decision({ decision }: { decision: DecisionView }) {
+  const taken = decision.to.length > 0;
+  const Mark = taken ? CornerDownRight : Minus;
+  return (
+    <li
+      className={`rounded-sm px-2 py-1 ${taken ? "bg-accent-soft" : "bg-surface-3"}`}
+      data-testid={debugIds.decision}
+      data-edge={decision.edge}
+      data-taken={taken}
+    >
+      <p className="flex items-center gap-1 font-medium">
+        <Mark size={12} className="shrink-0" aria-hidden />
+        {headline(decision)}
+      </p>
+      {decision.expression !== undefined && (
+        <p className="font-mono wrap-anywhere">
+          {decision.expression}
+          {decision.result && (
+            <>
+              <span className="text-text-3"> → </span>
+              <b>{shown(decision.result)}</b>
+            </>
+          )}
+        </p>
+      )}
+      {decision.expression === undefined && decision.result && (
+        <p className="font-mono">→ {shown(decision.result)}</p>
+      )}
+      {decision.conditions.map((tried) => (
+        <p key={tried.label} className={`font-mono wrap-anywhere ${tried.held ? "" : "text-text-2"}`}>
+          {tried.label}: {tried.expression ?? t("debug.decisions.otherwise")}
+          <span className="text-text-3"> → </span>
+          {String(tried.held)}
+        </p>
+      ))}
+      {decision.values.map(({ key, value }) => (
+        <p key={key} className="font-mono text-text-2 wrap-anywhere">
+          {key} = {shown(value)}
+        </p>
+      ))}
+      {decision.cut === true && <p className="text-text-2">{t("debug.state.moreChanges")}</p>}
+    </li>
+  );
+}
+
+/** The nodes that an edge of the drawing leads to, where the drawing still has it. */
+function drawn(id: string): string | null {
+  const record = doc.get(`edge:${id}`);
+  if (record === undefined) return null;
+  const { targets } = edgeOf(record);
+  return targets.length === 0 ? null : nodeList(targets);
+}
+
+function headline(decision: DecisionView): string {
+  const nodes = nodeList(decision.to.map(nodeName));
+  if (decision.packets > 0) return t("debug.decisions.packets", { n: decision.packets, nodes });
+  if (decision.to.length > 0) return t("debug.decisions.to", { nodes });
+  if (decision.edge === undefined) return t("debug.decisions.node");
+  return t("debug.decisions.not", { nodes: drawn(decision.edge) ?? decision.edge });
+}
+
+const shown = (value: RecordedValueView): string =>
+  value.size !== undefined
+    ? bytes(value.size)
+    : value.value === undefined
+      ? t("debug.decisions.large")
+      : plain(value.value, 200);
