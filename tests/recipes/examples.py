@@ -112,8 +112,8 @@ impl NodeKind for Example {
 struct ExampleNode;
 
 impl Node for ExampleNode {
-    fn call(&self, _: Value, _: NodeContext) -> BoxFuture<'static, Result<NodeOutput, NodeError>> {
-        Box::pin(async { Ok(NodeOutput::from(superstep::json!({}))) })
+    fn run(&self, _: NodeContext, _: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+        Box::pin(async { Ok(NodeOutput::Update(superstep::json!({}))) })
     }
 }
 ''',
