@@ -10,7 +10,6 @@ import builtins
 import dataclasses
 import json
 import logging
-import operator
 import re
 import signal
 import sys
@@ -26,9 +25,7 @@ from langchain_core.outputs import ChatGenerationChunk
 from langgraph.cache.memory import InMemoryCache
 from langgraph.channels import (
     AnyValue,
-    BinaryOperatorAggregate,
     EphemeralValue,
-    LastValue,
     Topic,
     UntrackedValue,
 )
@@ -36,7 +33,7 @@ from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config, get_store, get_stream_writer
 from langgraph.func import entrypoint, task
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.managed import IsLastStep, RemainingSteps
 from langgraph.store.memory import InMemoryStore

@@ -1,7 +1,7 @@
 import litellm
-from litellm import CustomLLM, ModelResponse
+from litellm import CustomLLM
 from litellm.types.utils import (ModelResponseStream, StreamingChoices, Delta, Usage, ChatCompletionDeltaToolCall, Function,
-    PromptTokensDetailsWrapper, CompletionTokensDetailsWrapper, Choices, Message, ChatCompletionMessageToolCall)
+    PromptTokensDetailsWrapper, CompletionTokensDetailsWrapper)
 
 def chunk(delta, finish=None, usage=None):
     r = ModelResponseStream(id="chatcmpl-1", model="scripted-1", choices=[StreamingChoices(index=0, delta=delta, finish_reason=finish)])

@@ -229,6 +229,7 @@ fn recipes_name_every_file_that_they_touch() {
             .filter(|path| {
                 !path.contains("/tests/") && !path.starts_with("tests/") && !path.starts_with("graphs/")
             })
+            .filter(|path| !recipe.besides.iter().any(|besides| path.starts_with(besides)))
             .collect();
         let touched: BTreeSet<String> = sources
             .iter()

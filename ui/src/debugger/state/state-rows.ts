@@ -110,7 +110,7 @@ export interface TreeState {
 }
 
 /** The row of keys without a value; open, they have rows of their own. */
-export const UNSET = "#unset";
+const UNSET = "#unset";
 
 /** Children shown at once; the rest is one press away. */
 export const PAGE = 100;

@@ -16,10 +16,24 @@ use crate::programs::helper::HelperProgram;
 use crate::programs::process_group::{ProcessGroup, Start};
 use crate::programs::requests::{CLASS, Ending, Event, Fault, Inbox, Notice, Output, Said};
 
-/// What starts the worker: it reads its own program from its input.
+/// What starts the worker: it reads its own modules from its input.
 const BOOT: &str = include_str!("boot.py");
-/// Its program.
-const PROGRAM: [&str; 2] = [include_str!("worker.py"), include_str!("bridge.py")];
+/// Its modules, each after those that it imports; the last one has `main`.
+const MODULES: [(&str, &str); 4] = [
+    ("superstep_worker", include_str!("superstep_worker/__init__.py")),
+    (
+        "superstep_worker.scope",
+        include_str!("superstep_worker/scope.py"),
+    ),
+    (
+        "superstep_worker.bridge",
+        include_str!("superstep_worker/bridge.py"),
+    ),
+    (
+        "superstep_worker.worker",
+        include_str!("superstep_worker/worker.py"),
+    ),
+];
 /// Time without a call after which it ends.
 const IDLE: Duration = Duration::from_secs(5 * 60);
 /// How often that is looked at.
@@ -126,8 +140,8 @@ impl Worker {
             calls: Mutex::default(),
             kill: Notify::new(),
         });
-        let program = PROGRAM.concat();
-        let mut first = format!("{}\n{program}", program.len()).into_bytes();
+        let modules = MODULES.map(|(name, source)| format!("{name} {}\n{source}", source.len()));
+        let mut first = format!("{}\n", modules.concat()).into_bytes();
         first.extend(packed(&serde_json::json!({"root": key.root}))?);
         let (frames, mut outgoing) = mpsc::unbounded_channel::<Vec<u8>>();
         tokio::spawn(async move {

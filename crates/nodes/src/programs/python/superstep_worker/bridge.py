@@ -1,14 +1,23 @@
-# What functions find around them, and what they give back. LangGraph's own functions and classes work where LangGraph
-# is installed; the module `superstep` has the same names for where it is not. Continues worker.py.
+"""What functions find around them, and what they give back.
+
+LangGraph's own functions and classes work where LangGraph is installed; the module `superstep` has the same names for
+where it is not.
+"""
 
 import dataclasses
 import datetime
 import enum
 import functools
+import inspect
+import itertools
 import math
+import os
+import sys
 import types
 import typing
 import uuid
+
+from .scope import CURRENT, Stop, TaskFuture
 
 NOTHING = object()
 MESSAGES = {"human", "ai", "system", "tool", "function", "chat", "remove", "AIMessageChunk"}
@@ -101,8 +110,8 @@ def answer(value):
 
 
 @functools.lru_cache(maxsize=4096)
-def speaks_langchain(function):
-    """Does the function's module, or one of the project that it uses, import LangGraph or LangChain?"""
+def speaks_langchain(function, is_own):
+    """Does the function's module, or one of the project that it uses (`is_own` of its file), import LangGraph or LangChain?"""
     todo, seen = [inspect.unwrap(function)], set()
     while todo:
         names = getattr(todo.pop(), "__globals__", None) or {}
@@ -115,7 +124,7 @@ def speaks_langchain(function):
                 continue
             if home.split(".")[0] in ("langgraph", "langchain", "langchain_core"):
                 return True
-            if WORKER.modules.own(getattr(sys.modules.get(home), "__file__", None)):
+            if is_own(getattr(sys.modules.get(home), "__file__", None)):
                 todo.append(types.SimpleNamespace(__globals__=vars(sys.modules[home])))
     return False
 
@@ -321,7 +330,10 @@ superstep.__all__ = [
 ]
 START, END = "__start__", "__end__"
 for _name in superstep.__all__:
-    setattr(superstep, _name, globals()[_name])
+    _value = globals()[_name]
+    if isinstance(_value, type):
+        _value.__module__ = __package__
+    setattr(superstep, _name, _value)
 sys.modules["superstep"] = superstep
 
 
@@ -520,7 +532,7 @@ def bind(function, call):
     if hasattr(function, "args_schema"):
         # A tool of LangChain's is its function with a description.
         function = getattr(function, "coroutine", None) or getattr(function, "func", None) or function
-    call.langchain = speaks_langchain(function) if hasattr(function, "__globals__") else "langgraph" in sys.modules
+    call.langchain = speaks_langchain(function, call.worker.modules.own) if hasattr(function, "__globals__") else "langgraph" in sys.modules
     hints, first, named = (signature if type(function).__hash__ else signature.__wrapped__)(function)
     call.config = dict(place["config"], callbacks=None, recursion_limit=10000)
     user = place["context"]["user"]
@@ -544,18 +556,3 @@ def bind(function, call):
         if name in around and name not in taken:
             kwargs[name] = around[name]
     return function(*args, **kwargs)
-
-
-def main(source, sink):
-    global WORKER
-    wire = Wire(source, sink)
-    start = wire.read()
-    root = os.path.realpath(start["root"])
-    sys.path[:] = [root] + [path for path in sys.path if path]
-    sys.dont_write_bytecode = True
-    sys.argv = ["superstep"]
-    os.chdir(root)
-    sys.stdout, sys.stderr = Output(sys.__stderr__), Output(sys.__stderr__)
-    WORKER = Worker(wire, root)
-    wire.write({"ready": {"version": sys.version.split()[0], "program": sys.executable}})
-    WORKER.serve()

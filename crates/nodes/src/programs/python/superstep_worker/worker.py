@@ -26,20 +26,22 @@ import threading
 import traceback
 import typing
 
+from .bridge import NOTHING, answer, asked, attach, bind, is_command, output, plain, superstep
+from .scope import CURRENT, Scope, Stop, TaskFuture
+
 OWN = "<superstep>"
 MAX_LINES = 1000
 UNHEARD = 64
 IDLE_THREADS = 16
 ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-CURRENT = contextvars.ContextVar("superstep_scope")
-
-
-class Stop(BaseException):
-    """The function is not to go on: somebody is asked first, or the run has ended."""
+WORKER = None
 
 
 class HostError(Exception):
     """What the node refused."""
+
+    # Tracebacks name the module.
+    __module__ = "superstep_worker"
 
 
 class Wire:
@@ -99,13 +101,6 @@ class Threads:
                     self.idle.append(inbox)
             except Stop:
                 pass  # It was meant for a call that has ended just now.
-
-
-class TaskFuture(concurrent.futures.Future):
-    """The result of a durable task: `.result()`, or `await`."""
-
-    def __await__(self):
-        return asyncio.wrap_future(self).__await__()
 
 
 class Call:
@@ -227,7 +222,7 @@ class Output(io.TextIOBase):
 def failure(said):
     kind = getattr(builtins, said["class"], None)
     if not (isinstance(kind, type) and issubclass(kind, Exception)):
-        kind = type(str(said["class"]), (HostError,), {})
+        kind = type(str(said["class"]), (HostError,), {"__module__": "superstep_worker"})
     try:
         return kind(said["message"])
     except TypeError:
@@ -532,8 +527,16 @@ def ending(error):
         return {"error": {"class": type(worse).__name__, "message": "the code failed: %s." % worse}}
 
 
-class Scope:
-    __slots__ = ("call", "scope")
-
-    def __init__(self, call, scope):
-        self.call, self.scope = call, scope
+def main(source, sink):
+    global WORKER
+    wire = Wire(source, sink)
+    start = wire.read()
+    root = os.path.realpath(start["root"])
+    sys.path[:] = [root] + [path for path in sys.path if path]
+    sys.dont_write_bytecode = True
+    sys.argv = ["superstep"]
+    os.chdir(root)
+    sys.stdout, sys.stderr = Output(sys.__stderr__), Output(sys.__stderr__)
+    WORKER = Worker(wire, root)
+    wire.write({"ready": {"version": sys.version.split()[0], "program": sys.executable}})
+    WORKER.serve()

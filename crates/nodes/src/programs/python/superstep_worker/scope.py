@@ -1,0 +1,27 @@
+"""What a running function belongs to, for the worker and for what functions find around them."""
+
+import asyncio
+import concurrent.futures
+import contextvars
+
+CURRENT = contextvars.ContextVar("superstep_scope")
+
+
+class Stop(BaseException):
+    """The function is not to go on: somebody is asked first, or the run has ended."""
+
+
+class TaskFuture(concurrent.futures.Future):
+    """The result of a durable task: `.result()`, or `await`."""
+
+    def __await__(self):
+        return asyncio.wrap_future(self).__await__()
+
+
+class Scope:
+    """A call, and which of its tasks is at work: 0 is the function itself."""
+
+    __slots__ = ("call", "scope")
+
+    def __init__(self, call, scope):
+        self.call, self.scope = call, scope
