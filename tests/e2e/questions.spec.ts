@@ -54,11 +54,17 @@ test("a value says who wrote it, from what, and an edge why it was taken", async
   await app.id("provenance").getByRole("button", { name: "State" }).click();
   await expect(app.key("total")).toContainText("12");
 
-  // The step after `add`: one edge was taken, the other was not, and both say why.
-  await page.keyboard.press("End");
-  await app.key("note").hover();
-  await app.key("note").locator('[data-testid="state-why"]').click();
-  await expect(writes.first()).toContainText("by dear");
-  const chosen = await writes.first().boundingBox();
-  expect(chosen).not.toBeNull();
+  // The step of `add`: one edge was taken, the other was not, and both say why.
+  await app.checkpoint(3).click();
+  await page.getByRole("tab", { name: /^Tasks/ }).click();
+  const task = page.locator('[data-testid="task"][data-node="add"]');
+  await task.getByRole("button").first().click();
+  const decision = (taken: boolean) => task.locator(`[data-testid="decision"][data-taken="${taken}"]`);
+  await expect(decision(true)).toContainText("To dear");
+  await expect(decision(true)).toContainText("state.total >= 10 → true");
+  await expect(decision(true)).toContainText("total = 13");
+  await expect(decision(false)).toContainText("Not to cheap");
+  await expect(decision(false)).toContainText("state.total < 10 → false");
+  await expect(task).toContainText("Key read: total");
+  await app.picture("decisions", ["light", "dark"]);
 });
