@@ -188,7 +188,10 @@ impl Oracle {
         match note {
             Note::Began { thread, task, what } => {
                 self.count.tasks += 1;
-                if self.thread(&thread).finished.contains(&task) {
+                let known = self.thread(&thread);
+                // Work begins without asking whether the thread is still the run's; what a run that lost it does is not
+                // stored.
+                if known.finished.contains(&task) && !known.runs.is_taken_over() {
                     return Err(format!(
                         "thread {thread}: {what} (task {task}) ran again although it had finished"
                     ));

@@ -36,6 +36,8 @@ pub(super) struct Runs {
     owner: Option<String>,
     /// Claims that were taken over.
     lost: BTreeSet<String>,
+    /// The thread was taken over since its run began. The run that lost it goes on until its next commit is refused.
+    taken_over: bool,
     /// Commits that were begun: the owner at that time.
     showing: BTreeMap<u64, Option<String>>,
 }
@@ -44,7 +46,9 @@ impl Runs {
     /// Adds a fact; the error says what should not have happened. `prunes` while the past of the thread is being pruned.
     pub(super) fn take(&mut self, fact: Fact, prunes: bool) -> Result<(), String> {
         match fact {
-            Fact::Begins { again, exit } => (self.again, self.exit) = (again, exit),
+            Fact::Begins { again, exit } => {
+                (self.again, self.exit, self.taken_over) = (again, exit, false);
+            }
             Fact::Acted { case, act } => return self.act(case, act, prunes),
             Fact::Vouched { case } => self.acts.entry(case).or_default().vouched = true,
             Fact::Turned { case, paid } => return self.turn(case, paid),
@@ -73,6 +77,11 @@ impl Runs {
         acts.done.insert(act);
         acts.sure = !self.exit && !prunes;
         Ok(())
+    }
+
+    /// True while a run may be at work that has lost the thread and does not know it yet.
+    pub(super) fn is_taken_over(&self) -> bool {
+        self.taken_over
     }
 
     /// The past is pruned, and what was done in it may be forgotten.
@@ -126,6 +135,7 @@ impl Runs {
             ));
         }
         if takes && !is_lost && self.owner.as_ref() != Some(&claim) {
+            self.taken_over |= self.owner.is_some() || before.is_some();
             if before == self.owner {
                 self.lost.extend(self.owner.take());
                 self.owner = Some(claim);
@@ -141,7 +151,7 @@ impl Runs {
     pub(super) fn end(&mut self) {
         self.showing.clear();
         self.lost.clear();
-        (self.owner, self.again, self.exit) = (None, false, false);
+        (self.owner, self.again, self.exit, self.taken_over) = (None, false, false, false);
     }
 }
 
