@@ -74,6 +74,7 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Threads(args) => commands::threads::threads(args).await,
         Command::State(args) => commands::state::state(&args).await,
         Command::History(args) => commands::state::history(&args).await,
+        Command::Trace(args) => commands::trace::trace(&args).await,
         Command::Update(args) => commands::update::update(args).await,
         Command::Delete(args) => commands::threads::delete(&args).await,
         Command::Export(args) => commands::export::export(&args),

@@ -26,5 +26,6 @@ mod runs;
 mod saving;
 mod snapshots;
 mod threads;
+mod trace;
 mod trial;
 mod within;
