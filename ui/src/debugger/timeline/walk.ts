@@ -97,13 +97,13 @@ interface Loaded {
 }
 
 async function loadUntil(enough: (loaded: Loaded) => boolean): Promise<void> {
-  const known = here();
-  let before = -1;
-  while (known) {
-    const pages = useRuns.getState().checkpoints.get(known.threadId);
+  const threadId = here()?.threadId;
+  if (threadId === undefined) return;
+  for (let before = -1; ;) {
+    const pages = useRuns.getState().checkpoints.get(threadId);
     // A page that brought nothing is the last that comes.
     if (!pages || enough(pages) || pages.list.length === before) return;
     before = pages.list.length;
-    await loadOlderCheckpoints(known.threadId);
+    await loadOlderCheckpoints(threadId);
   }
 }
