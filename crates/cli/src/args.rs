@@ -65,6 +65,8 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Show where the edges of a step led, and why.
     Explain(ExplainArgs),
+    /// Show what ran when on a thread, how long it took and what it cost.
+    Trace(TraceArgs),
     /// Edit the state of a thread, as if a node had returned the values.
     Update(UpdateArgs),
     /// Delete a thread with all its checkpoints.
@@ -435,6 +437,51 @@ pub(crate) struct HistoryArgs {
     #[command(flatten)]
     pub(crate) db: Db,
     /// Print JSON: a list of snapshots with values
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `superstep trace --by` sums up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SumBy {
+    /// Tasks of a node
+    Node,
+    /// Requests to a model
+    Model,
+}
+
+impl SumBy {
+    pub(crate) fn heading(self) -> &'static str {
+        match self {
+            Self::Node => "NODE",
+            Self::Model => "MODEL",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Tasks of nested graphs are indented below the task that runs them. Runs of the app and of the command line are recorded in
+the data folder; how long tasks took there is from when their step handed them out.
+
+Examples:
+  superstep trace THREAD
+  superstep trace THREAD --by node      the node that took longest first
+  superstep trace THREAD --by model     requests, tokens and cost of each model
+  superstep trace THREAD --json | jq '.spans | max_by(.ended - .started)'")]
+pub(crate) struct TraceArgs {
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    pub(crate) thread: String,
+    /// Sums instead of tasks
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) by: Option<SumBy>,
+    /// Largest number of tasks, the newest of them [default: 10000]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Print JSON: runs and spans
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -76,6 +76,7 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::History(args) => commands::state::history(&args).await,
         Command::Why(args) => commands::explain::why(&args).await,
         Command::Explain(args) => commands::explain::explain(&args).await,
+        Command::Trace(args) => commands::trace::trace(&args).await,
         Command::Update(args) => commands::update::update(args).await,
         Command::Delete(args) => commands::threads::delete(&args).await,
         Command::Export(args) => commands::export::export(&args),

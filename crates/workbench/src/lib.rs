@@ -40,6 +40,7 @@ pub use models::connections::key_of as connection_key;
 pub use models::secrets::{Keychain, Secrets};
 pub use runs::records::{Recorded, RunRecord, forget_threads};
 pub use runs::session::{Request, Session, Watcher};
+pub use runs::trace::trace;
 pub use settings::person;
 pub use storage::database::database_url;
 pub use superstep_nodes::secrets::keep_memory_private;

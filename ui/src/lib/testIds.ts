@@ -5,3 +5,4 @@ export { memoryIds } from "./testIds/memory";
 export { safetyIds } from "./testIds/safety";
 export { shellIds } from "./testIds/shell";
 export { storageIds } from "./testIds/storage";
+export { traceIds } from "./testIds/trace";

@@ -9,6 +9,7 @@ import { result } from "./texts/result";
 import { safety } from "./texts/safety";
 import { shell } from "./texts/shell";
 import { storage } from "./texts/storage";
+import { trace } from "./texts/trace";
 
 const catalogue: Readonly<Record<string, string>> = {
   ...shell,
@@ -18,6 +19,7 @@ const catalogue: Readonly<Record<string, string>> = {
   ...safety,
   ...memory,
   ...result,
+  ...trace,
 };
 
 export type TextKey =
@@ -27,7 +29,8 @@ export type TextKey =
   | keyof typeof storage
   | keyof typeof safety
   | keyof typeof memory
-  | keyof typeof result;
+  | keyof typeof result
+  | keyof typeof trace;
 
 export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>): string {
   const text = catalogue[key] ?? key;

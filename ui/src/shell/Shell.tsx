@@ -34,6 +34,7 @@ import { StateInspector } from "../features/state-view";
 import { MessagesPanel, StreamPanel } from "../features/stream";
 import { ThreadsPanel } from "../features/threads";
 import { TimelinePanel } from "../features/timeline";
+import { TracePanel } from "../features/trace";
 import { VersionsPanel } from "../features/versions/VersionsPanel";
 import { host, type Connection } from "../ipc/client";
 import { shellIds, formsIds } from "../lib/testIds";
@@ -172,6 +173,7 @@ function GraphUse() {
       right={[moment, settings]}
       bottom={[
         { id: "timeline", label: t("shell.tab.timeline"), content: <TimelinePanel /> },
+        { id: "trace", label: t("shell.tab.trace"), content: <TracePanel /> },
         { id: "stream", label: t("shell.tab.stream"), content: <StreamPanel /> },
         { id: "messages", label: t("shell.tab.messages"), content: <MessagesPanel /> },
         ...(compareWith === null ? [] : [compare]),

@@ -7,6 +7,9 @@ import { beforeRecovery, host, rpc, RpcProblem } from "../ipc/client";
 import { t } from "../lib/texts";
 import { dispatchKey } from "../state/commands";
 import { useSession } from "../state/session";
+import { openMoment } from "../debugger/run/open-moment";
+import { registerMomentCommands } from "../features/timeline";
+import { followMoments, momentOf, restoreMoment } from "../state/moments";
 import { registerShellCommands } from "./shell-commands";
 
 type Boot =
@@ -18,12 +21,25 @@ async function start(): Promise<void> {
   useSession.getState().setAppInfo(info);
   followInbox();
   followBreakpoints();
-  // A window that was reloaded finds the document it had.
+  // A window that was reloaded finds the document it had, and the moment.
   const last = info.open.at(-1);
   const none = () => useDocumentState.getState().graphId === null;
-  if (!last || !none()) return;
-  const view = await rpc("graph.get", last);
-  if (none()) openGraph(view);
+  if (last && none()) {
+    const view = await rpc("graph.get", last);
+    if (none()) {
+      openGraph(view);
+      restoreMoment();
+    }
+  }
+  await openLinked();
+}
+
+/** Shows the moment that the address of the page names, and takes it out of the address. */
+async function openLinked(): Promise<void> {
+  const moment = momentOf(window.location.hash);
+  if (!moment) return;
+  window.history.replaceState(window.history.state, "", window.location.pathname + window.location.search);
+  await openMoment(moment);
 }
 
 /** The host is back, perhaps as another process that knows of no open graph. */
@@ -49,6 +65,8 @@ export function useBoot(): Boot {
   useEffect(() => {
     const undo = [
       registerShellCommands(),
+      registerMomentCommands(),
+      followMoments(),
       beforeRecovery(goOn),
       followDiagnostics(),
       followTheme(),
@@ -56,10 +74,13 @@ export function useBoot(): Boot {
     ];
     const onKey = (event: KeyboardEvent) => void dispatchKey(event);
     const onLeave = () => void flush();
+    const onHash = () => void openLinked();
+    window.addEventListener("hashchange", onHash);
     window.addEventListener("keydown", onKey);
     window.addEventListener("pagehide", onLeave);
     return () => {
       undo.forEach((each) => each());
+      window.removeEventListener("hashchange", onHash);
       window.removeEventListener("keydown", onKey);
       window.removeEventListener("pagehide", onLeave);
     };

@@ -64,6 +64,15 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "debug.backToNow": { keys: ["Mod+Shift+Enter"], scope: "app" },
   "debug.previousCheckpoint": { keys: ["J", "["], scope: "window" },
   "debug.nextCheckpoint": { keys: ["L", "]"], scope: "window" },
+  "debug.previousVisit": { keys: ["{"], scope: "window" },
+  "debug.nextVisit": { keys: ["}"], scope: "window" },
+  "debug.previousWrite": { keys: [","], scope: "window" },
+  "debug.nextWrite": { keys: ["."], scope: "window" },
+  "debug.firstMoment": { keys: ["Home"], scope: "canvas" },
+  "debug.lastMoment": { keys: ["End"], scope: "canvas" },
+  "debug.back": { keys: ["Alt+ArrowLeft"], scope: "window" },
+  "debug.forth": { keys: ["Alt+ArrowRight"], scope: "window" },
+  "debug.copyLink": { keys: ["Mod+Shift+C"], scope: "window" },
 };
 
 const MAC = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navigator.platform);
@@ -77,6 +86,6 @@ export function matches(event: KeyboardEvent, keys: string): boolean {
   const other = MAC ? event.ctrlKey : event.metaKey;
   if (mod !== wants("Mod") || other || event.altKey !== wants("Alt")) return false;
   // Signs that need Shift on some keyboards are told by what they write.
-  if (!/^[+=,[\]-]$/.test(key) && event.shiftKey !== wants("Shift")) return false;
+  if (!/^[+=,.[\]{}-]$/.test(key) && event.shiftKey !== wants("Shift")) return false;
   return event.key === key || event.key.toLowerCase() === key.toLowerCase() || event.code === `Digit${key}`;
 }

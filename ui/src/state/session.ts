@@ -22,9 +22,11 @@ interface Selection {
 }
 
 /** The moment that everything shows. `checkpointId` null is now. */
-interface Cursor {
+export interface Cursor {
   readonly threadId: string | null;
   readonly checkpointId: string | null;
+  /** One task of the step that runs from there, or ran. */
+  readonly taskId?: string | null;
 }
 
 export interface PanelState {
@@ -160,7 +162,11 @@ export const useSession = create<SessionState>((set, get) => ({
             ? state.cursor.checkpointId
             : null
           : cursor.checkpointId;
-      return { cursor: { threadId, checkpointId }, ...(sameThread ? {} : { compareWith: null }) };
+      const taskId = cursor.taskId ?? null;
+      return {
+        cursor: { threadId, checkpointId, ...(taskId !== null && { taskId }) },
+        ...(sameThread ? {} : { compareWith: null }),
+      };
     }),
   setCompareWith: (compareWith) => set({ compareWith }),
   setPanel: (side, change) =>

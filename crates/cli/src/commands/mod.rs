@@ -12,6 +12,7 @@ pub(crate) mod serve;
 pub(crate) mod state;
 pub(crate) mod store;
 pub(crate) mod threads;
+pub(crate) mod trace;
 pub(crate) mod trust;
 pub(crate) mod types;
 pub(crate) mod update;

@@ -21,6 +21,7 @@ mod serve;
 mod store;
 mod telemetry;
 mod threads;
+mod trace;
 mod trust;
 
 use std::path::{Path, PathBuf};

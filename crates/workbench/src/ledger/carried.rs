@@ -1,5 +1,5 @@
-//! What a file of a thread carries of its runs: how long tasks took and where they led, attempts that failed, what was
-//! published while they ran, and bookmarks. It travels in what a host says about the thread, so that a release that does not
+//! What a file of a thread carries of its runs: how long tasks took and where they led, what ran when, attempts that failed,
+//! what was published while they ran, and bookmarks. It travels in what a host says about the thread, so that a release that does not
 //! know it reads the file all the same. What was sent to models stays in the data folder.
 
 use std::collections::BTreeMap;
@@ -10,10 +10,13 @@ use serde::{Deserialize, Serialize};
 use superstep::{Object, Value};
 
 use super::{Ledger, TaskRow};
-use crate::wire::{AttemptView, Json, Problem};
+use crate::wire::{AttemptView, Json, Problem, TraceSpan};
 
 /// What the file of a thread calls them, among what a host says about it.
 pub(crate) const RUN_RECORDS: &str = "records";
+
+/// Spans that a file takes along.
+const MOST_SPANS: usize = 20_000;
 
 /// Records of the runs of a thread. What is missing was not known.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,6 +25,7 @@ pub(crate) struct Carried {
     tasks: Vec<TaskRow>,
     attempts: BTreeMap<String, Vec<AttemptView>>,
     events: Vec<Batch>,
+    spans: Vec<TraceSpan>,
     bookmarks: BTreeMap<String, String>,
 }
 
@@ -83,6 +87,7 @@ impl Ledger {
                 .map(|(task, body)| (task, read(body)))
                 .collect(),
             events: batches,
+            spans: self.spans(thread_id, 0, MOST_SPANS)?.spans,
             bookmarks: bookmarks.unwrap_or_default().into_iter().collect(),
         })
     }
@@ -94,6 +99,7 @@ impl Ledger {
         for (task_id, attempts) in &carried.attempts {
             self.keep_attempts(thread_id, task_id, attempts)?;
         }
+        self.keep_spans(thread_id, &carried.spans)?;
         for (checkpoint_id, name) in &carried.bookmarks {
             self.bookmark(thread_id, checkpoint_id, Some(name))?;
         }

@@ -7,6 +7,7 @@ mod carried;
 mod events;
 mod keeper;
 mod runs;
+mod spans;
 mod threads;
 
 use std::collections::{HashMap, HashSet};
@@ -117,6 +118,17 @@ ALTER TABLE threads ADD COLUMN context TEXT;
 ",
     "
 ALTER TABLE runs ADD COLUMN stop TEXT;
+",
+    "
+CREATE TABLE spans (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,
+    thread_id     TEXT NOT NULL,
+    checkpoint_id TEXT NOT NULL,
+    size          INTEGER NOT NULL,
+    body          TEXT NOT NULL
+);
+CREATE INDEX spans_of_thread ON spans (thread_id);
+CREATE INDEX spans_by_size ON spans (size);
 ",
 ];
 

@@ -82,7 +82,7 @@ fn status_of(text: &str) -> RunStatus {
     }
 }
 
-fn run_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunRow> {
+pub(super) fn run_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunRow> {
     let status: String = row.get(3)?;
     let (problem, stop): (Option<String>, Option<String>) = (row.get(6)?, row.get(7)?);
     Ok(RunRow {
@@ -108,7 +108,7 @@ impl Ledger {
                  (SELECT task_id FROM tasks WHERE thread_id = ?1 AND checkpoint_id < ?2)",
                 [thread_id, checkpoint_id],
             )?;
-            for table in ["tasks", "bookmarks"] {
+            for table in ["tasks", "spans", "bookmarks"] {
                 transaction.execute(
                     &format!("DELETE FROM {table} WHERE thread_id = ?1 AND checkpoint_id < ?2"),
                     [thread_id, checkpoint_id],

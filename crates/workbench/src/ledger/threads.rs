@@ -99,6 +99,7 @@ impl Ledger {
                 "exchanges",
                 "attempts",
                 "run_events",
+                "spans",
             ] {
                 transaction.execute(&format!("DELETE FROM {table} WHERE thread_id = ?1"), [thread_id])?;
             }

@@ -18,6 +18,7 @@ pub(crate) mod records;
 pub(crate) mod session;
 mod stop;
 mod tokens;
+pub(crate) mod trace;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};

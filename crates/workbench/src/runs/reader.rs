@@ -46,7 +46,7 @@ impl Reader {
     ) -> Self {
         let document = Arc::new(built.source.document.clone());
         Self {
-            recorder: Recorder::new(workbench.records.keeper(), &run.thread_id, document),
+            recorder: Recorder::new(workbench.records.keeper(), &run.thread_id, &run.run_id, document),
             workbench,
             slot,
             run,
@@ -137,11 +137,12 @@ impl Reader {
     }
 
     /// Keeps what was asked of models by a task that is over.
-    fn store_exchanges(&self, task: &str) {
+    fn store_exchanges(&mut self, task: &str) {
         let exchanges = self.workbench.taken_exchanges(task);
         if exchanges.is_empty() {
             return;
         }
+        self.recorder.asked(task, &exchanges);
         // They are for looking: a run does not fail because they could not be written.
         if let Err(problem) = self
             .workbench

@@ -12,8 +12,11 @@ use crate::base::values::interrupt_view;
 use crate::ledger::{Keeper, Ledger, TaskRow};
 use crate::runs::attempts::attempt_view;
 use crate::runs::tokens;
+use crate::runs::trace::call;
 use crate::threads::tasks::not_retried;
-use crate::wire::{AppEvent, AttemptView, Problem, TaskStatus};
+use crate::wire::{
+    AppEvent, AttemptView, ExchangeView, Problem, SpanAttempt, SpanEnd, TaskStatus, TraceSpan,
+};
 
 /// Ended tasks are handed in when this number waits, at a checkpoint, or when the run is quiet.
 const TASKS_AT_ONCE: usize = 256;
@@ -31,10 +34,14 @@ pub(crate) struct Recorder {
     ended: Vec<TaskRow>,
     /// What failed at tasks that have not ended, those of nested graphs too.
     attempts: HashMap<String, Vec<AttemptView>>,
+    run_id: String,
+    /// Tasks at work, those of nested graphs too, and those that ended and are not handed in yet.
+    at_work: HashMap<String, TraceSpan>,
+    spans: Vec<TraceSpan>,
 }
 
 impl Recorder {
-    pub(crate) fn new(keeper: Arc<Keeper>, thread_id: &str, document: Arc<Document>) -> Self {
+    pub(crate) fn new(keeper: Arc<Keeper>, thread_id: &str, run_id: &str, document: Arc<Document>) -> Self {
         Self {
             thread_id: thread_id.to_owned(),
             document,
@@ -44,16 +51,23 @@ impl Recorder {
             begun: HashMap::new(),
             ended: Vec::new(),
             attempts: HashMap::new(),
+            run_id: run_id.to_owned(),
+            at_work: HashMap::new(),
+            spans: Vec::new(),
         }
     }
 
     /// Notes an event; gives what interfaces receive of it. Checkpoints are noted with [`Recorder::checkpoint`].
     pub(crate) fn note(&mut self, event: StreamEvent, known: Option<&Ledger>) -> Vec<AppEvent> {
         let root = event.ns.is_empty();
+        self.trace(&event);
         match event.payload {
             Payload::TaskStart(task) if root => vec![self.task_started(&task, known)],
             Payload::TaskEnd(task) => {
                 self.keep_attempts(&task.id.to_string());
+                if self.spans.len() >= TASKS_AT_ONCE {
+                    self.keep_tasks();
+                }
                 match root {
                     true => vec![self.task_ended(task)],
                     false => Vec::new(),
@@ -146,9 +160,6 @@ impl Recorder {
                 targets: targets.clone(),
             });
         }
-        if self.ended.len() >= TASKS_AT_ONCE {
-            self.keep_tasks();
-        }
         AppEvent::TaskEnded {
             thread_id: self.thread_id.clone(),
             task_id,
@@ -162,6 +173,89 @@ impl Recorder {
             interrupts: task.interrupts.iter().map(interrupt_view).collect(),
             targets,
             cached: false,
+        }
+    }
+
+    /// Notes when a task began, failed and ended, of any graph of the run.
+    fn trace(&mut self, event: &StreamEvent) {
+        match &event.payload {
+            Payload::TaskStart(task) => {
+                let task_id = task.id.to_string();
+                if self.kept.contains(&task_id) {
+                    return;
+                }
+                let around = match event.ns.last() {
+                    Some(place) => Some(place.to_string()),
+                    None => self.caller(task),
+                };
+                let span = TraceSpan {
+                    run_id: self.run_id.clone(),
+                    task_id: task_id.clone(),
+                    parent: around.map(|place| match place.rsplit_once(':') {
+                        Some((_, id)) => id.to_owned(),
+                        None => place,
+                    }),
+                    checkpoint_id: self.checkpoint.clone(),
+                    node: task.name.to_string(),
+                    step: i32::try_from(task.step).unwrap_or(i32::MAX),
+                    started: now(),
+                    ended: 0.0,
+                    end: SpanEnd::Left,
+                    error: None,
+                    attempts: Vec::new(),
+                    calls: Vec::new(),
+                };
+                self.at_work.insert(task_id, span);
+            }
+            Payload::AttemptFailed(failed) => {
+                if let Some(span) = self.at_work.get_mut(failed.id.as_str()) {
+                    let view = attempt_view(failed);
+                    span.attempts.push(SpanAttempt {
+                        attempt: view.attempt,
+                        ended: now(),
+                        error: view.error,
+                        wait_millis: view.wait_millis,
+                    });
+                }
+            }
+            Payload::TaskEnd(task) => {
+                if let Some(span) = self.at_work.remove(task.id.as_str()) {
+                    self.spans.push(TraceSpan {
+                        ended: now(),
+                        end: match (&task.error, task.interrupts.is_empty()) {
+                            (Some(_), _) => SpanEnd::Failed,
+                            (None, false) => SpanEnd::Asking,
+                            (None, true) => SpanEnd::Done,
+                        },
+                        error: task.error.clone(),
+                        ..span
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The task that called this one, of the outermost graph: a call has a name of its own and says nothing of its caller, so
+    /// this is known when one task of the step is at work.
+    fn caller(&self, task: &TaskStart) -> Option<String> {
+        let name = &*task.name;
+        if task.triggers.iter().all(|trigger| &**trigger != "__pregel_push")
+            || self.document.nodes().any(|(id, _)| id == name)
+        {
+            return None;
+        }
+        let mut callers = self.at_work.values().filter(|span| span.parent.is_none());
+        match (callers.next(), callers.next()) {
+            (Some(only), None) => Some(only.task_id.clone()),
+            _ => None,
+        }
+    }
+
+    /// Notes what a task asked of models, before its end.
+    pub(crate) fn asked(&mut self, task: &str, exchanges: &[ExchangeView]) {
+        if let Some(span) = self.at_work.get_mut(task) {
+            span.calls.extend(exchanges.iter().map(call));
         }
     }
 
@@ -213,14 +307,16 @@ impl Recorder {
         });
     }
 
-    /// Keeps how long tasks took that have ended.
+    /// Keeps how long tasks took that have ended, and when that was.
     pub(crate) fn keep_tasks(&mut self) {
-        if self.ended.is_empty() {
+        if self.ended.is_empty() && self.spans.is_empty() {
             return;
         }
         let (thread, tasks) = (self.thread_id.clone(), std::mem::take(&mut self.ended));
+        let spans = std::mem::take(&mut self.spans);
         self.keeper.then(move |ledger| {
             looked_at(&thread, ledger.tasks_ended(&thread, &tasks));
+            looked_at(&thread, ledger.keep_spans(&thread, &spans));
         });
     }
 
@@ -229,6 +325,12 @@ impl Recorder {
         for task in self.attempts.keys().cloned().collect::<Vec<_>>() {
             self.keep_attempts(&task);
         }
+        let now = now();
+        let left = self
+            .at_work
+            .drain()
+            .map(|(_, span)| TraceSpan { ended: now, ..span });
+        self.spans.extend(left);
         self.keep_tasks();
     }
 }

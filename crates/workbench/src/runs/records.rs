@@ -79,7 +79,7 @@ impl Records {
             self.open().retain(|_, open| !Arc::ptr_eq(open, log));
         });
         self.keeper.then(|ledger| {
-            if let Err(problem) = ledger.trim_events() {
+            if let Err(problem) = ledger.trim_events().and_then(|()| ledger.trim_spans()) {
                 tracing::warn!(%problem, "records of old runs were not removed");
             }
         });
@@ -320,7 +320,7 @@ impl RunRecord {
             ended: ended.clone(),
         };
         Ok(Self {
-            recorder: Recorder::new(keeper.clone(), thread_id, Arc::new(document.clone())),
+            recorder: Recorder::new(keeper.clone(), thread_id, run_id, Arc::new(document.clone())),
             keeper,
             log,
             run,
@@ -368,7 +368,10 @@ impl RunRecord {
         let ended = self.run.clone();
         self.log.hand_in_and(|| {});
         self.keeper.then(move |ledger| {
-            if let Err(problem) = ledger.run_ended(&ended).and_then(|()| ledger.trim_events()) {
+            if let Err(problem) = (ledger.run_ended(&ended))
+                .and_then(|()| ledger.trim_events())
+                .and_then(|()| ledger.trim_spans())
+            {
                 tracing::warn!(%problem, "the end of the run was not noted");
             }
         });

@@ -39,6 +39,7 @@ macro_rules! for_each_command {
             "thread.within" => thread_within(ReadWithin) -> WithinView,
             "thread.events" => thread_events(ReadEvents) -> ThreadEvents,
             "thread.exchanges" => thread_exchanges(ReadExchanges) -> ExchangeList,
+            "thread.trace" => thread_trace(ReadTrace) -> TraceView,
             "thread.value" => thread_value(ReadValue) -> ValueView,
             "thread.keyHistory" => thread_key_history(ReadKeyHistory) -> KeyHistory,
             "thread.compare" => thread_compare(Compare) -> Comparison,

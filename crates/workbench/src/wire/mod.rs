@@ -17,6 +17,7 @@ mod settings;
 mod storage;
 mod store;
 mod thread;
+mod trace;
 mod trust;
 
 pub use breakpoints::*;
@@ -31,6 +32,7 @@ pub use settings::*;
 pub use storage::*;
 pub use store::*;
 pub use thread::*;
+pub use trace::*;
 pub use trust::*;
 
 use serde::{Deserialize, Serialize};

@@ -27,4 +27,5 @@ mod runs;
 mod saving;
 mod snapshots;
 mod threads;
+mod trace;
 mod within;

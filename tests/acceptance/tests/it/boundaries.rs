@@ -237,12 +237,13 @@ const INTERFACE: [&str; 9] = [
 ];
 
 /// The same of the debugger.
-const DEBUGGER: [&str; 8] = [
+const DEBUGGER: [&str; 9] = [
     "parts",
     "model",
     "state",
     "timeline",
     "exchanges",
+    "trace",
     "run",
     "answers",
     "overlay",

@@ -3,18 +3,21 @@
  * used last comes first while nothing is typed.
  */
 import { Dialog } from "@base-ui/react/dialog";
-import { CornerDownRight, FileClock, GalleryVerticalEnd, Milestone, Zap } from "lucide-react";
+import { CornerDownRight, FileClock, GalleryVerticalEnd, Link, Milestone, Zap } from "lucide-react";
 import { useCallback, useEffect, useId, useMemo, useState, type KeyboardEvent, type ReactNode } from "react";
 import { focusNode } from "../../canvas/actions";
 import { Kbd } from "../../components/Kbd";
+import { openMoment } from "../../debugger/run/open-moment";
 import { doc, openGraph, useDocumentState } from "../../document/store";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
 import { rpc } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommand, useCommands } from "../../state/commands";
+import { momentOf } from "../../state/moments";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
+import { goToStep } from "../timeline";
 import { actionsOf, firstChosen, rankEntries, type Ranked } from "./ranking";
 
 interface Entry extends Ranked {
@@ -83,7 +86,10 @@ function CommandList({ close }: { close(): void }) {
   const listId = useId();
   const used = useMemo(() => lastUsed(), []);
 
-  const found = useMemo(() => rankEntries(entries, query, used), [entries, query, used]);
+  const found = useMemo(
+    () => [...typed(query), ...rankEntries(entries, query, used)],
+    [entries, query, used],
+  );
   const chosen = active === null ? firstChosen(found, query) : Math.min(active, found.length - 1);
   useEffect(() => {
     document.getElementById(`${listId}${chosen}`)?.scrollIntoView({ block: "nearest" });
@@ -166,6 +172,37 @@ function CommandList({ close }: { close(): void }) {
       </div>
     </>
   );
+}
+
+/** What is meant by the words themselves: the number of a step, the link to a moment. */
+function typed(query: string): Entry[] {
+  const group = t("debug.group");
+  const moment = momentOf(query);
+  if (moment)
+    return [
+      {
+        id: "moment.open",
+        group,
+        title: t("debug.command.openLink"),
+        icon: <Link size={14} aria-hidden />,
+        run: () => void openMoment(moment),
+      },
+    ];
+  const [, number] = /^\s*(?:(?:go to )?step )?(\d{1,9})\s*$/i.exec(query) ?? [];
+  if (number === undefined || useSession.getState().cursor.threadId === null) return [];
+  const step = Number(number);
+  return [
+    {
+      id: "step.go",
+      group,
+      title: t("debug.goto.step", { n: step }),
+      icon: <Milestone size={14} aria-hidden />,
+      run: () => {
+        useSession.getState().setUse("debug");
+        void goToStep(step);
+      },
+    },
+  ];
 }
 
 function useEntries(): Entry[] {

@@ -20,6 +20,7 @@ import { domId, TreeRow, UnsetRow } from "./TreeRow";
 import { useTreeKeys } from "./useTreeKeys";
 import { useTreeValues } from "./useTreeValues";
 import { ValueEditor } from "./ValueEditor";
+import { keyOf, useStateKey } from "../../debugger/state/selected-key";
 
 const NO_EDITS: Readonly<Record<string, KeyEdit>> = {};
 
@@ -102,6 +103,9 @@ export function StateTree({ loaded }: { loaded: Loaded }) {
     [view, place],
   );
   useEffect(() => setEditing(null), [place.threadId, place.checkpointId]);
+
+  const key = history?.name ?? keyOf(focused);
+  useEffect(() => useStateKey.setState({ key }), [key]);
 
   const onKeyDown = useTreeKeys({
     rows,

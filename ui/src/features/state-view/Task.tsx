@@ -1,4 +1,5 @@
 /** A task: its state, error, questions, result and time, and what goes on inside when it runs another graph. */
+import { useEffect, useRef } from "react";
 import { Button } from "../../components/Button";
 import { Fold } from "../../components/Fold";
 import { InlineMarkdown } from "../../components/Markdown";
@@ -33,15 +34,23 @@ export function Task({
   nested?: boolean;
 }) {
   const failures = task.attempts?.length ?? 0;
+  const selected = useSession((session) => session.cursor.taskId === task.id);
+  const row = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (selected) row.current?.scrollIntoView({ block: "nearest" });
+  }, [selected]);
   return (
     <li
-      className="border-t border-line"
+      ref={row}
+      className="border-t border-line data-selected:bg-accent-soft"
+      data-selected={selected || undefined}
       data-testid={debugIds.task}
       data-node={task.node}
       data-status={task.status}
     >
       <Fold
-        begin={task.status === "failed"}
+        key={selected ? "selected" : ""}
+        begin={selected || task.status === "failed"}
         head={
           <>
             <StatusMark status={task.status} size={14} />

@@ -12,16 +12,18 @@ import {
   Copy,
   Ellipsis,
   History,
+  Link,
   MessageCircleQuestionMark,
   Milestone,
   Pencil,
   RotateCcw,
   StepForward,
 } from "lucide-react";
-import { type KeyboardEvent, memo, type MouseEvent, useEffect, useMemo, useRef } from "react";
+import { type KeyboardEvent, memo, type MouseEvent, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
+import { TextField } from "../../components/TextField";
 import { Menu, type MenuEntry } from "../../components/Menu";
 import { replay } from "../../debugger/run/actions";
 import { copyText } from "../../debugger/parts/CopyButton";
@@ -43,8 +45,10 @@ import { rpc } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { linkTo } from "../../state/moments";
 import { askBookmark } from "../../state/storage";
 import { showProblem } from "../../state/toasts";
+import { goToStep } from "./commands";
 import { Lanes } from "./Lanes";
 import { type Timeline, timelineOf, type TimelineRow } from "./rows";
 import { Scrubber } from "./Scrubber";
@@ -79,6 +83,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
     [list, cursor.checkpointId, head],
   );
   const now = useNow(60_000);
+  const [step, setStep] = useState("");
   const scroller = useRef<HTMLDivElement>(null);
 
   const rows = useVirtualizer({
@@ -160,6 +165,19 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
           byId={byId}
           at={cursor.checkpointId === head ? null : cursor.checkpointId}
           onMove={move}
+        />
+        <TextField
+          className="w-20 shrink-0"
+          inputMode="numeric"
+          aria-label={t("debug.goto")}
+          placeholder={t("debug.goto")}
+          data-testid={debugIds.gotoStep}
+          value={step}
+          onChange={(text) => setStep(text.replace(/[^0-9]/g, ""))}
+          onCommit={(text) => {
+            if (text !== "") void goToStep(Number(text));
+            setStep("");
+          }}
         />
         <Button
           size="small"
@@ -333,6 +351,12 @@ const Row = memo(function Row({
       label: t("debug.timeline.copyId"),
       icon: <Copy size={14} aria-hidden />,
       run: () => void copyText(checkpoint.id),
+    },
+    {
+      id: "copy-link",
+      label: t("debug.timeline.copyLink"),
+      icon: <Link size={14} aria-hidden />,
+      run: () => void copyText(linkTo({ threadId, checkpointId: isHead ? null : checkpoint.id }) ?? ""),
     },
   ];
   return (

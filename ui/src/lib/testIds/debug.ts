@@ -28,6 +28,7 @@ export const debugIds = {
   stepTask: "step-task",
   timeline: "timeline",
   scrubber: "timeline-scrubber",
+  gotoStep: "timeline-goto-step",
   checkpoints: "checkpoints",
   checkpoint: "checkpoint",
   checkpointMenu: "checkpoint-menu",

@@ -1,6 +1,7 @@
 /** Other names that the command palette finds commands by: what the guide, buttons and panels call them. */
 export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "debug.breakpoint": ["Breakpoint"],
+  "debug.copyLink": ["Link"],
   "edit.addNode": ["Nodes", "Patterns"],
   "graph.home": ["Examples", "Start screen", "Recent graphs"],
   "graph.types": ["Types of the state"],

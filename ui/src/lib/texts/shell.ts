@@ -69,6 +69,7 @@ export const shell = {
   "shell.tab.run": "Run",
   "shell.tab.state": "State",
   "shell.tab.timeline": "Timeline",
+  "shell.tab.trace": "Trace",
   "shell.tab.stream": "Stream",
   "shell.tab.messages": "Messages",
   "shell.tab.compare": "Compare",

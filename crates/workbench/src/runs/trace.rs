@@ -1,0 +1,56 @@
+//! What ran when in the runs of a thread.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::Workbench;
+use crate::ledger::{Ledger, RunRow};
+use crate::wire::{ExchangeView, Problem, ReadTrace, SpanCall, TraceView};
+
+/// Spans of an answer: when nothing is said, and at most.
+const PAGE: u32 = 10_000;
+const LARGEST_PAGE: u32 = 20_000;
+
+/// An exchange with a model without its texts.
+pub(crate) fn call(exchange: &ExchangeView) -> SpanCall {
+    SpanCall {
+        model: exchange.model.clone(),
+        at: exchange.at,
+        millis: exchange.millis,
+        ended: exchange.ended,
+        tokens: exchange.tokens,
+        cost: exchange.cost.clone(),
+    }
+}
+
+fn read(ledger: &Ledger, request: &ReadTrace) -> Result<TraceView, Problem> {
+    let most = match request.limit {
+        0 => PAGE,
+        limit => limit.min(LARGEST_PAGE),
+    };
+    let thread_id = request.thread_id.as_str();
+    let found = ledger.spans(thread_id, request.after.unwrap_or(0), most as usize)?;
+    Ok(TraceView {
+        runs: ledger.runs_of(thread_id)?.iter().map(RunRow::view).collect(),
+        spans: found.spans,
+        left_out: found.left_out,
+        last: found.last,
+    })
+}
+
+/// What ran when on a thread, as the data folder has it, for a host that has no workbench.
+pub fn trace(data_dir: &Path, request: &ReadTrace) -> Result<TraceView, Problem> {
+    let path = data_dir.join("workbench.db");
+    match path.exists() {
+        true => read(&Ledger::open(&path)?, request),
+        false => Ok(TraceView::default()),
+    }
+}
+
+impl Workbench {
+    pub(crate) async fn thread_trace(self: &Arc<Self>, request: ReadTrace) -> Result<TraceView, Problem> {
+        // After what was handed in before.
+        let keeper = self.records.keeper();
+        keeper.ask(move |ledger| read(ledger, &request)).await
+    }
+}

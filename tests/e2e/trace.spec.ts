@@ -1,0 +1,163 @@
+/** Where the time and the money of a run went: asked in the trace, and followed to the moment. */
+import { writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { expect, test } from "./superstep";
+
+/** A model server; what it is asked about rules costs a hundred times more. */
+async function listen(): Promise<{ server: Server; address: string }> {
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      const usage = body.includes("Rules")
+        ? { prompt_tokens: 9000, completion_tokens: 1000, total_tokens: 10_000 }
+        : { prompt_tokens: 90, completion_tokens: 10, total_tokens: 100 };
+      const chunk = (choices: object[], more: object = {}) =>
+        `data: ${JSON.stringify({ id: "a", object: "chat.completion.chunk", created: 1, model: "small", choices, ...more })}\n\n`;
+      const say = (delta: object, finish_reason: string | null) => chunk([{ index: 0, delta, finish_reason }]);
+      response.setHeader("content-type", "text/event-stream");
+      response.end(
+        `${say({ role: "assistant", content: "A finding." }, null)}${say({}, "stop")}${chunk([], { usage })}data: [DONE]\n\n`,
+      );
+    });
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no address");
+  return { server, address: `127.0.0.1:${address.port}` };
+}
+
+const research = {
+  format: "superstep/1",
+  name: "Traced research",
+  state: {
+    topics: { type: "array", items: { type: "string" } },
+    findings: { type: "array", items: { type: "string" }, reducer: "append" },
+    checked: { type: "string" },
+    slept: { type: "boolean" },
+  },
+  nodes: {
+    worker: { kind: "model", config: { model: "office::small", prompt: "Research {{ state.topic }}", into: "findings" } },
+    flaky: {
+      kind: "code",
+      retry: { attempts: 3, initial_interval: 0.15, jitter: false, retry_on: ["CodeError"] },
+      config: { source: "if (context.attempt < 2) throw new Error('not yet'); return { checked: 'yes' };" },
+    },
+    slow: { kind: "delay", config: { seconds: "0.9" } },
+  },
+  edges: [
+    { from: "__start__", each: "state.topics", as: "topic", to: "worker" },
+    { from: "worker", to: "flaky" },
+    { from: "flaky", to: "slow" },
+    { from: "slow", to: "__end__" },
+  ],
+  layout: { __start__: [40, 100], worker: [200, 90], flaky: [480, 90], slow: [760, 90], __end__: [1040, 100] },
+  examples: [{ name: "four", input: { topics: ["Costs", "Yield", "Rules", "Risks"] } }],
+};
+
+test("the trace says which task worked longest and which cost most, and leads to their moments", async ({ app, page }) => {
+  const { server, address } = await listen();
+  try {
+    const connections = { office: { provider: "openai", base_url: `http://${address}/v1/` } };
+    const prices = { "office::small": { input: 10, output: 30 } };
+    writeFileSync(join(app["data"], "models.json"), JSON.stringify({ connections, prices }));
+    await app.openGraph(research);
+    await app.id("use-debug").click();
+    await app.id("run").click();
+    await app.id("trust-allow").click();
+    if ((await app.id("run-status").getAttribute("data-status")) !== "done") await app.status("done");
+    await app.id("panel-bottom").locator('[data-testid="tab-trace"]').click();
+    const summary = app.id("trace-summary");
+    await expect(summary).toContainText("4 model calls");
+    await expect(summary).toContainText("USD");
+    const rows = app.id("trace-rows");
+    const row = (kind: string, name: string) => rows.locator(`[data-kind="${kind}"][data-name="${name}"]`);
+    await expect(row("node", "worker")).toContainText("×4");
+    await expect(row("task", "flaky")).toContainText("1 retry");
+    await expect(row("task", "slow")).toBeVisible();
+    const longest = /: (\w+)/.exec((await app.id("trace-longest").textContent()) ?? "")?.[1] ?? "";
+
+    // Which cost most?
+    await app.id("trace-dearest").click();
+    const dearest = rows.locator('[data-mark="dearest"][data-kind="task"]');
+    await expect(dearest).toHaveAttribute("aria-selected", "true");
+    await expect(app.id("past")).toBeVisible();
+    await expect(app.node("worker")).toHaveAttribute("data-state", "next");
+    await app.showState();
+    await expect(app.key("topics")).toContainText("Rules");
+    await app.picture("trace", ["light", "dark"]);
+
+    // Which worked longest? It is marked and at the cursor.
+    await app.id("trace-longest").click();
+    await expect(rows.locator('[aria-selected="true"]')).toHaveAttribute("data-name", longest);
+    await row("task", "slow").click();
+    await expect(app.key("checked")).toContainText("yes");
+    await app.id("state-inspector").locator('[data-testid="tab-tasks"]').click();
+    await expect(page.locator('[data-testid="task"][data-selected]')).toHaveAttribute("data-node", "slow");
+
+    // Back to the moment before, and forward again.
+    await page.locator("body").click({ position: { x: 400, y: 4 } });
+    await page.keyboard.press("Alt+ArrowLeft");
+    await expect(page.locator('[data-testid="task"][data-selected]')).toHaveAttribute("data-node", longest === "slow" ? "worker" : longest);
+    await page.keyboard.press("Alt+ArrowRight");
+    await expect(page.locator('[data-testid="task"][data-selected]')).toHaveAttribute("data-node", "slow");
+
+    // What failed, and what is in it.
+    await row("task", "flaky").locator('[data-testid="trace-toggle"]').click();
+    await expect(row("attempt", "1")).toHaveAttribute("title", /not yet/);
+    await expect(row("wait", "1")).toBeVisible();
+    await app.id("trace-words").fill("not yet");
+    await expect(rows.locator('[data-kind="task"]')).toHaveCount(1);
+    await app.id("trace-words").fill("");
+
+    await app.id("trace-shape").click();
+    await page.getByRole("option", { name: "Sum by model" }).click();
+    await expect(app.id("trace-sums")).toContainText("office::small");
+    await expect(app.id("trace-sums")).toContainText("10 300".replace(" ", "\u202f"));
+
+    // A reloaded window shows the same moment.
+    await page.reload();
+    await expect(app.id("past")).toBeVisible();
+    await expect(app.id("trace-sums").or(app.id("trace-rows"))).toBeVisible();
+    await app.id("state-inspector").locator('[data-testid="tab-tasks"]').click();
+    await expect(page.locator('[data-testid="task"][data-selected]')).toHaveAttribute("data-node", "slow");
+  } finally {
+    server.close();
+  }
+});
+
+test("a link leads to its moment, a number to its step", async ({ app, page }) => {
+  const loop = {
+    format: "superstep/1",
+    name: "Counting loop",
+    state: { n: { type: "integer", default: 0 } },
+    nodes: { count: { kind: "assign", config: { set: { n: "state.n + 1" } } } },
+    edges: [
+      { from: "__start__", to: "count" },
+      { from: "count", route: "state.n < 60", paths: { true: "count", false: "__end__" } },
+    ],
+    examples: [{ name: "from nothing", input: { n: 0 } }],
+  };
+  await app.openGraph(loop);
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("done");
+  await app.id("timeline-goto-step").fill("12");
+  await app.id("timeline-goto-step").press("Enter");
+  await app.showState();
+  await expect(app.key("n")).toContainText("12");
+  const thread = await app.id("thread").first().getAttribute("data-thread");
+  const checkpoint = await page.locator('[data-testid="checkpoint"][aria-selected="true"]').getAttribute("data-checkpoint");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("step 37");
+  await page.keyboard.press("Enter");
+  await expect(app.key("n")).toContainText("37");
+  await page.evaluate((hash) => (window.location.hash = hash), `#thread/${thread}?at=${checkpoint}`);
+  await expect(app.key("n")).toContainText("12");
+  expect(new URL(page.url()).hash).toBe("");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type(`superstep://thread/${thread}`);
+  await page.keyboard.press("Enter");
+  await expect(app.id("past")).toHaveCount(0);
+});

@@ -1,0 +1,247 @@
+import { describe, expect, it } from "vitest";
+import type { RunView } from "../../ipc/bindings/RunView";
+import { axisOf } from "./axis";
+import { filtered } from "./filter";
+import { marksOf, pathTo, rowsOf, type Span, sumByModel, sumByNode, type TraceNode, traceTree } from "./tree";
+import { withRunning } from "./useTrace";
+
+const T0 = Date.parse("2026-01-01T00:00:00Z");
+const iso = (millis: number) => new Date(T0 + millis).toISOString();
+
+const run = (runId: string, from: number, to: number, status: RunView["status"] = "done"): RunView => ({
+  runId,
+  threadId: "t",
+  status,
+  startedAt: iso(from),
+  endedAt: iso(to),
+});
+
+const span = (taskId: string, node: string, from: number, to: number, more: Partial<Span> = {}): Span => ({
+  runId: "r",
+  taskId,
+  checkpointId: "c1",
+  node,
+  step: 1,
+  started: T0 + from,
+  ended: T0 + to,
+  end: "done",
+  ...more,
+});
+
+const call = (model: string, at: number, millis: number, tokens: number, amount: number) => ({
+  model,
+  at: T0 + at,
+  millis,
+  ended: "done" as const,
+  tokens: { input: tokens - 1, output: 1 },
+  cost: { amount, currency: "USD" },
+});
+
+/** A fan-out of three, one of which was tried twice; then a graph with a model in it. */
+const SPANS: readonly Span[] = [
+  span("w1", "work", 0, 100),
+  span("w2", "work", 0, 300, {
+    attempts: [{ attempt: 1, ended: T0 + 50, error: "E('no')", waitMillis: 100 }],
+  }),
+  span("w3", "work", 0, 80, { end: "failed", error: "E('broken')" }),
+  span("in", "think", 310, 390, {
+    parent: "agent",
+    step: 0,
+    checkpointId: "c2",
+    calls: [call("big", 315, 60, 90, 0.5), call("small", 376, 10, 10, 0.25)],
+  }),
+  span("agent", "agent", 300, 400, { step: 2, checkpointId: "c2" }),
+];
+const RUNS = [run("r", 0, 400)];
+const NODES = { group: true, sort: "start" } as const;
+
+const names = (nodes: readonly TraceNode[]) => nodes.map((node) => `${node.kind} ${node.label}`);
+
+describe("the tree of a trace", () => {
+  it("groups tasks of a node with their sums, and puts nested graphs and model calls inside of their task", () => {
+    const [top] = traceTree(RUNS, SPANS, NODES, 0);
+    expect(top?.millis).toBe(400);
+    expect([top?.tasks, top?.tokens, top?.cost.get("USD")]).toEqual([4, 100, 0.75]);
+    expect(names(top?.children ?? [])).toEqual(["node work", "task agent"]);
+    const [work, agent] = top?.children ?? [];
+    expect([work?.tasks, work?.millis, work?.failed, work?.retries]).toEqual([3, 480, 1, 1]);
+    expect([agent?.millis, agent?.tokens]).toEqual([100, 100]);
+    expect(names(agent?.children ?? [])).toEqual(["task think"]);
+    expect(names(agent?.children[0]?.children ?? [])).toEqual(["call big", "call small"]);
+  });
+
+  it("shows attempts with the waits between them", () => {
+    const [top] = traceTree(RUNS, SPANS, NODES, 0);
+    const tried = top?.children[0]?.children.find((node) => node.span?.taskId === "w2");
+    expect(tried?.children.map((node) => [node.kind, node.from - T0, node.to - T0])).toEqual([
+      ["attempt", 0, 50],
+      ["wait", 50, 150],
+      ["attempt", 150, 300],
+    ]);
+    expect(tried?.bars.map((bar) => bar.tone)).toEqual(["failed", "wait", "work"]);
+    expect(tried?.children[0]?.error).toBe("E('no')");
+  });
+
+  it("goes step by step when it is not grouped, and sorts by any column", () => {
+    const [top] = traceTree(RUNS, SPANS, { group: false, sort: "start" }, 0);
+    expect(names(top?.children ?? [])).toEqual(["step 1", "task agent"]);
+    const [longest] = traceTree(RUNS, SPANS, { group: true, sort: "millis" }, 0);
+    expect(longest?.children[0]?.children.map((node) => node.span?.taskId)).toEqual(["w2", "w1", "w3"]);
+    const [dearest] = traceTree(RUNS, SPANS, { group: true, sort: "cost" }, 0);
+    expect(names(dearest?.children ?? [])[0]).toBe("task agent");
+  });
+
+  it("shows the time between runs as a gap with its length", () => {
+    const answered = span("ask2", "ask", 60_000, 60_100, { runId: "r2" });
+    const tree = traceTree(
+      [run("r", 0, 400, "asking"), run("r2", 60_000, 60_100), run("empty", 70_000, 70_001)],
+      [...SPANS, answered],
+      NODES,
+      0,
+    );
+    expect(tree.map((node) => [node.kind, node.label === "asking" ? "asking" : "", node.millis])).toEqual([
+      ["run", "", 400],
+      ["pause", "asking", 59_600],
+      ["run", "", 100],
+    ]);
+  });
+
+  it("takes the times of a run that is not known from its spans", () => {
+    const [top] = traceTree([], SPANS, NODES, 0);
+    expect([top?.from, top?.to]).toEqual([T0, T0 + 400]);
+  });
+
+  it("shows a task whose graph is not kept at the top", () => {
+    const lost = span("x", "lost", 10, 20, { parent: "gone" });
+    const [top] = traceTree(RUNS, [lost], NODES, 0);
+    expect(names(top?.children ?? [])).toEqual(["task lost"]);
+  });
+
+  it("lists what is open, and finds the way to a task", () => {
+    const tree = traceTree(RUNS, SPANS, NODES, 0);
+    expect(rowsOf(tree, (node) => node.kind === "run").map((row) => row.depth)).toEqual([0, 1, 1]);
+    const path = pathTo(tree, "r/in");
+    expect(path).toEqual(["r", "r/agent", "r/in"]);
+    const rows = rowsOf(tree, (node) => path.includes(node.id));
+    expect(rows.map((row) => row.node.label)).toContain("think");
+  });
+
+  it("is quick with ten thousand tasks", () => {
+    const many = Array.from({ length: 10_000 }, (_, n) =>
+      span(`m${n}`, `node${n % 20}`, n, n + 5, { step: n, checkpointId: `c${n}` }),
+    );
+    const before = performance.now();
+    const tree = traceTree([run("r", 0, 11_000)], many, NODES, 0);
+    const took = performance.now() - before;
+    expect(tree[0]?.children).toHaveLength(20);
+    expect(took).toBeLessThan(3000);
+  });
+});
+
+describe("sums", () => {
+  it("are made by node and by model", () => {
+    const work = sumByNode(SPANS).find((sum) => sum.name === "work");
+    expect([work?.count, work?.millis, work?.failed]).toEqual([3, 480, 1]);
+    expect(
+      sumByModel(SPANS).map((sum) => [sum.name, sum.count, sum.millis, sum.tokens, sum.cost.get("USD")]),
+    ).toEqual([
+      ["big", 1, 60, 90, 0.5],
+      ["small", 1, 10, 10, 0.25],
+    ]);
+  });
+
+  it("mark the task that worked longest without what ran in it, and the one that cost most", () => {
+    const marks = marksOf([
+      ...SPANS,
+      span("around", "outer", 0, 900),
+      span("inner", "x", 0, 890, { parent: "around", end: "running" }),
+    ]);
+    expect([marks.longest?.taskId, marks.dearest?.taskId]).toEqual(["w2", "in"]);
+    expect(marksOf([]).longest).toBeNull();
+  });
+});
+
+describe("the filter", () => {
+  const ids = (what: "all" | "failed" | "models" | "slow", words = "") =>
+    filtered(SPANS, { what, words }).map((one) => one.taskId);
+
+  it("keeps what fits and what is around it", () => {
+    expect(ids("all")).toHaveLength(5);
+    expect(ids("failed")).toEqual(["w2", "w3"]);
+    expect(ids("models")).toEqual(["in", "agent"]);
+    expect(ids("slow")).toEqual(["w2"]);
+    expect(ids("all", "BROKEN")).toEqual(["w3"]);
+    expect(ids("all", "big think")).toEqual(["in", "agent"]);
+    expect(ids("failed", "agent")).toEqual([]);
+  });
+});
+
+describe("the axis", () => {
+  it("draws runs at their length and gaps at one width", () => {
+    const one = axisOf([{ from: 100, to: 200 }]);
+    expect([one.at(100), one.at(150), one.at(200), one.at(0), one.at(900)]).toEqual([0, 0.5, 1, 0, 1]);
+    const two = axisOf([
+      { from: 0, to: 100 },
+      { from: 100_000, to: 100_100 },
+    ]);
+    expect(two.millis).toBe(200);
+    expect(two.at(100)).toBeCloseTo(0.48);
+    expect(two.at(100_000)).toBeCloseTo(0.52);
+    expect(two.at(100_100)).toBeCloseTo(1);
+    const hundred = axisOf(Array.from({ length: 100 }, (_, n) => ({ from: n * 1000, to: n * 1000 + 1 })));
+    expect(hundred.at(99_001)).toBeCloseTo(1);
+    expect(hundred.at(1)).toBeCloseTo(0.008);
+  });
+
+  it("has a place for a time when there is nothing", () => {
+    expect(axisOf([]).at(5)).toBe(0);
+    expect(axisOf([{ from: 5, to: 5 }]).at(5)).toBe(0);
+  });
+});
+
+describe("tasks at work", () => {
+  const live = (status: "running" | "done") => ({
+    era: 1,
+    text: new Map(),
+    run: { runId: "r", threadId: "t", status, startedAt: iso(0) },
+    tasks: new Map([
+      [
+        "w1",
+        {
+          id: "w1",
+          node: "work",
+          step: 1,
+          status: "done" as const,
+          startedAt: T0,
+          endedAt: T0 + 100,
+          interrupts: [],
+          targets: [],
+          cached: false,
+        },
+      ],
+      [
+        "new",
+        {
+          id: "new",
+          node: "work",
+          step: 1,
+          status: "running" as const,
+          startedAt: T0 + 5,
+          interrupts: [],
+          targets: [],
+          cached: false,
+        },
+      ],
+    ]),
+  });
+
+  it("end now, and what has ended is taken from its span", () => {
+    const known = SPANS.slice(0, 1) as never;
+    const spans = withRunning(known, live("running"), "c9", T0 + 50);
+    expect(spans.map((one) => [one.taskId, one.end, one.ended - T0])).toEqual([
+      ["w1", "done", 100],
+      ["new", "running", 50],
+    ]);
+    expect(withRunning(known, live("done"), "c9", T0 + 50)).toBe(known);
+  });
+});

@@ -1,0 +1,35 @@
+/** What all that is shown came to: time, tasks, models, tokens, money. */
+import { count } from "../../debugger/parts/format";
+import { type Span, sumByModel } from "../../debugger/trace/tree";
+import { traceIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { moneyOf, timeOf } from "./look";
+
+interface Props {
+  readonly spans: readonly Span[];
+  /** How long the runs took together. */
+  readonly millis: number;
+  readonly leftOut: boolean;
+}
+
+export function Head({ spans, millis, leftOut }: Props) {
+  const models = sumByModel(spans);
+  const calls = models.reduce((sum, model) => sum + model.count, 0);
+  const tokens = models.reduce((sum, model) => sum + model.tokens, 0);
+  const cost = new Map<string, number>();
+  for (const model of models)
+    for (const [currency, amount] of model.cost) cost.set(currency, (cost.get(currency) ?? 0) + amount);
+  const parts = [
+    timeOf(millis),
+    tn("trace.tasksOne", "trace.tasks", spans.length),
+    calls > 0 ? tn("trace.modelCallsOne", "trace.modelCalls", calls) : "",
+    tokens > 0 ? t("trace.tokens", { n: count(tokens) }) : "",
+    moneyOf(cost),
+    leftOut ? t("trace.leftOut") : "",
+  ];
+  return (
+    <span className="text-2xs text-text-2 tabular-nums" data-testid={traceIds.summary}>
+      {parts.filter((part) => part !== "").join(" · ")}
+    </span>
+  );
+}

@@ -1,0 +1,155 @@
+/** A row of the waterfall: its name, when it worked, and what it took. */
+import { Bot, ChevronDown, ChevronRight, CircleX } from "lucide-react";
+import { memo } from "react";
+import type { Axis } from "../../debugger/trace/axis";
+import { readableError } from "../../debugger/parts/format";
+import type { Bar, TraceNode } from "../../debugger/trace/tree";
+import { cx } from "../../components/cx";
+import { traceIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { moneyOf, timeOf, tokensOf } from "./look";
+
+/** Name, time line, time; where there is room tokens and cost too. */
+export const COLUMNS =
+  "grid grid-cols-[minmax(9rem,38%)_minmax(0,1fr)_4.25rem] items-center gap-x-2 px-2 @2xl:grid-cols-[minmax(12rem,30%)_minmax(0,1fr)_4.5rem_4.5rem_6rem]";
+export const WIDE = "hidden @2xl:block";
+
+const TONES: Record<Bar["tone"], string> = {
+  work: "fill-done",
+  failed: "fill-failed",
+  asking: "fill-asking",
+  left: "fill-text-3",
+  running: "fill-running",
+  wait: "fill-line-strong",
+  model: "fill-accent",
+};
+/** Units of the drawing from left to right. */
+const UNITS = 2000;
+/** What is shorter is drawn at this width. */
+const LEAST = 5;
+
+function paths(bars: readonly Bar[], axis: Axis): ReadonlyMap<Bar["tone"], string> {
+  const drawn = new Map<Bar["tone"], string>();
+  for (const { from, to, tone } of bars) {
+    const x = Math.min(axis.at(from) * UNITS, UNITS - LEAST);
+    const width = Math.max(LEAST, axis.at(to) * UNITS - x);
+    const [top, height] = tone === "wait" ? [7, 2] : [3, 10];
+    drawn.set(
+      tone,
+      `${drawn.get(tone) ?? ""}M${x.toFixed(1)} ${top}h${width.toFixed(1)}v${height}h-${width.toFixed(1)}z`,
+    );
+  }
+  return drawn;
+}
+
+interface Props {
+  readonly node: TraceNode;
+  readonly depth: number;
+  readonly open: boolean;
+  readonly label: string;
+  readonly axis: Axis;
+  readonly selected: boolean;
+  readonly mark: "longest" | "dearest" | null;
+  onToggle(node: TraceNode): void;
+  onSelect(node: TraceNode): void;
+}
+
+export const Row = memo(function Row({
+  node,
+  depth,
+  open,
+  label,
+  axis,
+  selected,
+  mark,
+  onToggle,
+  onSelect,
+}: Props) {
+  const gap = node.kind === "pause" || node.kind === "wait";
+  const Arrow = open ? ChevronDown : ChevronRight;
+  const details = [
+    node.kind === "task" && node.retries > 0 && tn("trace.retriesOne", "trace.retries", node.retries),
+    node.kind !== "task" && node.tasks > 1 && node.failed > 0 && t("trace.failed", { n: node.failed }),
+  ].filter((text) => text !== false);
+  const title = [label, timeOf(node.millis), node.error === undefined ? "" : readableError(node.error)]
+    .filter((text) => text !== "")
+    .join(" · ");
+  return (
+    <div
+      role="row"
+      aria-level={depth + 1}
+      aria-selected={selected}
+      {...(node.children.length > 0 && { "aria-expanded": open })}
+      data-testid={traceIds.row}
+      data-kind={node.kind}
+      data-name={node.label}
+      data-mark={mark ?? undefined}
+      title={title}
+      className={cx(
+        COLUMNS,
+        "h-6 cursor-default text-xs",
+        selected ? "bg-accent-soft" : "hover:bg-surface-3",
+        gap && "text-text-2 italic",
+      )}
+      onClick={() => onSelect(node)}
+    >
+      <span role="rowheader" className="flex min-w-0 items-center gap-1" style={{ paddingLeft: depth * 12 }}>
+        {node.children.length > 0 ? (
+          <button
+            type="button"
+            tabIndex={-1}
+            aria-label={t(open ? "trace.collapse" : "trace.expand")}
+            data-testid={traceIds.toggle}
+            className="shrink-0 rounded-sm text-text-3 hover:text-text"
+            onClick={(event) => {
+              event.stopPropagation();
+              onToggle(node);
+            }}
+          >
+            <Arrow size={13} aria-hidden />
+          </button>
+        ) : (
+          <span className="w-[13px] shrink-0" />
+        )}
+        {node.kind === "call" && <Bot size={12} aria-hidden className="shrink-0 text-accent-text" />}
+        {node.failed > 0 && <CircleX size={12} aria-hidden className="shrink-0 text-failed" />}
+        <span className={cx("truncate", node.kind === "run" && "font-semibold")}>{label}</span>
+        {node.tasks > 1 && node.kind !== "task" && (
+          <span className="shrink-0 text-2xs text-text-3 tabular-nums">×{node.tasks}</span>
+        )}
+        {details.map((text) => (
+          <span key={text} className="shrink-0 text-2xs text-text-3">
+            {text}
+          </span>
+        ))}
+        {mark !== null && (
+          <span className="shrink-0 rounded-sm bg-asking-soft px-1 text-2xs text-asking">
+            {t(mark === "longest" ? "trace.longest" : "trace.dearest")}
+          </span>
+        )}
+      </span>
+      <span role="gridcell" className="h-4 min-w-0">
+        <svg className="h-4 w-full" viewBox={`0 0 ${UNITS} 16`} preserveAspectRatio="none" aria-hidden>
+          {[...paths(node.bars, axis)].map(([tone, path]) => (
+            <path key={tone} d={path} className={TONES[tone]} />
+          ))}
+          {gap && node.bars.length === 0 && (
+            <path
+              d={`M${axis.at(node.from) * UNITS} 7h${Math.max(LEAST, (axis.at(node.to) - axis.at(node.from)) * UNITS)}v2H${axis.at(node.from) * UNITS}z`}
+              className="fill-line-strong"
+            />
+          )}
+        </svg>
+      </span>
+      <span role="gridcell" className="text-right tabular-nums">
+        {timeOf(node.millis)}
+      </span>
+      <span role="gridcell" className={cx(WIDE, "text-right text-text-2 tabular-nums")}>
+        {tokensOf(node.tokens)}
+      </span>
+      <span role="gridcell" className={cx(WIDE, "truncate text-right text-text-2 tabular-nums")}>
+        {moneyOf(node.cost)}
+      </span>
+    </div>
+  );
+});

@@ -1,0 +1,68 @@
+/** Time, tokens and cost by node or by model. */
+import { useState } from "react";
+import { cx } from "../../components/cx";
+import { count } from "../../debugger/parts/format";
+import { type SpanSum, total } from "../../debugger/trace/tree";
+import { traceIds } from "../../lib/testIds";
+import { t, type TextKey } from "../../lib/texts";
+import { moneyOf, timeOf, tokensOf } from "./look";
+
+type Column = "name" | "count" | "millis" | "tokens" | "cost";
+
+const COLUMNS: readonly Column[] = ["name", "count", "millis", "tokens", "cost"];
+const TEXT: Record<Column, TextKey> = {
+  name: "trace.column.name",
+  count: "trace.column.count",
+  millis: "trace.column.millis",
+  tokens: "trace.column.tokens",
+  cost: "trace.column.cost",
+};
+
+const order = (a: SpanSum, b: SpanSum, column: Column): number =>
+  column === "name"
+    ? a.name.localeCompare(b.name, "en")
+    : column === "cost"
+      ? total(b.cost) - total(a.cost)
+      : b[column] - a[column];
+
+export function Sums({ sums, onSelect }: { sums: readonly SpanSum[]; onSelect(name: string): void }) {
+  const [sort, setSort] = useState<Column>("millis");
+  return (
+    <div className="min-h-0 flex-1 overflow-auto" data-testid={traceIds.sums}>
+      <table className="w-full text-xs tabular-nums">
+        <thead className="sticky top-0 bg-surface-1">
+          <tr>
+            {COLUMNS.map((column) => (
+              <th
+                key={column}
+                aria-sort={sort === column ? (column === "name" ? "ascending" : "descending") : "none"}
+                className={cx("px-2 font-medium", column === "name" ? "text-left" : "text-right")}
+              >
+                <button
+                  type="button"
+                  className={cx("h-6 hover:text-text", sort === column ? "text-text" : "text-text-3")}
+                  onClick={() => setSort(column)}
+                >
+                  {t(TEXT[column])}
+                </button>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sums
+            .toSorted((a, b) => order(a, b, sort))
+            .map((sum) => (
+              <tr key={sum.name} className="h-6 hover:bg-surface-3" onClick={() => onSelect(sum.name)}>
+                <td className="max-w-60 truncate px-2">{sum.name}</td>
+                <td className="px-2 text-right">{count(sum.count)}</td>
+                <td className="px-2 text-right">{timeOf(sum.millis)}</td>
+                <td className="px-2 text-right text-text-2">{tokensOf(sum.tokens)}</td>
+                <td className="px-2 text-right text-text-2">{moneyOf(sum.cost)}</td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

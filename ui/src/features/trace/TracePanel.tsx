@@ -1,0 +1,331 @@
+/**
+ * Where the time, the tokens and the money of a thread went: a waterfall of its runs, and sums by node and model. Selecting
+ * a row moves the cursor to the moment of its task.
+ */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ChartGantt } from "lucide-react";
+import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { Button } from "../../components/Button";
+import { cx } from "../../components/cx";
+import { EmptyState } from "../../components/EmptyState";
+import { Select } from "../../components/Select";
+import { TextField } from "../../components/TextField";
+import { isRunning } from "../../debugger/model/live";
+import { ensureStarted, useCheckpoints, useLive } from "../../debugger/model/runStore";
+import { useNow } from "../../debugger/parts/useNow";
+import { ProblemNote } from "../../debugger/run/ProblemNote";
+import { axisOf } from "../../debugger/trace/axis";
+import { filtered, type TraceFilter } from "../../debugger/trace/filter";
+import {
+  type Column,
+  marksOf,
+  pathTo,
+  rowsOf,
+  type Span,
+  sumByModel,
+  sumByNode,
+  type TraceNode,
+  traceTree,
+} from "../../debugger/trace/tree";
+import { useSpans, useTrace } from "../../debugger/trace/useTrace";
+import { traceIds } from "../../lib/testIds";
+import { t, type TextKey } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { Head } from "./Head";
+import { labelOf, markOf, moneyOf, timeOf } from "./look";
+import { COLUMNS, Row, WIDE } from "./Row";
+import { Sums } from "./Sums";
+
+const ROW = 24;
+type View = "nodes" | "steps" | "node" | "model";
+const VIEWS: readonly { value: View; text: TextKey }[] = [
+  { value: "nodes", text: "trace.shape.nodes" },
+  { value: "steps", text: "trace.shape.steps" },
+  { value: "node", text: "trace.shape.node" },
+  { value: "model", text: "trace.shape.model" },
+];
+const FILTERS: readonly { value: TraceFilter["what"]; text: TextKey }[] = [
+  { value: "all", text: "trace.filter.all" },
+  { value: "failed", text: "trace.filter.failed" },
+  { value: "models", text: "trace.filter.models" },
+  { value: "slow", text: "trace.filter.slow" },
+];
+const HEADS: readonly { column: Column; text: TextKey; look: string }[] = [
+  { column: "name", text: "trace.column.name", look: "text-left" },
+  { column: "start", text: "trace.column.start", look: "text-left" },
+  { column: "millis", text: "trace.column.millis", look: "text-right" },
+  { column: "tokens", text: "trace.column.tokens", look: cx(WIDE, "text-right") },
+  { column: "cost", text: "trace.column.cost", look: cx(WIDE, "text-right") },
+];
+
+export function TracePanel() {
+  useEffect(ensureStarted, []);
+  const threadId = useSession((session) => session.cursor.threadId);
+  if (threadId === null) {
+    return (
+      <EmptyState compact icon={<ChartGantt size={20} aria-hidden />} title={t("trace.none")}>
+        {t("trace.noneText")}
+      </EmptyState>
+    );
+  }
+  return <ThreadTrace key={threadId} threadId={threadId} />;
+}
+
+/** The task of the outermost graph that a span is of: that one is at the cursor's checkpoint, and on the canvas. */
+function outermost(spans: readonly Span[], span: Span): Span {
+  const byTask = new Map(spans.filter((one) => one.runId === span.runId).map((one) => [one.taskId, one]));
+  let found = span;
+  for (let depth = 0; depth < 100 && found.parent !== undefined; depth += 1) {
+    const around = byTask.get(found.parent);
+    if (!around) break;
+    found = around;
+  }
+  return found;
+}
+
+function ThreadTrace({ threadId }: { threadId: string }) {
+  const trace = useTrace(threadId);
+  const live = useLive(threadId);
+  const running = isRunning(live);
+  const now = useNow(running ? 500 : null);
+  const head = useCheckpoints(threadId)?.list[0]?.id;
+  const spans = useSpans(trace, live, head, now);
+  const [filter, setFilter] = useState<TraceFilter>({ what: "all", words: "" });
+  const [view, setView] = useState<View>("nodes");
+  const [sort, setSort] = useState<Column>("start");
+  const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const [chosen, setChosen] = useState<string | null>(null);
+
+  const shown = useMemo(() => filtered(spans, filter), [spans, filter]);
+  const group = view !== "steps";
+  // The time counts only while something runs: otherwise the tree stays as it is.
+  const tick = running ? now : 0;
+  const tree = useMemo(
+    () => traceTree(trace.runs, shown, { group, sort }, tick),
+    [trace.runs, shown, group, sort, tick],
+  );
+  const marks = useMemo(() => marksOf(spans), [spans]);
+  const runs = useMemo(
+    () => new Map(tree.filter((node) => node.kind === "run").map((node, at) => [node.id, at + 1])),
+    [tree],
+  );
+  const lastRun = tree.findLast((node) => node.kind === "run")?.id;
+  const axis = useMemo(() => axisOf(tree.filter((node) => node.kind === "run")), [tree]);
+  const open = useCallback(
+    (node: TraceNode) => toggled.get(node.id) ?? (node.kind === "run" && node.id === lastRun),
+    [toggled, lastRun],
+  );
+  const rows = useMemo(() => rowsOf(tree, open), [tree, open]);
+
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 12,
+  });
+
+  const toggle = useCallback(
+    (node: TraceNode) => setToggled((known) => new Map(known).set(node.id, !open(node))),
+    [open],
+  );
+  const go = useCallback(
+    (span: Span) => {
+      const root = outermost(spans, span);
+      const session = useSession.getState();
+      session.select({ nodes: [root.node] });
+      if (root.checkpointId !== "")
+        session.setCursor({
+          checkpointId: root.checkpointId === head ? null : root.checkpointId,
+          taskId: root.taskId,
+        });
+    },
+    [spans, head],
+  );
+  const select = useCallback(
+    (node: TraceNode) => {
+      setChosen(node.id);
+      if (node.span && node.kind !== "run") go(node.span);
+    },
+    [go],
+  );
+  const reveal = (span: Span) => {
+    setView(view === "steps" ? "steps" : "nodes");
+    setFilter({ what: "all", words: "" });
+    const id = `${span.runId}/${span.taskId}`;
+    const whole = traceTree(trace.runs, spans, { group, sort }, tick);
+    const path = pathTo(whole, id);
+    setToggled((known) => new Map([...known, ...path.slice(0, -1).map((one) => [one, true] as const)]));
+    setChosen(id);
+    go(span);
+  };
+  const scrolledTo = useRef<string | null>(null);
+  useEffect(() => {
+    if (chosen === null || scrolledTo.current === chosen) return;
+    const at = rows.findIndex((row) => row.node.id === chosen);
+    if (at < 0) return;
+    scrolledTo.current = chosen;
+    virtual.scrollToIndex(at, { align: "auto" });
+  }, [chosen, rows, virtual]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = rows.findIndex((row) => row.node.id === chosen);
+    const row = rows[at];
+    if (row && (event.key === "ArrowRight" || event.key === "ArrowLeft")) {
+      event.preventDefault();
+      if (row.node.children.length > 0 && row.open !== (event.key === "ArrowRight")) toggle(row.node);
+      return;
+    }
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
+    const next = to === undefined ? undefined : rows[Math.max(0, Math.min(rows.length - 1, to))];
+    if (!next) return;
+    event.preventDefault();
+    select(next.node);
+  };
+
+  if (trace.problem) return <ProblemNote problem={trace.problem} onRetry={trace.again} />;
+  if (!trace.loading && spans.length === 0) {
+    return (
+      <EmptyState compact icon={<ChartGantt size={20} aria-hidden />} title={t("trace.empty")}>
+        {t("trace.emptyText")}
+      </EmptyState>
+    );
+  }
+  const sums = view === "node" || view === "model";
+  return (
+    <section
+      className="@container flex h-full min-h-0 flex-col"
+      aria-label={t("shell.tab.trace")}
+      data-testid={traceIds.panel}
+    >
+      <div className="flex shrink-0 flex-wrap items-center gap-1.5 px-2 py-1">
+        <Head spans={shown} millis={axis.millis} leftOut={trace.leftOut} />
+        {marks.longest && (
+          <Button
+            size="small"
+            variant="ghost"
+            onClick={() => marks.longest && reveal(marks.longest)}
+            data-testid={traceIds.longest}
+          >
+            {t("trace.goLongest", {
+              node: marks.longest.node,
+              time: timeOf(marks.longest.ended - marks.longest.started),
+            })}
+          </Button>
+        )}
+        {marks.dearest && (
+          <Button
+            size="small"
+            variant="ghost"
+            onClick={() => marks.dearest && reveal(marks.dearest)}
+            data-testid={traceIds.dearest}
+          >
+            {t("trace.goDearest", {
+              node: marks.dearest.node,
+              cost: moneyOf(sumByModel([marks.dearest])[0]?.cost ?? new Map()),
+            })}
+          </Button>
+        )}
+        <span className="flex-1" />
+        <div className="w-32">
+          <Select
+            size="small"
+            aria-label={t("trace.shape")}
+            data-testid={traceIds.shape}
+            value={view}
+            options={VIEWS.map(({ value, text }) => ({ value, label: t(text) }))}
+            onChange={setView}
+          />
+        </div>
+        <div className="w-24">
+          <Select
+            size="small"
+            aria-label={t("trace.filter")}
+            data-testid={traceIds.filter}
+            value={filter.what}
+            options={FILTERS.map(({ value, text }) => ({ value, label: t(text) }))}
+            onChange={(what) => setFilter({ ...filter, what })}
+          />
+        </div>
+        <div className="w-40">
+          <TextField
+            aria-label={t("trace.words")}
+            placeholder={t("trace.words")}
+            data-testid={traceIds.words}
+            value={filter.words}
+            onChange={(words) => setFilter({ ...filter, words })}
+          />
+        </div>
+      </div>
+      {shown.length === 0 && !trace.loading ? (
+        <EmptyState
+          compact
+          title={t("trace.noMatch")}
+          action={<Button onClick={() => setFilter({ what: "all", words: "" })}>{t("trace.clear")}</Button>}
+        />
+      ) : sums ? (
+        <Sums
+          sums={view === "node" ? sumByNode(shown) : sumByModel(shown)}
+          onSelect={(words) => {
+            setFilter({ ...filter, words });
+            setView("nodes");
+          }}
+        />
+      ) : (
+        <>
+          <div role="row" className={cx(COLUMNS, "h-6 shrink-0 border-b border-line text-2xs text-text-3")}>
+            {HEADS.map(({ column, text, look }) => (
+              <button
+                key={column}
+                type="button"
+                aria-pressed={sort === column}
+                className={cx(
+                  look,
+                  "truncate aria-pressed:font-semibold aria-pressed:text-text hover:text-text",
+                )}
+                onClick={() => setSort(column)}
+              >
+                {t(text)}
+              </button>
+            ))}
+          </div>
+          <div
+            ref={scroller}
+            role="treegrid"
+            aria-label={t("shell.tab.trace")}
+            tabIndex={0}
+            className="min-h-0 flex-1 overflow-auto focus-visible:outline-offset-[-2px]"
+            onKeyDown={onKeyDown}
+            data-testid={traceIds.rows}
+          >
+            <div className="relative" style={{ height: virtual.getTotalSize() }}>
+              {virtual.getVirtualItems().map((item) => {
+                const row = rows[item.index];
+                if (!row) return null;
+                return (
+                  <div
+                    key={row.node.id}
+                    className="absolute inset-x-0"
+                    style={{ top: item.start, height: ROW }}
+                  >
+                    <Row
+                      node={row.node}
+                      depth={row.depth}
+                      open={row.open}
+                      label={labelOf(row.node, runs)}
+                      axis={axis}
+                      selected={row.node.id === chosen}
+                      mark={markOf(row.node, row.open, marks)}
+                      onToggle={toggle}
+                      onSelect={select}
+                    />
+                  </div>
+                );
+              })}
+            </div>
+          </div>
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,2 @@
+/** What ran when in a thread, and what it cost. */
+export { TracePanel } from "./TracePanel";
