@@ -56,12 +56,11 @@ describe("lanes of the checkpoint graph", () => {
     expect(layout.rows[1]?.lines.map((line) => line.half)).toEqual(["upper"]);
   });
 
-  it("lays out ten thousand checkpoints in well under a second", () => {
+  // Work that grows with the square of the length would not end within the time of a test.
+  it("lays out two hundred thousand checkpoints", { timeout: 30_000 }, () => {
     const long = list();
-    for (let index = 10_000; index > 0; index -= 1) long.push({ id: `c${index}`, parent: `c${index - 1}` });
-    const before = performance.now();
+    for (let index = 200_000; index > 0; index -= 1) long.push({ id: `c${index}`, parent: `c${index - 1}` });
     expect(layoutLanes(long).width).toBe(1);
-    expect(performance.now() - before).toBeLessThan(500);
   });
 });
 

@@ -126,15 +126,12 @@ describe("the tree of a trace", () => {
     expect(rows.map((row) => row.node.label)).toContain("think");
   });
 
-  it("is quick with ten thousand tasks", () => {
-    const many = Array.from({ length: 10_000 }, (_, n) =>
+  it("takes a hundred thousand tasks", { timeout: 30_000 }, () => {
+    const many = Array.from({ length: 100_000 }, (_, n) =>
       span(`m${n}`, `node${n % 20}`, n, n + 5, { step: n, checkpointId: `c${n}` }),
     );
-    const before = performance.now();
-    const tree = traceTree([run("r", 0, 11_000)], many, NODES, 0);
-    const took = performance.now() - before;
+    const tree = traceTree([run("r", 0, 110_000)], many, NODES, 0);
     expect(tree[0]?.children).toHaveLength(20);
-    expect(took).toBeLessThan(3000);
   });
 });
 
