@@ -166,19 +166,20 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
           at={cursor.checkpointId === head ? null : cursor.checkpointId}
           onMove={move}
         />
-        <TextField
-          className="w-20 shrink-0"
-          inputMode="numeric"
-          aria-label={t("debug.goto")}
-          placeholder={t("debug.goto")}
-          data-testid={debugIds.gotoStep}
-          value={step}
-          onChange={(text) => setStep(text.replace(/[^0-9]/g, ""))}
-          onCommit={(text) => {
-            if (text !== "") void goToStep(Number(text));
-            setStep("");
-          }}
-        />
+        <div className="w-24 shrink-0">
+          <TextField
+            inputMode="numeric"
+            aria-label={t("debug.goto")}
+            placeholder={t("debug.goto")}
+            data-testid={debugIds.gotoStep}
+            value={step}
+            onChange={(text) => setStep(text.replace(/[^0-9]/g, ""))}
+            onCommit={(text) => {
+              if (text !== "") void goToStep(Number(text));
+              setStep("");
+            }}
+          />
+        </div>
         <Button
           size="small"
           variant={cursor.checkpointId === null ? "ghost" : "secondary"}
