@@ -653,7 +653,7 @@ fn all_problems_come_at_once_and_read_well() {
 #[test]
 fn a_run_context_is_an_object_of_json_schemas() {
     let fields = json!({ "user": { "type": "string" }, "level": { "type": "integer", "default": 1 } });
-    let good = with(json!({ "context": fields.clone() }));
+    let good = with(json!({ "context": fields }));
     assert_eq!(found(&good), [""; 0]);
     assert_eq!(
         good.context_schema(),

@@ -317,16 +317,16 @@ impl Writer {
     fn attempt(&mut self, jobs: &[&Job]) -> Result<Vec<Outcome>, StorageError> {
         let path = self.path.clone();
         let what = || jobs.first().map_or_else(String::new, |job| job.what());
-        if !std::mem::take(&mut self.begun) {
-            if let Err(fault) = self.begin() {
-                let is_locked = is_locked(&fault);
-                let error = fault.worded(&what(), &path);
-                return match is_locked {
-                    // Nobody can write: alone, each job would wait as long again.
-                    true => Ok(jobs.iter().map(|_| Err(error.clone())).collect()),
-                    false => Err(error),
-                };
-            }
+        if !std::mem::take(&mut self.begun)
+            && let Err(fault) = self.begin()
+        {
+            let is_locked = is_locked(&fault);
+            let error = fault.worded(&what(), &path);
+            return match is_locked {
+                // Nobody can write: alone, each job would wait as long again.
+                true => Ok(jobs.iter().map(|_| Err(error.clone())).collect()),
+                false => Err(error),
+            };
         }
         let mut outcomes = Vec::with_capacity(jobs.len());
         for job in jobs {

@@ -250,7 +250,7 @@ impl Workbench {
                 .next();
             let Some(newest) = newest else { continue };
             let saver = self.saver();
-            let mut lineage = Lineage::from(&*saver, &thread, [newest.clone()]);
+            let mut lineage = Lineage::from(&*saver, thread, [newest.clone()]);
             for checkpoint in checkpoints {
                 let Some(step) = lineage.get(checkpoint).await?.map(|head| head.metadata.step) else {
                     continue;

@@ -154,7 +154,7 @@ impl Breakpoint {
         {
             Some(source) => {
                 let condition = Expression::compile(source, place)
-                    .map_err(|error| invalid(self, &error.message).remedy(error.remedy.clone()))?;
+                    .map_err(|error| invalid(self, &error.message).remedy(error.remedy))?;
                 known(self, condition.uses())?;
                 point = point
                     .when(move |seen: &Value| condition.truth(&scope(seen)).map_err(|error| error.message));
@@ -167,7 +167,7 @@ impl Breakpoint {
         }
         if let Some(source) = self.log.as_deref().filter(|text| !text.is_empty()) {
             let text = Template::compile(source, "the text of a breakpoint")
-                .map_err(|error| invalid(self, &error.message).remedy(error.remedy.clone()))?;
+                .map_err(|error| invalid(self, &error.message).remedy(error.remedy))?;
             known(self, text.uses())?;
             point = point.log(move |seen: &Value| text.render(&scope(seen)).map_err(|error| error.message));
         }
