@@ -506,7 +506,7 @@ pub(crate) struct WhyArgs {
     /// The value at this checkpoint
     #[arg(long, value_name = "ID")]
     pub(crate) checkpoint: Option<String>,
-    /// At most so many writes
+    /// Largest number of writes
     #[arg(long, value_name = "N", default_value = "25")]
     pub(crate) limit: NonZeroUsize,
     /// Graph file, when the thread's own is not there any more

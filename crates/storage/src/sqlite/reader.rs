@@ -79,7 +79,7 @@ pub(super) struct View<'a> {
     pub(super) memo: Memo,
     /// What is at hand, and the count of removals at the moment that is read.
     pub(super) value_cache: Option<(&'a ValueCache<SqliteState>, i64)>,
-    /// Only what is at hand is wanted: what has to be decoded first is [`SqliteFault::Cold`].
+    /// Only what is decoded already is wanted: the rest is [`SqliteFault::Cold`].
     pub(super) hurry: bool,
 }
 

@@ -11,7 +11,7 @@ export const trace = {
   "trace.filter.failed": "Failed",
   "trace.filter.models": "Models",
   "trace.filter.slow": "> 100 ms",
-  "trace.words": "Filter by node, model or error",
+  "trace.words": "Filter",
   "trace.shape": "View",
   "trace.shape.nodes": "Nodes",
   "trace.shape.steps": "Steps",
