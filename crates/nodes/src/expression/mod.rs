@@ -25,7 +25,7 @@ pub use self::uses::{FILTERS, Uses};
 use self::uses::{code_of, unknown_filters};
 
 use self::jinja_value::{from_jinja, to_jinja};
-use crate::base::suggest;
+use superstep_document::suggest;
 
 /// Instructions after which an evaluation is stopped: a loop over some hundred thousand items, about a tenth of a second.
 pub const FUEL: u64 = 2_000_000;
