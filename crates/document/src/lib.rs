@@ -16,6 +16,7 @@ mod mermaid;
 mod patch;
 mod policy;
 pub mod schema;
+pub mod suggest;
 mod text;
 mod topology;
 mod validate;

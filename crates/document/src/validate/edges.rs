@@ -8,6 +8,7 @@ use super::{Check, Wanted};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::Section;
 use crate::json::{escape_pointer, type_name};
+use crate::suggest::nearest_record;
 use crate::view::Edge;
 use crate::{END, START};
 
@@ -296,7 +297,7 @@ fn labels(
         return;
     }
     for label in paths.keys().filter(|label| !words.contains(&label.as_str())) {
-        let remedy = match super::suggest(label, words.iter().copied()) {
+        let remedy = match nearest_record(label, words.iter().copied()) {
             Some(word) => format!("Did you mean `{word}`? Otherwise add the label to the `enum` of `{key}`."),
             None => format!("Remove the path, or add the label to the `enum` of `{key}`."),
         };

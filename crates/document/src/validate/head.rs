@@ -2,11 +2,12 @@
 
 use serde_json::Value as Json;
 
-use super::{Check, Wanted, suggest};
+use super::{Check, Wanted};
 use crate::diagnostic::Diagnostic;
 use crate::document::Section;
 use crate::json::{escape_pointer, type_name};
 use crate::limits::FIELDS;
+use crate::suggest::nearest_record;
 use crate::{FORMAT, MAX_RECURSION_LIMIT};
 
 pub(super) fn check(check: &mut Check<'_>) {
@@ -135,7 +136,7 @@ fn key_list(check: &mut Check<'_>, head: &Json, field: &str) {
 /// Message and remedy for a name that is no state key.
 fn unknown_key(check: &Check<'_>, name: &str, who: &str) -> (String, String) {
     let message = format!("{who} `{name}`, and the state has no such key.");
-    let remedy = match suggest(name, check.document.named(Section::Keys).map(|(name, _)| name)) {
+    let remedy = match nearest_record(name, check.document.named(Section::Keys).map(|(name, _)| name)) {
         Some(other) => format!("Did you mean `{other}`? Otherwise declare `{name}` in `state`."),
         None => format!("Declare `{name}` in `state`, or remove it here."),
     };

@@ -15,6 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::document::{Document, Section};
 use crate::json::{escape_pointer, type_name};
 use crate::policy::{Fallback, NodePolicy};
+use crate::suggest::nearest_record;
 use crate::{END, START};
 
 impl Document {
@@ -154,7 +155,7 @@ impl Check<'_> {
         let fields = node.as_object().into_iter().flat_map(|node| node.keys());
         for field in fields.filter(|field| !NODE_FIELDS.contains(&field.as_str()) && !field.starts_with("x-"))
         {
-            let remedy = match suggest(field, NODE_FIELDS.into_iter()) {
+            let remedy = match nearest_record(field, NODE_FIELDS.into_iter()) {
                 Some(known) => format!("Did you mean `{known}`?"),
                 None => format!("Remove it, or call it `x-{field}` to keep it for yourself."),
             };
@@ -247,7 +248,7 @@ impl Check<'_> {
             return None;
         }
         let ends = [START, END].into_iter().filter(|_| places);
-        suggest(name, self.document.node_ids().chain(ends))
+        nearest_record(name, self.document.node_ids().chain(ends)).map(str::to_owned)
     }
 
     /// In the order of the records, each problem once.
@@ -324,23 +325,4 @@ fn unreadable_name(name: &str) -> Option<&'static str> {
     } else {
         None
     }
-}
-
-/// The candidate most like `name`, when one is like it at all.
-fn suggest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
-    let lower = name.to_lowercase();
-    let length = lower.chars().count();
-    let limit = (length / 3).clamp(1, 4);
-    candidates
-        .filter(|candidate| candidate.to_lowercase().chars().count().abs_diff(length) <= limit)
-        .map(|candidate| {
-            let distance = match candidate.to_lowercase() {
-                other if other == lower => 0,
-                other => strsim::osa_distance(&lower, &other),
-            };
-            (distance, candidate)
-        })
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate.to_owned())
 }

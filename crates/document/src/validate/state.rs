@@ -2,10 +2,11 @@
 
 use serde_json::Value as Json;
 
-use super::{Check, Wanted, suggest, unreadable_name};
+use super::{Check, Wanted, unreadable_name};
 use crate::diagnostic::Diagnostic;
 use crate::document::Section;
 use crate::json::type_name;
+use crate::suggest::nearest_record;
 use crate::view::{ChannelKind, Reducer, types_of};
 
 /// The type words of JSON Schema.
@@ -72,7 +73,7 @@ fn is_identifier(name: &str) -> bool {
 
 fn type_word(check: &mut Check<'_>, record: &str, value: &Json) {
     let unknown = |word: &str| {
-        let remedy = match suggest(word, TYPES.into_iter()) {
+        let remedy = match nearest_record(word, TYPES.into_iter()) {
             Some(other) => format!("Did you mean `{other}`?"),
             None => format!("Write one of {}.", TYPES.join(", ")),
         };
@@ -113,7 +114,7 @@ fn reducer(check: &mut Check<'_>, record: &str, name: &str, value: &Json) -> Opt
     let word = value.get("reducer")?.as_str()?;
     let Some(reducer) = Reducer::of(word) else {
         let words = Reducer::ALL.map(Reducer::as_str);
-        let remedy = match suggest(word, words.into_iter()) {
+        let remedy = match nearest_record(word, words.into_iter()) {
             Some(other) => format!("Did you mean `{other}`?"),
             None => format!("Write one of {}.", words.join(", ")),
         };
@@ -147,7 +148,7 @@ fn channel(check: &mut Check<'_>, record: &str, name: &str, value: &Json, reduce
     let Some(kind) = ChannelKind::of(word) else {
         let words = ChannelKind::ALL.map(ChannelKind::as_str);
         let message = format!("`{word}` is not a channel.");
-        let remedy = match suggest(word, words.into_iter()) {
+        let remedy = match nearest_record(word, words.into_iter()) {
             Some(other) => format!("Did you mean `{other}`?"),
             None => format!(
                 "Write one of {}, or remove the field so that the value is kept.",

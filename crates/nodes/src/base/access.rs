@@ -13,6 +13,8 @@ use std::sync::Arc;
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
+use crate::base::error_class;
+
 /// Something outside of a graph.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "what", content = "name", rename_all = "snake_case")]
@@ -287,7 +289,7 @@ pub struct AccessDenied(
 
 impl AccessDenied {
     /// Class name of the error in a run: that of the type.
-    pub const CLASS: &'static str = "AccessDenied";
+    pub const CLASS: &'static str = error_class::ACCESS_DENIED;
 }
 
 #[cfg(test)]

@@ -1,25 +1,7 @@
 //! Times as people and servers write them, in milliseconds since the Unix epoch.
 
+use chrono::{NaiveDate, NaiveTime};
 use superstep::Value;
-
-/// Days from 1970-01-01 to a date of the Gregorian calendar.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    // The year begins in March, so that the leap day is its last one; eras have 400 years.
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-fn in_month(year: i64, month: i64) -> i64 {
-    let next = if month == 12 {
-        days(year + 1, 1, 1)
-    } else {
-        days(year, month + 1, 1)
-    };
-    next - days(year, month, 1)
-}
 
 /// Reads RFC 3339: `2026-11-21T09:30:00Z`, with a fraction or an offset; a date alone is its midnight in UTC.
 fn read(text: &str) -> Option<i64> {
@@ -31,12 +13,13 @@ fn read(text: &str) -> Option<i64> {
             .then(|| digits.parse().ok())?
     };
     let mark = |at: usize, of: &[u8]| text.as_bytes().get(at).is_some_and(|b| of.contains(b));
-    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
-    let valid = mark(4, b"-") && mark(7, b"-") && (1..=12).contains(&month);
-    if !valid || !(1..=in_month(year, month)).contains(&day) {
+    if !mark(4, b"-") || !mark(7, b"-") {
         return None;
     }
-    let midnight = days(year, month, day) * 86_400_000;
+    let part = |from, to| u32::try_from(number(from, to)?).ok();
+    let year = i32::try_from(number(0, 4)?).ok()?;
+    let date = NaiveDate::from_ymd_opt(year, part(5, 7)?, part(8, 10)?)?;
+    let midnight = date.and_time(NaiveTime::MIN).and_utc().timestamp_millis();
     if text.len() == 10 {
         return Some(midnight);
     }

@@ -24,8 +24,9 @@ use self::jinja::{JINJA, Limited};
 pub use self::uses::{FILTERS, Uses};
 use self::uses::{code_of, unknown_filters};
 
+use superstep_document::suggest;
+
 use self::jinja_value::{from_jinja, recorded_state, to_jinja};
-use crate::base::suggest;
 
 /// Instructions after which an evaluation is stopped: a loop over some hundred thousand items, about a tenth of a second.
 pub const FUEL: u64 = 2_000_000;

@@ -12,6 +12,7 @@ use superstep::{BoxFuture, Graph, Input, Node, NodeContext, NodeError, NodeOutpu
 use superstep_document::{Diagnostic, Document, END, FORMAT, NodePolicy, NodeSpec, START};
 
 use crate::base::config_schema::schema_of;
+use crate::base::error_class;
 use crate::kinds::model::{Line, Model, Resource, SCRIPTED};
 use crate::kinds::tools::{McpSource, ToolConfig, Tools};
 use crate::models::Reasoning;
@@ -439,7 +440,7 @@ impl AgentNode {
             return Ok(());
         }
         Err(NodeError::new(
-            "AgentLimitError",
+            error_class::AGENT_LIMIT,
             format!(
                 "node {}: the agent has had its {} turns and still calls tools. Raise `max_turns`, or let it answer with what it has (`at_limit`).",
                 self.name, self.max_turns

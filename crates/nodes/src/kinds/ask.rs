@@ -13,6 +13,7 @@ use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Objec
 use superstep_document::{Diagnostic, Reducer};
 
 use crate::base::config_schema::schema_of;
+use crate::base::error_class;
 use crate::base::schema_validator::SchemaValidator;
 use crate::base::time::millis;
 use crate::expression::{Scope, Template};
@@ -296,7 +297,7 @@ impl AskNode {
         match &self.otherwise {
             Some(otherwise) => Ok(NodeOutput::update([(self.into.clone(), otherwise.clone())])),
             None => Err(NodeError::new(
-                "AskTimeoutError",
+                error_class::ASK_TIMEOUT,
                 format!("node {}: nobody answered by {}", self.name, iso8601(deadline)),
             )),
         }

@@ -11,11 +11,11 @@ use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
 use superstep_document::{Diagnostic, END};
 
 use crate::base::config_schema::schema_of;
-use crate::base::suggest;
 use crate::programs::javascript::{self, Call, CodeError, Files, JavaScriptSource, Limits, Workers};
 use crate::programs::python::{self, PythonFunction, PythonWork};
 use crate::programs::requests::{self, Output, Owner};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
+use superstep_document::suggest;
 
 /// A language of programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]

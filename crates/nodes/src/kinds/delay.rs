@@ -15,6 +15,7 @@ use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value, iso8
 use superstep_document::Diagnostic;
 
 use crate::base::config_schema::schema_of;
+use crate::base::error_class;
 use crate::base::time::millis;
 use crate::expression::{Expression, Scope};
 use crate::kinds::ask::WAITS;
@@ -127,7 +128,7 @@ impl DelayNode {
                 "node {}: the wait would be longer than a year. Correct the time",
                 self.name
             );
-            return Err(NodeError::new("DelayError", text));
+            return Err(NodeError::new(error_class::DELAY, text));
         }
         Ok(wake)
     }

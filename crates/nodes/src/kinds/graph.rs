@@ -188,9 +188,9 @@ pub(crate) fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner:
     if inner.get(key).is_none() {
         let message = format!(
             "The nested graph has no state key `{key}`.{}",
-            crate::base::suggest::did_you_mean(key, inner.names())
+            superstep_document::suggest::did_you_mean(key, inner.names())
         );
-        let remedy = format!("It has {}.", crate::base::suggest::listing(inner.names()));
+        let remedy = format!("It has {}.", superstep_document::suggest::listing(inner.names()));
         site.error("unknown-key", pointer, message, remedy);
     }
 }

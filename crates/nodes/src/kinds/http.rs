@@ -15,6 +15,7 @@ use superstep_document::{Diagnostic, Effect, escape_pointer};
 
 use crate::base::access::{Access, Grants};
 use crate::base::config_schema::schema_of;
+use crate::base::error_class;
 use crate::base::web::{Call, Web, WebError};
 use crate::expression::{Expression, Scope, Template};
 use crate::kinds::http_request::{
@@ -255,7 +256,7 @@ struct HttpNode {
 
 impl HttpNode {
     fn wrong(&self, cause: impl std::fmt::Display) -> NodeError {
-        NodeError::new("HttpInputError", format!("node {}: {cause}", self.name))
+        NodeError::new(error_class::HTTP_INPUT, format!("node {}: {cause}", self.name))
     }
 
     /// `asked` is the method and the server; more of the address may be nobody else's business.

@@ -16,12 +16,12 @@ use serde_json::Value as Json;
 use superstep::{NodeContext, Object, Value};
 
 use crate::base::access::Access;
-use crate::base::suggest;
 use crate::base::text::percent_encoded;
 use crate::base::web::{Call, Web, WebError, failure};
 use crate::expression::{Expression, Scope};
 use crate::models::{args_json, wait_in_headers};
 use crate::registry::Site;
+use superstep_document::suggest;
 
 /// What `take` calls the answer.
 pub(crate) const ANSWER: &str = "answer";

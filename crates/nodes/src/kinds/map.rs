@@ -15,6 +15,7 @@ use superstep::{
 use superstep_document::{Diagnostic, escape_pointer};
 
 use crate::base::config_schema::schema_of;
+use crate::base::error_class;
 use crate::base::secrets::redact_result;
 use crate::expression::{Expression, Scope};
 use crate::kinds::code;
@@ -266,11 +267,11 @@ fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner: Option<&Ke
     };
     let message = format!(
         "The graph has no state key `{key}`.{}",
-        crate::base::suggest::did_you_mean(key, inner.names())
+        superstep_document::suggest::did_you_mean(key, inner.names())
     );
     let remedy = format!(
         "Say in `input` what it is given. It has {}.",
-        crate::base::suggest::listing(inner.names())
+        superstep_document::suggest::listing(inner.names())
     );
     site.error("unknown-key", pointer, message, remedy);
 }
@@ -356,7 +357,7 @@ impl MapNode {
         let most = self.config.max_items.min(MOST);
         if items.len() > most {
             return Err(NodeError::new(
-                "MapLimitError",
+                error_class::MAP_LIMIT,
                 format!(
                     "node {}: the list has {} items, and at most {most} are allowed. Give it fewer, or raise `max_items`",
                     self.node,

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 
 use crate::base::access::Grants;
 use crate::base::config_schema::schema_of;
+use crate::base::error_class;
 use crate::expression::{Expression, Scope};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::search::{self, Embedder, Folders, Hit, Hits, Mode, NGRAMS, Progress, Search, SearchError};
@@ -195,9 +196,7 @@ fn check_folder(site: &mut Site<'_>, folder: &str) {
             if absolute {
                 site.reaches(search::access(Path::new(name)));
             }
-            let text = error.to_string();
-            let (message, remedy) = text.split_once(". ").unwrap_or((&text, ""));
-            let message = format!("{}.", message.trim_end_matches('.'));
+            let (message, remedy) = (error.message(), error.remedy().unwrap_or_default());
             match error {
                 SearchError::Outside(_) => site.error("folder-outside", "/folder", message, remedy),
                 _ => site.warning("missing-folder", "/folder", message, remedy),
@@ -266,7 +265,7 @@ impl RetrieveNode {
             SearchError::Stopped => NodeError::Cancelled,
             SearchError::AccessDenied(denied) => denied.into(),
             SearchError::Model(error) => error.of_node(&self.name),
-            error => NodeError::new("SearchError", format!("node {}: {error}", self.name)),
+            error => NodeError::new(error_class::SEARCH, format!("node {}: {error}", self.name)),
         }
     }
 

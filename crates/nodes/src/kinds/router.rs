@@ -11,6 +11,7 @@ use superstep_document::{Diagnostic, Edge};
 
 use super::inner_model::{self, Asking, InnerModel, Wanted};
 use crate::base::config_schema::schema_of;
+use crate::base::error_class;
 use crate::base::schema_validator::SchemaValidator;
 use crate::expression::{Expression, Scope};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
@@ -124,7 +125,7 @@ fn every_way(site: &mut Site<'_>, config: &RouterConfig) {
     }
     let message = format!(
         "`{own}` goes to {} each time, whichever way it chooses.",
-        crate::base::suggest::listing(always)
+        superstep_document::suggest::listing(always)
     );
     let remedy = "Make one edge of them that routes by the label.";
     // The edges are no setting: the problem stands at the node.
@@ -210,7 +211,7 @@ impl NodeKind for RouterKind {
                 let message = format!(
                     "State key `{}` does not take {}.",
                     config.into,
-                    crate::base::suggest::listing(wrong.iter().map(String::as_str))
+                    superstep_document::suggest::listing(wrong.iter().map(String::as_str))
                 );
                 site.error(
                     "into-type",
@@ -282,7 +283,7 @@ impl RouterNode {
         }
         let otherwise = self.otherwise.clone().ok_or_else(|| {
             NodeError::new(
-                "RouteError",
+                error_class::ROUTE,
                 format!(
                     "node {}: no condition is true. Add a way without a condition at the end, or `otherwise`",
                     self.name

@@ -13,6 +13,7 @@ use superstep::{
 use superstep_document::Diagnostic;
 
 use crate::base::config_schema::schema_of;
+use crate::base::error_class;
 use crate::expression::{Expression, Scope, Template};
 use crate::programs::requests::shown;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
@@ -266,7 +267,7 @@ impl Namespace {
 pub(crate) fn store_of(context: &NodeContext, node: &str) -> Result<Arc<dyn Store>, NodeError> {
     context.store().cloned().ok_or_else(|| {
         NodeError::new(
-            "StoreError",
+            error_class::STORE,
             format!("node {node}: this run has no store. Give the graph one"),
         )
     })

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 use super::error::McpError;
 use crate::base::access::Access;
 use crate::base::files;
-use crate::base::suggest;
 use crate::project::Environment;
+use superstep_document::suggest;
 
 /// The file, in the project's folder.
 const FILE: &str = ".mcp.json";

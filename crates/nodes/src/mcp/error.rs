@@ -1,26 +1,24 @@
 //! What goes wrong with an MCP server, told so that a person can put it right.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use superstep::NodeError;
 
 use crate::base::access::AccessDenied;
+use crate::base::error_class;
 
 /// Why an MCP server did not do what it was asked for.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum McpError {
     /// The graph is not saved, so there is no project to look for servers in.
-    #[error("this graph is not saved yet, so there is no project with MCP servers. Save it first")]
     NoProject,
     /// The project declares no servers.
-    #[error("the project has no MCP server `{server}`: there is no file {}. Create it: {{\"mcpServers\": {{\"{server}\": {{\"command\": …}}}}}}", .path.display())]
     NoFile { server: String, path: PathBuf },
     /// The file cannot be used.
-    #[error("{} cannot be used: {cause}. Correct the file", .path.display())]
     Broken { path: PathBuf, cause: String },
     /// The file does not know the server.
-    #[error("{} has no MCP server `{server}`.{hint} Servers: {known}", .path.display())]
     Unknown {
         server: String,
         hint: String,
@@ -28,15 +26,10 @@ pub(crate) enum McpError {
         path: PathBuf,
     },
     /// A variable of the declaration is not set.
-    #[error(
-        "the MCP server `{server}` needs the environment variable {variable}, which is not set. Set it, or give it a default in .mcp.json: ${{{variable}:-…}}"
-    )]
     NoVariable { server: String, variable: String },
     /// Nobody has allowed it.
-    #[error(transparent)]
-    AccessDenied(#[from] AccessDenied),
+    AccessDenied(AccessDenied),
     /// It has no such tool, or no longer.
-    #[error("the MCP server `{server}` has no tool `{tool}`.{hint} It has {known}")]
     NoTool {
         server: String,
         tool: String,
@@ -44,37 +37,109 @@ pub(crate) enum McpError {
         known: String,
     },
     /// Another tool has the name already.
-    #[error(
-        "two tools are called `{tool}`, and one of them is of the MCP server `{server}`. Give its tools a `prefix`"
-    )]
     SameTool { server: String, tool: String },
     /// It did not come up.
-    #[error("the MCP server `{server}` could not be started: {cause}{said}")]
     Start {
         server: String,
         cause: String,
         said: String,
     },
     /// It ended while it was at work.
-    #[error(
-        "the MCP server `{server}` stopped while it was at work{said}. It is started again with the next call"
-    )]
     Died { server: String, said: String },
     /// It answered with an error.
-    #[error("the MCP server `{server}` refused: {cause}")]
     Refused { server: String, cause: String },
     /// It did not answer.
-    #[error("the MCP server `{server}` gave no sign of life for {:.0} s, and was told to stop", .limit.as_secs_f64())]
     Timeout { server: String, limit: Duration },
     /// The run was cancelled.
-    #[error("cancelled")]
     Cancelled,
     /// What it sent is no answer to what it was asked.
-    #[error("the MCP server `{server}` sent something that is no answer: {cause}")]
     Nonsense { server: String, cause: String },
 }
 
+impl From<AccessDenied> for McpError {
+    fn from(denied: AccessDenied) -> Self {
+        McpError::AccessDenied(denied)
+    }
+}
+
+impl std::error::Error for McpError {}
+
+impl fmt::Display for McpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message())?;
+        match self.remedy() {
+            Some(remedy) => write!(f, ". {remedy}"),
+            None => Ok(()),
+        }
+    }
+}
+
 impl McpError {
+    /// What is wrong, without what to do where [`McpError::remedy`] says that; no full stop.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            McpError::NoProject => {
+                "this graph is not saved yet, so there is no project with MCP servers".to_owned()
+            }
+            McpError::NoFile { server, path } => format!(
+                "the project has no MCP server `{server}`: there is no file {}",
+                path.display()
+            ),
+            McpError::Broken { path, cause } => format!("{} cannot be used: {cause}", path.display()),
+            McpError::Unknown { server, path, .. } => {
+                format!("{} has no MCP server `{server}`", path.display())
+            }
+            McpError::NoVariable { server, variable } => format!(
+                "the MCP server `{server}` needs the environment variable {variable}, which is not set"
+            ),
+            McpError::AccessDenied(denied) => denied.to_string(),
+            McpError::NoTool { server, tool, .. } => {
+                format!("the MCP server `{server}` has no tool `{tool}`")
+            }
+            McpError::SameTool { server, tool } => {
+                format!("two tools are called `{tool}`, and one of them is of the MCP server `{server}`")
+            }
+            McpError::Start { server, cause, said } => {
+                format!("the MCP server `{server}` could not be started: {cause}{said}")
+            }
+            McpError::Died { server, said } => {
+                format!("the MCP server `{server}` stopped while it was at work{said}")
+            }
+            McpError::Refused { server, cause } => format!("the MCP server `{server}` refused: {cause}"),
+            McpError::Timeout { server, limit } => format!(
+                "the MCP server `{server}` gave no sign of life for {:.0} s, and was told to stop",
+                limit.as_secs_f64()
+            ),
+            McpError::Cancelled => "cancelled".to_owned(),
+            McpError::Nonsense { server, cause } => {
+                format!("the MCP server `{server}` sent something that is no answer: {cause}")
+            }
+        }
+    }
+
+    /// What to do, or what is done already; no full stop.
+    pub(crate) fn remedy(&self) -> Option<String> {
+        let nearest = |hint: &str| match hint.trim_start() {
+            "" => String::new(),
+            hint => format!("{hint} "),
+        };
+        Some(match self {
+            McpError::NoProject => "Save it first".to_owned(),
+            McpError::NoFile { server, .. } => {
+                format!("Create it: {{\"mcpServers\": {{\"{server}\": {{\"command\": …}}}}}}")
+            }
+            McpError::Broken { .. } => "Correct the file".to_owned(),
+            McpError::Unknown { hint, known, .. } => format!("{}Servers: {known}", nearest(hint)),
+            McpError::NoVariable { variable, .. } => {
+                format!("Set it, or give it a default in .mcp.json: ${{{variable}:-…}}")
+            }
+            McpError::NoTool { hint, known, .. } => format!("{}It has {known}", nearest(hint)),
+            McpError::SameTool { .. } => "Give its tools a `prefix`".to_owned(),
+            McpError::Died { .. } => "It is started again with the next call".to_owned(),
+            _ => return None,
+        })
+    }
+
     /// Stable name, for diagnostics.
     pub(crate) fn code(&self) -> &'static str {
         match self {
@@ -106,7 +171,7 @@ impl McpError {
             McpError::AccessDenied(_) => AccessDenied::CLASS,
             McpError::Cancelled => return NodeError::Cancelled,
             McpError::Timeout { .. } => "McpTimeoutError",
-            settings if settings.is_settings() => "McpSetupError",
+            settings if settings.is_settings() => error_class::MCP_SETUP,
             _ => "McpServerError",
         };
         NodeError::new(class, format!("node {node}: {self}."))

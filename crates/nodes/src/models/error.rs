@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use superstep::NodeError;
 
 use crate::base::access::AccessDenied;
+use crate::base::error_class;
 use crate::base::secrets;
 
 /// Where a key is kept.
@@ -141,19 +142,36 @@ impl ModelError {
             ModelError::AccessDenied(_) => AccessDenied::CLASS,
             ModelError::UnknownProvider { .. }
             | ModelError::BadSettings { .. }
-            | ModelError::MissingKey { .. } => "ModelSetupError",
-            ModelError::Refused { .. } => "ModelAuthError",
+            | ModelError::MissingKey { .. } => error_class::MODEL_SETUP,
+            ModelError::Refused { .. } => error_class::MODEL_AUTH,
             ModelError::Busy { .. } => "ModelBusyError",
-            ModelError::NoSuchModel { .. } => "ModelNotFoundError",
+            ModelError::NoSuchModel { .. } => error_class::MODEL_NOT_FOUND,
             ModelError::Unreachable { .. } => "ModelConnectionError",
             ModelError::Timeout { .. } => "ModelTimeoutError",
             ModelError::BadRequest { .. } | ModelError::BadMessage { .. } | ModelError::BadPicture { .. } => {
-                "ModelInputError"
+                error_class::MODEL_INPUT
             }
-            ModelError::Recording { .. } => "ModelRecordingError",
+            ModelError::Recording { .. } => error_class::MODEL_RECORDING,
             ModelError::Failed { .. } => "ModelError",
             ModelError::BadOutput { .. } => "ModelOutputError",
         }
+    }
+
+    /// What is wrong, without what to do where [`ModelError::remedy`] says that.
+    pub fn message(&self) -> String {
+        match self {
+            ModelError::UnknownProvider { model, hint } => {
+                format!("`{model}` names no model provider and no connection.{hint}")
+            }
+            error => error.to_string(),
+        }
+    }
+
+    /// What to do, for those whose message does not say it.
+    pub fn remedy(&self) -> Option<&'static str> {
+        matches!(self, ModelError::UnknownProvider { .. }).then_some(
+            "Write `scripted`, or PROVIDER::NAME such as `openai::gpt-4o-mini`, `anthropic::claude-sonnet-4-5` or `ollama::llama3.2`, or CONNECTION::NAME with a connection from the file of model settings.",
+        )
     }
 
     /// How long the provider asks to wait before the next request.
@@ -192,10 +210,9 @@ impl fmt::Display for ModelError {
         };
         match self {
             ModelError::AccessDenied(denied) => denied.fmt(f),
-            ModelError::UnknownProvider { model, hint } => write!(
-                f,
-                "`{model}` names no model provider and no connection.{hint} Write `scripted`, or PROVIDER::NAME such as `openai::gpt-4o-mini`, `anthropic::claude-sonnet-4-5` or `ollama::llama3.2`, or CONNECTION::NAME with a connection from the file of model settings."
-            ),
+            ModelError::UnknownProvider { .. } => {
+                write!(f, "{} {}", self.message(), self.remedy().unwrap_or_default())
+            }
             ModelError::BadSettings { cause } => f.write_str(cause),
             ModelError::MissingKey { provider, place } => {
                 let remedy = match place {

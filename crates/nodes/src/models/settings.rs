@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{KeyPlace, ModelError, variable_of};
 use super::prices::Price;
-use crate::base::suggest;
+use superstep_document::suggest;
 
 /// A named way to a model server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]

@@ -13,8 +13,8 @@ use super::site::Site;
 use super::{Environment, KindEntry, Registry};
 use super::{dynamic_targets, policy};
 use crate::base::access::Access;
-use crate::base::suggest;
 use crate::state::schema::{Keys, StateSchema};
+use superstep_document::suggest;
 
 pub(super) struct Findings {
     pub(super) problems: Vec<Diagnostic>,

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use superstep::{BoxFuture, Branch, NodeContext, NodeError, Object, Router, StateGraph, Target, Value};
 use superstep_document::Edge;
 
-use crate::base::suggest;
+use crate::base::error_class;
 use crate::expression::{Expression, ExpressionError, Scope};
+use superstep_document::suggest;
 
 /// Adds an edge of the document to the graph. A branch bears the edge's id as its name.
 pub(crate) fn connect(graph: StateGraph, id: &str, edge: &Edge) -> Result<StateGraph, ExpressionError> {
@@ -114,7 +115,7 @@ impl Route {
         }
         let known = || self.labels.iter().map(|label| &**label);
         Err(NodeError::new(
-            "RouteError",
+            error_class::ROUTE,
             format!(
                 "edge {} got the label `{label}`, which has no path.{} Labels: {}. Add a path for it, or a default.",
                 self.edge,

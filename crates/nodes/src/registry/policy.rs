@@ -13,6 +13,7 @@ use superstep_document::{
 };
 
 use super::site::Site;
+use crate::base::error_class;
 use crate::expression::{Expression, Scope};
 
 /// What a run of the document may make at most.
@@ -24,31 +25,6 @@ pub fn bounds(document: &Document) -> Bounds {
         .packet_bytes(limits.packet_mb * MB)
         .state_bytes(limits.state_mb * MB)
 }
-
-/// Failures that come back in every attempt: somebody has to correct the graph or the machine first.
-const FUTILE: &[&str] = &[
-    "AccessDenied",
-    "AgentLimitError",
-    "AskTimeoutError",
-    "CodeError",
-    "DelayError",
-    "EffectError",
-    "ExpressionError",
-    "GraphBoundError",
-    "HttpInputError",
-    "MapLimitError",
-    "McpSetupError",
-    "ModelAuthError",
-    "ModelInputError",
-    "ModelNotFoundError",
-    "ModelRecordingError",
-    "ModelScriptError",
-    "ModelSetupError",
-    "RouteError",
-    "SearchError",
-    "StoreError",
-    "ToolsInputError",
-];
 
 /// Says what is wrong with the parts that name state keys, and what they use.
 pub(crate) fn check(site: &mut Site<'_>, policy: &NodePolicy) {
@@ -170,7 +146,7 @@ fn retry(retry: &Retry) -> RetryPolicy {
         None => policy.when(|failure| match failure.status {
             // A server that is at fault, or busy, may answer the next time; one that refuses refuses again.
             Some(status) => status >= 500 || matches!(status, 408 | 425 | 429),
-            None => is_retryable(&failure.class) && !FUTILE.contains(&&*failure.class),
+            None => is_retryable(&failure.class) && !error_class::lasts(&failure.class),
         }),
     }
 }

@@ -9,7 +9,7 @@ use superstep_document::Diagnostic;
 
 use super::KindEntry;
 use super::site::Site;
-use crate::base::suggest;
+use superstep_document::suggest;
 
 /// What a setting must be, in words, and what to do.
 fn mended(name: &str, error: &ValidationError<'_>) -> (String, String) {

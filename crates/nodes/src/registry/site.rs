@@ -12,7 +12,6 @@ use super::Registry;
 use super::kind::{Usage, parse};
 use crate::base::access::Access;
 use crate::base::schema_validator::SchemaValidator;
-use crate::base::suggest;
 use crate::base::text::capital;
 use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
 use crate::mcp;
@@ -20,6 +19,7 @@ use crate::models::{ModelSettings, Recording};
 use crate::project::Environment;
 use crate::project::graph_files::{self, Nested, NestedError};
 use crate::state::schema::{Key, Keys};
+use superstep_document::suggest;
 
 /// Where something is checked: a node's config, or an edge.
 pub struct Site<'a> {
@@ -162,8 +162,8 @@ impl Site<'_> {
         match mcp::accesses(environment, server) {
             Ok(accesses) => self.accesses.extend(accesses),
             Err(error) => {
-                let text = capital(&error.to_string());
-                let (message, remedy) = text.rsplit_once(". ").unwrap_or((&text, "Correct .mcp.json"));
+                let message = capital(&error.message());
+                let remedy = error.remedy().unwrap_or_else(|| "Correct .mcp.json".to_owned());
                 self.error(error.code(), pointer, format!("{message}."), format!("{remedy}."));
             }
         }

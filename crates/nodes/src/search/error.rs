@@ -1,45 +1,98 @@
 //! Why documents cannot be searched, in words that say what to do.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use crate::base::access::AccessDenied;
 use crate::models::ModelError;
 
 /// Why a folder cannot be searched.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SearchError {
     /// The graph has no folder yet.
-    #[error("the graph is not saved yet, so it has no folder to search in. Save it first.")]
     NoGraphFolder,
     /// There is no such folder or file.
-    #[error("there is no folder or file {}. Create it, or correct the setting `folder`.", .0.display())]
     Missing(PathBuf),
     /// It is not inside the project, and not named as what is outside.
-    #[error(
-        "the folder {0:?} is outside the graph's own folder. Name a folder inside it, without `..` and links, or name one outside by its whole path."
-    )]
     Outside(String),
     /// It is outside of the project, and the graph may not read there.
-    #[error("{0}.")]
     AccessDenied(AccessDenied),
     /// A pattern for files is none.
-    #[error("the pattern {0:?} of `files` cannot be read: {1}. Write one such as `*.md` or `guides/**`.")]
     BadPattern(String, String),
     /// Too many files, or too large together.
-    #[error("{place} is too large to search: {1}. Name a part of it, or choose `files`.", place = .0.display())]
     TooLarge(PathBuf, String),
     /// Reading failed.
-    #[error("{place} cannot be read: {1}.", place = .0.display())]
     Read(PathBuf, String),
     /// SQLite failed.
-    #[error("the search index failed: {0}.")]
     Index(String),
     /// The model that makes vectors failed.
-    #[error(transparent)]
-    Model(#[from] ModelError),
+    Model(ModelError),
     /// Somebody stopped the search.
-    #[error("the search was stopped.")]
     Stopped,
+}
+
+impl SearchError {
+    /// What is wrong, with a full stop, and without what to do where [`SearchError::remedy`] says that.
+    pub fn message(&self) -> String {
+        match self {
+            SearchError::NoGraphFolder => {
+                "the graph is not saved yet, so it has no folder to search in.".to_owned()
+            }
+            SearchError::Missing(path) => format!("there is no folder or file {}.", path.display()),
+            SearchError::Outside(name) => format!("the folder {name:?} is outside the graph's own folder."),
+            SearchError::AccessDenied(denied) => format!("{denied}."),
+            SearchError::BadPattern(pattern, cause) => {
+                format!("the pattern {pattern:?} of `files` cannot be read: {cause}.")
+            }
+            SearchError::TooLarge(place, cause) => {
+                format!("{} is too large to search: {cause}.", place.display())
+            }
+            SearchError::Read(place, cause) => format!("{} cannot be read: {cause}.", place.display()),
+            SearchError::Index(cause) => format!("the search index failed: {cause}."),
+            SearchError::Model(error) => error.to_string(),
+            SearchError::Stopped => "the search was stopped.".to_owned(),
+        }
+    }
+
+    /// What to do.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            SearchError::NoGraphFolder => Some("Save it first."),
+            SearchError::Missing(_) => Some("Create it, or correct the setting `folder`."),
+            SearchError::Outside(_) => Some(
+                "Name a folder inside it, without `..` and links, or name one outside by its whole path.",
+            ),
+            SearchError::BadPattern(..) => Some("Write one such as `*.md` or `guides/**`."),
+            SearchError::TooLarge(..) => Some("Name a part of it, or choose `files`."),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for SearchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message())?;
+        match self.remedy() {
+            Some(remedy) => write!(f, " {remedy}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for SearchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            // Its text is that of the model's error.
+            SearchError::Model(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<ModelError> for SearchError {
+    fn from(error: ModelError) -> Self {
+        SearchError::Model(error)
+    }
 }
 
 impl From<rusqlite::Error> for SearchError {

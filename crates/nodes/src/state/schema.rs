@@ -12,7 +12,7 @@ use superstep::{ChannelSpec, StateGraph, Value};
 use superstep_document::{ChannelKind, Diagnostic, Document, Reducer, StateKey};
 
 use crate::base::schema_validator::SchemaValidator;
-use crate::base::suggest;
+use superstep_document::suggest;
 
 /// A state key as kinds and checks need it.
 #[derive(Clone, Debug)]

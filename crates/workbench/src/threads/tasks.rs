@@ -23,16 +23,10 @@ pub(crate) struct TasksOf<'a> {
     pub(crate) records: &'a HashMap<String, TaskRecordView>,
 }
 
-/// What an error that is shown as `Class('message')` says of the failure.
-fn failure_of(shown: &str) -> Failure {
-    let (class, message) = shown.split_once('(').unwrap_or(("Exception", shown));
-    Failure::new(class, message)
-}
-
 /// Why a task of this document was not tried again, as far as its error says.
 pub(crate) fn not_retried(document: &Document, node: &str, error: &str) -> Option<String> {
     let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;
-    superstep_nodes::not_retried(&spec.policy, &failure_of(error))
+    superstep_nodes::not_retried(&spec.policy, &Failure::from_shown(error))
 }
 
 pub(crate) fn task_view(task: &TaskSnapshot, known: &TasksOf<'_>) -> TaskView {

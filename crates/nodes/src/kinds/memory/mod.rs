@@ -226,9 +226,9 @@ impl NodeKind for Memory {
             {
                 let message = format!(
                     "There are no messages of type `{ty}`.{}",
-                    crate::base::suggest::did_you_mean(ty, TYPES)
+                    superstep_document::suggest::did_you_mean(ty, TYPES)
                 );
-                let remedy = format!("Write one of {}.", crate::base::suggest::listing(TYPES));
+                let remedy = format!("Write one of {}.", superstep_document::suggest::listing(TYPES));
                 site.error("memory-type", &format!("/{name}/{index}"), message, remedy);
             }
         }

@@ -211,12 +211,10 @@ impl NodeKind for Model {
             },
         };
         if let Err(error) = known {
-            let text = error.to_string();
-            let (message, remedy) = match text.rsplit_once(" Write ") {
-                Some((message, remedy)) => (message.to_owned(), format!("Write {remedy}")),
-                None => (text, "Correct the model, or the model settings.".to_owned()),
-            };
-            site.error("unknown-model", "/model", message, remedy);
+            let remedy = error
+                .remedy()
+                .unwrap_or("Correct the model, or the model settings.");
+            site.error("unknown-model", "/model", error.message(), remedy);
         } else if !scripted && site.recording(config.recording) != Recording::Replay {
             site.reaches_model(&config.model);
         }

@@ -10,6 +10,7 @@ use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Objec
 use super::SCRIPTED;
 use super::output::{parsed, sent};
 use super::usage::Spent;
+use crate::base::error_class;
 use crate::base::schema_validator::SchemaValidator;
 use crate::expression::{Expression, Scope, Template};
 use crate::kinds::tools::mcp::{ServerTools, specs_of};
@@ -331,7 +332,7 @@ impl ModelNode {
             }
         }
         Err(NodeError::new(
-            "ModelScriptError",
+            error_class::MODEL_SCRIPT,
             format!(
                 "node {}: no line of the script applies to this state. Add a line without `when` at the end of the script.",
                 self.name
@@ -384,7 +385,7 @@ impl ModelNode {
         }
         if names.len() > pictures::MOST {
             return Err(NodeError::new(
-                "ModelInputError",
+                error_class::MODEL_INPUT,
                 format!(
                     "node {}: `images` names {} pictures; {} are the limit.",
                     self.name,
@@ -444,7 +445,7 @@ impl ModelNode {
             .all(|message| message.get("type").and_then(Value::as_str) == Some("system"))
         {
             return Err(NodeError::new(
-                "ModelInputError",
+                error_class::MODEL_INPUT,
                 format!(
                     "node {}: there is nothing to ask, the list of messages is empty. Give the run an input message.",
                     self.name

@@ -10,12 +10,12 @@ use superstep::{Graph, Input, NodeContext, NodeError, Object, Persistence, Value
 use superstep_document::{Diagnostic, Document, Reducer};
 
 use super::node::{Answer, Said, Unsaid};
-use crate::base::suggest;
 use crate::expression::{Expression, Scope};
 use crate::kinds::graph::{Mapping, RESULT, compiled, known_inside, mapped, pointer_to};
 use crate::models::no_arguments;
 use crate::registry::{BuildSite, Site};
 use crate::state::schema::Keys;
+use superstep_document::suggest;
 
 /// What `input` calls the arguments.
 const ARGS: &str = "args";

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use superstep::{Command, CommandGraph, List, NodeOutput, Object, Target, Value};
 
-use crate::base::suggest;
 use crate::registry::Site;
+use superstep_document::suggest;
 
 /// Where a run goes on.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]

@@ -12,10 +12,10 @@ use superstep::{NodeContext, NodeError, Object, Value};
 
 use super::node::{Answer, Said, Tool, ToolWork, Unsaid};
 use crate::base::schema_validator::SchemaValidator;
-use crate::base::suggest;
 use crate::mcp::{self, Client, Content, Mcp, McpError};
 use crate::models::{ToolSpec, args_json};
 use crate::registry::Site;
+use superstep_document::suggest;
 
 /// Longest name of a tool that providers take.
 const LONGEST_NAME: usize = 64;

@@ -21,7 +21,6 @@ use superstep::Node;
 use superstep_document::{Diagnostic, NodeSpec, Reducer};
 
 use crate::base::config_schema::schema_of;
-use crate::base::suggest;
 use crate::base::web::Web;
 use crate::kinds::http_request::HttpRequest;
 use crate::models::{ToolSpec, no_arguments};
@@ -33,6 +32,7 @@ pub use handoff::HandOff;
 pub use mcp::{McpApproval, McpSource};
 use node::{Tool, ToolWork, ToolsNode};
 pub use script::Script;
+use superstep_document::suggest;
 
 /// Settings of a `tools` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]

@@ -12,15 +12,16 @@ use super::graph::GraphWork;
 use super::handoff::HandOff;
 use super::mcp::{self, McpWork, ServerTools};
 use super::script;
+use crate::base::error_class;
 use crate::base::schema_validator::SchemaValidator;
 use crate::base::secrets::{redact_error, redact_value};
-use crate::base::suggest;
 use crate::base::web::Web;
 use crate::kinds::code;
 use crate::kinds::http_request::{HttpRequest, RequestError};
 use crate::models::{ToolCall, args_json};
 use crate::programs::python::{self, PythonWork};
 use crate::programs::requests::Owner;
+use superstep_document::suggest;
 
 /// Longest answer that is given to a model, in characters.
 const LONGEST_ANSWER: usize = 256 * 1024;
@@ -211,7 +212,7 @@ impl ToolsNode {
         let is = |message: &Value, kind: &str| message.get("type").and_then(Value::as_str) == Some(kind);
         let Some(last) = messages.iter().rposition(|message| is(message, "ai")) else {
             return Err(NodeError::new(
-                "ToolsInputError",
+                error_class::TOOLS_INPUT,
                 format!(
                     "node {}: there is no ai message in `{}`, so nothing calls a tool. Let a model answer first.",
                     self.name, self.messages

@@ -3,7 +3,7 @@
 use rquickjs::{CaughtError, Coerced, Ctx, Exception, Value as Js};
 
 use super::{CodeError, FILE};
-use crate::base::suggest;
+use superstep_document::suggest;
 
 pub(super) fn shown<'js>(ctx: &Ctx<'js>, value: Js<'js>) -> String {
     if let Some(text) = value.as_string().and_then(|text| text.to_string().ok()) {

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use superstep::{Command, CommandGraph, Failure, NodeContext, NodeOutput, Target, Value};
 use tokio::sync::mpsc;
 
+use crate::base::error_class;
+
 pub(crate) use host::{Owner, serve};
 pub(crate) use store::shown;
 
@@ -18,7 +20,7 @@ pub(crate) const NODE: u64 = 0;
 /// Things a program has said and its node has not heard yet; then the program waits.
 pub(crate) const UNHEARD: usize = 64;
 /// Class of errors that programs throw without a class of their own.
-pub(crate) const CLASS: &str = "CodeError";
+pub(crate) const CLASS: &str = error_class::CODE;
 
 /// What a program says while it runs.
 #[derive(Debug, Deserialize, Serialize)]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use superstep::{Index, List, NamespaceQuery, Ranking, Store, StoreAnswer, StoreOp, StoreQuery, Ttl, Value};
 
 use super::{Fault, Reply};
+use crate::base::error_class;
 use crate::base::secrets::{redact, redact_name, redact_value};
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -187,7 +188,7 @@ pub(crate) fn shown(answer: StoreAnswer) -> Value {
 
 /// Does what is asked.
 pub(super) async fn answer(store: Option<Arc<dyn Store>>, request: StoreRequest) -> Reply {
-    let refused = |said: String| Reply::Error(Fault::new("StoreError", format!("store: {said}")));
+    let refused = |said: String| Reply::Error(Fault::new(error_class::STORE, format!("store: {said}")));
     let Some(store) = store else {
         return refused("this graph runs without a store.".to_owned());
     };
