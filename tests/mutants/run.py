@@ -23,7 +23,10 @@ from pathlib import Path
 from source import rewritten, switch
 
 # Packages whose tests count too, where a package is driven by them.
-DRIVEN_BY = {"superstep-workbench": ["superstep-cli", "superstep-server"]}
+DRIVEN_BY = {
+    "superstep-workbench": ["superstep-cli", "superstep-server"],
+    "superstep-storage": ["superstep-storage-tests"],
+}
 
 # Seconds that a test may take without a mutant.
 LONGEST = 300

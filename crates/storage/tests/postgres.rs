@@ -163,6 +163,17 @@ async fn a_server_that_stops_or_crashes_and_comes_back_loses_nothing() {
     // In good order, while idle sessions are open: they are replaced.
     server.restart();
     assert_eq!(newest(&saver, "t").await.as_ref(), made.last());
+    let changes = async || {
+        let coordination = saver.coordination().expect("is offered");
+        coordination
+            .changes()
+            .await
+            .expect("is read")
+            .expect("may be read")
+    };
+    let before = changes().await;
+    server.restart();
+    assert_eq!(changes().await, before, "a lost connection is no error");
     let sixth = Draft::after(&made[4], id(6)).append("log", vec![json!(6)]);
     let sixth = sixth.store(&*saver, "t", "").await.expect("goes on");
     // A crash while a line of commits is under way: each is acknowledged or fails, and what is acknowledged is there.
@@ -480,6 +491,25 @@ async fn two_programs_on_one_database() {
     assert!(usage.threads.is_empty() && usage.shared == 0, "{usage:?}");
     let found = a.verify(false).await.expect("checks");
     assert!(found.is_sound() && found.checkpoints == 0, "{found:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_that_another_program_removed_begins_again() {
+    let Some(server) = Postgres::start() else { return };
+    let (ours, theirs) = (open(server.url()).await, open(server.url()).await);
+    for _ in 0..3 {
+        let made = line(&ours, "t", 3).await;
+        assert_eq!(newest(&theirs, "t").await.as_ref(), made.last());
+        theirs.delete_thread(&"t".into()).await.expect("deletes");
+    }
+    let made = line(&ours, "t", 3).await;
+    theirs.delete_thread(&"t".into()).await.expect("deletes");
+    // A step of a run whose thread is gone: what it builds on is not there, and what it says is.
+    let next = Draft::after(&made[2], id(4)).append("log", vec![json!({"n": 4})]);
+    let next = next.store(&ours, "t", "").await.expect("stores");
+    assert_eq!(newest(&theirs, "t").await, Some(next));
+    let found = theirs.verify(false).await.expect("checks");
+    assert!(found.is_sound(), "{found:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

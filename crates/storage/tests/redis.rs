@@ -604,6 +604,28 @@ async fn command<T: redis::FromRedisValue>(server: &Redis, words: &[&str]) -> T 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_opens_often_stores_snapshots_too() {
+    let Some(server) = Redis::start() else { return };
+    let mut last = Draft::root(id(1)).set("n", 1).put().checkpoint;
+    for n in 1..=200 {
+        let saver = open(server.url()).await;
+        let draft = match n {
+            1 => Draft::root(id(1)).set("n", 1),
+            _ => Draft::after(&last, id(n)).set("n", n),
+        };
+        last = draft.store(&saver, "t", "").await.expect("stores");
+    }
+    let records: Vec<Vec<u8>> = command(&server, &["HVALS", "superstep:heads:t"]).await;
+    assert_eq!(records.len(), 200);
+    let snapshots = records.iter().filter(|record| !record.starts_with(b"+")).count();
+    assert!(
+        (3..=20).contains(&snapshots),
+        "{snapshots} of 200 stand by themselves"
+    );
+    assert_eq!(newest(&open(server.url()).await, "t").await, Some(last));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn damage_is_named_and_repaired() {
     let Some(server) = Redis::start() else { return };
     let saver = open(server.url()).await;

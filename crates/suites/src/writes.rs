@@ -14,6 +14,7 @@ suite! {
     "writes: a new checkpoint has none" => cleared,
     "writes: namespaces are apart" => namespaces,
     "writes: for a checkpoint that is not stored" => orphans,
+    "writes: a unit that is refused is not built on" => refused_unit,
     "writes: a thousand tasks in one commit" => thousand,
     "writes: open questions and failures are counted" => counts,
 }
@@ -228,6 +229,31 @@ async fn orphans(saver: &dyn Checkpointer) -> Outcome {
     }
     // The backend goes on as if nothing had happened.
     write(saver, "t", &first, "a", "p", &[(0, "x", json!(1))]).await
+}
+
+async fn refused_unit(saver: &dyn Checkpointer) -> Outcome {
+    let root = Draft::root(id(1)).set("log", json!(["a"]));
+    let first = root.put().checkpoint;
+    let absent = Draft::after(&first, id(9)).put().checkpoint;
+    let begin = || Draft::root(id(1)).set("log", json!(["a"])).put();
+    let orphan = writes(&absent, "a", "p", &[(0, "x", json!(1))]);
+    let unit = vec![
+        commit("t", "", Vec::new(), Some(begin())),
+        commit("t", "", vec![orphan], None),
+    ];
+    if saver.commit_all(unit).await.is_ok() {
+        return Err("writes of a checkpoint that is not stored were accepted".into());
+    }
+    saver.commit(commit("t", "", Vec::new(), Some(begin()))).await?;
+    let second = Draft::after(&first, id(2)).append("log", vec![json!("b")]);
+    let second = second.store(saver, "t", "").await?;
+    stored(saver, "t", "", &second).await?;
+    let other = Draft::root(id(3))
+        .set("log", json!(["c"]))
+        .store(saver, "u", "")
+        .await?;
+    stored(saver, "u", "", &other).await?;
+    same("checkpoints", saver.heads(&Default::default()).await?.len(), 3)
 }
 
 async fn thousand(saver: &dyn Checkpointer) -> Outcome {

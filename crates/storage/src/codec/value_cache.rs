@@ -165,6 +165,29 @@ mod tests {
     }
 
     #[test]
+    fn a_generation_takes_half_of_what_may_be_kept() {
+        let mut values = Aging::default();
+        for row in 0..5 {
+            values.put(row, row, 10, 100);
+        }
+        assert_eq!((values.young.len(), values.old.len(), values.size), (5, 0, 50));
+        values.put(5, 5, 10, 100);
+        assert_eq!((values.young.len(), values.old.len(), values.size), (1, 5, 10));
+        assert_eq!(values.get(0, |_| 10, 100), Some(0));
+        assert_eq!(
+            (values.young.len(), values.old.len(), values.size),
+            (2, 4, 20),
+            "what is asked for becomes young again"
+        );
+        values.put(6, 6, 51, 100);
+        assert_eq!(
+            (values.young.len(), values.old.len(), values.size),
+            (0, 2, 0),
+            "what is larger than a generation is not kept"
+        );
+    }
+
+    #[test]
     fn what_continues_a_list_takes_its_place() {
         let value_cache: ValueCache<()> = ValueCache::new(10_000);
         for row in 1..1000 {

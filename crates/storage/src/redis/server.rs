@@ -501,7 +501,7 @@ fn failed(what: &str, error: &RedisError) -> StorageError {
         _ if is_forbidden(error) => "Let the user run scripts, write, and use all keys with our prefix",
         (_, Some("LOADING")) => "The server is still reading its data: try again in a moment",
         _ if error.is_timeout() => "The server did not answer in time: look at its load and try again",
-        _ if error.is_io_error() || error.is_connection_refusal() || error.is_connection_dropped() => {
+        _ if error.is_io_error() => {
             "Check that the server runs and can be reached; what was acknowledged is as safe as the server keeps it"
         }
         (ErrorKind::InvalidClientConfig, _) => {

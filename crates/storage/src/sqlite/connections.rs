@@ -229,3 +229,27 @@ impl Drop for Connections {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::SqliteSaver;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_connection_is_used_again_unless_it_met_an_error() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let saver = SqliteSaver::open(folder.path().join("t.db")).expect("a new database");
+        let connections = &saver.connections;
+        let idle = || connections.readers.lock().unwrap().len();
+        let before = idle();
+        for _ in 0..3 {
+            connections
+                .read(|view| Ok(view.conn.is_autocommit()))
+                .expect("reads");
+            assert_eq!(idle(), before.max(1));
+        }
+        let fault = connections.read(|view| Ok(view.conn.execute("SELECT nothing", [])?));
+        assert!(matches!(fault, Err(SqliteFault::Sql(_))));
+        assert_eq!(idle(), before.max(1) - 1);
+    }
+}

@@ -215,3 +215,22 @@ fn whole(conn: &Connection, item: i64) -> Result<u64, SqliteFault> {
     }
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_builds_on_itself_is_measured_once() {
+        let conn = Connection::open_in_memory().expect("there is memory");
+        conn.execute_batch(
+            "CREATE TABLE items (id INTEGER PRIMARY KEY, size INTEGER, base INTEGER, data);
+             INSERT INTO items VALUES (1, NULL, 1, 'itself'), (2, NULL, 3, 'ab'), (3, NULL, 2, 'abc'),
+                 (4, NULL, 2, 'abcd'), (5, 40, 4, 'x'), (6, NULL, 5, 'yz');",
+        )
+        .expect("a table as the schema has it");
+        for (item, bytes) in [(1, 6), (2, 2), (3, 5), (4, 6), (5, 40), (6, 42), (7, 0)] {
+            assert_eq!(whole(&conn, item).expect("reads"), bytes, "item {item}");
+        }
+    }
+}
