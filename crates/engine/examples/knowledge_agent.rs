@@ -1,21 +1,13 @@
-// Answers questions from a folder of documents: routes, searches, searches again, asks a person, cites.
-// `cargo run -p superstep --example knowledge_agent`; knowledge_agent.py is the same program with LangGraph.
+// Answers questions from a folder of documents and asks a person. knowledge_agent.py does the same with LangGraph.
 
-use serde::{Deserialize, Serialize};
 use std::{cmp::Reverse, error::Error, fs, sync::Arc};
-use superstep::{
-    Branch, Command, MemorySaver, NodeContext, NodeError, Outcome, RunConfig, START, StateGraph, Value,
-    choose, json, typed,
-};
+use superstep::*;
 
 const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../graphs/knowledge-agent");
-
 /// How many of the words it has, title, text.
 type Section = (usize, String, String);
 
-superstep::state! {
-    #[derive(Default, Serialize, Deserialize)]
-    #[serde(default)]
+state! {
     struct Agent {
         question: String,
         query: String,
@@ -35,13 +27,6 @@ fn model(prompt: &str) -> &'static str {
     }
 }
 
-fn classify(agent: Agent) -> &'static str {
-    match model(&format!("classify: {}", agent.question)) {
-        "smalltalk" => "chat",
-        _ => "rewrite",
-    }
-}
-
 async fn rewrite(_: NodeContext, agent: Agent) -> Result<Value, NodeError> {
     let query = match agent.attempts {
         0 if agent.query.is_empty() => agent.question,
@@ -53,22 +38,18 @@ async fn rewrite(_: NodeContext, agent: Agent) -> Result<Value, NodeError> {
 
 async fn retrieve(_: NodeContext, agent: Agent) -> Result<Value, NodeError> {
     let query = agent.query.to_lowercase();
-    let words = || {
-        query
-            .split(|c: char| !c.is_alphabetic())
-            .filter(|word| word.len() > 3)
-    };
+    let words = query.split(|c: char| !c.is_alphabetic());
     let mut found: Vec<Section> = Vec::new();
     for file in fs::read_dir(format!("{PROJECT}/handbook"))? {
         for part in fs::read_to_string(file?.path())?.split("\n## ").skip(1) {
             let (title, text) = part.split_once("\n\n").unwrap_or((part, ""));
-            let matches = words().filter(|word| part.to_lowercase().contains(word)).count();
+            let has = |word: &&str| word.len() > 3 && part.to_lowercase().contains(word);
+            let matches = words.clone().filter(has).count();
             found.push((matches, title.to_owned(), text.trim().to_owned()));
         }
     }
     found.sort_by_key(|(matches, title, _)| (Reverse(*matches), title.clone()));
-    found.truncate(3);
-    Ok(json!({"sections": Value::encode(&found)?}))
+    Ok(json!({"sections": Value::encode(&found.into_iter().take(3).collect::<Vec<_>>())?}))
 }
 
 fn grade(agent: Agent) -> &'static str {
@@ -91,6 +72,10 @@ async fn generate(_: NodeContext, agent: Agent) -> Result<Value, NodeError> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    let classify = |agent: Agent| match model(&format!("classify: {}", agent.question)) {
+        "smalltalk" => "chat",
+        _ => "rewrite",
+    };
     let graph = StateGraph::of::<Agent>()
         .node("chat", typed(async |_, _: Agent| Ok(json!({"answer": "Hello!"}))))
         .node("rewrite", typed(rewrite))

@@ -2,11 +2,9 @@
 //! takes and gives structs.
 //!
 //! ```
-//! use serde::{Deserialize, Serialize};
 //! use superstep::{ChannelSpec, END, Outcome, RunConfig, START, StateGraph, json, typed};
 //!
 //! superstep::state! {
-//!     #[derive(Serialize, Deserialize)]
 //!     struct Greeting {
 //!         name: String,
 //!         lines: Vec<String> = ChannelSpec::append(),
@@ -50,14 +48,23 @@ pub trait State {
 /// Declares a struct whose fields are the keys of a state.
 ///
 /// A field takes the last value that was written to it, and what does not read as its type is refused, whoever writes it: a
-/// node, an input or an edit. `= spec` gives it another [`ChannelSpec`], which checks nothing by itself. Derive what the
-/// struct needs, `Serialize` and `Deserialize` among it. A key that nobody has written is absent: give such fields
-/// `#[serde(default)]` or make them an `Option`.
+/// node, an input or an edit. `= spec` gives it another [`ChannelSpec`], which checks nothing by itself.
+///
+/// A struct without attributes derives `Clone`, `Debug`, `Default`, `Serialize` and `Deserialize`, and a key that nobody has
+/// written has its type's default. One with attributes derives what they say, `Serialize` and `Deserialize` among it; there a
+/// key that nobody has written is absent: give such fields `#[serde(default)]` or make them an `Option`.
 ///
 /// As an input, a value of the struct sets all of its keys, also on a thread that has a state. Callers who go on with a
 /// thread give an input type of its own with the keys that they set: `graph.typed::<Question, Chat>()`.
 #[macro_export]
 macro_rules! state {
+    ($vis:vis struct $name:ident { $($fields:tt)* }) => {
+        $crate::state! {
+            #[derive(Clone, Debug, Default, $crate::__serde::Serialize, $crate::__serde::Deserialize)]
+            #[serde(default, crate = "superstep::__serde")]
+            $vis struct $name { $($fields)* }
+        }
+    };
     (
         $(#[$meta:meta])*
         $vis:vis struct $name:ident {
