@@ -5,7 +5,7 @@
 import { useEffect, useLayoutEffect, useRef, useState, type Ref } from "react";
 import { t } from "../lib/texts";
 import type { createEditor, EditorHandle, EditorOptions, Mode } from "./code/editor";
-import type { KeyInfo } from "./code/jinja";
+import type { KeyInfo, Variable } from "./code/jinja";
 import { cx } from "./cx";
 import { useFieldAria } from "./Field";
 
@@ -32,7 +32,7 @@ export interface CodeEditorProps {
   /** State keys, for completion and for marking unknown ones. */
   keys?: readonly KeyInfo[];
   /** Other names that can be used. */
-  variables?: readonly string[];
+  variables?: readonly Variable[];
   invalid?: boolean;
   autoFocus?: boolean;
   className?: string;
@@ -42,7 +42,7 @@ export interface CodeEditorProps {
 }
 
 const NO_KEYS: readonly KeyInfo[] = [];
-const NO_NAMES: readonly string[] = [];
+const NO_NAMES: readonly Variable[] = [];
 
 type EditorModule = { createEditor: typeof createEditor };
 let loaded: EditorModule | null = null;

@@ -4,7 +4,7 @@
  */
 import { useMemo, useState, type ReactNode } from "react";
 import { t } from "../lib/texts";
-import type { KeyInfo } from "./code/jinja";
+import type { KeyInfo, Variable } from "./code/jinja";
 import type { FieldProblem } from "./Field";
 import { JsonEditor } from "./JsonEditor";
 import { FormContext, type FormEditors, type FormSettings } from "./schema-form/form";
@@ -24,7 +24,7 @@ export interface SchemaFormProps {
   /** State keys, for fields that hold expressions, templates or key names. */
   stateKeys?: readonly KeyInfo[];
   /** Other names that expressions may use. */
-  variables?: readonly string[];
+  variables?: readonly Variable[];
   /** Editors for `x-editor` hints, besides the built-in ones. */
   editors?: FormEditors;
   /** Show "Form | JSON". */
@@ -50,7 +50,7 @@ export interface FormError extends SchemaError {
 }
 
 const NO_KEYS: readonly KeyInfo[] = [];
-const NO_NAMES: readonly string[] = [];
+const NO_NAMES: readonly Variable[] = [];
 const NO_ERRORS: readonly FormError[] = [];
 const NO_EDITORS: FormEditors = {};
 

@@ -1,4 +1,4 @@
-//! Types of the state for the editors in which people write their programs: TypeScript declarations, and Python's
+//! Types of the state and of the run context for the editors in which people write their programs: TypeScript declarations, and Python's
 //! `TypedDict`s.
 
 use std::fmt::Write;
@@ -17,9 +17,10 @@ const DEEPEST: usize = 8;
 /// The types of a document's state, as text of a file.
 pub fn types(document: &Document, language: Language) -> String {
     let keys = Keys::of(document);
+    let context = document.context_schema();
     match language {
-        Language::JavaScript => typescript(document.name(), &keys),
-        Language::Python => python(document.name(), &keys),
+        Language::JavaScript => typescript(document.name(), &keys, context.as_ref()),
+        Language::Python => python(document.name(), &keys, context.as_ref()),
     }
 }
 
@@ -63,7 +64,7 @@ fn variants(schema: &Json) -> Option<Vec<Json>> {
     Some(all.iter().map(with).collect())
 }
 
-fn typescript(name: &str, keys: &Keys) -> String {
+fn typescript(name: &str, keys: &Keys, context: Option<&Json>) -> String {
     let mut text = format!(
         "/** The state of the graph {}. */\ndeclare interface State {{\n",
         line(name)
@@ -81,8 +82,36 @@ fn typescript(name: &str, keys: &Keys) -> String {
         );
     }
     text.push_str("}\n\n");
+    let _ = writeln!(
+        text,
+        "/** What a run of the graph {} is given beside its input. */",
+        line(name)
+    );
+    match context {
+        Some(schema) => {
+            text.push_str("declare interface RunContext {\n");
+            for (name, field) in fields(schema) {
+                if let Some(about) = described(field) {
+                    let _ = writeln!(text, "  /** {about} */");
+                }
+                let ty = in_typescript(field, 0);
+                let _ = writeln!(text, "  readonly {}: {ty};", property(name));
+            }
+            text.push_str("}\n\n");
+        }
+        None => text.push_str("declare type RunContext = Record<string, any>;\n\n"),
+    }
     text.push_str(AROUND);
     text
+}
+
+/// The fields of a schema of objects.
+fn fields(schema: &Json) -> impl Iterator<Item = (&String, &Json)> {
+    schema
+        .get("properties")
+        .and_then(Json::as_object)
+        .into_iter()
+        .flatten()
 }
 
 fn property(name: &str) -> String {
@@ -141,7 +170,7 @@ fn required(schema: &Json) -> Vec<&str> {
     names.into_iter().flatten().filter_map(Json::as_str).collect()
 }
 
-fn python(name: &str, keys: &Keys) -> String {
+fn python(name: &str, keys: &Keys, context: Option<&Json>) -> String {
     let mut classes = Vec::new();
     let fields: Vec<(String, String, Option<String>)> = keys
         .iter()
@@ -152,6 +181,19 @@ fn python(name: &str, keys: &Keys) -> String {
         .collect();
     let about = format!("The state of the graph {}.", line(name));
     classes.push(class("State", &about, &fields));
+    if let Some(schema) = context {
+        let fields: Vec<_> = self::fields(schema)
+            .map(|(field, schema)| {
+                let ty = in_python(schema, &camel("RunContext", field), &mut classes, 0);
+                (field.clone(), ty, described(schema))
+            })
+            .collect();
+        let about = format!(
+            "What a run of the graph {} is given beside its input.",
+            line(name)
+        );
+        classes.push(class("RunContext", &about, &fields));
+    }
     format!(
         "from typing import Any, Dict, List, Literal, TypedDict, Union\n\n\n{}",
         classes.join("\n\n")
@@ -283,6 +325,40 @@ mod tests {
             }
         });
         Document::parse(&text.to_string()).0
+    }
+
+    #[test]
+    fn the_run_context_has_types_in_both_languages() {
+        let none = types(&document(), Language::JavaScript);
+        assert!(none.contains("type RunContext = Record<string, any>;"), "{none}");
+        assert!(!types(&document(), Language::Python).contains("RunContext"));
+        let text = serde_json::json!({
+            "format": "superstep/1", "name": "desk", "nodes": {}, "edges": [], "state": {},
+            "context": {
+                "user": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}},
+                    "description": "Who asks."},
+                "depth": {"type": "integer", "default": 2}
+            }
+        });
+        let document = Document::parse(&text.to_string()).0;
+        let text = types(&document, Language::JavaScript);
+        for part in [
+            "declare interface RunContext {",
+            "/** Who asks. */\n  readonly user: { id: string };\n",
+            "  readonly depth: number;\n}\n",
+            "readonly user: RunContext;",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let text = types(&document, Language::Python);
+        for part in [
+            "class RunContext(TypedDict, total=False):",
+            "user: RunContextUser\n",
+            "depth: int\n",
+            "class RunContextUser(",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
     }
 
     #[test]

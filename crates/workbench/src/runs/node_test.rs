@@ -107,6 +107,15 @@ impl Workbench {
         let document = source.document.clone();
         let bounds = superstep_nodes::bounds(&source.document);
         let graph = blocking(move || this.build_node_test(&source, &node, &answering)).await??;
+        let context = match (request.context, &request.at) {
+            (Some(context), _) => Some(context),
+            (None, Some(at)) => self.ledger.context(&at.thread_id)?,
+            (None, None) => None,
+        };
+        let context = Value::from(context.unwrap_or_default());
+        graph
+            .context_of(context.clone())
+            .map_err(|error| Problem::invalid(error.to_string()))?;
         let work = self.job(request.work);
         let config = RunConfig::on(THREAD)
             .modes([
@@ -117,6 +126,7 @@ impl Workbench {
             ])
             .interrupt_after([Name::from(request.node.as_str())])
             .bounds(bounds)
+            .context(context)
             .cancel(work.stop().clone())
             // Models inside of a nested graph are collected, too.
             .subgraphs(true);

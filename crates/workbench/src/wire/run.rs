@@ -299,6 +299,10 @@ pub struct TestNode {
     #[serde(default)]
     #[ts(type = "any[]")]
     pub answers: Vec<Json>,
+    /// The run context. Absent: that of the last run of the thread that `at` names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "any")]
+    pub context: Option<Json>,
     /// Who answers for the node's models. Without it the thread's choice holds when `at` names one, and it is for the nodes to
     /// say otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]

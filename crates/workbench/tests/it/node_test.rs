@@ -226,3 +226,43 @@ async fn what_happens_inside_of_a_nested_graph_belongs_to_the_node_around_it() {
         "the node around was tried once: {tested}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_is_given_the_run_context() {
+    let dir = tempfile::tempdir().unwrap();
+    let graph = json!({
+        "format": "superstep/1", "name": "greeter",
+        "context": {"user": {"type": "string"}, "level": {"type": "integer", "default": 1}},
+        "state": {"text": {"type": "string"}},
+        "nodes": {"greet": {"kind": "assign", "config": {"set": {"text": "context.user ~ context.level"}}}},
+        "edges": [{"from": "__start__", "to": "greet"}, {"from": "greet", "to": "__end__"}],
+    });
+    let path = dir.path().join("greeter.json");
+    std::fs::write(&path, graph.to_string()).unwrap();
+    let mut app = App::open(&dir.path().join("data")).await;
+    let opened = app.ok("graph.open", json!({"path": path})).await;
+    let request = |extra: Value| {
+        let mut request = json!({"graphId": opened["graphId"], "node": "greet"});
+        request
+            .as_object_mut()
+            .unwrap()
+            .extend(extra.as_object().unwrap().clone());
+        request
+    };
+    let refused = app.refused("node.test", request(json!({}))).await;
+    assert!(refused.message.contains("user"), "{refused:?}");
+    let given = request(json!({"context": {"user": "ada"}}));
+    let tested = app.ok("node.test", given).await;
+    assert_eq!(tested["task"]["result"]["value"], json!({"text": "ada1"}));
+
+    let start = json!({"graphId": opened["graphId"], "action": {"type": "input", "input": {}},
+        "context": {"user": "eve", "level": 7}});
+    let (run, _) = app.run(start).await;
+    let at = json!({"at": {"threadId": run["threadId"]}});
+    let tested = app.ok("node.test", request(at)).await;
+    assert_eq!(
+        tested["task"]["result"]["value"],
+        json!({"text": "eve7"}),
+        "as the thread's last run had it"
+    );
+}

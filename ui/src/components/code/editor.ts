@@ -37,7 +37,15 @@ import {
   placeholder as placeholderExtension,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { keyUses, openBracket, placeOf, suggestionsAt, type KeyInfo, type Suggestion } from "./jinja";
+import {
+  keyUses,
+  openBracket,
+  placeOf,
+  suggestionsAt,
+  type KeyInfo,
+  type Suggestion,
+  type Variable,
+} from "./jinja";
 import { keySuggestions, memberBefore, nameSuggestions, type ProgramLanguage } from "./programs";
 
 export type Mode = "json" | "javascript" | "python" | "expression" | "template" | "markdown" | "text";
@@ -52,7 +60,7 @@ export interface EditorOptions {
   minLines: number;
   maxLines: number;
   keys: readonly KeyInfo[];
-  variables: readonly string[];
+  variables: readonly Variable[];
   /** Attributes of the element that takes the focus. */
   attributes: Record<string, string>;
   words: { unknownKey(key: string): string; unclosed(what: string): string; badJson(detail: string): string };

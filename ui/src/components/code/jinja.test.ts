@@ -36,6 +36,17 @@ describe("placeOf", () => {
 });
 
 describe("suggestionsAt", () => {
+  it("offers what stands beside the state, and what is inside", () => {
+    const variables = ["old", { name: "context", type: "object", fields: [{ name: "user", type: "text" }] }];
+    const found = (marked: string) =>
+      suggestionsAt(at(marked), keys, variables).map(({ label, kind }) => `${kind} ${label}`);
+    expect(found("context.^")).toEqual(["field user"]);
+    expect(found("old.^")).toEqual([]);
+    expect(found("co^")).toEqual(
+      expect.arrayContaining(["variable old", "variable context", "field context.user", "key state.request"]),
+    );
+  });
+
   const labels = (marked: string, template = false) =>
     suggestionsAt(at(marked, template), keys).map((each) => each.label);
   it("offers keys with their fields, and only what fits", () => {

@@ -13,6 +13,9 @@ export interface KeyInfo {
   fields?: KeyInfo[] | undefined;
 }
 
+/** A name beside the state: alone, or with what is inside. */
+export type Variable = string | KeyInfo;
+
 export interface Suggestion {
   label: string;
   /** Inserted instead of the label. */
@@ -206,8 +209,9 @@ function inString(code: string): boolean {
 export function suggestionsAt(
   place: Place,
   keys: readonly KeyInfo[],
-  variables: readonly string[] = [],
+  variables: readonly Variable[] = [],
 ): Suggestion[] {
+  const around = variables.map((each) => (typeof each === "string" ? { name: each, type: "" } : each));
   switch (place.at) {
     case "nowhere":
       return [];
@@ -220,8 +224,8 @@ export function suggestionsAt(
       }));
     case "member": {
       const [root, ...path] = place.path;
-      if (root !== "state") return [];
-      let level: readonly KeyInfo[] | undefined = keys;
+      let level: readonly KeyInfo[] | undefined =
+        root === "state" ? keys : around.find((each) => each.name === root)?.fields;
       for (const name of path) {
         level = level?.find((key) => key.name === name)?.fields;
       }
@@ -229,7 +233,7 @@ export function suggestionsAt(
         label: key.name,
         detail: key.type,
         info: key.description,
-        kind: path.length === 0 ? ("key" as const) : ("field" as const),
+        kind: root === "state" && path.length === 0 ? ("key" as const) : ("field" as const),
       }));
     }
     case "filter":
@@ -255,7 +259,16 @@ export function suggestionsAt(
           kind: "key" as const,
           boost: 2,
         })),
-        ...variables.map((name) => ({ label: name, kind: "variable" as const, boost: 1 })),
+        ...around.flatMap(({ name, type, description: info, fields = [] }) => [
+          { label: name, ...(type !== "" && { detail: type }), info, kind: "variable" as const, boost: 1 },
+          ...fields.map((field) => ({
+            label: `${name}.${field.name}`,
+            detail: field.type,
+            info: field.description,
+            kind: "field" as const,
+            boost: 1,
+          })),
+        ]),
         { label: "state", detail: "object", kind: "variable" as const, boost: 1 },
         ...FUNCTIONS.map(([name, signature, info]) => word(name, signature, info, "function")),
         ...KEYWORDS.map((name) => ({ label: name, kind: "keyword" as const, boost: -1 })),

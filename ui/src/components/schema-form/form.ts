@@ -1,7 +1,7 @@
 /** What the fields of a form share: the form's settings, and what each field is given. */
 import { createContext, useContext, type ComponentType } from "react";
 import type { FieldProblem } from "../Field";
-import type { KeyInfo } from "../code/jinja";
+import type { KeyInfo, Variable } from "../code/jinja";
 import { blankValue, initialValue, type Json, type Schema } from "./schema";
 
 /** What an editor for an `x-editor` hint is given. It draws the control only; label and problems are drawn around it. */
@@ -11,7 +11,7 @@ export interface FieldEditorProps {
   onChange(value: Json): void;
   pointer: string;
   stateKeys: readonly KeyInfo[];
-  variables: readonly string[];
+  variables: readonly Variable[];
   readOnly: boolean;
   problems: readonly FieldProblem[];
   /** Problems at a place inside the value. */
@@ -28,7 +28,7 @@ export interface FormSettings {
   Nested: ComponentType<FieldProps>;
   root: Schema;
   stateKeys: readonly KeyInfo[];
-  variables: readonly string[];
+  variables: readonly Variable[];
   editors: FormEditors;
   readOnly: boolean;
   /** The form asks somebody: what has no default begins undecided, also yes and no. */

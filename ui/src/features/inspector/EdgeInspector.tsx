@@ -24,7 +24,7 @@ import { formsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { edgeSentence, nodeText } from "./describe";
-import { useKeyInfos } from "./keys";
+import { useContextVariables, useKeyInfos } from "./keys";
 import { problemsOf } from "./problems";
 import {
   inspectorEdgeNameClass,
@@ -43,6 +43,7 @@ export function EdgeInspector({ id }: { id: string }) {
   const diagnostics = useDiagnostics(recordId);
   const nodes = useIds("node");
   const keys = useKeyInfos();
+  const variables = useContextVariables();
   if (!isObject(record)) return null;
   const edge = edgeOf(record);
   const name = t("forms.edit.theEdge");
@@ -192,6 +193,7 @@ export function EdgeInspector({ id }: { id: string }) {
                 )
               }
               keys={keys}
+              variables={variables}
               error={at(`/${edge.form}`)[0]?.message}
               placeholder={t(`forms.edge.expression.${edge.form}.example`)}
               data-testid={formsIds.edgeExpression}
@@ -366,6 +368,7 @@ function WithFields({
   problemsAt(...pointers: string[]): ReturnType<typeof problemsOf>;
 }) {
   const extra = isObject(record["with"]) ? record["with"] : {};
+  const variables = useContextVariables();
   const what = t("forms.edge.with");
   return (
     <Field label={what} description={t("forms.edge.withHelp")} pointer="/with">
@@ -395,6 +398,7 @@ function WithFields({
                   value={typeof expression === "string" ? expression : JSON.stringify(expression)}
                   onChange={(next) => set(`/with/${escape(name)}`, next, what)}
                   keys={keys}
+                  variables={variables}
                 />
               </div>
               <div className="flex shrink-0 pt-0.75">

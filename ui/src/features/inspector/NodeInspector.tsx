@@ -27,7 +27,7 @@ import { askForTest } from "../../state/node-test";
 import { showProblem } from "../../state/toasts";
 import { PolicySection } from "./PolicySection";
 import { EDITORS } from "./editors";
-import { useKeyInfos } from "./keys";
+import { useContextVariables, useKeyInfos } from "./keys";
 import { problemsOf } from "./problems";
 import { inspectorHeadClass, sectionClass } from "../../components/recipes";
 
@@ -47,6 +47,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
   const diagnostics = useDiagnostics(recordId);
   const kinds = useSession((state) => state.appInfo?.kinds);
   const keys = useKeyInfos(name);
+  const variables = useContextVariables();
   const node = nodeOf(record);
   const kind = kinds?.find((each) => each.kind === node.kind);
   // A note is there to be read.
@@ -200,6 +201,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
             }
             errors={errors}
             stateKeys={keys}
+            variables={variables}
             editors={EDITORS}
             check="never"
             title={t("forms.inspector.config")}

@@ -16,6 +16,7 @@ import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
 import { t, type TextKey } from "../../lib/texts";
 import { policyCount, fallbackKind, fallbackOf, fieldsOf, withField, type FallbackKind } from "./policy";
 import { targetNames } from "./editors";
+import { useContextVariables } from "./keys";
 import { problemsOf } from "./problems";
 import { sectionClass } from "../../components/recipes";
 import { formsIds } from "../../lib/testIds";
@@ -260,6 +261,7 @@ function TimeLimit(props: PolicyProps) {
 }
 
 function Cache(props: PolicyProps) {
+  const variables = useContextVariables();
   return (
     <Part {...props} part="cache" label="forms.policy.cache" help="forms.policy.cacheHelp" short="ttl">
       {(fields, change, errors) => (
@@ -280,6 +282,7 @@ function Cache(props: PolicyProps) {
           >
             <ExpressionField
               keys={props.keys}
+              variables={variables}
               value={typeof fields["key"] === "string" ? fields["key"] : ""}
               onChange={(value) => change("key", value)}
             />

@@ -1,6 +1,6 @@
 /** The state keys of the open document as editors want them: name, type in words, what is inside. */
 import { useMemo } from "react";
-import type { KeyInfo } from "../../components/code/jinja";
+import type { KeyInfo, Variable } from "../../components/code/jinja";
 import { typeText } from "../../components/schema-form/schema";
 import { doc, useDocumentVersion } from "../../document/store";
 import { edgeOf, isObject, type Json } from "../../document/types";
@@ -50,4 +50,18 @@ export function useKeyInfos(node?: string): readonly KeyInfo[] {
     }
     return keys;
   }, [version, node]);
+}
+
+const NONE: readonly Variable[] = [];
+
+/** What expressions see beside the state: the fields of the run context, where the graph declares any. */
+export function useContextVariables(): readonly Variable[] {
+  const version = useDocumentVersion();
+  return useMemo(() => {
+    void version;
+    const fields = doc.head["context"];
+    if (!isObject(fields) || Object.keys(fields).length === 0) return NONE;
+    const inside = Object.entries(fields).map(([name, schema]) => infoOf(name, schema));
+    return [{ name: "context", type: t("forms.keys.context"), fields: inside }];
+  }, [version]);
 }

@@ -16,6 +16,8 @@ import { Exchanges } from "../../debugger/exchanges/Exchanges";
 import { duration } from "../../debugger/parts/format";
 import { Pre } from "../../debugger/parts/Pre";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
+import { contextFor } from "../../debugger/run/run-context";
+import { RunContext } from "../../debugger/run/RunContext";
 import { inputSchema, samplesOf } from "../../debugger/run/run-input";
 import { chosenModels, useRunModels } from "../../debugger/run/run-models";
 import { RunModelsFold } from "../../debugger/run/RunModels";
@@ -44,6 +46,7 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
   const [fromCheckpoint, setFromCheckpoint] = useState(true);
   const [all, setAll] = useState(false);
   const [valid, setValid] = useState(true);
+  const [contextValid, setContextValid] = useState(true);
   const [tested, setTested] = useState<NodeTested | null>(null);
   const [problem, setProblem] = useState<ShownProblem | null>(null);
   const [answers, setAnswers] = useState<readonly unknown[]>([]);
@@ -99,6 +102,7 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
           state: state ?? {},
           answers: [...given],
           work,
+          ...contextFor(doc.head, graphKey),
           ...(models && { models }),
           ...(fromCheckpoint && cursor.threadId !== null
             ? {
@@ -172,11 +176,12 @@ export function NodeTest({ nodeId }: { nodeId: string }) {
             {tn("debug.input.moreOne", "debug.input.more", hidden)}
           </Button>
         )}
+        <RunContext onValidity={setContextValid} />
         <RunModelsFold threadId={modelsOf} nodeId={nodeId} />
         {running === null ? (
           <Button
             icon={<FlaskConical size={14} />}
-            disabled={!valid}
+            disabled={!valid || !contextValid}
             onClick={() => void test([])}
             data-testid={debugIds.nodeTestRun}
           >

@@ -27,6 +27,10 @@ state: Record<string, any>,
  */
 answers: any[], 
 /**
+ * The run context. Absent: that of the last run of the thread that `at` names.
+ */
+context?: any, 
+/**
  * Who answers for the node's models. Without it the thread's choice holds when `at` names one, and it is for the nodes to
  * say otherwise.
  */

@@ -320,6 +320,7 @@ export const forms = {
   "forms.keys.messages": "list of messages",
   "forms.keys.listOf": "list of {type}",
   "forms.keys.sent": "sent by the edge",
+  "forms.keys.context": "run context",
   "forms.keys.sentHelp": "The edge that leads here sends it, for each item.",
   "forms.editor.makeKey": "Add “{name}” ({type}) to the state",
   "forms.editor.chooseKey": "State key",

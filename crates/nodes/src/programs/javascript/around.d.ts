@@ -10,7 +10,7 @@ interface Place {
   readonly namespace: string;
   readonly firstAttempt: number;
   /** The run context; without one, what the run was configured with. */
-  readonly user: Record<string, any>;
+  readonly user: RunContext;
 }
 
 interface Functions {
