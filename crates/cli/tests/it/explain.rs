@@ -41,7 +41,7 @@ fn a_value_is_followed_to_the_input() {
     );
     let program = user.expect(0, &["why", "t", "amount"]).out;
     assert!(
-        program.contains("by propose (what it read was not seen)"),
+        program.contains("by propose (read review, days, price)"),
         "{program}"
     );
     for (path, part) in [

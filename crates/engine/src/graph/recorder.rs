@@ -82,6 +82,10 @@ impl Recorder {
         let decision = decision(None, targets);
         let mut notes = self.0.lock();
         notes.node_ended = true;
+        if notes.reason.is_none() && !decision.to.is_empty() && !notes.read.is_empty() {
+            // A program: what it had looked at is all that is known.
+            notes.reason = Some(Reason::default());
+        }
         if notes.reason.is_some() || !decision.to.is_empty() {
             notes.end(decision);
         } else {

@@ -362,10 +362,7 @@ pub(crate) async fn run(
     script: Script,
     given: Vec<Value>,
 ) -> Result<Result<Output, CodeError>, NodeError> {
-    let mut place = requests::place(context);
-    if let Value::Object(place) = &mut place {
-        place.insert("store", context.store().is_some());
-    }
+    let place = requests::place(context, owner);
     let Script {
         source,
         files,

@@ -2,13 +2,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
-use superstep::{Graph, Input, MemoryStore, Payload, RunConfig, RunError, StreamMode, Value, json as value};
+use superstep::{
+    Graph, Input, KeysRead, MemorySaver, MemoryStore, Payload, RunConfig, RunError, StreamMode, Value,
+    json as value,
+};
 use superstep_document::Diagnostic;
 use superstep_nodes::python::INTERPRETER;
 use superstep_nodes::{Access, Environment, Grants, Registry};
 
+use crate::records::records;
 use crate::support::{build, document, one_node, run};
 
 /// A project that Python runs in.
@@ -846,4 +851,76 @@ async fn a_function_reads_the_run_context() {
     let config = RunConfig::on("1").context(value!({"user": "ada"}));
     let done = graph.invoke(Input::value(value!({})), config).await.unwrap();
     assert_eq!(done.value, value!({"said": ["ada", "n", "ada", "ada"]}));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_recorded_run_notes_the_keys_that_functions_look_at() {
+    let project = Project::new();
+    let typed = "from dataclasses import dataclass\n\n@dataclass\nclass Part:\n    b: object\n\n\
+                 def node(state: Part):\n    return {'out': state.b}\n";
+    project.write("typed.py", typed);
+    let all = KeysRead::All;
+    let keys = |names: &[&str]| KeysRead::Keys(names.iter().map(|name| (*name).into()).collect());
+    let expected = [
+        (
+            "members",
+            "return {'out': state['b'][0] + state.get('a')}",
+            keys(&["b", "a"]),
+        ),
+        (
+            "asked",
+            "return {'out': 'a' in state and state.get('absent', 3)}",
+            keys(&["a", "absent"]),
+        ),
+        ("written", "state['out'] = 5\nreturn {}", keys(&[])),
+        (
+            "later",
+            "import asyncio\nawait asyncio.sleep(0)\nreturn {'out': state['c']}",
+            keys(&["c"]),
+        ),
+        ("listed", "return {'out': len(state)}", all.clone()),
+        (
+            "copied",
+            "import copy, json\nreturn {'out': copy.deepcopy(state)['a']}",
+            all.clone(),
+        ),
+        (
+            "printed",
+            "import json\nreturn {'out': json.loads(json.dumps(state))['a']}",
+            all.clone(),
+        ),
+        ("taken_apart", "return {'out': {**state}['a']}", all.clone()),
+        ("spread", "return dict(state, out=1)", all),
+        ("none", "return {'out': 1}", keys(&[])),
+    ];
+    let mut nodes = serde_json::Map::new();
+    let mut edges = vec![json!({"from": "__start__", "to": "typed"})];
+    nodes.insert(
+        "typed".to_owned(),
+        json!({"kind": "code", "config": {"language": "python", "module": "typed.py", "function": "node"}}),
+    );
+    let mut from = "typed";
+    for (name, source, _) in &expected {
+        let config = json!({"language": "python", "source": source});
+        nodes.insert((*name).to_owned(), json!({"kind": "code", "config": config}));
+        edges.push(json!({"from": from, "to": name}));
+        from = name;
+    }
+    let state = json!({"a": {}, "b": {}, "c": {}, "out": {}});
+    let file = json!({"format": "superstep/1", "state": state, "nodes": nodes, "edges": edges});
+    let saver = Arc::new(MemorySaver::new());
+    let graph = build(&file, &project.environment()).with_checkpointer(saver.clone());
+    let input = || Input::value(value!({"a": 1, "b": [2], "c": 3, "out": null}));
+    let plain = graph.invoke(input(), RunConfig::on("plain")).await;
+    let done = graph.invoke(input(), RunConfig::on("t").record(true)).await;
+    assert_eq!(
+        done.unwrap().value,
+        plain.unwrap().value,
+        "recording changes nothing"
+    );
+    let found = records(&saver, &graph, "t").await;
+    assert_eq!(found["typed"].reads, keys(&["b"]), "the fields of the data class");
+    for (node, _, reads) in &expected {
+        assert_eq!(found[*node].reads, *reads, "{node}");
+    }
 }

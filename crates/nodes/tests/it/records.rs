@@ -9,7 +9,11 @@ use superstep::*;
 use crate::support::{build, no_keys};
 
 /// The records of a thread by node; the last one of each.
-async fn records(saver: &MemorySaver, graph: &Graph, thread: &str) -> BTreeMap<String, TaskRecord> {
+pub(crate) async fn records(
+    saver: &MemorySaver,
+    graph: &Graph,
+    thread: &str,
+) -> BTreeMap<String, TaskRecord> {
     let mut found = BTreeMap::new();
     let query = ListQuery {
         thread: Some(thread.into()),
@@ -92,7 +96,99 @@ async fn expressions_note_the_keys_that_they_read() {
         assert_eq!(found[node].reads, KeysRead::All, "{node}");
     }
     assert_eq!(found["none"].reads, keys(&[]));
-    assert_eq!(found.get("program"), None, "what a program reads is not seen");
+    assert_eq!(found["program"].reads, keys(&["a"]));
+}
+
+/// The records of one program after the other, each on the same state.
+async fn programs(sources: &[(&str, &str, &str)]) -> BTreeMap<String, TaskRecord> {
+    let mut nodes = serde_json::Map::new();
+    let mut edges = Vec::new();
+    let mut from = "__start__";
+    for (name, language, source) in sources {
+        let config = json!({"language": language, "source": source});
+        nodes.insert((*name).to_owned(), json!({"kind": "code", "config": config}));
+        edges.push(json!({"from": from, "to": name}));
+        from = name;
+    }
+    let file = json!({
+        "format": "superstep/1",
+        "state": {"a": {}, "b": {}, "c": {}, "long": {}, "out": {}},
+        "nodes": nodes,
+        "edges": edges,
+    });
+    let long = "long ".repeat(20_000);
+    let input = superstep::json!({"a": 1, "b": {"x": [1, 2]}, "c": 3, "long": long, "out": null});
+    recorded(&file, input).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn javascript_notes_the_keys_that_it_looks_at() {
+    let found = programs(&[
+        ("members", "javascript", "return {out: state.b.x[0] + state['a']}"),
+        ("large", "javascript", "return {out: state.long.length}"),
+        (
+            "taken_apart",
+            "javascript",
+            "const {c, absent} = state; return {out: c}",
+        ),
+        ("asked", "javascript", "return {out: 'a' in state ? 1 : 2}"),
+        ("later", "javascript", "await ctx.sleep(1); return {out: state.c}"),
+        ("written", "javascript", "state.out = 5; return {}"),
+        (
+            "printed",
+            "javascript",
+            "console.log(String(state), typeof state); return {}",
+        ),
+        ("listed", "javascript", "return {out: Object.keys(state).length}"),
+        ("spread", "javascript", "return {...state, out: 1}"),
+        ("none", "javascript", "return {out: 1}"),
+    ])
+    .await;
+    let expected = [
+        ("members", keys(&["b", "a"])),
+        ("large", keys(&["long"])),
+        ("taken_apart", keys(&["c", "absent"])),
+        ("asked", keys(&["a"])),
+        ("later", keys(&["c"])),
+        ("written", keys(&[])),
+        ("printed", keys(&[])),
+        ("listed", KeysRead::All),
+        ("spread", KeysRead::All),
+        ("none", keys(&[])),
+    ];
+    for (node, reads) in expected {
+        assert_eq!(found[node].reads, reads, "{node}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_program_decides_says_what_it_had_read() {
+    let file = json!({
+        "format": "superstep/1",
+        "state": {"count": {}, "log": {"reducer": "append"}},
+        "nodes": {
+            "judge": {"kind": "code", "config": {
+                "source": "return new Command({goto: state.count > 2 ? 'stop' : 'again'})",
+                "destinations": ["stop", "again"],
+            }},
+            "stop": {"kind": "assign", "config": {"set": {"log": "'stop'"}}},
+            "again": {"kind": "assign", "config": {"set": {"log": "'again'"}}},
+            "broken": {"kind": "code", "config": {"source": "if (state.count) throw new Error('no')"}},
+        },
+        "edges": [{"from": "__start__", "to": "judge"}, {"from": "stop", "to": "broken"}],
+    });
+    let saver = Arc::new(MemorySaver::new());
+    let graph = build(&file, &no_keys()).with_checkpointer(saver.clone());
+    let input = Input::value(superstep::json!({"count": 3}));
+    let failed = graph.invoke(input, RunConfig::on("t").record(true)).await;
+    assert!(failed.is_err());
+    let found = records(&saver, &graph, "t").await;
+    assert_eq!(found["judge"].reads, keys(&["count"]));
+    let decision = &found["judge"].decisions[0];
+    assert_eq!(decision.to, ["stop".into()]);
+    let reason = decision.reason.as_ref().expect("what it had read");
+    assert_eq!(reason.values, [("count".into(), whole(3.into()))]);
+    assert_eq!(found["broken"].reads, keys(&["count"]), "a failed one too");
 }
 
 #[tokio::test]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use superstep::{
-    Input, Interrupt, MemorySaver, Name, Object, Payload, Run, RunConfig, RunError, StreamEvent, StreamMode,
-    TaskEnd, Value,
+    Checkpointer, Input, Interrupt, ListQuery, MemorySaver, Name, Object, Payload, PendingWrite, Run,
+    RunConfig, RunError, StreamEvent, StreamMode, TaskEnd, Value,
 };
 use superstep_document::Document;
 use superstep_nodes::schema::StateSchema;
@@ -18,6 +18,7 @@ use crate::inbox::question::asked;
 use crate::runs::attempts::attempt_view;
 use crate::runs::tokens;
 use crate::session::replacing;
+use crate::threads::provenance::records;
 use crate::threads::tasks::not_retried;
 use crate::wire::{
     AttemptView, Json, NodeTested, Problem, RunModels, TaskStatus, TaskView, TestNode, TokenPiece,
@@ -127,10 +128,12 @@ impl Workbench {
             .interrupt_after([Name::from(request.node.as_str())])
             .bounds(bounds)
             .context(context)
+            .record(true)
             .cancel(work.stop().clone())
             // Models inside of a nested graph are collected, too.
             .subgraphs(true);
-        let graph = graph.with_checkpointer(Arc::new(MemorySaver::new()));
+        let saver = Arc::new(MemorySaver::new());
+        let graph = graph.with_checkpointer(saver.clone());
         let began = Instant::now();
         let mut collected = Collected::default();
         let mut answers = request.answers.into_iter();
@@ -165,6 +168,12 @@ impl Workbench {
         if let Err(RunError::Cancelled) = &ended {
             return Err(RunError::Cancelled.into());
         }
+        let stored = saver.list(&ListQuery::default()).await?;
+        let writes: Vec<PendingWrite> = stored
+            .into_iter()
+            .flat_map(|tuple| tuple.pending_writes)
+            .collect();
+        let record = records(&writes).remove(task.id.as_str());
         let status = match (&task.error, task.interrupts.is_empty()) {
             (Some(_), _) => TaskStatus::Failed,
             (None, false) => TaskStatus::Asking,
@@ -185,7 +194,7 @@ impl Workbench {
                 millis: Some(millis),
                 attempts: collected.attempts,
                 within: None,
-                record: None,
+                record,
             },
             text: collected.text,
             emitted: collected.emitted,

@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use superstep::{CheckpointId, ListQuery, StateSnapshot};
+use superstep::{CheckpointAddress, CheckpointId, ListQuery, StateSnapshot};
 
 use crate::Workbench;
 use crate::base::values;
 use crate::threads::checkpoint_view;
+use crate::threads::provenance::records;
 use crate::threads::tasks::{TasksOf, task_view};
-use crate::wire::{AttemptView, Problem, ReadWithin, WithinStep, WithinView};
+use crate::wire::{AttemptView, Problem, ReadWithin, TaskRecordView, WithinStep, WithinView};
 
 /// Steps that are read at once.
 const STEPS: u32 = 50;
@@ -17,6 +18,7 @@ const STEPS: u32 = 50;
 fn step(
     state: &StateSnapshot,
     attempts: &HashMap<String, Vec<AttemptView>>,
+    records: &HashMap<String, TaskRecordView>,
     closed: bool,
 ) -> Option<WithinStep> {
     let values = state
@@ -31,7 +33,7 @@ fn step(
         waiting: None,
         closed,
         document: None,
-        records: &HashMap::new(),
+        records,
     };
     Some(WithinStep {
         checkpoint: checkpoint_view(state.checkpoint.as_ref()?),
@@ -67,6 +69,18 @@ impl Workbench {
         let tasks = history.iter().take(limit).flat_map(|state| &state.tasks);
         let ids: Vec<&str> = tasks.map(|task| task.id.as_str()).collect();
         let attempts = self.ledger.attempts(&request.thread_id, &ids)?;
+        let addresses: Vec<CheckpointAddress> = history
+            .iter()
+            .take(limit)
+            .filter_map(|state| state.checkpoint.as_ref())
+            .map(|head| CheckpointAddress {
+                thread: request.thread_id.as_str().into(),
+                ns: request.ns.as_str().into(),
+                id: head.id.clone(),
+            })
+            .collect();
+        let writes = self.saver().writes(&addresses).await?;
+        let records = records(&writes.concat());
         Ok(WithinView {
             more: history.len() > limit,
             steps: history
@@ -74,7 +88,9 @@ impl Workbench {
                 .take(limit)
                 .enumerate()
                 // The step of the newest checkpoint alone may be open.
-                .filter_map(|(place, state)| step(state, &attempts, place > 0 || request.before.is_some()))
+                .filter_map(|(place, state)| {
+                    step(state, &attempts, &records, place > 0 || request.before.is_some())
+                })
                 .collect(),
         })
     }

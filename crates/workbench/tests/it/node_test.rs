@@ -54,6 +54,9 @@ async fn a_node_runs_alone_with_any_state() {
         json!(["ask"]),
         "its own edges are followed"
     );
+    let record = &big["task"]["record"];
+    assert_eq!(record["reads"], json!({"kind": "keys", "keys": ["amount"]}));
+    assert_eq!(record["decisions"][0]["to"], json!(["ask"]));
     let small = test("price", json!({"amount": 1}), json!([])).await;
     assert_eq!(small["task"]["targets"], json!(["work"]));
 

@@ -122,6 +122,11 @@ async fn the_steps_of_a_nested_graph_are_seen_while_it_runs_and_afterwards() {
     assert_eq!(steps[0]["tasks"][0]["status"], "asking");
     assert_eq!(steps[0]["state"]["n"]["value"], 6);
     assert_eq!(steps[1]["tasks"][0]["result"]["value"], json!({"n": 1}));
+    assert_eq!(
+        steps[1]["tasks"][0]["record"]["reads"],
+        json!({"kind": "keys", "keys": []}),
+        "what its tasks read is recorded too"
+    );
     let first = within(Value::Null, 1).await;
     assert_eq!(first["more"], true);
     let rest = within(first["steps"][0]["checkpoint"]["id"].clone(), 5).await;

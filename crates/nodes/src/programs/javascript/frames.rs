@@ -50,12 +50,12 @@ pub(super) struct Head {
     /// Length of what the program finds around it.
     pub(super) place: usize,
     /// The arguments.
-    pub(super) given: Vec<SchemaValidator>,
+    pub(super) given: Vec<SentArgument>,
 }
 
 /// Lengths of the JSON texts of an argument.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) enum SchemaValidator {
+pub(super) enum SentArgument {
     /// One text.
     Whole(usize),
     /// Fields of an object; those without a length are sent when they are wanted.
@@ -145,9 +145,9 @@ pub(super) fn call(mut head: Head, place: &Value, given: &[Value]) -> Result<Vec
                     room = room.saturating_sub(length.unwrap_or_default());
                     shapes.push((name.to_string(), length));
                 }
-                SchemaValidator::Fields(shapes)
+                SentArgument::Fields(shapes)
             }
-            value => SchemaValidator::Whole(append(value).map_err(failed)?),
+            value => SentArgument::Whole(append(value).map_err(failed)?),
         };
         head.given.push(shape);
     }
@@ -176,8 +176,8 @@ pub(super) fn opened(content: &[u8]) -> Option<(Head, Range<usize>, Vec<Sent>)> 
     let mut given = Vec::with_capacity(head.given.len());
     for shape in &head.given {
         given.push(match shape {
-            SchemaValidator::Whole(length) => Sent::Whole(next(*length)?),
-            SchemaValidator::Fields(fields) => {
+            SentArgument::Whole(length) => Sent::Whole(next(*length)?),
+            SentArgument::Fields(fields) => {
                 let mut sent = Vec::with_capacity(fields.len());
                 for (name, length) in fields {
                     let place = match length {

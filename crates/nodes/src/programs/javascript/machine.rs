@@ -138,63 +138,9 @@ fn run_in(
                     .catch(ctx)
                     .map_err(|e| machine(&e))?;
                 let driver = Driver { ctx, around, wire };
-                let module = program.source.declare(ctx).catch(ctx).map_err(|e| syntax(&e))?;
-                let (module, loaded) = match module.eval().catch(ctx) {
-                    Ok(evaluated) => evaluated,
-                    Err(error) => return driver.asks_or(thrown(&error)),
-                };
-                if driver.settle(&loaded)?.is_none() {
-                    return Ok(Ending::Asks(None));
-                }
-                let Ok(function) = module
-                    .namespace()
-                    .and_then(|all| all.get::<_, Function>("default"))
-                else {
-                    ctx.catch();
-                    return Err(CodeError::Syntax {
-                message:
-                    "the module has no default function: write `export default function node(state, ctx) {…}`"
-                        .to_owned(),
-                line: None,
-            });
-                };
-                let mut args = Args::new(ctx.clone(), program.given.len() + 1);
-                let later: Function = driver.around.get("later").catch(ctx).map_err(|e| machine(&e))?;
-                let wire = &driver.wire;
-                for (at, value) in program.given.iter().enumerate() {
-                    let wire = wire.clone();
-                    let part = move |name: &str| wire.part(at, name);
-                    args.push_arg(given(ctx, &later, value, Rc::new(part))?)
-                        .map_err(|e| CodeError::Machine(e.to_string()))?;
-                }
-                let own: Js = driver.around.get("ctx").catch(ctx).map_err(|e| machine(&e))?;
-                args.push_arg(own)
-                    .map_err(|e| CodeError::Machine(e.to_string()))?;
-                let mut result: Js = match function.call_arg(args).catch(ctx) {
-                    Ok(result) => result,
-                    Err(error) if !driver.wire.stopped.get() => return Err(thrown(&error)),
-                    // Tasks that are at work come to their end before the question is asked.
-                    Err(_) => Js::new_undefined(ctx.clone()),
-                };
-                let promise = match result.as_promise().cloned() {
-                    Some(promise) => promise,
-                    None => {
-                        let (promise, resolve, _) = ctx.promise().catch(ctx).map_err(|e| machine(&e))?;
-                        resolve
-                            .call::<_, ()>((result,))
-                            .catch(ctx)
-                            .map_err(|e| machine(&e))?;
-                        promise
-                    }
-                };
-                match driver.settle(&promise)? {
-                    Some(value) => result = value,
-                    None => return Ok(Ending::Asks(None)),
-                }
-                if driver.wire.stopped.get() {
-                    return Ok(Ending::Asks(None));
-                }
-                driver.output(result).map(Ending::Ok)
+                let ended = driver.run(program);
+                driver.report_reads();
+                ended
             })
         },
     )
@@ -208,6 +154,80 @@ struct Driver<'a, 'js> {
 }
 
 impl<'js> Driver<'_, 'js> {
+    /// Calls the program's function and waits for what it returns.
+    fn run(&self, program: &Program<'_>) -> Result<Ending<String>, CodeError> {
+        let ctx = self.ctx;
+        let module = program.source.declare(ctx).catch(ctx).map_err(|e| syntax(&e))?;
+        let (module, loaded) = match module.eval().catch(ctx) {
+            Ok(evaluated) => evaluated,
+            Err(error) => return self.asks_or(thrown(&error)),
+        };
+        if self.settle(&loaded)?.is_none() {
+            return Ok(Ending::Asks(None));
+        }
+        let Ok(function) = module
+            .namespace()
+            .and_then(|all| all.get::<_, Function>("default"))
+        else {
+            ctx.catch();
+            return Err(CodeError::Syntax {
+                message:
+                    "the module has no default function: write `export default function node(state, ctx) {…}`"
+                        .to_owned(),
+                line: None,
+            });
+        };
+        let mut args = Args::new(ctx.clone(), program.given.len() + 1);
+        let later: Function = self.around.get("later").catch(ctx).map_err(|e| machine(&e))?;
+        let wire = &self.wire;
+        for (at, value) in program.given.iter().enumerate() {
+            let wire = wire.clone();
+            let part = move |name: &str| wire.part(at, name);
+            let mut value = given(ctx, &later, value, Rc::new(part))?;
+            if at == 0 {
+                let watch: Function = self.around.get("watch").catch(ctx).map_err(|e| machine(&e))?;
+                value = watch.call((value,)).catch(ctx).map_err(|e| machine(&e))?;
+            }
+            args.push_arg(value)
+                .map_err(|e| CodeError::Machine(e.to_string()))?;
+        }
+        let own: Js = self.around.get("ctx").catch(ctx).map_err(|e| machine(&e))?;
+        args.push_arg(own)
+            .map_err(|e| CodeError::Machine(e.to_string()))?;
+        let mut result: Js = match function.call_arg(args).catch(ctx) {
+            Ok(result) => result,
+            Err(error) if !self.wire.stopped.get() => return Err(thrown(&error)),
+            // Tasks that are at work come to their end before the question is asked.
+            Err(_) => Js::new_undefined(ctx.clone()),
+        };
+        let promise = match result.as_promise().cloned() {
+            Some(promise) => promise,
+            None => {
+                let (promise, resolve, _) = ctx.promise().catch(ctx).map_err(|e| machine(&e))?;
+                resolve
+                    .call::<_, ()>((result,))
+                    .catch(ctx)
+                    .map_err(|e| machine(&e))?;
+                promise
+            }
+        };
+        match self.settle(&promise)? {
+            Some(value) => result = value,
+            None => return Ok(Ending::Asks(None)),
+        }
+        if self.wire.stopped.get() {
+            return Ok(Ending::Asks(None));
+        }
+        self.output(result).map(Ending::Ok)
+    }
+
+    /// Says which fields of the state were looked at, in a run that records it. A program that was stopped may say nothing.
+    fn report_reads(&self) {
+        if let Ok(reads) = self.around.get::<_, Function>("reads") {
+            let _ = reads.call::<_, ()>(());
+        }
+    }
+
     /// Runs until the promise is settled and everything that was asked is answered. `None` when it never will be,
     /// because the program was told to stop.
     fn settle(&self, promise: &Promise<'js>) -> Result<Option<Js<'js>>, CodeError> {

@@ -3,7 +3,7 @@
 export default (send, wait, given) => {
   'use strict';
   const { parse, stringify } = JSON;
-  const { freeze, defineProperty } = Object;
+  const { freeze, defineProperty, hasOwn } = Object;
   const { defineProperty: define } = Reflect;
   const waiting = new Map();
   const works = new Map();
@@ -111,6 +111,24 @@ export default (send, wait, given) => {
     return json === undefined ? undefined : `{"update":${json}}`;
   };
 
+  // A state that notes which of its fields are looked at, for runs that record it.
+  const noted = new Set();
+  let whole = false;
+  const note = (target, name) => {
+    if (typeof name !== 'string') return;
+    // Looked for in any object by whoever prints, waits for or inspects it.
+    if (!hasOwn(target, name) && (name in Object.prototype || name === 'then' || name === 'toJSON')) return;
+    if (noted.size < 1000) noted.add(name);
+    else whole = true;
+  };
+  const watched = (state) => new Proxy(state, {
+    get: (target, name) => (note(target, name), target[name]),
+    set: (target, name, value) => Reflect.set(target, name, value),
+    has: (target, name) => (note(target, name), name in target),
+    getOwnPropertyDescriptor: (target, name) => (note(target, name), Reflect.getOwnPropertyDescriptor(target, name)),
+    ownKeys: (target) => ((whole = true), Reflect.ownKeys(target)),
+  });
+
   const own = api(0);
   const context = freeze(given.context);
   for (const [name, value] of Object.entries({ ...own, context: freeze(given.read), config: given.config, Send, Command })) {
@@ -139,6 +157,11 @@ export default (send, wait, given) => {
           if (!settle(this, value)) throw new TypeError(`'${name}' is read-only`);
         },
       });
+    },
+    watch: (state) => (given.record && state && typeof state === 'object' && !Array.isArray(state) ? watched(state) : state),
+    // Says what was looked at.
+    reads: () => {
+      if (given.record) tell(0, 'reads', text({ all: whole, keys: [...noted] }));
     },
     ctx: freeze({ ...context, config: given.config, ...own }),
     // What has to end before the program has ended, and whether it waits for time only.

@@ -85,15 +85,16 @@ impl Workers {
     ) -> Result<Result<Output, CodeError>, NodeError> {
         let lost = || CodeError::Machine("it ended in the middle of a program".to_owned());
         let (events, inbox) = mpsc::channel(requests::UNHEARD);
+        let state = call.given.first().filter(|_| owner.is_node()).cloned();
         if self.program.is_none() {
             let (tell, told) = std::sync::mpsc::channel();
             let _brake = on_a_thread(call, told, events);
             let tell = move |told| drop(tell.send(told));
-            return requests::serve(context, owner, inbox, tell, lost).await;
+            return requests::serve(context, owner, state.as_ref(), inbox, tell, lost).await;
         }
         let (tell, told) = mpsc::unbounded_channel();
         let tell = move |told| drop(tell.send(told));
-        let serve = requests::serve(context, owner, inbox, tell, lost);
+        let serve = requests::serve(context, owner, state.as_ref(), inbox, tell, lost);
         let drive = self.drive(&call, told, events);
         let (mut serve, mut drive) = (std::pin::pin!(serve), std::pin::pin!(drive));
         // Dropped before its end, `drive` kills the process.

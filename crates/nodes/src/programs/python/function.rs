@@ -214,9 +214,8 @@ impl PythonWork {
                 .map(|module| inside(&self.environment, module))
                 .transpose()?;
             let worker = self.pythons.worker(key)?;
-            let mut place = requests::place(context);
+            let mut place = requests::place(context, call.owner);
             if let Value::Object(place) = &mut place {
-                place.insert("store", context.store().is_some());
                 place.insert("messages", context.wants(StreamMode::Messages));
             }
             let spec = Spec {
@@ -245,7 +244,8 @@ impl PythonWork {
             Err(error) => return Ok(Err(error)),
         };
         let limit = Duration::from_millis(self.function.timeout_ms);
-        let served = requests::serve(context, call.owner, inbox, open.teller(), || worker.lost());
+        let state = call.owner.is_node().then_some(call.state);
+        let served = requests::serve(context, call.owner, state, inbox, open.teller(), || worker.lost());
         let ended = tokio::time::timeout(limit, served).await;
         drop(open);
         ended.unwrap_or(Ok(Err(PythonError::Timeout(limit))))

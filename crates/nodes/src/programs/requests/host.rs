@@ -30,6 +30,11 @@ pub(crate) enum Owner<'a> {
 }
 
 impl Owner<'_> {
+    /// True for a program that is given the state of a node.
+    pub(crate) fn is_node(&self) -> bool {
+        matches!(self, Owner::Node(_))
+    }
+
     fn event(&self, what: &str, value: Value) -> Value {
         let mut event = superstep::Object::new();
         event.insert(what, redact_value(&value));
@@ -60,11 +65,12 @@ enum Answer {
     Task(Result<Value, NodeError>),
 }
 
-/// Does what a program asks until it ends, and gives what it returned. `lost` is the error of a program that ends
-/// without a word.
+/// Does what a program asks until it ends, and gives what it returned. `state` is what its node sees, where the program is
+/// the node's own; `lost` is the error of a program that ends without a word.
 pub(crate) async fn serve<T, E>(
     context: &NodeContext,
     owner: Owner<'_>,
+    state: Option<&Value>,
     mut inbox: Inbox<T, E>,
     tell: impl Fn(Notice) + Clone + Send + Sync + 'static,
     lost: impl FnOnce() -> E,
@@ -75,6 +81,7 @@ where
     let mut host = Host {
         context,
         owner,
+        state,
         tell,
         works: Arc::new(Mutex::new(Some(HashMap::new()))),
         answers: Answers::new(),
@@ -101,6 +108,7 @@ where
 struct Host<'a, F> {
     context: &'a NodeContext,
     owner: Owner<'a>,
+    state: Option<&'a Value>,
     tell: F,
     works: Works,
     answers: Answers,
@@ -164,6 +172,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
                     (id, Answer::Reply(Reply::Ok(Value::Null)))
                 }));
             }
+            Request::Reads { all, keys } => self.reads(all, &keys),
             Request::Task { name, args } => self.task(id, scope, name, args),
             Request::Done { task, end } => {
                 let result = match end {
@@ -177,6 +186,20 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
                 };
                 self.finish(task, result);
             }
+        }
+    }
+
+    /// Notes what the program looked at.
+    fn reads(&self, all: bool, keys: &[String]) {
+        let (Some(recorder), Some(state)) = (self.context.recorder(), self.state) else {
+            return;
+        };
+        recorder.tracks_reads();
+        if all {
+            recorder.read_all();
+        }
+        for key in keys {
+            recorder.read(key, state.get(key));
         }
     }
 

@@ -71,6 +71,13 @@ pub(crate) enum Request {
     },
     /// Some milliseconds of time.
     Sleep(f64),
+    /// Which fields of the state it looked at, in a run that records that.
+    Reads {
+        /// It used the state as a whole.
+        all: bool,
+        /// The fields, in the order of their first use.
+        keys: Vec<String>,
+    },
 }
 
 /// How far a program is.
@@ -205,7 +212,7 @@ pub(crate) enum Event<T, E> {
 pub(crate) type Inbox<T, E> = mpsc::Receiver<Event<T, E>>;
 
 /// What a program is told of its place: LangGraph's names in `config`, short ones in `context`.
-pub(crate) fn place(context: &NodeContext) -> Value {
+pub(crate) fn place(context: &NodeContext, owner: Owner<'_>) -> Value {
     let info = context.info();
     let metadata = context.metadata();
     let mut configurable = superstep::Object::new();
@@ -257,5 +264,8 @@ pub(crate) fn place(context: &NodeContext) -> Value {
             "run_id": info.run_id.as_str(),
             "tags": tags,
         },
+        "store": context.store().is_some(),
+        // Whether it is to say which fields of the state it looked at.
+        "record": owner.is_node() && context.recorder().is_some(),
     })
 }

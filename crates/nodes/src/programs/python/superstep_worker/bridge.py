@@ -17,6 +17,7 @@ import types
 import typing
 import uuid
 
+from .reads import RecordedState
 from .scope import CURRENT, Stop, TaskFuture
 
 NOTHING = object()
@@ -505,7 +506,7 @@ def shaped(kind, value):
         if dataclasses.is_dataclass(kind):
             return kind(**{f.name: value[f.name] for f in dataclasses.fields(kind) if f.init and f.name in value})
         if hasattr(kind, "model_fields"):
-            return kind(**{name: v for name, v in value.items() if name in kind.model_fields})
+            return kind(**{name: value[name] for name in kind.model_fields if name in value})
     return value
 
 
@@ -542,6 +543,8 @@ def bind(function, call):
     state = given["state"]
     if call.langchain and isinstance(state, dict):
         state = {key: revived(value) if key in call.spec["messages"] else value for key, value in state.items()}
+    if place.get("record") and isinstance(state, dict):
+        state = call.state = RecordedState(state)
     store = getattr(call.runtime, "store", None)
     around = {"config": call.config, "writer": emit, "store": store, "runtime": call.runtime, "previous": None, "ctx": Context(call), "context": place["read"]}
     if call.spec["style"] == "tool":

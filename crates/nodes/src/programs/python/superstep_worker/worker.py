@@ -113,6 +113,8 @@ class Call:
         self.lock = threading.Lock()
         self.stopped, self.thread, self.future = False, None, None
         self.lines, self.unheard, self.rest = 0, 0, ""
+        # The state that notes what is read of it, in a run that is recorded.
+        self.state = None
 
     def say(self, scope, request, ident=0):
         self.worker.wire.write({"call": self.number, "said": {"id": ident, "scope": scope, "do": request}})
@@ -192,6 +194,8 @@ class Call:
         if self.rest:
             self.log("\n")
         self.worker.calls.pop(self.number, None)
+        if self.state is not None:
+            self.say(0, {"reads": self.state.report()})
         try:
             self.worker.wire.write({"call": self.number, "ended": end})
         except (TypeError, ValueError) as error:
