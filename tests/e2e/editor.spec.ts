@@ -48,8 +48,7 @@ async function dragEnd(app: Superstep, node: string, to: { x: number; y: number 
 }
 
 test("an end of an edge moves to the node it is dropped on, and nowhere else", async ({ app, page }) => {
-  await app.openGraph(graph);
-  await app.wire("choose", "short");
+  await app.openGraph({ ...graph, edges: [...graph.edges, { from: "choose", to: "short" }] });
   await expect.poll(() => lines(app)).toEqual(["__start__>choose", "choose>short"]);
 
   await dragEnd(app, "short", await middle(app, "long"));
@@ -64,13 +63,12 @@ test("an end of an edge moves to the node it is dropped on, and nowhere else", a
 });
 
 test("wires of a router that would run both ways become its ways with one click", async ({ app, page }) => {
-  await app.openGraph(graph);
-  await app.wire("choose", "long");
-  await app.wire("choose", "short");
+  const always = ["long", "short"].map((to) => ({ from: "choose", to }));
+  await app.openGraph({ ...graph, edges: [...graph.edges, ...always] });
   await app.node("choose").click();
   const inspector = app.id("inspector");
   await expect(inspector).toContainText("each time, whichever way it chooses");
-  await inspector.getByRole("button", { name: "Route by label" }).click();
+  await inspector.getByRole("button", { name: "Route by decision" }).click();
   await expect(inspector).not.toContainText("whichever way it chooses");
   await expect(page.locator(".react-flow__edge")).toHaveCount(3);
   await expect(app.id("edge-label-choose->?|=short")).toBeVisible();

@@ -38,6 +38,7 @@ import { useKnife } from "./useKnife";
 import { type CanvasEdge, useWindow } from "./useWindow";
 import { useWires } from "./useWires";
 import { ViewHub } from "./view";
+import { WaysMenu } from "./WaysMenu";
 import { MAX_ZOOM, MIN_ZOOM } from "./window";
 import { canvasClass } from "./recipes";
 
@@ -154,6 +155,7 @@ function Flow({ NodeSearch, onView }: Props) {
       <CanvasTools hub={hub} />
       <Arranging />
       <CanvasMenu />
+      <WaysMenu />
       <NodeSearchSlot NodeSearch={NodeSearch} onPick={addFromSearch} onConnectTo={connectFromSearch} />
     </div>
   );

@@ -1,8 +1,10 @@
 /** What a right click offers: over a node, a line, or the empty canvas. */
 import { PointMenu, type MenuEntry } from "../components/Menu";
-import { deleteThings, setEdgeForm } from "../document/edits";
+import { deleteThings, joinable, setEdgeForm } from "../document/edits";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { currentBreakpoints, plainPoint, toggleBreakpoint } from "../debugger/run/breakpoints";
+import { declaredWays } from "../document/ports";
+import { routeByWays, routeKey } from "../document/routes";
 import { doc, edit } from "../document/store";
 import { edgeOf, END, START, type EdgeForm } from "../document/types";
 import { t } from "../lib/texts";
@@ -26,6 +28,7 @@ function nodeEntries(node: string): MenuEntry[] {
   if (node === START || node === END) return [command("edit.addNode", t("canvas.menu.addConnected"))];
   const set = (when: "before" | "after") => plainPoint(currentBreakpoints(), node, when) !== undefined;
   return [
+    ...mendEntries(node),
     command("edit.rename", t("canvas.menu.rename")),
     command("edit.addNode", t("canvas.menu.addConnected")),
     { id: "s1", separator: true },
@@ -59,6 +62,20 @@ function nodeEntries(node: string): MenuEntry[] {
 
 const FORMS: readonly EdgeForm[] = ["plain", "when", "route", "each"];
 
+/** Makes a route of the wires of a node that declares what it chooses from. */
+function mendEntries(node: string): MenuEntry[] {
+  if (declaredWays(doc.get(`node:${node}`)).length === 0 || routeByWays(doc, node).ops.length === 0)
+    return [];
+  return [
+    {
+      id: "route",
+      label: t("forms.mend.routeByWays", { key: routeKey(doc, node) }),
+      run: () => void edit(t("forms.edit.routeByWays"), (document) => routeByWays(document, node)),
+    },
+    { id: "s0", separator: true },
+  ];
+}
+
 function lineEntries(id: string): MenuEntry[] {
   const line = scene.line(id);
   if (!line) return [];
@@ -85,12 +102,23 @@ function lineEntries(id: string): MenuEntry[] {
       run: () => setCanvas({ labelEdit: { line: id, what: "label" } }),
     });
   }
-  if (form !== "join") {
-    entries.push({ id: "kind", heading: t("canvas.menu.form") }, ...FORMS.map(change), {
-      id: "s1",
-      separator: true,
-    });
-  }
+  const others = form === "plain" ? joinable(doc, edge) : [];
+  const join: MenuEntry[] =
+    others.length === 0
+      ? []
+      : [
+          {
+            ...change("join"),
+            label: t("canvas.menu.join", {
+              nodes: [edge, ...others].flatMap((each) => edgeOf(doc.get(`edge:${each}`)).sources).join(", "),
+            }),
+          } as MenuEntry,
+        ];
+  entries.push(
+    { id: "kind", heading: t("canvas.menu.form") },
+    ...(form === "join" ? (["plain", "join"] as const).map(change) : [...FORMS.map(change), ...join]),
+    { id: "s1", separator: true },
+  );
   const several = view.paths.length > 1;
   if (several) {
     entries.push({

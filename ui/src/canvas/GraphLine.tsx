@@ -3,18 +3,22 @@
  * stronger and carry their count; only the line that is being followed right now moves.
  */
 import { BaseEdge, EdgeLabelRenderer, type Edge, type EdgeProps } from "@xyflow/react";
-import { memo, useEffect, useRef, type CSSProperties } from "react";
+import { Plus } from "lucide-react";
+import { memo, type CSSProperties } from "react";
 import { useEdgeOverlay } from "../debugger/overlay/overlay";
 import { renamePath, setExpression } from "../document/edits";
 import { edit, useDiagnostics } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
+import { addBetween } from "./adding";
 import { LABEL_HEIGHT } from "./geometry";
+import { LabelEditor } from "./LabelEditor";
 import { shapeOf } from "./line-path";
+import { hoverLine } from "./hover";
 import { selectLine } from "./selection";
 import { setCanvas, useCanvas } from "./store";
 import { shownLabel, type Line } from "./window";
-import { lineCountClass, lineLabelClass } from "./recipes";
+import { lineCountClass, lineLabelClass, linePlusClass } from "./recipes";
 import { cx } from "../components/cx";
 
 interface LineData extends Record<string, unknown> {
@@ -33,6 +37,7 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
   const line = data?.line;
   const overlay = useEdgeOverlay(line?.from ?? "", line?.to ?? "");
   const splice = useCanvas((state) => state.splice === id);
+  const hovered = useCanvas((state) => state.hovered === id);
   const problems = useDiagnostics(`edge:${line?.edge ?? ""}`);
   if (!line) return null;
   const from = { x: props.sourceX - HALF_PORT, y: props.sourceY };
@@ -41,6 +46,8 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
   const taken = overlay.times > 0;
   const state = overlay.active ? "active" : taken ? "taken" : "idle";
   const failed = problems.some((problem) => problem.severity === "error");
+  // The label of a named port stands on the card.
+  const labelled = line.label !== null && line.port === null;
   return (
     <>
       <g
@@ -71,12 +78,15 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
           </path>
         )}
       </g>
-      {(line.label !== null || line.caption !== null || overlay.times > 1) && (
+      {hovered && !data.moving && (
+        <AddBetween line={line} style={at(shape.middle.x - 10, shape.middle.y - 10)} />
+      )}
+      {(labelled || line.caption !== null || overlay.times > 1) && (
         <EdgeLabelRenderer>
           {line.caption !== null && (
             <Caption line={line} style={at(shape.label.x, shape.label.y - LABEL_HEIGHT / 2 - 20)} />
           )}
-          {line.label !== null && (
+          {labelled && (
             <Label
               line={line}
               selected={selected ?? false}
@@ -96,8 +106,31 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
   );
 });
 
+const editorClass = "absolute top-0 left-0 pointer-events-auto origin-top-left h-5.5 z-4";
+
 function at(x: number, y: number): CSSProperties {
   return { transform: `translate(${x}px, ${y}px)` };
+}
+
+/** Adds a node into the line. */
+function AddBetween({ line, style }: { line: Line; style: CSSProperties }) {
+  return (
+    <EdgeLabelRenderer>
+      <button
+        type="button"
+        className={cx(linePlusClass, "nodrag nopan")}
+        style={style}
+        title={t("canvas.addBetween")}
+        aria-label={t("canvas.addBetween")}
+        onPointerEnter={() => hoverLine(line.id)}
+        onPointerLeave={() => hoverLine(null)}
+        onClick={(event) => addBetween(line, { x: event.clientX, y: event.clientY })}
+        data-testid={shellIds.addBetween(line.edge, line.part)}
+      >
+        <Plus size={13} strokeWidth={2.5} aria-hidden />
+      </button>
+    </EdgeLabelRenderer>
+  );
 }
 
 interface LabelProps {
@@ -117,7 +150,8 @@ function Label({ line, selected, state, failed, style }: LabelProps) {
     return (
       <LabelEditor
         value={text}
-        style={style}
+        className={editorClass}
+        style={{ ...style, width: 180 }}
         onDone={(next) => {
           if (line.form === "route") {
             edit(t("canvas.edit.label"), (document) => renamePath(document, line.edge, text, next));
@@ -158,7 +192,8 @@ function Caption({ line, style }: { line: Line; style: CSSProperties }) {
     return (
       <LabelEditor
         value={line.caption ?? ""}
-        style={style}
+        className={editorClass}
+        style={{ ...style, width: 180 }}
         onDone={(next) =>
           edit(t("canvas.edit.condition"), (document) => setExpression(document, line.edge, next))
         }
@@ -178,45 +213,5 @@ function Caption({ line, style }: { line: Line; style: CSSProperties }) {
     >
       {line.caption === "" ? t("canvas.label.empty") : line.caption}
     </button>
-  );
-}
-
-function LabelEditor({
-  value,
-  style,
-  onDone,
-}: {
-  value: string;
-  style: CSSProperties;
-  onDone: (next: string) => void;
-}) {
-  const input = useRef<HTMLInputElement>(null);
-  const done = useRef(false);
-  useEffect(() => {
-    input.current?.focus();
-    input.current?.select();
-  }, []);
-  const finish = (next: string | null) => {
-    if (done.current) return;
-    done.current = true;
-    setCanvas({ labelEdit: null });
-    if (next !== null && next.trim() !== value) onDone(next.trim());
-  };
-  return (
-    <input
-      ref={input}
-      className="absolute top-0 left-0 pointer-events-auto origin-top-left h-5.5 px-1.5 rounded-sm border border-accent bg-surface-2 text-text font-mono text-2xs/inherit outline-2 outline-accent/30 z-4 nodrag nopan"
-      style={{ ...style, width: 180 }}
-      defaultValue={value}
-      spellCheck={false}
-      aria-label={t("canvas.label.edit")}
-      onBlur={(event) => finish(event.currentTarget.value)}
-      onKeyDown={(event) => {
-        event.stopPropagation();
-        if (event.key === "Enter") finish(event.currentTarget.value);
-        if (event.key === "Escape") finish(null);
-      }}
-      data-testid={shellIds.edgeLabelInput}
-    />
   );
 }

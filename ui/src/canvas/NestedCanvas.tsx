@@ -29,8 +29,10 @@ import { cardRows, LABEL_HEIGHT, portOf, type Rect } from "./geometry";
 import { cardsOf, knownKinds, useKind } from "./kinds";
 import { shapeOf } from "./line-path";
 import { moveNodes } from "../document/edits";
+import { PortRows } from "./NodePorts";
+import type { Ports } from "../document/ports";
 import { CardRows, Counts, StateMark, stateText } from "./NodeCard";
-import { fitView, MAX_ZOOM, MIN_ZOOM, Scene, shownLabel, type Line } from "./window";
+import { fitView, MAX_ZOOM, MIN_ZOOM, Scene, shownLabel, startOf, type Line } from "./window";
 import {
   canvasClass,
   cardClass,
@@ -129,6 +131,7 @@ function NestedGraph({ scene, threadId, ns }: { scene: Scene; threadId: string; 
             name={name}
             rect={rect}
             record={scene.doc.get(`node:${name}`)}
+            ports={scene.ports(name)}
             overlay={overlay.nodes.get(name) ?? IDLE_NODE}
           />
         ))}
@@ -144,7 +147,7 @@ function shape(line: Line, scene: Scene) {
   const to = scene.rect(line.to);
   if (!from || !to) return null;
   const end = portOf(to, "in");
-  return { end, ...shapeOf(line, portOf(from, "out"), end, false) };
+  return { end, ...shapeOf(line, startOf(line, from), end, false) };
 }
 
 function NestedLine({ line, scene, overlay }: { line: Line; scene: Scene; overlay: Overlay }) {
@@ -161,7 +164,8 @@ function NestedLine({ line, scene, overlay }: { line: Line; scene: Scene; overla
 
 function NestedLabel({ line, scene, overlay }: { line: Line; scene: Scene; overlay: Overlay }) {
   const drawn = shape(line, scene);
-  const words = line.label === null ? "" : shownLabel(line.form, line.isDefault, line.label);
+  const words =
+    line.label === null || line.port !== null ? "" : shownLabel(line.form, line.isDefault, line.label);
   const { times } = takenOf(overlay, line);
   if (!drawn || (words === "" && times <= 1)) return null;
   const at = (x: number, y: number) => ({ transform: `translate(${x}px, ${y}px)` });
@@ -192,10 +196,11 @@ interface NestedNodeProps {
   readonly name: string;
   readonly rect: Rect;
   readonly record: Json | undefined;
+  readonly ports: Ports;
   readonly overlay: typeof IDLE_NODE;
 }
 
-const NestedNode = memo(function NestedNode({ name, rect, record, overlay }: NestedNodeProps) {
+const NestedNode = memo(function NestedNode({ name, rect, record, ports, overlay }: NestedNodeProps) {
   const node = nodeOf(record);
   const kind = useKind(node.kind);
   const style = {
@@ -242,6 +247,7 @@ const NestedNode = memo(function NestedNode({ name, rect, record, overlay }: Nes
           <StateMark overlay={overlay} />
         </div>
         <CardRows rows={rows} />
+        <PortRows {...ports} />
       </div>
     </div>
   );

@@ -5,7 +5,7 @@
  */
 import { Handle, Position, type NodeProps } from "@xyflow/react";
 import { Check, CircleHelp, Clock, LoaderCircle, Play, TriangleAlert, X } from "lucide-react";
-import { memo, useEffect, useRef } from "react";
+import { memo, useEffect, useRef, type CSSProperties } from "react";
 import { KindIcon } from "../components/KindIcon";
 import { duration } from "../debugger/parts/format";
 import { useNodeOverlay, type NodeOverlay } from "../debugger/overlay/overlay";
@@ -16,7 +16,9 @@ import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
+import { addAfter } from "./adding";
 import { cardRows, PILL_HEIGHT, PORT_Y } from "./geometry";
+import { NodePorts, PortHandles, usePorts } from "./NodePorts";
 import { renameEverywhere } from "./records";
 import { useKind } from "./kinds";
 import { setCanvas, useCanvas } from "./store";
@@ -38,6 +40,8 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
   const renaming = useCanvas((state) => state.renaming === id);
   const quiet = useSession((state) => state.use === "debug" && state.cursor.threadId !== null);
   const rows = cardRows(node, kind?.card ?? NO_ROWS);
+  const ports = usePorts(id);
+  const body = { ports: ports.ports.length, caption: ports.expression !== null };
   return (
     <div
       className={cardClass}
@@ -61,12 +65,8 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
             style={PORT_STYLE}
             data-testid={shellIds.port(id, "in")}
           />
-          <Handle
-            type="source"
-            position={Position.Right}
-            style={PORT_STYLE}
-            data-testid={shellIds.port(id, "out")}
-          />
+          <OutPort name={id} style={PORT_STYLE} />
+          <PortHandles name={id} ports={ports.ports} body={{ ...body, rows: rows.length }} />
         </>
       )}
       <div className={cardHeadClass}>
@@ -91,6 +91,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
         <StateMark overlay={overlay} />
       </div>
       <CardRows rows={rows} />
+      <NodePorts name={id} ports={ports} />
       <ProblemBadge name={id} />
       {overlay.breakBefore && (
         <span className={cx(cardBreakClass, "-left-1.5")} title={t("canvas.break.before")} />
@@ -108,6 +109,23 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
     </div>
   );
 });
+
+/** The port that every wire may leave from; a click adds what comes next. */
+function OutPort({ name, style }: { name: string; style?: CSSProperties }) {
+  return (
+    <Handle
+      type="source"
+      position={Position.Right}
+      {...(style && { style })}
+      title={t("canvas.port.next")}
+      onClick={(event) => {
+        event.stopPropagation();
+        addAfter(name, null, { x: event.clientX, y: event.clientY });
+      }}
+      data-testid={shellIds.port(name, "out")}
+    />
+  );
+}
 
 export function stateText(overlay: NodeOverlay): string {
   return overlay.state === "idle" ? "" : t(`canvas.state.${overlay.state}`);
@@ -238,7 +256,7 @@ export const EndPill = memo(function EndPill({ id, selected }: NodeProps) {
       {id === END ? (
         <Handle type="target" position={Position.Left} data-testid={shellIds.port(id, "in")} />
       ) : (
-        <Handle type="source" position={Position.Right} data-testid={shellIds.port(id, "out")} />
+        <OutPort name={id} />
       )}
       {t(id === START ? "canvas.start" : "canvas.end")}
     </div>

@@ -1,9 +1,12 @@
 /** New nodes: where they go, what they are called, what they are connected to. Each way of adding is one undo step. */
 import {
   addConnectedNode,
+  addFirstNode,
   addNode,
   addNodeIntoEdge,
+  canConnect,
   connect,
+  inTurn,
   moveNodes,
   uniqueName,
   type NewNode,
@@ -13,13 +16,25 @@ import { doc, edit } from "../document/store";
 import type { GraphDocument } from "../document/document";
 import type { Patch } from "../document/patch";
 import { addPattern } from "../document/patterns";
-import { END, isObject, START, type Json, type JsonObject } from "../document/types";
+import { connectWay, type Leaving } from "../document/ports";
+import { END, isObject, nodeOf, NOTE, START, type Json, type JsonObject } from "../document/types";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
-import { cardHeight, GRID, HEAD, intersects, MAX_ROWS, NODE_WIDTH, PORT_Y } from "./geometry";
+import {
+  cardHeight,
+  GRID,
+  HEAD,
+  intersects,
+  LABEL_X,
+  MAX_ROWS,
+  NODE_WIDTH,
+  PORT_Y,
+  portOf,
+} from "./geometry";
 import { kindOf, knownKinds } from "./kinds";
 import { scene } from "./scene";
 import { setCanvas, type Search } from "./store";
+import type { Line } from "./window";
 
 const snap = (value: number) => Math.round(value / GRID) * GRID;
 
@@ -46,21 +61,31 @@ const STEP_ASIDE = 80;
 
 /**
  * The start and the end stay where they are seen, also when the file did not say where. An end that a new node at
- * `place` would lie on gives way to the right.
+ * `place` would lie on gives way to the right. `moved` are places that the same edit gives to others.
  */
-function withEnds(document: GraphDocument, patch: Patch, place: Point): Patch {
-  const ends = [START, END].filter((end) => !document.has(`layout:${end}`));
+function withEnds(
+  document: GraphDocument,
+  patch: Patch,
+  place: Point,
+  moved: ReadonlyMap<string, Point> = new Map(),
+): Patch {
+  const ends = [START, END].filter((end) => !document.has(`layout:${end}`) && !moved.has(end));
   const places = new Map(ends.map((end) => [end, scene.position(end)]));
-  const end = scene.rect(END);
+  const rect = scene.rect(END);
+  const end = rect && { ...rect, ...moved.get(END) };
   const taken = {
     x: place.x - ROOM,
     y: place.y - ROOM,
     width: NODE_WIDTH + 2 * ROOM,
-    height: cardHeight(MAX_ROWS) + 2 * ROOM,
+    height: cardHeight({ rows: MAX_ROWS }) + 2 * ROOM,
   };
   if (end && intersects(end, taken))
     places.set(END, { x: snap(place.x + NODE_WIDTH + STEP_ASIDE), y: end.y });
-  return { ops: [...patch.ops, ...moveNodes(document, places).ops] };
+  return inTurn(
+    document,
+    () => patch,
+    (each) => moveNodes(each, places),
+  );
 }
 
 /** The card's corner when the pointer is at the middle of its head. */
@@ -72,12 +97,17 @@ export function cornerAt(point: Point): Point {
 export function freePlace(middle: Point): Point {
   const { nodes } = useSession.getState().selection;
   const only = nodes.length === 1 ? scene.rect(nodes[0] ?? "") : undefined;
-  let place = only
-    ? { x: only.x + only.width + 96, y: only.y + Math.min(0, only.height - HEAD) }
-    : cornerAt(middle);
+  return clearPlace(
+    only ? { x: only.x + only.width + GAP, y: only.y + Math.min(0, only.height - HEAD) } : cornerAt(middle),
+  );
+}
+
+/** The first place from here down where a card lies on no other; the end gives way. */
+function clearPlace(from: Point): Point {
+  let place = from;
   for (let tries = 0; tries < 40; tries += 1) {
     const around = { x: place.x - 8, y: place.y - 8, width: NODE_WIDTH + 16, height: 120 };
-    const hit = scene.nodesIn(around)[0];
+    const hit = scene.nodesIn(around).find((name) => name !== END);
     const rect = hit === undefined ? undefined : scene.rect(hit);
     if (!rect) break;
     place = { x: place.x, y: rect.y + rect.height + 28 };
@@ -93,7 +123,11 @@ export function placeNode(kind: string, place: Point, lineId: string | null = nu
   const done = edit(name, (document) =>
     withEnds(
       document,
-      line ? addNodeIntoEdge(document, node, line.edge, line.part) : addNode(document, node),
+      line
+        ? addNodeIntoEdge(document, node, line.edge, line.part)
+        : isFirst(document, kind)
+          ? addFirstNode(document, node)
+          : addNode(document, node),
       node.position,
     ),
   );
@@ -117,9 +151,23 @@ export function placeGraph(
   return true;
 }
 
-/** What the search picked: a new node, connected when a wire led there. */
+/** Is this the first node of a graph that nothing leads through yet? Notes do not count. */
+function isFirst(document: GraphDocument, kind: string): boolean {
+  return (
+    kind !== NOTE &&
+    document.names("edge").length === 0 &&
+    document.names("node").every((name) => nodeOf(document.get(`node:${name}`)).kind === NOTE)
+  );
+}
+
+/** What the search picked: a new node, connected when a wire led there, or put into a line. */
 export function addFromSearch(search: Search, kind: string): void {
   const { wire, place } = search;
+  const line = search.line === undefined ? undefined : scene.line(search.line);
+  if (line) {
+    placeBetween(kind, line);
+    return;
+  }
   if (!wire) {
     placeNode(kind, cornerAt(place));
     return;
@@ -130,10 +178,20 @@ export function addFromSearch(search: Search, kind: string): void {
       ? { x: place.x, y: place.y - PORT_Y }
       : { x: place.x - NODE_WIDTH, y: place.y - PORT_Y };
   const node = newNode(kind, corner);
-  const ends = wire.side === "out" ? { from: wire.node } : { to: wire.node };
+  const { leaving } = wire;
+  const added = (document: GraphDocument): Patch => {
+    if (isFirst(document, kind)) return addFirstNode(document, node);
+    if (wire.side === "in") return addConnectedNode(document, node, { to: wire.node });
+    if (!leaving) return addConnectedNode(document, node, { from: wire.node });
+    return inTurn(
+      document,
+      (each) => addNode(each, node),
+      (each) => connectWay(each, wire.node, leaving, node.name),
+    );
+  };
   if (
     edit(t("canvas.edit.add", { kind: titleOf(kind) }), (document) =>
-      withEnds(document, addConnectedNode(document, node, ends), corner),
+      withEnds(document, added(document), corner),
     )
   ) {
     useSession.getState().select({ nodes: [node.name] });
@@ -144,5 +202,115 @@ export function connectFromSearch(search: Search, node: string): void {
   const { wire } = search;
   if (!wire) return;
   const [from, to] = wire.side === "out" ? [wire.node, node] : [node, wire.node];
-  edit(t("canvas.edit.connect"), (document) => connect(document, from, to));
+  const { leaving } = wire;
+  if (leaving && wire.side === "out") connectBy(from, leaving, to);
+  else connectNodes(from, to, search.screen);
+}
+
+/** Draws a wire from one way of a node. */
+export function connectBy(from: string, leaving: Leaving, to: string): void {
+  const name =
+    leaving.way === "port"
+      ? t("canvas.edit.way", {
+          label: scene.ports(from).ports.find(({ id }) => id === leaving.id)?.title ?? "",
+        })
+      : t("canvas.edit.connect");
+  edit(name, (document) => connectWay(document, from, leaving, to));
+}
+
+/** Connects two nodes; one that chooses is asked which way is meant, at a point of the screen. */
+export function connectNodes(from: string, to: string, at: Point): void {
+  if (!canConnect(from, to)) return;
+  chooseWay(from, at, to, (leaving) => {
+    if (leaving) connectBy(from, leaving, to);
+    else edit(t("canvas.edit.connect"), (document) => connect(document, from, to));
+  });
+}
+
+/** Asks which way of a node is meant; nothing is asked of a node without ways. */
+export function chooseWay(
+  node: string,
+  at: Point,
+  to: string | null,
+  choose: (leaving: Leaving | undefined) => void,
+): void {
+  if (scene.ports(node).ports.length === 0) choose(undefined);
+  else setCanvas({ choice: { node, at, to, choose } });
+}
+
+/** Between a node and one that is added after it. */
+const GAP = 96;
+
+/** What a click on a port does: the search for the node that comes next. */
+export function addAfter(node: string, port: string | null, at: Point): void {
+  const from = scene.rect(node);
+  if (!from) return;
+  const way = scene.ports(node).ports.find(({ id }) => id === port);
+  const plain = doc.edgesFrom(node).flatMap((edge) => scene.linesOf(edge));
+  // What leads somewhere already leads there through the new node; several wires of a plain port are branches.
+  const through =
+    port !== null
+      ? plain.find((line) => line.port === port)
+      : plain.length === 1 && plain[0]?.form === "plain" && plain[0].to === END
+        ? plain[0]
+        : undefined;
+  if (through) {
+    addBetween(through, at);
+    return;
+  }
+  const open = (leaving: Leaving | undefined) => {
+    const point = scene.portPoint(node, way?.id ?? null) ?? from;
+    const corner = clearPlace({ x: from.x + from.width + GAP, y: point.y - PORT_Y });
+    const place = { x: corner.x, y: corner.y + PORT_Y };
+    setCanvas({ search: { screen: at, place, wire: { node, side: "out", ...(leaving && { leaving }) } } });
+  };
+  if (way) open({ way: "port", id: way.id });
+  else chooseWay(node, at, null, open);
+}
+
+/** Opens the search for a node that is put into a line. */
+export function addBetween(line: Line, at: Point): void {
+  setCanvas({
+    hovered: null,
+    search: { screen: at, place: scene.position(line.to), wire: null, line: line.id },
+  });
+}
+
+/** The least room on each side of a node that is put into a line. */
+const BESIDE = 64;
+
+/** Puts a new node into a line; what stands behind the line gives way. One undo step. */
+function placeBetween(kind: string, line: Line): void {
+  const from = scene.rect(line.from);
+  const to = scene.rect(line.to);
+  if (!from || !to) return;
+  const label = line.labelWidth === 0 ? 0 : line.labelWidth + LABEL_X;
+  const left = from.x + from.width + label;
+  const gap = to.x - left;
+  const back = to.x < from.x + from.width;
+  const missing = back ? 0 : Math.max(0, snap(NODE_WIDTH + 2 * BESIDE - gap));
+  const moved = new Map<string, Point>();
+  if (missing > 0)
+    for (const [name, rect] of scene.rects())
+      if (rect.x >= to.x && name !== line.from) moved.set(name, { x: rect.x + missing, y: rect.y });
+  const middle = left + (gap + missing - NODE_WIDTH) / 2;
+  const corner = back
+    ? { x: (from.x + from.width + to.x - NODE_WIDTH) / 2, y: (line.lane ?? to.y + to.height + 48) - PORT_Y }
+    : { x: middle, y: portOf(to, "in").y - PORT_Y };
+  const node = newNode(kind, missing > 0 ? corner : clearPlace(corner));
+  const done = edit(t("canvas.edit.add", { kind: titleOf(kind) }), (document) =>
+    withEnds(
+      document,
+      inTurn(
+        document,
+        (each) => moveNodes(each, moved),
+        (each) => addNodeIntoEdge(each, node, line.edge, line.part),
+      ),
+      node.position,
+      moved,
+    ),
+  );
+  if (!done) return;
+  setCanvas({ lines: [] });
+  useSession.getState().select({ nodes: [node.name] });
 }

@@ -61,7 +61,7 @@ function roomOf(scene: Scene, name: string): Room {
   let bottom = 0;
   for (const edge of scene.doc.edgesFrom(name)) {
     for (const line of scene.linesOf(edge)) {
-      if (line.from !== name || line.label === null) continue;
+      if (line.from !== name || line.label === null || line.port !== null) continue;
       right = Math.max(right, LABEL_X + line.labelWidth);
       top = Math.max(top, LABEL_HEIGHT - line.fan - PORT_Y + (line.caption === null ? 0 : 20));
       bottom = Math.max(bottom, line.fan + PORT_Y + LABEL_HEIGHT - (scene.rect(name)?.height ?? 0));
@@ -86,6 +86,14 @@ function elkGraph(scene: Scene): ElkNode {
       ports: [
         { id: `${name}|in`, x: 0, y: port, width: 0, height: 0, layoutOptions: { "port.side": "WEST" } },
         { id: `${name}|out`, x: width, y: port, width: 0, height: 0, layoutOptions: { "port.side": "EAST" } },
+        ...scene.ports(name).ports.map(({ id }) => ({
+          id: `${name}|out|${id}`,
+          x: width,
+          y: room.top + (scene.portPoint(name, id)?.y ?? 0) - (rect?.y ?? 0),
+          width: 0,
+          height: 0,
+          layoutOptions: { "port.side": "EAST" },
+        })),
       ],
       layoutOptions: {
         portConstraints: "FIXED_POS",
@@ -96,7 +104,7 @@ function elkGraph(scene: Scene): ElkNode {
   });
   const edges = [...scene.lines().values()].map((line) => ({
     id: line.id,
-    sources: [`${line.from}|out`],
+    sources: [`${line.from}|out${line.port === null ? "" : `|${line.port}`}`],
     targets: [`${line.to}|in`],
   }));
   return {

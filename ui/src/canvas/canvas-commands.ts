@@ -7,7 +7,7 @@ import { END, nodeOf, NOTE, START } from "../document/types";
 import { t, tn } from "../lib/texts";
 import { registerCommands, type Command } from "../state/commands";
 import { useSession } from "../state/session";
-import { cornerAt, freePlace } from "./adding";
+import { addAfter, cornerAt, freePlace } from "./adding";
 import {
   copySelection,
   cutSelection,
@@ -54,8 +54,9 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
     const place: Point = rect
       ? { x: rect.x + rect.width + 96, y: rect.y + rect.height / 2 }
       : (({ x, y }) => ({ x: x + 108, y: y + 22 }))(freePlace(hub.middle()));
-    const wire = rect && only !== undefined && only !== END ? { node: only, side: "out" as const } : null;
-    setCanvas({ search: { screen: flow.flowToScreenPosition(place), place, wire } });
+    const screen = flow.flowToScreenPosition(place);
+    if (rect && only !== undefined && only !== END) addAfter(only, null, screen);
+    else setCanvas({ search: { screen, place, wire: null } });
   };
   const go = (direction: Direction) => {
     const next = walk(scene, selection().nodes.at(-1) ?? null, direction);

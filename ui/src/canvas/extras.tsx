@@ -59,7 +59,11 @@ export function WireGhost() {
   const search = useCanvas((state) => state.search);
   const rect = search?.wire ? scene.rect(search.wire.node) : undefined;
   if (!search?.wire || !rect) return null;
-  const port = portOf(rect, search.wire.side);
+  const { node, side, leaving } = search.wire;
+  const port =
+    side === "out"
+      ? (scene.portPoint(node, leaving?.way === "port" ? leaving.id : null) ?? portOf(rect, "out"))
+      : portOf(rect, "in");
   const path = search.wire.side === "out" ? curve(port, search.place) : curve(search.place, port);
   return (
     <ViewportPortal>

@@ -62,8 +62,37 @@ function firstLine(text: string): string {
   return (lines.find((line) => !line.startsWith("//")) ?? lines[0] ?? "").slice(0, 120);
 }
 
-export function cardHeight(rows: number): number {
+/** Height of a row with a named port, and the space around all of them. */
+export const PORT_ROW = 20;
+const PORTS_PAD = 4;
+
+/** What stands on a card under its head. */
+export interface CardBody {
+  /** Summary rows. */
+  readonly rows: number;
+  /** Named ports. */
+  readonly ports?: number;
+  /** A row over the ports with the expression that chooses among them. */
+  readonly caption?: boolean;
+}
+
+export function cardHeight(body: CardBody): number {
+  const { ports = 0 } = body;
+  return ports === 0
+    ? portsTop(body)
+    : portsTop(body) + captionHeight(body) + ports * PORT_ROW + 2 * PORTS_PAD;
+}
+
+/** Where the ports begin, from the top of the card. */
+export function portsTop({ rows }: CardBody): number {
   return rows === 0 ? HEAD : HEAD + rows * ROW + ROWS_PAD;
+}
+
+const captionHeight = ({ caption }: CardBody) => (caption === true ? PORT_ROW : 0);
+
+/** The middle of a named port, from the top of the card. */
+export function portRowY(body: CardBody, index: number): number {
+  return portsTop(body) + PORTS_PAD + captionHeight(body) + index * PORT_ROW + PORT_ROW / 2;
 }
 
 export function portOf(rect: Rect, side: "in" | "out"): Point {
@@ -121,8 +150,8 @@ export function curve(from: Point, to: Point): string {
 }
 
 /** A line round the nodes: out to the right, along `laneY`, and back in from the left. */
-export function detour(from: Point, to: Point, laneY: number, inset = 0): string {
-  const right = from.x + 20 + inset;
+export function detour(from: Point, to: Point, laneY: number, inset = 0, outset = inset): string {
+  const right = from.x + 20 + outset;
   const left = to.x - 20 - inset;
   const corner = 10;
   const down = laneY > from.y ? 1 : -1;

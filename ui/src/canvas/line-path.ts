@@ -8,6 +8,8 @@ export interface LineShape {
   readonly path: string;
   /** Left end and middle height of the label. */
   readonly label: Point;
+  /** The middle of the line, behind its label. */
+  readonly middle: Point;
   /** Where the lines of a join meet, or null. */
   readonly join: Point | null;
 }
@@ -16,7 +18,8 @@ export function shapeOf(line: Line, from: Point, to: Point, moving: boolean): Li
   const label = { x: from.x + LABEL_X, y: from.y + line.fan };
   const join = line.join === null ? null : { x: to.x - JOIN_X, y: to.y + line.join };
   const end = join ?? to;
-  const labelled = line.label !== null;
+  // The label of a line from a named port stands on the card.
+  const labelled = line.label !== null && line.port === null;
   let start = from;
   let lead = "";
   if (labelled || line.lead > 0) {
@@ -26,9 +29,15 @@ export function shapeOf(line: Line, from: Point, to: Point, moving: boolean): Li
   }
   const back = isBack(from, to);
   const lane = !back ? null : moving || line.lane === null ? Math.max(from.y, to.y) + 96 : line.lane;
-  const main = lane === null ? curve(start, end) : detour(start, end, lane, line.inset);
+  const main = lane === null ? curve(start, end) : detour(start, end, lane, line.inset, line.outset);
   const tail = join ? ` ${bend(join, to).replace(/^M/, "L")}` : "";
-  return { path: lead === "" ? main + tail : `${lead} ${main.replace(/^M[^CL]*/, "")}${tail}`, label, join };
+  const middle = { x: (start.x + end.x) / 2, y: lane ?? (start.y + end.y) / 2 };
+  return {
+    path: lead === "" ? main + tail : `${lead} ${main.replace(/^M[^CL]*/, "")}${tail}`,
+    label,
+    middle,
+    join,
+  };
 }
 
 /** A short turn into another height. */

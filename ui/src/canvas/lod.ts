@@ -5,7 +5,7 @@
 import { readOverlay } from "../debugger/overlay/overlay";
 import { edgeKey } from "../debugger/overlay/overlay-model";
 import { portOf, PILL_HEIGHT, type Rect } from "./geometry";
-import type { Scene, Size, Viewport } from "./window";
+import { startOf, type Line, type Scene, type Size, type Viewport } from "./window";
 
 export interface Paint {
   readonly node: string;
@@ -95,7 +95,7 @@ export function drawOverview(
       const from = scene.rect(line.from);
       const to = scene.rect(line.to);
       if (!from || !to) continue;
-      const a = portOf(from, "out");
+      const a = startOf(line, from);
       const b = portOf(to, "in");
       context.moveTo(a.x * zoom + x, a.y * zoom + y);
       if (line.lane === null) context.lineTo(b.x * zoom + x, b.y * zoom + y);
@@ -145,7 +145,7 @@ export function drawOverview(
 function drawTaken(
   context: CanvasRenderingContext2D,
   scene: Scene,
-  lines: readonly { readonly from: string; readonly to: string; readonly lane: number | null }[],
+  lines: readonly Line[],
   { x, y, zoom }: Viewport,
   paint: Paint,
 ): void {
@@ -155,12 +155,13 @@ function drawTaken(
   context.lineWidth = 2;
   context.font = '600 10px "Inter Variable", sans-serif';
   context.textBaseline = "bottom";
-  for (const { from, to, lane } of lines) {
+  for (const line of lines) {
+    const { from, to, lane } = line;
     const times = edges.get(edgeKey(from, to))?.times ?? 0;
     const source = scene.rect(from);
     const target = scene.rect(to);
     if (times === 0 || !source || !target) continue;
-    const a = portOf(source, "out");
+    const a = startOf(line, source);
     const b = portOf(target, "in");
     context.beginPath();
     context.moveTo(a.x * zoom + x, a.y * zoom + y);

@@ -11,5 +11,14 @@ export const cardIconClass =
 export const cardSubClass = "flex gap-1.5 justify-between text-2xs/[15px] text-text-3";
 export const lineLabelClass =
   "pointer-events-auto absolute top-0 left-0 h-5 origin-top-left truncate rounded-[10px] border border-line-strong bg-surface-2 px-2 text-center font-mono text-2xs/4.5 text-text-2 hover:border-line-field hover:text-text data-default:font-sans data-default:italic data-[form=each]:rounded-sm data-[form=when]:rounded-sm data-[state=active]:border-running data-[state=active]:text-running data-[state=taken]:border-edge-strong data-[state=taken]:text-text data-failed:border-failed! data-failed:text-failed! data-selected:border-accent! data-selected:bg-accent-soft data-selected:text-accent-text!";
+export const portRowsClass = "absolute inset-x-0 bottom-0 border-t border-line py-1 pl-2.5 pr-3.5";
+export const portCaptionClass =
+  "block h-5 w-full truncate text-left font-mono text-[10.5px]/5 text-text-3 hover:text-text";
+export const portRowClass =
+  "flex h-5 items-center justify-end text-2xs/5 data-else:italic data-open:text-text-3 [&[data-open]_button]:text-text-3";
+export const portLabelClass =
+  "max-w-full truncate rounded-[3px] px-1 text-text-2 hover:bg-surface-3 hover:text-text data-taken:font-semibold data-taken:text-text data-failed:text-failed! data-selected:bg-accent-soft data-selected:text-accent-text!";
+export const linePlusClass =
+  "pointer-events-auto absolute top-0 left-0 z-5 grid size-5 origin-center place-items-center rounded-full border border-line-field bg-surface-2 text-text-2 hover:border-accent hover:bg-accent hover:text-surface-2";
 export const lineCountClass =
   "absolute top-0 left-0 origin-top-left px-1 rounded-sm bg-canvas text-text-2 text-2xs/3.5 font-semibold pointer-events-none";

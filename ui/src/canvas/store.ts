@@ -1,14 +1,17 @@
 /** What is going on on the canvas right now: drags, open editors, the search. Never part of the document or of undo. */
 import { create } from "zustand";
 import type { Point } from "../document/edits";
+import type { Leaving } from "../document/ports";
 
 export interface Search {
   /** Where on the screen. */
   readonly screen: Point;
   /** Where in the graph the new node goes. */
   readonly place: Point;
-  /** The wire that was dropped there. */
-  readonly wire: { readonly node: string; readonly side: "in" | "out" } | null;
+  /** The wire that was dropped there, and which way it leaves its node. */
+  readonly wire: { readonly node: string; readonly side: "in" | "out"; readonly leaving?: Leaving } | null;
+  /** The line that the new node is put into. */
+  readonly line?: string;
 }
 
 interface LabelEdit {
@@ -25,6 +28,16 @@ export interface CanvasMenuPlace {
   readonly line?: string;
 }
 
+/** A wire from a node that chooses, of which it is not yet said which way it takes. */
+export interface Choice {
+  readonly node: string;
+  /** Where on the screen. */
+  readonly at: Point;
+  /** Where the wire leads, for the name of a new way. */
+  readonly to: string | null;
+  readonly choose: (leaving: Leaving) => void;
+}
+
 interface CanvasState {
   /** Positions of nodes that are being dragged. */
   readonly moving: ReadonlyMap<string, Point>;
@@ -37,6 +50,9 @@ interface CanvasState {
   readonly lines: readonly string[];
   /** A kind that is being dragged from the palette, and where its card would be. */
   readonly ghost: { readonly kind: string; readonly place: Point } | null;
+  readonly choice: Choice | null;
+  /** The line under the pointer. */
+  readonly hovered: string | null;
   readonly overview: boolean;
   readonly menu: CanvasMenuPlace | null;
 }
@@ -51,6 +67,8 @@ export const useCanvas = create<CanvasState>(() => ({
   splice: null,
   lines: [],
   ghost: null,
+  choice: null,
+  hovered: null,
   overview: false,
   menu: null,
 }));

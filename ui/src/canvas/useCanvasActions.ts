@@ -4,7 +4,7 @@ import { useCallback, useEffect, type RefObject } from "react";
 import type { Point } from "../document/edits";
 import { useSession } from "../state/session";
 import { provideCanvas } from "./actions";
-import { cornerAt, freePlace, placeGraph, placeNode } from "./adding";
+import { chooseWay, cornerAt, freePlace, placeGraph, placeNode } from "./adding";
 import { useAutoLayout } from "./Arranging";
 import { registerCanvasCommands } from "./canvas-commands";
 import { followClipboard } from "./clipboard";
@@ -83,9 +83,12 @@ export function useCanvasActions(
         if (!rect) return;
         reveal(hub, rect);
         const spot = { x: rect.x + rect.width + 96, y: rect.y + PORT_Y };
-        setCanvas({
-          search: { screen: flow.flowToScreenPosition(spot), place: spot, wire: { node: name, side: "out" } },
-        });
+        const screen = flow.flowToScreenPosition(spot);
+        chooseWay(name, screen, null, (leaving) =>
+          setCanvas({
+            search: { screen, place: spot, wire: { node: name, side: "out", ...(leaving && { leaving }) } },
+          }),
+        );
       },
       fit: () => fit(),
       dragKind: (kind, screenPoint) => {

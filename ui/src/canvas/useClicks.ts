@@ -4,6 +4,7 @@ import type { Point } from "../document/edits";
 import { END, START } from "../document/types";
 import { useSession } from "../state/session";
 import { openCanvasMenu } from "./CanvasMenu";
+import { hoverLine } from "./hover";
 import { scene } from "./scene";
 import { selectLine } from "./selection";
 import { setCanvas, useCanvas } from "./store";
@@ -28,13 +29,17 @@ export function useClicks(
   }, []);
   const onEdgeDoubleClick = useCallback((_event: ReactMouseEvent, edge: CanvasEdge) => {
     const line = lineOf(edge);
-    if (line && line.label !== null && !line.isDefault)
+    if (line && line.label !== null && !line.isDefault && line.port === null)
       setCanvas({ labelEdit: { line: line.id, what: "label" } });
   }, []);
   const onEdgeClick = useCallback((event: ReactMouseEvent, edge: CanvasEdge) => {
     const line = lineOf(edge);
     if (line && !event.shiftKey && !event.ctrlKey && !event.metaKey) selectLine(line, false);
   }, []);
+  const onEdgeMouseEnter = useCallback((_event: unknown, edge: CanvasEdge) => {
+    if (lineOf(edge)) hoverLine(edge.id);
+  }, []);
+  const onEdgeMouseLeave = useCallback(() => hoverLine(null), []);
   const onPaneClick = useCallback(
     (event: ReactMouseEvent) => {
       setCanvas({ lines: [], search: null, menu: null });
@@ -96,6 +101,8 @@ export function useClicks(
       onNodeDoubleClick,
       onEdgeClick,
       onEdgeDoubleClick,
+      onEdgeMouseEnter,
+      onEdgeMouseLeave,
       onPaneClick,
       onPaneContextMenu,
       onNodeContextMenu,

@@ -5,6 +5,7 @@ import { END, START } from "../document/types";
 import { useSession } from "../state/session";
 import type { JumpEdge } from "./GraphJump";
 import type { LineEdge } from "./GraphLine";
+import type { Ports } from "../document/ports";
 import { PORT_Y, PILL_HEIGHT, type Rect } from "./geometry";
 import { scene } from "./scene";
 import { lineSelected } from "./selection";
@@ -24,7 +25,7 @@ function useSceneVersion(): number {
   );
 }
 
-function handlesOf(name: string, rect: Rect): NonNullable<Node["handles"]> {
+function handlesOf(name: string, rect: Rect, ports: Ports): NonNullable<Node["handles"]> {
   const y = (rect.height === PILL_HEIGHT ? PILL_HEIGHT / 2 : PORT_Y) - PORT / 2;
   const handles: NonNullable<Node["handles"]> = [];
   if (name !== START) {
@@ -36,6 +37,19 @@ function handlesOf(name: string, rect: Rect): NonNullable<Node["handles"]> {
       position: Position.Right,
       x: rect.width - PORT / 2,
       y,
+      width: PORT,
+      height: PORT,
+    });
+  }
+  for (const { id } of ports.ports) {
+    const point = scene.portPoint(name, id);
+    if (!point) continue;
+    handles.push({
+      id,
+      type: "source",
+      position: Position.Right,
+      x: rect.width - PORT / 2,
+      y: point.y - rect.y - PORT / 2,
       width: PORT,
       height: PORT,
     });
@@ -69,7 +83,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
   const selection = useSession((state) => state.selection);
   const moving = useCanvas((state) => state.moving);
   const selectedLines = useCanvas((state) => state.lines);
-  const nodeCache = useRef(new Map<string, { rect: Rect; node: Node }>());
+  const nodeCache = useRef(new Map<string, { rect: Rect; ports: Ports; node: Node }>());
   const jumpCache = useRef(new Map<string, JumpEdge>());
   const lineCache = useRef(new Map<string, LineEdge>());
 
@@ -99,17 +113,19 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
     }
 
     const nodes: Node[] = [];
-    const nextNodes = new Map<string, { rect: Rect; node: Node }>();
+    const nextNodes = new Map<string, { rect: Rect; ports: Ports; node: Node }>();
     const mount = (name: string, far: boolean) => {
       const rect = scene.rect(name);
       if (!rect || nextNodes.has(name)) return;
       const position = moving.get(name) ?? { x: rect.x, y: rect.y };
       const type = far ? "far" : name === START || name === END ? "pill" : "card";
       const selected = chosen.has(name);
+      const ports = scene.ports(name);
       const old = nodeCache.current.get(name);
       const same =
         old &&
         old.rect === rect &&
+        old.ports === ports &&
         old.node.type === type &&
         old.node.selected === selected &&
         old.node.position.x === position.x &&
@@ -118,6 +134,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
         ? old
         : {
             rect,
+            ports,
             node: {
               id: name,
               type,
@@ -127,7 +144,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
               height: rect.height,
               // Said as measured too, so that React Flow does not measure it again.
               measured: { width: rect.width, height: rect.height },
-              handles: handlesOf(name, rect),
+              handles: handlesOf(name, rect, ports),
               selected,
               selectable: !far,
               draggable: !far,
@@ -154,6 +171,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
             type: "line",
             source: line.from,
             target: line.to,
+            sourceHandle: line.port,
             selected,
             reconnectable: true,
             data: { line, moving: isMoving },

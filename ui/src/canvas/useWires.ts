@@ -1,9 +1,11 @@
 /** Wires that are drawn from a port, and ends of edges that are dragged elsewhere. */
 import type { Connection, OnConnectEnd, OnReconnect, ReactFlowProps } from "@xyflow/react";
 import { useCallback, useMemo, useRef, type RefObject } from "react";
-import { canConnect, connect, reconnect, type Point } from "../document/edits";
+import { canConnect, type Point } from "../document/edits";
+import { type Leaving, moveLine } from "../document/ports";
 import { edit } from "../document/store";
 import { t } from "../lib/texts";
+import { chooseWay, connectBy, connectNodes } from "./adding";
 import { setCanvas } from "./store";
 import { type CanvasEdge, lineOf } from "./useWindow";
 import type { Line } from "./window";
@@ -13,15 +15,20 @@ type Wires = Pick<
   "onConnect" | "onConnectEnd" | "isValidConnection" | "onReconnect" | "onReconnectStart" | "onReconnectEnd"
 >;
 
-const move = (line: Line, ends: { from?: string; to?: string }) =>
-  void edit(t("canvas.edit.reconnect"), (document) => reconnect(document, line.edge, line.part, ends));
+const move = (line: Line, ends: { from: string; port: string | null; to: string }) =>
+  void edit(t("canvas.edit.reconnect"), (document) => moveLine(document, line.edge, line.part, ends));
 
 export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Point) => Point): Wires {
   /** The line whose end is being dragged; null while a new wire is drawn. */
   const dragged = useRef<Line | null>(null);
 
-  const onConnect = useCallback(({ source, target }: Connection) => {
-    edit(t("canvas.edit.connect"), (document) => connect(document, source, target));
+  const dropped = useRef<Point>({ x: 0, y: 0 });
+
+  const onConnect = useCallback(({ source, sourceHandle, target }: Connection) => {
+    if (sourceHandle === null) {
+      // The choice opens where the wire was dropped, which is said after this.
+      setTimeout(() => connectNodes(source, target, dropped.current));
+    } else connectBy(source, { way: "port", id: sourceHandle }, target);
   }, []);
   const isValidConnection = useCallback(
     (connection: { source: string; target: string }) => canConnect(connection.source, connection.target),
@@ -29,9 +36,10 @@ export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Po
   );
   const onConnectEnd = useCallback<OnConnectEnd>(
     (event, state) => {
-      if (state.toHandle || !state.fromNode || !state.fromHandle) return;
       const screen = pointOf(event);
-      if (!screen) return;
+      if (screen) dropped.current = screen;
+      if (state.toHandle || !state.fromNode || !state.fromHandle || !screen) return;
+      const port = state.fromHandle.type === "source" ? (state.fromHandle.id ?? null) : null;
       const side = state.fromHandle.type === "source" ? "out" : "in";
       const from = state.fromNode.id;
       const line = dragged.current;
@@ -43,17 +51,27 @@ export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Po
       if (under) {
         if (under === from) return;
         if (line) {
-          move(line, side === "out" ? { to: under } : { from: under });
+          const { from: source, port: way, to } = line;
+          move(
+            line,
+            side === "out" ? { from: source, port: way, to: under } : { from: under, port: null, to },
+          );
           return;
         }
         const [source, target] = side === "out" ? [from, under] : [under, from];
-        if (canConnect(source, target))
-          edit(t("canvas.edit.connect"), (document) => connect(document, source, target));
+        if (port !== null) connectBy(source, { way: "port", id: port }, target);
+        else connectNodes(source, target, screen);
         return;
       }
       // An end that is dropped beside every node goes back to where it was.
       if (line || !root.current?.contains(document.elementFromPoint(screen.x, screen.y))) return;
-      setCanvas({ search: { screen, place: place(screen), wire: { node: from, side } } });
+      const open = (leaving?: Leaving) =>
+        setCanvas({
+          search: { screen, place: place(screen), wire: { node: from, side, ...(leaving && { leaving }) } },
+        });
+      if (port !== null) open({ way: "port", id: port });
+      else if (side === "out") chooseWay(from, screen, null, open);
+      else open();
     },
     [root, place],
   );
@@ -65,7 +83,7 @@ export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Po
   }, []);
   const onReconnect = useCallback<OnReconnect<CanvasEdge>>((old, next) => {
     const line = lineOf(old);
-    if (line) move(line, { from: next.source, to: next.target });
+    if (line) move(line, { from: next.source, port: next.sourceHandle, to: next.target });
   }, []);
 
   return useMemo(

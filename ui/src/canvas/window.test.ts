@@ -95,20 +95,30 @@ describe("Scene", () => {
 
   it("spreads labels of one node and keeps the rest of the lines in their middle", () => {
     const doc = grid(3, 3);
+    const when = (to: string) => ({ from: "n3", to, when: "state.x" });
     doc.apply({
-      ops: [
-        {
-          id: "edge:r",
-          from: null,
-          to: { from: "n3", route: "state.x", paths: { up: "n1", down: "n7" }, default: "n5" },
-        },
-      ],
+      ops: ["n1", "n7", "n5"].map((to) => ({ id: `edge:r${to}`, from: null, to: when(to) })),
     });
     const scene = new Scene(doc);
-    const fans = scene.linesOf("r").map((line) => line.fan);
-    expect(new Set(fans).size).toBe(3);
-    const [up, down] = scene.linesOf("r");
-    expect((up?.fan ?? 0) < (down?.fan ?? 0)).toBe(true);
+    const fan = (to: string) => scene.linesOf(`r${to}`)[0]?.fan ?? 0;
+    expect(new Set(["n1", "n5", "n7"].map(fan)).size).toBe(3);
+    expect(fan("n1") < fan("n7")).toBe(true);
+  });
+
+  it("gives every label of a route a port on the card, which grows and shrinks with them", () => {
+    const doc = grid(3, 3);
+    const scene = new Scene(doc);
+    const { height } = scene.sizeOf("n3");
+    const route = { from: "n3", route: "state.x", paths: { up: "n1", down: "n7" }, default: "n5" };
+    const done = doc.apply({ ops: [{ id: "edge:r", from: null, to: route }] });
+    const rect = scene.rect("n3");
+    expect(rect?.height).toBeGreaterThan(height);
+    const ys = scene.linesOf("r").map((line) => line.portY);
+    expect(new Set(ys).size).toBe(3);
+    expect(ys.every((y) => y > height && y < (rect?.height ?? 0))).toBe(true);
+    expect(scene.linesOf("r").map((line) => line.port)).toEqual(["=up", "=down", "default"]);
+    doc.apply(reversed(done));
+    expect(scene.rect("n3")?.height).toBe(height);
   });
 
   it("places nodes without a position beside the others, and never on top of each other", () => {

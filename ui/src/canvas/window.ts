@@ -9,7 +9,9 @@ import type { GraphDocument } from "../document/document";
 import type { Point } from "../document/edits";
 import { same } from "../document/patch";
 import { edgeOf, END, nodeOf, positionOf, START, type EdgeForm, type EdgePath } from "../document/types";
+import { type Ports, portsOf } from "../document/ports";
 import {
+  type CardBody,
   cardHeight,
   cardRows,
   fanOffsets,
@@ -20,9 +22,11 @@ import {
   PILL_HEIGHT,
   PILL_WIDTH,
   portOf,
+  portRowY,
   union,
   type Rect,
 } from "./geometry";
+import { type Loop, lanesOf } from "./lanes";
 import { type Jump, jumpsOf, type Leads } from "../document/named";
 import { placeMissing } from "./placement";
 
@@ -44,6 +48,9 @@ export interface Line {
   readonly id: string;
   readonly edge: string;
   readonly part: string;
+  /** The named port that it leaves, and where that is from the top of its card; null for the plain one. */
+  readonly port: string | null;
+  readonly portY: number;
   readonly form: EdgeForm;
   readonly from: string;
   readonly to: string;
@@ -62,8 +69,9 @@ export interface Line {
   readonly join: number | null;
   /** Height of the lane of a line that goes round. */
   readonly lane: number | null;
-  /** Keeps lines that go round the same nodes apart. */
+  /** Keep lines that go round apart: before their target, and behind their source. */
   readonly inset: number;
+  readonly outset: number;
 }
 
 interface Fan {
@@ -80,8 +88,13 @@ interface LineItem extends Box {
   readonly line: Line;
 }
 
-const LANE_GAP = 24;
-const LANE_STEP = 12;
+/** With more lines that lead back than this, a change moves only those of its own edges. */
+const MAX_LOOPS = 300;
+
+/** Where a line begins. */
+export function startOf(line: Pick<Line, "portY">, from: Rect): Point {
+  return { x: from.x + from.width, y: from.y + line.portY };
+}
 
 function lineId(edge: string, part: string): string {
   return part === "" ? edge : `${edge}|${part}`;
@@ -105,6 +118,9 @@ export class Scene {
   #lines = new Map<string, Line>();
   /** Fans by source, until something moves. */
   #fans = new Map<string, ReadonlyMap<string, Fan>>();
+  /** Named ports by node, until the node or an edge of it changes. */
+  #ports = new Map<string, Ports>();
+  #portsBefore = new Map<string, Ports>();
   #leading: ReadonlyMap<string, Schema> = new Map();
   #leads: Leads = {};
   #jumps: readonly Jump[] | null = null;
@@ -178,6 +194,39 @@ export class Scene {
     return this.#bounds;
   }
 
+  /** The named ports of a node; the same value while nothing about them has changed. */
+  ports(name: string): Ports {
+    let ports = this.#ports.get(name);
+    if (ports === undefined) {
+      const before = this.#portsBefore.get(name);
+      const next = portsOf(this.doc, name);
+      ports = before !== undefined && same(before, next) ? before : next;
+      this.#ports.set(name, ports);
+    }
+    return ports;
+  }
+
+  /** What stands on a node's card. */
+  bodyOf(name: string): CardBody {
+    const node = nodeOf(this.doc.get(`node:${name}`));
+    const { ports, expression } = this.ports(name);
+    return {
+      rows: cardRows(node, this.#cards.get(node.kind) ?? []).length,
+      ports: ports.length,
+      caption: expression !== null,
+    };
+  }
+
+  /** Where a wire leaves a node, by the named port or the plain one. */
+  portPoint(name: string, port: string | null): Point | undefined {
+    const rect = this.#rects.get(name);
+    const index = port === null ? -1 : this.ports(name).ports.findIndex(({ id }) => id === port);
+    if (!rect) return undefined;
+    return index < 0
+      ? portOf(rect, "out")
+      : { x: rect.x + rect.width, y: rect.y + portRowY(this.bodyOf(name), index) };
+  }
+
   line(id: string): Line | undefined {
     return this.#lines.get(id);
   }
@@ -219,6 +268,7 @@ export class Scene {
     const nodes = new Set<string>();
     const edges = new Set<string>();
     let renamed = false;
+    this.#forgetPorts();
     for (const id of changed) {
       const colon = id.indexOf(":");
       const section = id.slice(0, colon);
@@ -235,6 +285,14 @@ export class Scene {
       this.#rebuild();
       this.#tell();
       return;
+    }
+    // A label more or less is a port more or less: the cards at both ends of the change follow.
+    for (const edge of edges) {
+      const before = (this.#lineItems.get(edge) ?? []).map((item) => item.line.from);
+      for (const name of new Set([...before, ...edgeOf(this.doc.get(`edge:${edge}`)).sources])) {
+        const rect = this.#rects.get(name);
+        if (rect && rect.height !== this.sizeOf(name).height) nodes.add(name);
+      }
     }
     for (const name of nodes) {
       this.#placeNode(name);
@@ -260,11 +318,16 @@ export class Scene {
 
   sizeOf(name: string): { width: number; height: number } {
     if (name === START || name === END) return { width: PILL_WIDTH, height: PILL_HEIGHT };
-    const node = nodeOf(this.doc.get(`node:${name}`));
-    return { width: NODE_WIDTH, height: cardHeight(cardRows(node, this.#cards.get(node.kind) ?? []).length) };
+    return { width: NODE_WIDTH, height: cardHeight(this.bodyOf(name)) };
+  }
+
+  #forgetPorts(): void {
+    this.#portsBefore = this.#ports;
+    this.#ports = new Map();
   }
 
   #rebuild(): void {
+    this.#forgetPorts();
     this.#rects = new Map();
     const names = [START, ...this.doc.names("node"), END];
     const missing: string[] = [];
@@ -357,30 +420,43 @@ export class Scene {
       if (!from || !to) continue;
       const label = labelOf(view.form, path, view.expression);
       const { fan, lead } = fanOf(path);
+      const port = view.form === "route" ? this.#portOf(path.from, edge, path.part) : null;
       const line: Line = {
         id: lineId(edge, path.part),
         edge,
         part: path.part,
+        port: port?.id ?? null,
+        portY: port?.y ?? portOf(from, "out").y - from.y,
         form: view.form,
         from: path.from,
         to: path.to,
         label,
-        labelWidth: label === null ? 0 : labelWidth(shownLabel(view.form, path.label === null, label)),
+        labelWidth:
+          label === null || port ? 0 : labelWidth(shownLabel(view.form, path.label === null, label)),
         isDefault: view.form === "route" && path.label === null,
-        caption: view.form === "route" && fan === highest ? (view.expression ?? "") : null,
+        caption: view.form === "route" && !port && fan === highest ? (view.expression ?? "") : null,
         fan,
         lead,
         join: view.form === "join" ? this.#joinOffset(edge, path.to) : null,
         lane: null,
         inset: 0,
+        outset: 0,
       };
       items.push(this.#boxed(line, from, to));
     }
     return items;
   }
 
+  /** The named port of a label, and its height on the card. */
+  #portOf(node: string, edge: string, part: string): { id: string; y: number } | null {
+    const { ports } = this.ports(node);
+    const index = ports.findIndex((port) => port.edge === edge && port.part === part);
+    const port = ports[index];
+    return port ? { id: port.id, y: portRowY(this.bodyOf(node), index) } : null;
+  }
+
   #boxed(line: Line, from: Rect, to: Rect): LineItem {
-    const start = portOf(from, "out");
+    const start = startOf(line, from);
     const end = portOf(to, "in");
     const ys = [
       start.y,
@@ -389,10 +465,10 @@ export class Scene {
       end.y + (line.join ?? 0),
       ...(line.lane === null ? [] : [line.lane]),
     ];
-    const reach = LABEL_X + line.lead + 60;
+    const reach = LABEL_X + line.lead + line.outset + 60;
     return {
       line,
-      minX: Math.min(start.x, end.x - 40),
+      minX: Math.min(start.x, end.x - line.inset - 40),
       maxX: Math.max(end.x, start.x + reach),
       minY: Math.min(...ys) - 12,
       maxY: Math.max(...ys) + 12,
@@ -413,6 +489,7 @@ export class Scene {
     const edges = this.doc.edgesFrom(source);
     const rect = this.#rects.get(source);
     if (!rect || edges.length > MAX_FAN) return NO_FANS;
+    const ported = this.ports(source).ports.length > 0;
     const start = portOf(rect, "out");
     const slots: { key: string; y: number; width: number }[] = [];
     let plainSum = 0;
@@ -420,7 +497,7 @@ export class Scene {
     for (const edge of edges) {
       const view = edgeOf(this.doc.get(`edge:${edge}`));
       for (const path of view.paths) {
-        if (path.from !== source) continue;
+        if (path.from !== source || (ported && view.form === "route")) continue;
         const target = this.#rects.get(path.to);
         if (!target) continue;
         const end = portOf(target, "in");
@@ -455,16 +532,31 @@ export class Scene {
 
   /** Finds the lanes of lines that go round, once all rectangles are known. */
   #applyLanes(edges: Iterable<string>): void {
-    for (const edge of new Set(edges)) {
-      const items = this.#lineItems.get(edge);
-      if (!items?.some(({ line }) => this.#goesRound(line))) continue;
-      const next = items.map((item) => {
+    const all = [...this.#lines.values()].filter((line) => this.#goesRound(line));
+    // They depend on each other; in a large graph only those that changed move.
+    const changed = new Set(edges);
+    const lines = all.length <= MAX_LOOPS ? all : all.filter((line) => changed.has(line.edge));
+    const loops = lines.flatMap((line): Loop[] => {
+      const from = this.#rects.get(line.from);
+      const to = this.#rects.get(line.to);
+      if (!from || !to) return [];
+      const start = startOf(line, from);
+      const end = portOf(to, "in");
+      return [
+        { id: line.id, from, to, start, end, label: line.labelWidth, lead: line.lead, low: line.fan > 0 },
+      ];
+    });
+    const lanes = lanesOf(loops, (area) => this.#nodes.search(area));
+    for (const edge of new Set(lines.map((line) => line.edge))) {
+      const next = (this.#lineItems.get(edge) ?? []).map((item) => {
+        const found = lanes.get(item.line.id);
         const from = this.#rects.get(item.line.from);
         const to = this.#rects.get(item.line.to);
-        if (!from || !to || !this.#goesRound(item.line)) return item;
-        const { lane, inset } = this.#laneOf(item.line, from, to);
+        const { lane, inset, outset } = item.line;
+        if (!found || !from || !to) return item;
+        if (found.lane === lane && found.inset === inset && found.outset === outset) return item;
         this.#edges.remove(item);
-        const lined = this.#boxed({ ...item.line, lane, inset }, from, to);
+        const lined = this.#boxed({ ...item.line, ...found }, from, to);
         this.#edges.insert(lined);
         this.#lines.set(lined.line.id, lined.line);
         return lined;
@@ -477,58 +569,6 @@ export class Scene {
     const from = this.#rects.get(line.from);
     const to = this.#rects.get(line.to);
     return from !== undefined && to !== undefined && isBack(portOf(from, "out"), portOf(to, "in"));
-  }
-
-  #laneOf(line: Line, from: Rect, to: Rect): { lane: number; inset: number } {
-    const left = Math.min(from.x, to.x) - 24;
-    const right = Math.max(from.x + from.width, to.x + to.width) + LABEL_X + line.lead + 24;
-    const rank = this.#backRank(line);
-    const free = (y: number) =>
-      this.#nodes.search({ minX: left, maxX: right, minY: y - 8, maxY: y + 8 }).length === 0;
-    // One lies wholly under the other: the way between them is the shortest.
-    const gap =
-      from.y + from.height + 16 < to.y
-        ? (from.y + from.height + to.y) / 2
-        : to.y + to.height + 16 < from.y
-          ? (to.y + to.height + from.y) / 2
-          : null;
-    if (gap !== null && line.label === null && free(gap)) return { lane: gap, inset: rank * 6 };
-    const search = (direction: 1 | -1): number => {
-      let lane =
-        direction === 1
-          ? Math.max(from.y + from.height, to.y + to.height) + LANE_GAP
-          : Math.min(from.y, to.y) - LANE_GAP;
-      for (let tries = 0; tries < 12; tries += 1) {
-        const hits = this.#nodes.search({ minX: left, maxX: right, minY: lane - 12, maxY: lane + 12 });
-        if (hits.length === 0) break;
-        lane =
-          direction === 1
-            ? Math.max(...hits.map((hit) => hit.maxY)) + LANE_GAP
-            : Math.min(...hits.map((hit) => hit.minY)) - LANE_GAP;
-      }
-      return lane + direction * rank * LANE_STEP;
-    };
-    const below = search(1);
-    const above = search(-1);
-    const middle = (portOf(from, "out").y + portOf(to, "in").y) / 2;
-    // Below is where a reader expects a loop; above only when that is much nearer.
-    const patience = line.fan > 0 ? 3 : 1.6;
-    const lane = below - middle <= (middle - above) * patience ? below : above;
-    return { lane, inset: rank * 6 };
-  }
-
-  /** How many lines that go round into the same node come before this one. */
-  #backRank(line: Line): number {
-    let rank = 0;
-    for (const edge of this.doc.edgesTo(line.to)) {
-      for (const item of this.#lineItems.get(edge) ?? []) {
-        if (item.line.to !== line.to) continue;
-        if (item.line.id === line.id) return rank;
-        if (this.#goesRound(item.line)) rank += 1;
-        if (rank > 8) return rank;
-      }
-    }
-    return rank;
   }
 }
 

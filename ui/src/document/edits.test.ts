@@ -30,6 +30,26 @@ function apply(doc: GraphDocument, patch: Patch): void {
 const edge = (doc: GraphDocument, id: string) => doc.get(`edge:${id}`);
 const edgeValues = (doc: GraphDocument) => doc.names("edge").map((name) => doc.get(`edge:${name}`));
 
+describe("a join", () => {
+  it("takes the place of the plain edges into its target, and gives it back", () => {
+    const doc = documentOf(
+      ["a", "b", "c", "d"],
+      [
+        { from: "a", to: "c" },
+        { from: "b", to: "c" },
+        { from: "d", to: "c", when: "true" },
+        { from: "__start__", to: "c" },
+      ],
+    );
+    apply(doc, edits.setEdgeForm(doc, "e0", "join"));
+    expect(edge(doc, "e0")).toEqual({ from: ["a", "b"], to: "c" });
+    expect(doc.names("edge"), "conditions and the start are not waited for").toEqual(["e0", "e2", "e3"]);
+    apply(doc, edits.setEdgeForm(doc, "e0", "plain"));
+    expect(edgeValues(doc)).toContainEqual({ from: "a", to: "c" });
+    expect(edgeValues(doc)).toContainEqual({ from: "b", to: "c" });
+  });
+});
+
 describe("renaming a node", () => {
   it("follows it through every form of edge, in place", () => {
     const doc = documentOf(

@@ -240,7 +240,8 @@ function withSources(record: JsonObject, sources: readonly string[]): JsonObject
   return { ...record, from: sources.length === 1 ? only : [...sources] };
 }
 
-function removePath(draft: Draft, edge: string, part: string): void {
+/** Takes one line of an edge away; the edge goes with its last one. */
+export function removePath(draft: Draft, edge: string, part: string): void {
   const id = `edge:${edge}`;
   const record = draft.get(id);
   if (!isObject(record)) return;
@@ -397,9 +398,27 @@ export function spliceIntoEdge(doc: GraphDocument, edge: string, part: string, n
 
 /** A new node in an edge's line. */
 export function addNodeIntoEdge(doc: GraphDocument, node: NewNode, edge: string, part: string): Patch {
+  return inTurn(
+    doc,
+    (each) => addNode(each, node),
+    (each) => spliceIntoEdge(each, edge, part, node.name),
+  );
+}
+
+/** Several changes as one, each made on what the ones before it left. */
+export function inTurn(doc: GraphDocument, ...changes: readonly ((doc: GraphDocument) => Patch)[]): Patch {
   const scratch = copyOf(doc);
-  const added = scratch.apply(addNode(doc, node));
-  return { ops: [...added.ops, ...spliceIntoEdge(scratch, edge, part, node.name).ops] };
+  return { ops: changes.flatMap((change) => scratch.apply(change(scratch)).ops) };
+}
+
+/** The first node of a graph stands between its ends. */
+export function addFirstNode(doc: GraphDocument, node: NewNode): Patch {
+  return inTurn(
+    doc,
+    (each) => addNode(each, node),
+    (each) => connect(each, START, node.name),
+    (each) => connect(each, node.name, END),
+  );
 }
 
 /** Changes the expression of a `when`, `route` or `each` edge. */
@@ -437,7 +456,25 @@ export function freeLabel(doc: GraphDocument, edge: string, base: string): strin
   for (let count = 2; ; count += 1) if (!taken.has(`${base} ${count}`)) return `${base} ${count}`;
 }
 
-/** Makes an edge of another form out of this one, keeping what both have. The record and its id stay. */
+/** Plain edges that lead to the same node as this one, and could be waited for together with it. */
+export function joinable(doc: GraphDocument, edge: string): string[] {
+  const own = edgeOf(doc.get(`edge:${edge}`));
+  const target = own.targets[0];
+  const sources = new Set([START, ...own.sources]);
+  if (target === undefined || target === END || own.sources.includes(START)) return [];
+  return doc.edgesTo(target).filter((other) => {
+    const view = edgeOf(doc.get(`edge:${other}`));
+    const source = view.sources[0] ?? START;
+    if (other === edge || view.form !== "plain" || sources.has(source)) return false;
+    sources.add(source);
+    return true;
+  });
+}
+
+/**
+ * Makes an edge of another form out of this one, keeping what both have. The record and its id stay. A join takes the
+ * place of the plain edges into its target, and gives it back to them.
+ */
 export function setEdgeForm(doc: GraphDocument, edge: string, form: EdgeForm): Patch {
   const record = doc.get(`edge:${edge}`);
   const view = edgeOf(record);
@@ -448,14 +485,25 @@ export function setEdgeForm(doc: GraphDocument, edge: string, form: EdgeForm): P
   for (const field of ["from", "to", "when", "route", "paths", "default", "each", "as", "with"])
     delete keep[field];
   const expression = view.expression ?? "";
+  const draft = new Draft(doc);
+  const sources = [...view.sources];
+  if (form === "join")
+    for (const other of joinable(doc, edge)) {
+      sources.push(...edgeOf(doc.get(`edge:${other}`)).sources);
+      draft.remove(`edge:${other}`);
+    }
   const ends: Record<EdgeForm, JsonObject> = {
     plain: { from: source, to: target },
     when: { from: source, to: target, when: expression || "true" },
-    join: { from: [...view.sources], to: target },
+    join: { from: sources, to: target },
     route: { from: source, route: expression, paths: { [labelFor(target)]: target } },
     each: { from: source, each: expression, as: "item", to: target },
   };
-  return setRecord(doc, `edge:${edge}`, { ...keep, ...ends[form] });
+  draft.set(`edge:${edge}`, { ...keep, ...ends[form] });
+  if (view.form === "join" && form === "plain")
+    for (const other of view.sources.slice(1))
+      if (findPlain(doc, other, target) === undefined) addEdge(draft, { from: other, to: target });
+  return draft.patch();
 }
 
 function labelFor(target: string): string {

@@ -1,7 +1,7 @@
 /** What can be done at once about a problem, by the code of a diagnostic or the class of a failure. */
-import { edit } from "./store";
+import { doc, edit } from "./store";
 import { sectionOf } from "./types";
-import { routeByWays } from "./routes";
+import { routeByWays, routeKey } from "./routes";
 import { t } from "../lib/texts";
 import { showSettings, type SettingsTab } from "../state/settings";
 
@@ -21,7 +21,7 @@ const TABS: Readonly<Record<string, SettingsTab>> = {
 /** Changes of the record that a problem belongs to. */
 const EDITS: Readonly<Record<string, (name: string) => QuickFix>> = {
   "router-every-way": (name) => ({
-    label: t("forms.mend.routeByWays"),
+    label: t("forms.mend.routeByWays", { key: routeKey(doc, name) }),
     run: () => void edit(t("forms.edit.routeByWays"), (document) => routeByWays(document, name)),
   }),
 };

@@ -2,14 +2,14 @@
 import type { GraphDocument } from "./document";
 import { addEdge, Draft } from "./draft";
 import { uniqueName } from "./edits";
+import { declaredWays } from "./ports";
 import type { Patch } from "./patch";
 import { edgeOf, isObject, nodeOf, type Json, type JsonObject } from "./types";
 
-/** The labels a router may choose. */
-function labelsOf(config: JsonObject): string[] {
-  const ways = Array.isArray(config["ways"]) ? config["ways"] : [];
-  const labels = [...ways.map((way) => (isObject(way) ? way["label"] : undefined)), config["otherwise"]];
-  return [...new Set(labels)].filter((label): label is string => typeof label === "string" && label !== "");
+/** The state key that a node's choice is in, or that it gets. */
+export function routeKey(doc: GraphDocument, node: string): string {
+  const { into } = nodeOf(doc.get(`node:${node}`)).config;
+  return typeof into === "string" && into !== "" ? into : uniqueName(doc, "key", "way");
 }
 
 /**
@@ -27,7 +27,9 @@ export function routeByWays(doc: GraphDocument, node: string): Patch {
   const old = route === undefined ? undefined : doc.get(`edge:${route}`);
   const paths: JsonObject = isObject(old) && isObject(old["paths"]) ? { ...old["paths"] } : {};
   let rest: Json | undefined = isObject(old) ? old["default"] : undefined;
-  const free = labelsOf(config).filter((label) => !Object.hasOwn(paths, label));
+  const free = declaredWays(record)
+    .map((way) => way.label)
+    .filter((label) => !Object.hasOwn(paths, label));
   const plain = edges
     .filter((edge) => form(edge) === "plain")
     .map((edge) => ({ edge, to: edgeOf(doc.get(`edge:${edge}`)).targets[0] ?? "" }));
@@ -43,7 +45,7 @@ export function routeByWays(doc: GraphDocument, node: string): Patch {
   }
   if (draft.patch().ops.length === 0 || !isObject(record)) return { ops: [] };
   const given = config["into"];
-  const key = typeof given === "string" && given !== "" ? given : uniqueName(doc, "key", "way");
+  const key = routeKey(doc, node);
   if (key !== given) {
     draft.set(`key:${key}`, { type: "string" });
     draft.set(`node:${node}`, { ...record, config: { ...config, into: key } });

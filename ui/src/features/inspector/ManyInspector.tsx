@@ -11,14 +11,14 @@ import {
   Trash2,
 } from "lucide-react";
 import { deleteEverywhere } from "../../canvas/records";
-import { cardHeight, cardRows, NODE_WIDTH, PILL_HEIGHT, PILL_WIDTH, type Rect } from "../../canvas/geometry";
+import type { Rect } from "../../canvas/geometry";
+import { scene } from "../../canvas/scene";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { moveNodes } from "../../document/edits";
 import { doc, edit } from "../../document/store";
-import { END, nodeOf, positionOf, START } from "../../document/types";
+import { positionOf } from "../../document/types";
 import { t, tn } from "../../lib/texts";
-import { useSession } from "../../state/session";
 import { arrange, type Arrangement } from "./arrange";
 import { nodeText } from "./describe";
 import {
@@ -40,22 +40,14 @@ const WAYS: [Arrangement, typeof AlignStartVertical][] = [
 ];
 
 export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edges: readonly string[] }) {
-  const kinds = useSession((state) => state.appInfo?.kinds);
-  const boxes = () => {
-    const found = new Map<string, Rect>();
-    for (const name of nodes) {
-      const place = positionOf(doc.get(`layout:${name}`));
-      if (place === null) continue;
-      if (name === START || name === END) {
-        found.set(name, { ...place, width: PILL_WIDTH, height: PILL_HEIGHT });
-        continue;
-      }
-      const node = nodeOf(doc.get(`node:${name}`));
-      const card = kinds?.find((kind) => kind.kind === node.kind)?.card ?? [];
-      found.set(name, { ...place, width: NODE_WIDTH, height: cardHeight(cardRows(node, card).length) });
-    }
-    return found;
-  };
+  // Those that have a place in the file; the others stand where it is computed.
+  const boxes = () =>
+    new Map<string, Rect>(
+      nodes.flatMap((name) => {
+        const rect = scene.rect(name);
+        return rect && positionOf(doc.get(`layout:${name}`)) ? [[name, rect]] : [];
+      }),
+    );
   const count = [
     nodes.length > 0 && tn("forms.many.node", "forms.many.nodes", nodes.length),
     edges.length > 0 && tn("forms.many.edge", "forms.many.edges", edges.length),

@@ -6,6 +6,8 @@ import { renameEverywhere } from "../../canvas/records";
 import { IconButton } from "../../components/IconButton";
 import { KindIcon } from "../../components/KindIcon";
 import { Menu, type MenuEntry } from "../../components/Menu";
+import { connectBy } from "../../canvas/adding";
+import { waysOf } from "../../canvas/ways";
 import { connect, nodeNameProblem } from "../../document/edits";
 import { doc, edit, useDiagnostics, useRecord } from "../../document/store";
 import { edgeOf, END, nodeOf, START } from "../../document/types";
@@ -121,10 +123,9 @@ function RowMenu({
     edit(t("forms.outline.connectEdit", { from: nodeText(name), to: nodeText(target) }), (document) =>
       connect(document, name, target),
     );
-  const targets = (): MenuEntry[] => {
+  const targetsOf = (connectTo: (target: string) => unknown): MenuEntry[] => {
     const nodes = doc.names("node");
     return [
-      { id: "heading", heading: t("forms.outline.connectTo") },
       ...nodes.slice(0, MOST_TARGETS).map((node) => ({
         id: node,
         label: node,
@@ -134,6 +135,20 @@ function RowMenu({
       ...(nodes.length > MOST_TARGETS
         ? [{ id: "others", label: t("forms.outline.connectOthers"), run: () => connectFrom(name) }]
         : []),
+    ];
+  };
+  /** Where to; of a node that chooses, which way first. */
+  const targets = (): MenuEntry[] => {
+    const ways = waysOf(doc, name);
+    if (ways.length === 0)
+      return [{ id: "heading", heading: t("forms.outline.connectTo") }, ...targetsOf(connectTo)];
+    return [
+      { id: "heading", heading: t("canvas.choice.title") },
+      ...ways.map(({ id, label, leaving }) => ({
+        id,
+        label,
+        entries: targetsOf((target) => connectBy(name, leaving(target), target)),
+      })),
     ];
   };
   return (

@@ -43,6 +43,9 @@ export const shellIds = {
   nodeName: (name: string) => `node-name-${name}`,
   nodeRename: "node-rename",
   port: (node: string, side: "in" | "out") => `port-${side}-${node}`,
+  /** A named port. */
+  wayPort: (node: string, id: string) => `way-${node}-${id}`,
+  addBetween: (id: string, part: string) => `add-between-${id}${part === "" ? "" : `|${part}`}`,
   edge: (id: string, part: string) => `edge-${id}${part === "" ? "" : `|${part}`}`,
   edgeLabel: (id: string, part: string) => `edge-label-${id}${part === "" ? "" : `|${part}`}`,
   edgeCaption: (id: string, part: string) => `edge-label-${id}${part === "" ? "" : `|${part}`}-caption`,

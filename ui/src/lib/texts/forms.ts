@@ -343,7 +343,7 @@ export const forms = {
   "forms.edit.deleteEdge": "delete the edge",
   "forms.edit.kind": "change the kind of {name}",
   "forms.edit.routeByWays": "route by label",
-  "forms.mend.routeByWays": "Route by label",
+  "forms.mend.routeByWays": "Route by {key}",
   "forms.edit.addKey": "add state key {name}",
   "forms.edit.theEdge": "the edge",
   "forms.edit.edgeForm": "change the form of the edge",
