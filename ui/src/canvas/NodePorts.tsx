@@ -160,9 +160,7 @@ function PortLabel({ name, port }: { name: string; port: Port }) {
       }
       onClick={(event) => line && selectLine(line, event.shiftKey || event.ctrlKey || event.metaKey)}
       onDoubleClick={() => port.label !== null && setCanvas({ labelEdit: { line: id, what: "label" } })}
-      data-testid={
-        line ? shellIds.edgeLabel(line.edge, line.part) : `${shellIds.wayPort(name, port.id)}-label`
-      }
+      data-testid={line ? shellIds.edgeLabel(line.edge, line.part) : shellIds.wayLabel(name, port.id)}
     >
       {port.title}
     </button>

@@ -45,6 +45,7 @@ export const shellIds = {
   port: (node: string, side: "in" | "out") => `port-${side}-${node}`,
   /** A named port. */
   wayPort: (node: string, id: string) => `way-${node}-${id}`,
+  wayLabel: (node: string, id: string) => `way-${node}-${id}-label`,
   addBetween: (id: string, part: string) => `add-between-${id}${part === "" ? "" : `|${part}`}`,
   edge: (id: string, part: string) => `edge-${id}${part === "" ? "" : `|${part}`}`,
   edgeLabel: (id: string, part: string) => `edge-label-${id}${part === "" ? "" : `|${part}`}`,
