@@ -91,14 +91,14 @@ fn endless_loops(
     // One pass over the edges for all loops together.
     let mut ends: Vec<bool> = vec![false; loops.len()];
     for (_, edge) in edges {
-        for &from in &edge.sources() {
-            let Some(&index) = loop_of.get(from) else { continue };
-            let leaves = edge.targets().iter().any(|to| loop_of.get(to) != Some(&index));
-            // A join that also waits for something outside does not go round by itself.
-            let waits = edge
-                .sources()
-                .iter()
-                .any(|other| loop_of.get(other) != Some(&index));
+        let loops_of = |names: Vec<&str>| -> HashSet<Option<usize>> {
+            names.iter().map(|name| loop_of.get(name).copied()).collect()
+        };
+        let (from, to) = (loops_of(edge.sources()), loops_of(edge.targets()));
+        // A join that also waits for something outside does not go round by itself.
+        let waits = from.len() > 1;
+        for &index in from.iter().flatten() {
+            let leaves = to.iter().any(|other| *other != Some(index));
             ends[index] |= leaves || waits || edge.is_conditional();
         }
     }

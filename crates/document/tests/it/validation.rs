@@ -448,14 +448,13 @@ fn ends_of_edges() {
 
 #[test]
 fn a_join_of_very_many_sources_is_checked_in_time_and_memory() {
-    let began = std::time::Instant::now();
-    for name in ["first", "nobody"] {
-        let from = vec![name; 20_000];
-        let graph = edges(json!([{ "from": from, "to": "second" }]));
+    // Work that grows with the square of the sources would take hours. The second goes round in a loop.
+    for (name, to) in [("first", "second"), ("first", "first"), ("nobody", "second")] {
+        let from = vec![name; 100_000];
+        let graph = edges(json!([{ "from": from, "to": to }]));
         let problems = graph.validate();
         assert!((100..110).contains(&problems.len()), "{}", problems.len());
     }
-    assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
 }
 
 #[test]
