@@ -23,12 +23,13 @@ import { setCanvas, type Search } from "./store";
 
 const snap = (value: number) => Math.round(value / GRID) * GRID;
 
-function newNode(kind: string, place: Point): NewNode {
+function newNode(kind: string, place: Point, given: JsonObject = {}): NewNode {
   const info = kindOf(kind);
   const defaults: unknown = info?.defaults;
-  const config: JsonObject = isObject(defaults) ? structuredClone(defaults) : {};
+  const name = uniqueName(doc, "node", kind || "node");
+  const config: JsonObject = { ...(isObject(defaults) ? structuredClone(defaults) : {}), ...given };
   return {
-    name: uniqueName(doc, "node", kind || "node"),
+    name,
     kind,
     config,
     position: { x: snap(place.x), y: snap(place.y) },
@@ -86,8 +87,13 @@ export function freePlace(middle: Point): Point {
 }
 
 /** Adds a node with its corner at a place; into a line when one is given. Answers its name. */
-export function placeNode(kind: string, place: Point, lineId: string | null = null): string | null {
-  const node = newNode(kind, place);
+export function placeNode(
+  kind: string,
+  place: Point,
+  lineId: string | null = null,
+  config?: JsonObject,
+): string | null {
+  const node = newNode(kind, place, config);
   const line = lineId === null ? undefined : scene.line(lineId);
   const name = t("canvas.edit.add", { kind: titleOf(kind) });
   const done = edit(name, (document) =>
@@ -117,11 +123,11 @@ export function placeGraph(
   return true;
 }
 
-/** What the search picked: a new node, connected when a wire led there. */
-export function addFromSearch(search: Search, kind: string): void {
+/** What the search picked: a new node, connected when a wire led there; `config` goes over the kind's defaults. */
+export function addFromSearch(search: Search, kind: string, config?: JsonObject): void {
   const { wire, place } = search;
   if (!wire) {
-    placeNode(kind, cornerAt(place));
+    placeNode(kind, cornerAt(place), null, config);
     return;
   }
   // A wire ends at the port, so the port is put where it was dropped.
@@ -129,7 +135,7 @@ export function addFromSearch(search: Search, kind: string): void {
     wire.side === "out"
       ? { x: place.x, y: place.y - PORT_Y }
       : { x: place.x - NODE_WIDTH, y: place.y - PORT_Y };
-  const node = newNode(kind, corner);
+  const node = newNode(kind, corner, config);
   const ends = wire.side === "out" ? { from: wire.node } : { to: wire.node };
   if (
     edit(t("canvas.edit.add", { kind: titleOf(kind) }), (document) =>
