@@ -15,6 +15,7 @@ import type { Patch } from "../document/patch";
 import { addPattern } from "../document/patterns";
 import { END, isObject, START, type Json, type JsonObject } from "../document/types";
 import { t } from "../lib/texts";
+import { beginNode } from "../state/calm";
 import { useSession } from "../state/session";
 import { cardHeight, GRID, HEAD, intersects, MAX_ROWS, NODE_WIDTH, PORT_Y } from "./geometry";
 import { kindOf, knownKinds } from "./kinds";
@@ -27,6 +28,7 @@ function newNode(kind: string, place: Point, given: JsonObject = {}): NewNode {
   const info = kindOf(kind);
   const defaults: unknown = info?.defaults;
   const name = uniqueName(doc, "node", kind || "node");
+  beginNode(name);
   const config: JsonObject = { ...(isObject(defaults) ? structuredClone(defaults) : {}), ...given };
   return {
     name,
