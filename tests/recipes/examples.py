@@ -96,6 +96,7 @@ impl NodeKind for Example {
             summary: "Changes nothing.",
             icon: "clock",
             group: "state",
+            aliases: &["no-op"],
             config_schema: schema_of::<ExampleConfig>(),
             defaults: json!({}),
             card: &[],

@@ -291,6 +291,7 @@ impl Workbench {
             summary: kind.summary.to_owned(),
             icon: kind.icon.to_owned(),
             group: kind.group.to_owned(),
+            aliases: kind.aliases.iter().map(|word| (*word).to_owned()).collect(),
             config_schema: kind.config_schema,
             defaults: kind.defaults,
             card: kind.card.iter().map(|pointer| (*pointer).to_owned()).collect(),

@@ -14,6 +14,7 @@ import { doc, useDiagnostics, useRecord } from "../document/store";
 import { END, NOTE, nodeOf, START } from "../document/types";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
+import { useCalm } from "../state/calm";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { addAfter } from "./adding";
@@ -185,14 +186,16 @@ export function Counts({ overlay }: { overlay: NodeOverlay }) {
 
 function ProblemBadge({ name }: { name: string }) {
   const problems = useDiagnostics(`node:${name}`);
+  const calm = useCalm(name);
   const first = problems[0];
   if (!first) return null;
-  const failed = problems.some((problem) => problem.severity === "error");
+  const failed = problems.some((problem) => problem.severity === "error" && !calm(problem.pointer ?? ""));
+  const waits = problems.every((problem) => calm(problem.pointer ?? ""));
   const words = problems.map((problem) => problem.message).join("\n");
   return (
     <span
-      className="absolute -top-2 right-2.5 inline-flex items-center gap-0.75 h-4 px-1.25 rounded-lg text-[10px] font-semibold text-surface-2 data-[tone=failed]:bg-failed data-[tone=asking]:bg-asking"
-      data-tone={failed ? "failed" : "asking"}
+      className="absolute -top-2 right-2.5 inline-flex items-center gap-0.75 h-4 px-1.25 rounded-lg text-[10px] font-semibold text-surface-2 data-[tone=failed]:bg-failed data-[tone=asking]:bg-asking data-[tone=hint]:bg-text-3"
+      data-tone={failed ? "failed" : waits ? "hint" : "asking"}
       title={words}
     >
       <TriangleAlert size={11} strokeWidth={2.5} aria-hidden />

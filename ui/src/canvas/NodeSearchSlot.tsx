@@ -1,6 +1,7 @@
 /** The search over the canvas, while there is one. The shell puts it in. */
 import type { ComponentType } from "react";
 import { createPortal } from "react-dom";
+import type { JsonObject } from "../document/types";
 import { setCanvas, useCanvas, type Search } from "./store";
 
 export interface NodeSearchProps {
@@ -8,14 +9,14 @@ export interface NodeSearchProps {
   at: { x: number; y: number };
   /** The wire it opened from: the node at its other end, and whether the wire leaves it (`from`) or leads to it (`to`). */
   fromWire?: { node: string; end: "from" | "to" } | undefined;
-  onPick(kind: string): void;
+  onPick(kind: string, config?: JsonObject): void;
   onConnectTo?: ((node: string) => void) | undefined;
   onClose(): void;
 }
 
 interface Props {
   readonly NodeSearch: ComponentType<NodeSearchProps>;
-  readonly onPick: (search: Search, kind: string) => void;
+  readonly onPick: (search: Search, kind: string, config?: JsonObject) => void;
   readonly onConnectTo: (search: Search, node: string) => void;
 }
 
@@ -28,9 +29,9 @@ export function NodeSearchSlot({ NodeSearch, onPick, onConnectTo }: Props) {
     <NodeSearch
       at={search.screen}
       fromWire={wire ? { node: wire.node, end: wire.side === "out" ? "from" : "to" } : undefined}
-      onPick={(kind) => {
+      onPick={(kind, config) => {
         close();
-        onPick(search, kind);
+        onPick(search, kind, config);
       }}
       onConnectTo={
         wire

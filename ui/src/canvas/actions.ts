@@ -1,10 +1,10 @@
 /** What others may ask of the canvas. It answers when it is on screen and does nothing otherwise. */
 import type { Point } from "../document/edits";
-import type { Json } from "../document/types";
+import type { Json, JsonObject } from "../document/types";
 
 export interface CanvasActions {
   /** Adds a node of a kind at a point of the screen, or where the view is. Answers its name. */
-  addNodeAt(kind: string, screenPoint?: Point): string | null;
+  addNodeAt(kind: string, screenPoint?: Point, config?: JsonObject): string | null;
   /** Adds the nodes of a graph, where there is room. */
   addGraph(name: string, records: readonly { readonly id: string; readonly value: Json }[]): void;
   /** Selects a node and brings it into view. */
@@ -28,8 +28,8 @@ export function provideCanvas(actions: CanvasActions): () => void {
   };
 }
 
-export const addNodeAt = (kind: string, screenPoint?: Point): string | null =>
-  current?.addNodeAt(kind, screenPoint) ?? null;
+export const addNodeAt: CanvasActions["addNodeAt"] = (kind, screenPoint, config) =>
+  current?.addNodeAt(kind, screenPoint, config) ?? null;
 export const addGraph: CanvasActions["addGraph"] = (name, records) => current?.addGraph(name, records);
 export const focusNode = (name: string): void => current?.focusNode(name);
 export const focusEdge = (id: string): void => current?.focusEdge(id);

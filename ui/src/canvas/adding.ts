@@ -19,6 +19,7 @@ import { addPattern } from "../document/patterns";
 import { connectWay, type Leaving } from "../document/ports";
 import { END, isObject, nodeOf, NOTE, START, type Json, type JsonObject } from "../document/types";
 import { t } from "../lib/texts";
+import { beginNode } from "../state/calm";
 import { useSession } from "../state/session";
 import {
   cardHeight,
@@ -38,12 +39,14 @@ import type { Line } from "./window";
 
 const snap = (value: number) => Math.round(value / GRID) * GRID;
 
-function newNode(kind: string, place: Point): NewNode {
+function newNode(kind: string, place: Point, given: JsonObject = {}): NewNode {
   const info = kindOf(kind);
   const defaults: unknown = info?.defaults;
-  const config: JsonObject = isObject(defaults) ? structuredClone(defaults) : {};
+  const name = uniqueName(doc, "node", kind || "node");
+  beginNode(name);
+  const config: JsonObject = { ...(isObject(defaults) ? structuredClone(defaults) : {}), ...given };
   return {
-    name: uniqueName(doc, "node", kind || "node"),
+    name,
     kind,
     config,
     position: { x: snap(place.x), y: snap(place.y) },
@@ -116,8 +119,13 @@ function clearPlace(from: Point): Point {
 }
 
 /** Adds a node with its corner at a place; into a line when one is given. Answers its name. */
-export function placeNode(kind: string, place: Point, lineId: string | null = null): string | null {
-  const node = newNode(kind, place);
+export function placeNode(
+  kind: string,
+  place: Point,
+  lineId: string | null = null,
+  config?: JsonObject,
+): string | null {
+  const node = newNode(kind, place, config);
   const line = lineId === null ? undefined : scene.line(lineId);
   const name = t("canvas.edit.add", { kind: titleOf(kind) });
   const done = edit(name, (document) =>
@@ -160,8 +168,11 @@ function isFirst(document: GraphDocument, kind: string): boolean {
   );
 }
 
-/** What the search picked: a new node, connected when a wire led there, or put into a line. */
-export function addFromSearch(search: Search, kind: string): void {
+/**
+ * What the search picked: a new node, connected when a wire led there, or put into a line; `config` goes over the kind's
+ * defaults.
+ */
+export function addFromSearch(search: Search, kind: string, config?: JsonObject): void {
   const { wire, place } = search;
   const line = search.line === undefined ? undefined : scene.line(search.line);
   if (line) {
@@ -169,7 +180,7 @@ export function addFromSearch(search: Search, kind: string): void {
     return;
   }
   if (!wire) {
-    placeNode(kind, cornerAt(place));
+    placeNode(kind, cornerAt(place), null, config);
     return;
   }
   // A wire ends at the port, so the port is put where it was dropped.
@@ -177,7 +188,7 @@ export function addFromSearch(search: Search, kind: string): void {
     wire.side === "out"
       ? { x: place.x, y: place.y - PORT_Y }
       : { x: place.x - NODE_WIDTH, y: place.y - PORT_Y };
-  const node = newNode(kind, corner);
+  const node = newNode(kind, corner, config);
   const { leaving } = wire;
   const added = (document: GraphDocument): Patch => {
     if (isFirst(document, kind)) return addFirstNode(document, node);

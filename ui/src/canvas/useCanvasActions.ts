@@ -49,7 +49,7 @@ export function useCanvasActions(
       return element !== null && (root.current?.contains(element) ?? false);
     };
     return provideCanvas({
-      addNodeAt: (kind, screenPoint) => {
+      addNodeAt: (kind, screenPoint, config) => {
         setCanvas({ ghost: null });
         const splice = screenPoint ? useCanvas.getState().splice : null;
         setCanvas({ splice: null });
@@ -57,6 +57,7 @@ export function useCanvasActions(
           kind,
           screenPoint ? cornerAt(place(screenPoint)) : freePlace(hub.middle()),
           splice,
+          config,
         );
         const rect = name === null ? undefined : scene.rect(name);
         if (rect) reveal(hub, rect);

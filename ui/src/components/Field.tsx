@@ -3,7 +3,7 @@
  * a CodeMirror view or a whole sub-form.
  */
 import { createContext, useContext, useId, useMemo, type ReactNode } from "react";
-import { CircleAlert, TriangleAlert } from "lucide-react";
+import { CircleAlert, Info, TriangleAlert } from "lucide-react";
 import { cx } from "./cx";
 import { InlineCode } from "./InlineCode";
 import { helpClass, problemsClass } from "./recipes";
@@ -11,10 +11,14 @@ import { helpClass, problemsClass } from "./recipes";
 export interface FieldProblem {
   message: string;
   remedy?: string;
-  severity?: "error" | "warning";
+  /** A hint is what is missing in a field that nobody has been in yet. */
+  severity?: "error" | "warning" | "hint";
   /** What can be done about it from here. */
   action?: { readonly label: string; run(): void } | undefined;
 }
+
+/** Is it an error, and no warning or hint? */
+export const isError = (problem: FieldProblem): boolean => (problem.severity ?? "error") === "error";
 
 export interface FieldProps {
   label?: ReactNode;
@@ -80,7 +84,7 @@ export function Field({
   const below = switchLike && "order-2 basis-full";
   const problems: FieldProblem[] =
     typeof error === "string" ? (error === "" ? [] : [{ message: error }]) : (error ?? []);
-  const invalid = problems.some((problem) => problem.severity !== "warning");
+  const invalid = problems.some(isError);
   const hasDescription = description !== undefined && description !== "";
   const hasLabel = label !== undefined;
   const hasProblems = problems.length > 0;
@@ -141,7 +145,9 @@ export function Field({
           <ul id={`${id}problem`} className={cx(problemsClass, below)} aria-live="polite">
             {problems.map((problem, index) => (
               <li key={index} data-severity={problem.severity ?? "error"}>
-                {problem.severity === "warning" ? (
+                {problem.severity === "hint" ? (
+                  <Info size={13} aria-hidden />
+                ) : problem.severity === "warning" ? (
                   <TriangleAlert size={13} aria-hidden />
                 ) : (
                   <CircleAlert size={13} aria-hidden />

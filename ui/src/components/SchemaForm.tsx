@@ -7,13 +7,13 @@ import { t } from "../lib/texts";
 import type { KeyInfo, Variable } from "./code/jinja";
 import type { FieldProblem } from "./Field";
 import { JsonEditor } from "./JsonEditor";
-import { FormContext, type FormEditors, type FormSettings } from "./schema-form/form";
+import { FormContext, type FormEditors, type FormSettings, type Workplace } from "./schema-form/form";
 import { SchemaField } from "./schema-form/SchemaField";
 import { resolve, validate, type Json, type Schema, type SchemaError } from "./schema-form/schema";
 import { Tabs } from "./Tabs";
 
 export type { FormEditors };
-export type { FieldEditor, FieldEditorProps } from "./schema-form/form";
+export type { FieldEditor, FieldEditorProps, Workplace } from "./schema-form/form";
 
 export interface SchemaFormProps {
   schema: Schema;
@@ -39,12 +39,18 @@ export interface SchemaFormProps {
   /** Put before every field's `data-pointer`, for `focusField`. */
   pointerPrefix?: string;
   onValidity?: (valid: boolean) => void;
+  /** A field that somebody asked for, as a pointer into the value. */
+  reveal?: string | null;
+  /** What the place around adds to fields of text and code. */
+  workplace?: Workplace;
+  /** Somebody left a field. */
+  onLeave?: (pointer: string) => void;
   "data-testid"?: string;
 }
 
 export interface FormError extends SchemaError {
   remedy?: string;
-  severity?: "error" | "warning";
+  severity?: FieldProblem["severity"];
   /** What can be done about it from here. */
   action?: FieldProblem["action"];
 }
@@ -69,6 +75,9 @@ export function SchemaForm({
   blank = false,
   pointerPrefix = "",
   onValidity,
+  reveal = null,
+  workplace,
+  onLeave,
   ...rest
 }: SchemaFormProps) {
   const [view, setView] = useState<"form" | "json">("form");
@@ -87,7 +96,17 @@ export function SchemaForm({
       readOnly,
       blank,
       pointerPrefix,
-      touch: (pointer) => setTouched((now) => (now.has(pointer) ? now : new Set(now).add(pointer))),
+      reveal,
+      workplace,
+      touch: (pointer) => {
+        setTouched((now) => (now.has(pointer) ? now : new Set(now).add(pointer)));
+        onLeave?.(pointer);
+      },
+      isInvalid: (pointer) =>
+        [...found, ...errors].some(
+          ({ pointer: at, ...error }: FormError) =>
+            (at === pointer || at.startsWith(`${pointer}/`)) && (error.severity ?? "error") === "error",
+        ),
       problemsBelow: (pointer) =>
         errors
           .filter((error) => error.pointer.startsWith(`${pointer}/`))
@@ -117,7 +136,22 @@ export function SchemaForm({
       problemsInside: (pointer) =>
         [...found, ...errors].some((error) => error.pointer.startsWith(`${pointer}/`)),
     }),
-    [schema, stateKeys, variables, editors, readOnly, blank, pointerPrefix, found, touched, errors, check],
+    [
+      schema,
+      stateKeys,
+      variables,
+      editors,
+      readOnly,
+      blank,
+      pointerPrefix,
+      found,
+      touched,
+      errors,
+      check,
+      reveal,
+      workplace,
+      onLeave,
+    ],
   );
 
   const json = (

@@ -82,3 +82,10 @@ export function fuzzyScore(texts: readonly string[], query: string): number {
   });
   return Math.max(...scores);
 }
+
+/** A name without what people write differently: capitals, hyphens, underscores. */
+export const plainName = (text: string): string =>
+  text
+    .trim()
+    .toLowerCase()
+    .replace(/[\s_-]+/g, " ");

@@ -26,7 +26,7 @@ export function iconButton(
 export const helpClass =
   "text-2xs text-text-3 text-pretty wrap-anywhere [&_code]:text-2xs/inherit [&_code]:px-0.75 [&_code]:rounded-[3px] [&_code]:bg-surface-4 [&_code]:text-text-2";
 export const problemsClass =
-  "[&_code]:text-2xs/inherit [&_code]:px-0.75 [&_code]:rounded-[3px] [&_code]:bg-surface-4 [&_code]:text-text-2 flex flex-col gap-0.5 text-xs [&_li]:flex [&_li]:gap-1.25 [&_li]:text-failed [&_li]:wrap-anywhere [&_li[data-severity=warning]]:text-asking [&_svg]:shrink-0 [&_svg]:mt-0.5";
+  "[&_code]:text-2xs/inherit [&_code]:px-0.75 [&_code]:rounded-[3px] [&_code]:bg-surface-4 [&_code]:text-text-2 flex flex-col gap-0.5 text-xs [&_li]:flex [&_li]:gap-1.25 [&_li]:text-failed [&_li]:wrap-anywhere [&_li[data-severity=warning]]:text-asking [&_li[data-severity=hint]]:text-text-3 [&_svg]:shrink-0 [&_svg]:mt-0.5";
 export const inspectorSentenceClass =
   "[&_code]:text-2xs/inherit [&_code]:px-0.75 [&_code]:rounded-[3px] [&_code]:bg-surface-4 [&_code]:text-text-2 py-2 px-2.5 rounded-md bg-surface-3 text-xs/4.5 text-text wrap-anywhere text-pretty";
 /** The frame of a control that is written in. */

@@ -23,6 +23,8 @@ import type { EffectList } from "./bindings/EffectList";
 import type { EmbedAnew } from "./bindings/EmbedAnew";
 import type { EmbeddedAnew } from "./bindings/EmbeddedAnew";
 import type { Empty } from "./bindings/Empty";
+import type { Evaluate } from "./bindings/Evaluate";
+import type { Evaluated } from "./bindings/Evaluated";
 import type { ExchangeList } from "./bindings/ExchangeList";
 import type { ExportThread } from "./bindings/ExportThread";
 import type { Exported } from "./bindings/Exported";
@@ -123,6 +125,7 @@ export interface Commands {
   "graph.inside": [ReadInside, InsideView];
   "graph.types": [ReadTypes, StateTypes];
   "node.test": [TestNode, NodeTested];
+  "expression.evaluate": [Evaluate, Evaluated];
   "breakpoints.get": [ReadBreakpoints, Breakpoints];
   "breakpoints.set": [Breakpoints, Breakpoints];
   "breakpoint.check": [CheckBreakpoint, Empty];

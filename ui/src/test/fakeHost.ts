@@ -22,7 +22,7 @@ const SECTIONS = [
 ] as const;
 
 /** A graph file as records, ids as in `crates/document`. */
-function recordsOf(file: Json): { id: string; value: Json }[] {
+export function fileRecords(file: Json): { id: string; value: Json }[] {
   if (!isObject(file)) return [{ id: "doc", value: {} }];
   const head = { ...file };
   const records: { id: string; value: Json }[] = [];
@@ -58,6 +58,7 @@ export const FAKE_KINDS: NodeKind[] = [
     summary: "Computes state keys with expressions.",
     icon: "equal",
     group: "state",
+    aliases: [],
     configSchema: {
       type: "object",
       properties: { set: { type: "object", title: "Set", "x-editor": "assignments" } },
@@ -72,6 +73,7 @@ export const FAKE_KINDS: NodeKind[] = [
     summary: "Asks a language model.",
     icon: "sparkles",
     group: "models",
+    aliases: [],
     configSchema: {
       type: "object",
       properties: {
@@ -91,6 +93,7 @@ export const FAKE_KINDS: NodeKind[] = [
     summary: "Runs JavaScript.",
     icon: "code",
     group: "code",
+    aliases: [],
     configSchema: { type: "object", properties: { source: text("Source", "code") } },
     defaults: { source: "return {};" },
     card: ["/source"],
@@ -102,6 +105,7 @@ export const FAKE_KINDS: NodeKind[] = [
     summary: "Stops and asks a person; goes on with the answer.",
     icon: "message-circle-question",
     group: "people",
+    aliases: [],
     configSchema: {
       type: "object",
       properties: { question: text("Question", "template"), into: text("Into", "state-key") },
@@ -116,6 +120,7 @@ export const FAKE_KINDS: NodeKind[] = [
     summary: "Finds passages in a folder of Markdown.",
     icon: "book-open-text",
     group: "knowledge",
+    aliases: [],
     configSchema: {
       type: "object",
       properties: {
@@ -175,7 +180,7 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map(), own: Fak
   const open = (file: Json, path: string | null): GraphView => {
     const graphId = `g_${next++}`;
     const doc = new GraphDocument();
-    doc.reset(recordsOf(file));
+    doc.reset(fileRecords(file));
     documents.set(graphId, { doc, rev: 1, savedRev: 1, path });
     return view(graphId);
   };
@@ -194,7 +199,7 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map(), own: Fak
         id,
         name: isObject(file) ? String(file["name"]) : id,
         summary: isObject(file) ? String(file["description"] ?? "") : "",
-        records: recordsOf(file) as WireRecord[],
+        records: fileRecords(file) as WireRecord[],
         alone: true,
       })),
       recents: [],

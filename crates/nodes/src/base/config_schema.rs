@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 /// JSON Schema of a config type.
 pub fn schema_of<C: JsonSchema>() -> Json {
@@ -15,6 +15,16 @@ pub fn schema_of<C: JsonSchema>() -> Json {
         fields.remove("title");
     }
     schema
+}
+
+/// The value of `x-form`: the fields that a form shows at first, in their order, and the groups that the others are
+/// folded into. Fields that stand in neither are shown after the first ones.
+pub(crate) fn form_layout(front: &[&str], groups: &[(&str, &[&str])]) -> Json {
+    let groups: Vec<Json> = groups
+        .iter()
+        .map(|(title, fields)| json!({"title": title, "fields": fields}))
+        .collect();
+    json!({"front": front, "groups": groups})
 }
 
 /// Turns the schema of a plain enumeration into the list that forms show as a choice.

@@ -44,6 +44,7 @@ const OF_MODELS: [&str; 8] = [
 /// Settings of an `agent` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "A model that calls tools until it has its answer.")]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["model", "messages", "system", "tools"], &[("MCP servers", &["mcp", "resources"]), ("Answer", &["output", "into"]), ("Limits", &["max_turns", "at_limit", "timeout_s"]), ("Model settings", &["temperature", "max_tokens", "reasoning"]), ("Script", &["script", "pace_ms"])])))]
 pub struct AgentConfig {
     /// `scripted`, PROVIDER::NAME such as `openai::gpt-4o-mini`, or CONNECTION::NAME with a connection of your own.
     #[schemars(title = "Model", extend("x-editor" = "text", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5", "gemini::gemini-2.5-flash", "ollama::llama3.2"]))]
@@ -300,6 +301,18 @@ impl NodeKind for Agent {
             summary: "A model that calls tools until it has its answer.",
             icon: "bot",
             group: "models",
+            aliases: &[
+                "react",
+                "create_agent",
+                "create_react_agent",
+                "assistant",
+                "ai agent",
+                "tool calling",
+                "function calling",
+                "mcp",
+                "supervisor",
+                "autonomous",
+            ],
             config_schema: schema_of::<AgentConfig>(),
             defaults: json!({"model": SCRIPTED, "messages": "", "system": "You are a helpful assistant.",
                 "script": [{"say": "A scripted answer."}]}),

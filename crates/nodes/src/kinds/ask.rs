@@ -25,6 +25,7 @@ use crate::state::schema::Key;
 /// Settings of an `ask` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Asks a person.")]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["question", "choices", "into"], &[("Shown with the question", &["context", "edit"]), ("Answer", &["answer"]), ("Deadline and people", &["wait_s", "otherwise", "who"])])))]
 pub struct AskConfig {
     /// What is asked.
     #[schemars(title = "Question", extend("x-editor" = "template"))]
@@ -131,6 +132,21 @@ impl NodeKind for Ask {
             summary: "Stops and asks a person; goes on with the answer.",
             icon: "message-circle-question",
             group: "people",
+            aliases: &[
+                "human",
+                "human in the loop",
+                "hitl",
+                "approval",
+                "approve",
+                "input",
+                "form",
+                "review",
+                "interrupt",
+                "wait for answer",
+                "confirm",
+                "question",
+                "user",
+            ],
             config_schema: schema_of::<AskConfig>(),
             defaults: json!({"question": "", "into": ""}),
             card: &["/question", "/into"],

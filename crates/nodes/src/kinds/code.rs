@@ -32,6 +32,7 @@ pub enum Language {
 /// Settings of a `code` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Runs JavaScript or Python.")]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["language", "source", "module", "function"], &[("Destinations", &["destinations"]), ("Limits", &["variables", "timeout_ms", "memory_mb"])])))]
 pub struct CodeConfig {
     /// `javascript` runs in a sandbox, `python` in the interpreter of the project.
     #[serde(default)]
@@ -217,6 +218,20 @@ impl NodeKind for Code {
             summary: "Runs JavaScript in a sandbox, or a Python function of the project.",
             icon: "code",
             group: "code",
+            aliases: &[
+                "js",
+                "javascript",
+                "python",
+                "py",
+                "function",
+                "script",
+                "custom",
+                "transform",
+                "lambda",
+                "RunnableLambda",
+                "add_node",
+                "Command",
+            ],
             config_schema: schema_of::<CodeConfig>(),
             defaults: json!({"language": "javascript", "source": "return {};"}),
             card: &["/module", "/function", "/source"],

@@ -33,6 +33,7 @@ const TICK: Duration = Duration::from_secs(1);
 /// Settings of a `delay` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Waits.")]
+#[schemars(extend("x-one-of" = ["seconds", "until"]))]
 pub struct DelayConfig {
     /// An expression that gives how many seconds to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,6 +56,7 @@ impl NodeKind for Delay {
             summary: "Waits for a while, or until a time.",
             icon: "clock",
             group: "state",
+            aliases: &["wait", "sleep", "timer", "pause", "schedule", "until"],
             config_schema: schema_of::<DelayConfig>(),
             defaults: json!({"seconds": "10"}),
             card: &["/seconds", "/until"],

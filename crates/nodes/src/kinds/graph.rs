@@ -24,6 +24,7 @@ pub(crate) const RESULT: &str = "result";
 /// Settings of a `graph` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Runs another graph.")]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["graph"], &[("Input and output", &["input", "output"]), ("Memory", &["remembers"])])))]
 pub struct GraphConfig {
     /// The graph file, seen from this graph's folder.
     #[schemars(title = "Graph", extend("x-editor" = "graph-file"))]
@@ -76,6 +77,21 @@ impl NodeKind for GraphKind {
             summary: "Runs another graph as one step.",
             icon: "workflow",
             group: "code",
+            aliases: &[
+                "sub",
+                "subgraph",
+                "sub-graph",
+                "sub graph",
+                "subworkflow",
+                "sub-workflow",
+                "workflow",
+                "StateGraph",
+                "nested",
+                "call",
+                "module",
+                "component",
+                "compile",
+            ],
             config_schema: schema_of::<GraphConfig>(),
             defaults: json!({"graph": ""}),
             card: &["/graph"],

@@ -28,6 +28,7 @@ use crate::state::reads::track_reads;
 /// Settings of an `http` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Sends a request.")]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["method", "url", "body", "into"], &[("Query and headers", &["query", "headers", "key_variable"]), ("Answer", &["take", "on_status"]), ("Limits", &["timeout_s", "max_kb"])])))]
 pub struct HttpConfig {
     /// What it does to the address.
     #[serde(default)]
@@ -103,6 +104,9 @@ impl NodeKind for Http {
             summary: "Sends a request to a server and takes its answer.",
             icon: "globe",
             group: "code",
+            aliases: &[
+                "api", "request", "rest", "webhook", "fetch", "curl", "url", "get", "post", "web",
+            ],
             config_schema: schema_of::<HttpConfig>(),
             defaults: json!({"url": "https://", "into": ""}),
             card: &["/method", "/url", "/into"],

@@ -32,6 +32,8 @@ const RESULT: &str = "result";
 /// Settings of a `map` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Does something for each item of a list.")]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["items", "as", "expression", "javascript", "graph", "input", "take", "into"], &[("Failures", &["on_error", "errors"]), ("Limits", &["concurrency", "max_items", "timeout_ms"])])))]
+#[schemars(extend("x-one-of" = ["expression", "javascript", "graph"]))]
 pub struct MapConfig {
     /// An expression that gives the list.
     #[schemars(title = "Items", extend("x-editor" = "expression", "examples" = ["state.orders"]))]
@@ -123,6 +125,19 @@ impl NodeKind for MapKind {
             summary: "Does something for each item of a list, several at once.",
             icon: "list-checks",
             group: "code",
+            aliases: &[
+                "foreach",
+                "for each",
+                "loop",
+                "loop over items",
+                "iterate",
+                "parallel",
+                "batch",
+                "split",
+                "Send",
+                "fan out",
+                "map reduce",
+            ],
             config_schema: schema_of::<MapConfig>(),
             defaults: json!({"items": "", "expression": "item", "into": ""}),
             card: &["/items", "/graph", "/into"],

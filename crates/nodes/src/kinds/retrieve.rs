@@ -27,6 +27,7 @@ const TELL: Duration = Duration::from_millis(200);
 /// Settings of a `retrieve` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Searches documents.")]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["folder", "query", "into"], &[("Search", &["mode", "embedding", "limit", "files"]), ("Sections", &["size", "overlap", "text_into"])])))]
 pub struct RetrieveConfig {
     /// Folder or file with documents: inside the graph's own folder, or anywhere by its whole path.
     #[schemars(title = "Folder", extend("x-editor" = "folder"))]
@@ -91,6 +92,20 @@ impl NodeKind for Retrieve {
             summary: "Finds the sections of documents that match a question.",
             icon: "book-open-text",
             group: "knowledge",
+            aliases: &[
+                "rag",
+                "vector",
+                "vector store",
+                "embedding",
+                "search",
+                "documents",
+                "knowledge base",
+                "files",
+                "pdf",
+                "retriever",
+                "similarity",
+                "index",
+            ],
             config_schema: schema_of::<RetrieveConfig>(),
             defaults: json!({"folder": "documents", "query": "", "limit": default_limit(), "into": ""}),
             card: &["/folder", "/query", "/into"],

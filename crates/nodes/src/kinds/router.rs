@@ -20,6 +20,7 @@ use crate::state::reads::track_reads;
 /// Settings of a `router` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Chooses where to go on.")]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["ways", "otherwise", "into"], &[("Choice by a model", &["by_model"])])))]
 pub struct RouterConfig {
     /// What there is to choose from. Without a model the first whose condition is true is chosen.
     #[schemars(title = "Ways")]
@@ -145,6 +146,26 @@ impl NodeKind for RouterKind {
             summary: "Chooses where to go on, by conditions or with a model.",
             icon: "split",
             group: "state",
+            aliases: &[
+                "if",
+                "else",
+                "if else",
+                "switch",
+                "case",
+                "condition",
+                "conditional",
+                "branch",
+                "decision",
+                "choose",
+                "classify",
+                "classifier",
+                "intent",
+                "filter",
+                "add_conditional_edges",
+                "conditional edge",
+                "Command",
+                "goto",
+            ],
             config_schema: schema_of::<RouterConfig>(),
             defaults: json!({"ways": [{"label": "yes", "when": ""}, {"label": "no", "when": ""}], "into": ""}),
             card: &["/into"],

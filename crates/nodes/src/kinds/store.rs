@@ -22,6 +22,7 @@ use crate::state::reads::track_reads;
 /// Settings of a `store` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Uses the long-term memory.")]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["do", "namespace", "key", "value", "query", "into"], &[("Search", &["by", "filter", "limit", "take"]), ("Storage", &["ttl_minutes", "index"])])))]
 pub struct StoreSettings {
     /// What is done: `get` an item, `put` one, `delete` one, `search` for items, or list the `namespaces`.
     #[serde(rename = "do")]
@@ -143,6 +144,18 @@ impl NodeKind for StoreKind {
             summary: "Reads, writes and searches the long-term memory that all threads share.",
             icon: "database",
             group: "knowledge",
+            aliases: &[
+                "long-term memory",
+                "remember",
+                "key value",
+                "database",
+                "BaseStore",
+                "InMemoryStore",
+                "semantic search",
+                "vector",
+                "save",
+                "put",
+            ],
             config_schema: schema_of::<StoreSettings>(),
             defaults: json!({"do": "search", "namespace": ["memories"], "into": ""}),
             card: &["/do", "/namespace", "/into"],

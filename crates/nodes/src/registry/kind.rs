@@ -28,6 +28,8 @@ pub struct KindInfo {
     pub icon: &'static str,
     /// Palette group: `state`, `models`, `code`, `people`, `knowledge`.
     pub group: &'static str,
+    /// What people who come from elsewhere call it: words that a search finds it by.
+    pub aliases: &'static [&'static str],
     /// JSON Schema of `config`, with `title`, `description`, `default` and `x-editor` for the form.
     pub config_schema: Json,
     /// `config` of a new node.

@@ -857,6 +857,7 @@ impl superstep_nodes::NodeKind for Effects {
             summary: "Counts.",
             icon: "box",
             group: "code",
+            aliases: &[],
             config_schema: json!({"type": "object", "properties": {}}),
             defaults: json!({}),
             card: &[],

@@ -93,3 +93,43 @@ fn the_page_names_every_kind_setting_and_filter() {
         );
     }
 }
+
+#[test]
+fn a_form_names_each_of_its_fields_once_and_shows_what_is_needed_first() {
+    for kind in Registry::standard().kinds() {
+        let layout = &kind.config_schema["x-form"];
+        let names = |list: &Json| -> Vec<String> {
+            let items = list.as_array().into_iter().flatten();
+            items.filter_map(Json::as_str).map(str::to_owned).collect()
+        };
+        let properties = kind.config_schema["properties"].as_object().unwrap();
+        let front = names(&layout["front"]);
+        let groups: Vec<String> = (layout["groups"].as_array().into_iter().flatten())
+            .flat_map(|group| names(&group["fields"]))
+            .collect();
+        let mut placed: Vec<&String> = front.iter().chain(&groups).collect();
+        placed.sort();
+        if layout.is_null() {
+            assert!(properties.len() <= 4, "{} has no x-form", kind.kind);
+            continue;
+        }
+        let mut fields: Vec<&String> = properties.keys().collect();
+        fields.sort();
+        assert_eq!(placed, fields, "the form of {}", kind.kind);
+        for name in names(&kind.config_schema["required"]) {
+            assert!(front.contains(&name), "{}: {name} is needed", kind.kind);
+        }
+    }
+}
+
+#[test]
+fn every_kind_is_found_by_other_names_than_its_own() {
+    for kind in Registry::standard().kinds() {
+        assert!(kind.aliases.len() >= 3, "{}", kind.kind);
+        let mut seen = std::collections::BTreeSet::new();
+        for alias in kind.aliases {
+            assert!(seen.insert(alias.to_lowercase()), "{}: {alias} twice", kind.kind);
+            assert_ne!(alias.to_lowercase(), kind.title.to_lowercase(), "{}", kind.kind);
+        }
+    }
+}

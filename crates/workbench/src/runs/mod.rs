@@ -9,6 +9,7 @@ pub(crate) mod attempts;
 mod begin;
 mod breakpoints;
 pub(crate) mod effects;
+mod evaluate;
 pub(crate) mod exchanges;
 pub(crate) mod jobs;
 pub(crate) mod node_test;

@@ -24,6 +24,7 @@ macro_rules! for_each_command {
             "graph.inside" => graph_inside(ReadInside) -> InsideView,
             "graph.types" => graph_types(ReadTypes) -> StateTypes,
             "node.test" => node_test(TestNode) -> NodeTested,
+            "expression.evaluate" => expression_evaluate(Evaluate) -> Evaluated,
             "breakpoints.get" => breakpoints_get(ReadBreakpoints) -> Breakpoints,
             "breakpoints.set" => breakpoints_set(Breakpoints) -> Breakpoints,
             "breakpoint.check" => breakpoint_check(CheckBreakpoint) -> Empty,

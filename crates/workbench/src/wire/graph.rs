@@ -338,11 +338,14 @@ pub struct NodeKind {
     pub icon: String,
     /// Palette group: `state`, `models`, `code`, `people`, `knowledge`.
     pub group: String,
+    /// What people who come from elsewhere call it, for searches.
+    pub aliases: Vec<String>,
     /// JSON Schema of `config`. Properties carry `title`, `description`, `default` and `x-editor`
     /// (`expression`, `template`, `code`, `state-key`, `state-keys`, `schema`, `folder`, `graph-file`, `text`, `choices`,
     /// `assignments`, `script`), `x-if` (shown only while the fields beside it have these values: one, one of a list, or
     /// any, `*`), `x-leads-to` (names a node to go to without an edge, while the fields beside it have these values) and
-    /// `x-takes` (a state key that takes the value of the field beside it with this name).
+    /// `x-takes` (a state key that takes the value of the field beside it with this name). The schema itself carries
+    /// `x-form`: `front`, the fields that are shown at first, and `groups` of the others, each with `title` and `fields`.
     #[ts(type = "any")]
     pub config_schema: Json,
     /// `config` of a new node.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Breakpoint, CheckpointRef, Json, Problem, RunStop, TaskView};
+use super::{Breakpoint, CheckpointRef, Json, Problem, RunStop, TaskView, ValueView};
 
 /// What a run does first.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -312,6 +312,45 @@ pub struct TestNode {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub work: Option<String>,
+}
+
+/// `expression.evaluate`: what an expression or a template of a graph gives with a state.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Evaluate {
+    /// An open document.
+    pub graph_id: String,
+    /// The expression or template.
+    pub text: String,
+    /// It is a template, which gives text.
+    #[serde(default)]
+    pub template: bool,
+    /// Take the state of this checkpoint; without it, what the state keys begin with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub at: Option<CheckpointRef>,
+    /// State keys and their values; they take the place of the checkpoint's.
+    #[serde(default)]
+    #[ts(type = "Record<string, any>")]
+    pub state: BTreeMap<String, Json>,
+    /// Names that are seen beside the state, such as the item of a list.
+    #[serde(default)]
+    #[ts(type = "Record<string, any>")]
+    pub variables: BTreeMap<String, Json>,
+}
+
+/// Answer of `expression.evaluate`: one of the two.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Evaluated {
+    /// What it gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub value: Option<ValueView>,
+    /// Why it gives nothing with this state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub message: Option<String>,
 }
 
 /// Answer of `node.test`.

@@ -8,6 +8,7 @@ mod claims;
 mod data_folder;
 mod documents;
 mod effects;
+mod evaluate;
 mod exchanges;
 #[cfg(unix)]
 mod handed;

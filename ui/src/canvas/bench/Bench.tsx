@@ -42,6 +42,7 @@ const KIND: NodeKind = {
   summary: "",
   icon: "equal",
   group: "state",
+  aliases: [],
   configSchema: {},
   defaults: {},
   card: ["/set"],

@@ -9,6 +9,8 @@ import { Select } from "../Select";
 import { TextField } from "../TextField";
 import { useForm, beginning, type FieldProps } from "./form";
 import { absentText } from "./absent";
+import { Drawer } from "./Drawer";
+import { arranged, countSet } from "./layout";
 import { shownProperties, controlFor, escapeToken, labelOf, type Json, type Schema } from "./schema";
 import { cardBodyClass, fieldCardClass, cardHeadClass, groupClass, itemsClass } from "../recipes";
 
@@ -88,32 +90,39 @@ export function ObjectField({
     />
   );
 
+  const layout = arranged(schema, shownProperties(properties, object));
+  const isRival = (name: string) => rivals.some(([rival]) => rival === name);
+  const choice = rivals.length > 0 && (
+    <Field key="x-one-of" label={t("forms.schema.oneOf")}>
+      <div className={itemsClass}>
+        <Select
+          value={chosen[0] ?? ""}
+          disabled={readOnly}
+          options={[
+            ...(chosen.length === 0 ? [{ value: "", label: t("forms.notSet"), absent: true }] : []),
+            ...rivals.map(([name, property]) => ({ value: name, label: labelOf(name, property) })),
+          ]}
+          onChange={(name) => {
+            if (name !== chosen[0]) choose(name);
+          }}
+        />
+        {rivals.filter(([name]) => name === chosen[0]).map((rival) => field(rival, true))}
+      </div>
+    </Field>
+  );
+  // The choice stands where the first of its fields would.
+  const firstRival = layout.front.findIndex(([name]) => isRival(name));
+  const front = layout.front.map((entry, index) =>
+    index === firstRival ? choice : isRival(entry[0]) ? null : field(entry),
+  );
+
   const body = (
     <>
       {properties.length === 0 && others.length === 0 && extra === null && (
         <p className="text-xs/inherit text-text-3">{t("forms.schema.noFields")}</p>
       )}
-      {shownProperties(properties, object)
-        .filter((shown) => !rivals.some(([name]) => name === shown[0]))
-        .map((shown) => field(shown))}
-      {rivals.length > 0 && (
-        <Field label={t("forms.schema.oneOf")}>
-          <div className={itemsClass}>
-            <Select
-              value={chosen[0] ?? ""}
-              disabled={readOnly}
-              options={[
-                ...(chosen.length === 0 ? [{ value: "", label: t("forms.notSet"), absent: true }] : []),
-                ...rivals.map(([name, property]) => ({ value: name, label: labelOf(name, property) })),
-              ]}
-              onChange={(name) => {
-                if (name !== chosen[0]) choose(name);
-              }}
-            />
-            {rivals.filter(([name]) => name === chosen[0]).map((rival) => field(rival, true))}
-          </div>
-        </Field>
-      )}
+      {front}
+      {firstRival < 0 && choice}
       {others.map((name, index) => (
         <EntryField
           // The place, not the name: renaming must not take the focus away.
@@ -134,6 +143,26 @@ export function ObjectField({
           <Button size="small" icon={<Plus size={13} aria-hidden />} onClick={addEntry}>
             {t("forms.schema.addEntry")}
           </Button>
+        </div>
+      )}
+      {layout.groups.length > 0 && (
+        <div className="flex flex-col min-w-0 last:[&>section]:border-b-0">
+          {layout.groups.map((group) => {
+            const at = group.fields.map(([name]) => `${pointer}/${escapeToken(name)}`);
+            const below = (place: string | null) =>
+              place !== null && at.some((own) => place === own || place.startsWith(`${own}/`));
+            return (
+              <Drawer
+                key={group.title}
+                title={group.title}
+                set={countSet(group.fields, object)}
+                invalid={at.some((own) => form.isInvalid(own))}
+                asked={below(form.reveal)}
+              >
+                {() => group.fields.map((entry) => field(entry))}
+              </Drawer>
+            );
+          })}
         </div>
       )}
     </>

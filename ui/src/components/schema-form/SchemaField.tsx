@@ -65,7 +65,10 @@ export function SchemaField(props: FieldProps) {
       <div
         className={cx(options.switchLike === true && "flex")}
         data-control
-        onBlur={onBlur}
+        onBlur={(event) => {
+          // A field inside of this one reports itself.
+          if (event.target.closest("[data-control]") === event.currentTarget) onBlur();
+        }}
         data-testid={pointer === "" ? undefined : formsIds.field(`${form.pointerPrefix}${pointer}`)}
       >
         {inside}

@@ -1,55 +1,47 @@
 /** Editors that fields ask for by `x-editor` in every form. */
+import { isError } from "../Field";
 import { ExpressionField } from "../ExpressionField";
 import { TemplateField } from "../TemplateField";
 import { MessagesEditor } from "./MessagesEditor";
 import type { FieldEditorProps, FormEditors } from "./form";
+import { Enlarged } from "./Enlarged";
 import { placeholderOf } from "./absent";
 
-function ExpressionEditor({
-  schema,
-  value,
-  onChange,
-  stateKeys,
-  variables,
-  readOnly,
-  problems,
-  onBlur,
-}: FieldEditorProps) {
+function ExpressionEditor(props: FieldEditorProps) {
+  const { schema, value, onChange, stateKeys, variables, readOnly, problems, onBlur } = props;
+  const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
   return (
-    <ExpressionField
-      value={typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value)}
-      onChange={(text) => onChange(text === "" ? undefined : text)}
-      keys={stateKeys}
-      variables={variables}
-      readOnly={readOnly}
-      placeholder={placeholderOf(schema)}
-      error={problems[0]?.message}
-      onBlur={onBlur}
-    />
+    <Enlarged {...props} text={text} mode="expression">
+      <ExpressionField
+        value={text}
+        onChange={(text) => onChange(text === "" ? undefined : text)}
+        keys={stateKeys}
+        variables={variables}
+        readOnly={readOnly}
+        placeholder={placeholderOf(schema)}
+        error={problems.find(isError)?.message}
+        onBlur={onBlur}
+      />
+    </Enlarged>
   );
 }
 
-function TemplateEditor({
-  schema,
-  value,
-  onChange,
-  stateKeys,
-  variables,
-  readOnly,
-  problems,
-  onBlur,
-}: FieldEditorProps) {
+function TemplateEditor(props: FieldEditorProps) {
+  const { schema, value, onChange, stateKeys, variables, readOnly, problems, onBlur } = props;
+  const text = typeof value === "string" ? value : "";
   return (
-    <TemplateField
-      value={typeof value === "string" ? value : ""}
-      onChange={(text) => onChange(text === "" ? undefined : text)}
-      keys={stateKeys}
-      variables={variables}
-      readOnly={readOnly}
-      placeholder={placeholderOf(schema)}
-      error={problems[0]?.message}
-      onBlur={onBlur}
-    />
+    <Enlarged {...props} text={text} mode="template">
+      <TemplateField
+        value={text}
+        onChange={(text) => onChange(text === "" ? undefined : text)}
+        keys={stateKeys}
+        variables={variables}
+        readOnly={readOnly}
+        placeholder={placeholderOf(schema)}
+        error={problems.find(isError)?.message}
+        onBlur={onBlur}
+      />
+    </Enlarged>
   );
 }
 

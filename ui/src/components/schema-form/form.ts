@@ -1,6 +1,7 @@
 /** What the fields of a form share: the form's settings, and what each field is given. */
 import { createContext, useContext, type ComponentType } from "react";
 import type { FieldProblem } from "../Field";
+import type { Mode } from "../code/editor";
 import type { KeyInfo, Variable } from "../code/jinja";
 import { blankValue, initialValue, type Json, type Schema } from "./schema";
 
@@ -23,7 +24,34 @@ export interface FieldEditorProps {
 export type FieldEditor = ComponentType<FieldEditorProps> & { nested?: boolean };
 export type FormEditors = Readonly<Record<string, FieldEditor>>;
 
+export interface LiveValueProps {
+  text: string;
+  template: boolean;
+  /** Nothing is known to be wrong with the text. */
+  valid: boolean;
+}
+
+export interface LargeEditorProps extends Pick<
+  FieldEditorProps,
+  "onChange" | "stateKeys" | "variables" | "readOnly" | "problems"
+> {
+  node: string;
+  /** Label of the field. */
+  title: string;
+  mode: Mode;
+  text: string;
+  onClose(): void;
+}
+
+/** What the place around a form adds to its fields of text and code. */
+export interface Workplace {
+  readonly node: string;
+  readonly LiveValue: ComponentType<LiveValueProps>;
+  readonly Large: ComponentType<LargeEditorProps>;
+}
+
 export interface FormSettings {
+  workplace?: Workplace | undefined;
   /** Draws one value, with everything inside of it: a field of several values draws these with it. */
   Nested: ComponentType<FieldProps>;
   root: Schema;
@@ -39,6 +67,10 @@ export interface FormSettings {
   /** Problems anywhere below, for editors that do not draw them. */
   problemsBelow(pointer: string): FieldProblem[];
   problemsInside(pointer: string): boolean;
+  /** Is there an error at a place or below it? */
+  isInvalid(pointer: string): boolean;
+  /** The field that was asked for: what folds it away opens. */
+  reveal: string | null;
 }
 
 export const FormContext = createContext<FormSettings | null>(null);

@@ -50,6 +50,11 @@ export interface Schema {
   "x-if"?: Record<string, Json>;
   /** Of these fields only one may be there. */
   "x-one-of"?: string[];
+  /** Fields that are shown at first, and the groups that the others are folded into. */
+  "x-form"?: {
+    readonly front?: readonly string[];
+    readonly groups?: readonly { readonly title: string; readonly fields: readonly string[] }[];
+  };
   /** Names a node to go on with, while the fields beside it have these values. */
   "x-leads-to"?: Record<string, Json>;
   /** A state key that takes the value of the field beside it with this name. */

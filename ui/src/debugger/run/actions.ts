@@ -11,6 +11,7 @@ import { rpc } from "../../ipc/client";
 import { doc, flush, useDocumentState } from "../../document/store";
 import { t, tn } from "../../lib/texts";
 import { KEYMAP } from "../../state/keymap";
+import { endCalm } from "../../state/calm";
 import { useSession } from "../../state/session";
 import { showProblem, showToast } from "../../state/toasts";
 import { isBusyElsewhere, takingOver } from "../../state/take-over";
@@ -141,6 +142,7 @@ async function start({ action, threadId, step, task, from }: Start): Promise<boo
     await flush();
     const session = useSession.getState();
     if (errorCount() > 0) {
+      endCalm();
       showProblems();
       const problems = errorCount();
       showToast({
@@ -238,6 +240,7 @@ async function runInput(options: { step?: Step; target?: "new" | "thread" } = {}
   if (errorCount() > 0) {
     await flush();
     if (errorCount() > 0) {
+      endCalm();
       showProblems();
       return false;
     }
@@ -300,6 +303,7 @@ export async function primary(options: { step?: Step } = {}): Promise<void> {
   if (controls.blocked) {
     await flush();
     if (errorCount() > 0) {
+      endCalm();
       showProblems();
       return;
     }

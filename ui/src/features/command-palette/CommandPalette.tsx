@@ -5,7 +5,8 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { CornerDownRight, FileClock, GalleryVerticalEnd, Link, Milestone, Zap } from "lucide-react";
 import { useCallback, useEffect, useId, useMemo, useState, type KeyboardEvent, type ReactNode } from "react";
-import { focusNode } from "../../canvas/actions";
+import { addNodeAt, focusNode } from "../../canvas/actions";
+import { KindIcon } from "../../components/KindIcon";
 import { Kbd } from "../../components/Kbd";
 import { openMoment } from "../../debugger/run/open-moment";
 import { doc, openGraph, useDocumentState } from "../../document/store";
@@ -18,7 +19,7 @@ import { momentOf } from "../../state/moments";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
 import { goToStep } from "../timeline";
-import { actionsOf, firstChosen, rankEntries, type Ranked } from "./ranking";
+import { actionsOf, firstChosen, kindEntries, rankEntries, type Ranked } from "./ranking";
 
 interface Entry extends Ranked {
   readonly shortcut?: string | undefined;
@@ -226,6 +227,18 @@ function useEntries(): Entry[] {
       ...action,
       icon: <Zap size={14} aria-hidden />,
     }));
+    const kinds =
+      graphId === null
+        ? []
+        : kindEntries(appInfo?.kinds ?? []).map((entry) => ({
+            ...entry,
+            icon: <KindIcon icon={entry.icon} size={14} />,
+            run: () => {
+              const session = useSession.getState();
+              if (session.use !== "design") session.setUse("design");
+              requestAnimationFrame(() => addNodeAt(entry.kind));
+            },
+          }));
     const nodes =
       graphId === null
         ? []
@@ -271,6 +284,6 @@ function useEntries(): Entry[] {
         session.setCursor({ threadId: thread.threadId, checkpointId: null });
       },
     }));
-    return [...actions, ...nodes, ...recents, ...switches, ...examples];
+    return [...actions, ...kinds, ...nodes, ...recents, ...switches, ...examples];
   }, [commands, appInfo, graphId, threads]);
 }

@@ -2,7 +2,9 @@
  * The order of the command palette, and which entry `Enter` takes. What destroys something comes last and is chosen by
  * nobody but the person: by its name, or by going to it.
  */
-import { fuzzyScore } from "../../components/fuzzy";
+import { fuzzyScore, plainName } from "../../components/fuzzy";
+import type { NodeKind } from "../../ipc/bindings/NodeKind";
+import { t } from "../../lib/texts";
 import { commandNames } from "../../lib/texts/command-names";
 import type { Command } from "../../state/commands";
 
@@ -45,6 +47,18 @@ export function actionsOf(commands: readonly Command[]) {
     }));
 }
 
+/** The node kinds, to be added: by their own names and by those that people bring along. */
+export function kindEntries(kinds: readonly NodeKind[]) {
+  return kinds.map(({ kind, title, icon, aliases }) => ({
+    id: `kind:${kind}`,
+    kind,
+    icon,
+    group: t("forms.search.new"),
+    title: t("forms.command.addKind", { kind: title }),
+    names: [title, ...aliases],
+  }));
+}
+
 /** The entries that fit, best first. Without a query what was used last comes first. */
 export function rankEntries<E extends Ranked>(
   entries: readonly E[],
@@ -71,9 +85,10 @@ export function firstChosen(found: readonly Ranked[], query: string): number {
 }
 
 function scoreOf(entry: Ranked, query: string): number {
-  const wanted = query.trim().toLowerCase();
+  const wanted = plainName(query);
   const ofName = (name: string) =>
-    fuzzyScore([name], query) + (name.toLowerCase() === wanted ? WHOLE : -NAME);
+    Math.max(fuzzyScore([name], query), fuzzyScore([plainName(name)], wanted)) +
+    (plainName(name) === wanted ? WHOLE : -NAME);
   const best = Math.max(
     fuzzyScore([entry.title, entry.text ?? "", entry.group], query),
     ...[entry.title, ...(entry.names ?? [])].map(ofName),

@@ -1,6 +1,6 @@
 /** One node: its name, its settings from the kind's schema, and what the debugger knows of it. */
 import { Copy, FlaskConical, MoreHorizontal, Trash2, Workflow } from "lucide-react";
-import { useId, useMemo, useState, type ComponentType } from "react";
+import { useCallback, useId, useMemo, useState, type ComponentType } from "react";
 import { Badge } from "../../components/Badge";
 import { deleteEverywhere, renameEverywhere } from "../../canvas/records";
 import { Button } from "../../components/Button";
@@ -23,10 +23,13 @@ import { runCommand } from "../../state/commands";
 import { KEYMAP } from "../../state/keymap";
 import { quickFixOf } from "../../document/quick-fixes";
 import { useSession } from "../../state/session";
+import { leaveField, useCalm } from "../../state/calm";
 import { askForTest } from "../../state/node-test";
 import { showProblem } from "../../state/toasts";
 import { PolicySection } from "./PolicySection";
 import { EDITORS } from "./editors";
+import { LargeEditor } from "./LargeEditor";
+import { LiveValue } from "./LiveValue";
 import { useContextVariables, useKeyInfos } from "./keys";
 import { problemsOf } from "./problems";
 import { inspectorHeadClass, sectionClass } from "../../components/recipes";
@@ -45,6 +48,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
   const recordId = `node:${name}`;
   const record = useRecord(recordId);
   const diagnostics = useDiagnostics(recordId);
+  const calm = useCalm(name);
   const kinds = useSession((state) => state.appInfo?.kinds);
   const keys = useKeyInfos(name);
   const variables = useContextVariables();
@@ -61,18 +65,23 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
           pointer: (each.pointer ?? "").slice("/config".length),
           message: each.message,
           remedy: each.remedy,
-          severity: each.severity,
+          severity: calm(each.pointer ?? "") ? ("hint" as const) : each.severity,
           action: quickFixOf(each.code, recordId),
         })),
-    [diagnostics, recordId],
+    [diagnostics, recordId, calm],
   );
+  const reveal = useSession(({ pendingFocus }) =>
+    pendingFocus?.record === recordId ? (pendingFocus.pointer ?? "").replace(/^\/config/, "") : null,
+  );
+  const workplace = useMemo(() => ({ node: name, LiveValue, Large: LargeEditor }), [name]);
+  const leave = useCallback((pointer: string) => leaveField(name, `/config${pointer}`), [name]);
   const others = problemsOf(
     diagnostics,
     (pointer) =>
       !/^\/(config\/|retry|timeout|cache|defer|fallback|effect|concurrency|max_visits)/.test(pointer) &&
       pointer !== "/title" &&
       pointer !== "/description",
-  );
+  ).map((problem) => (calm("") ? { ...problem, severity: "hint" as const } : problem));
 
   if (record === undefined) return null;
   const set = (pointer: string, value: Json | undefined, what: string) =>
@@ -206,6 +215,9 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
             check="never"
             title={t("forms.inspector.config")}
             pointerPrefix="/config"
+            reveal={reveal}
+            workplace={workplace}
+            onLeave={leave}
           />
         )}
       </section>

@@ -6,9 +6,11 @@ import { Checkbox } from "../../components/Checkbox";
 import { CodeEditor } from "../../components/CodeEditor";
 import { Combobox } from "../../components/Combobox";
 import { ExpressionField } from "../../components/ExpressionField";
+import { isError } from "../../components/Field";
 import { IconButton } from "../../components/IconButton";
 import { InlineCode } from "../../components/InlineCode";
 import { JsonEditor } from "../../components/JsonEditor";
+import { Enlarged } from "../../components/schema-form/Enlarged";
 import { escapeToken } from "../../components/schema-form/schema";
 import { SchemaBuilder } from "../../components/schema-form/SchemaBuilder";
 import type { FieldEditor, FieldEditorProps, FormEditors } from "../../components/SchemaForm";
@@ -20,6 +22,7 @@ import { hasEnding, joinPath, resolvePath, splitPath } from "../../lib/path";
 import { t } from "../../lib/texts";
 import { showProblem } from "../../state/toasts";
 import { showTypes } from "../state-schema";
+import { ChoicesEditor } from "./ChoicesEditor";
 import { MakeKey, StateKeyEditor } from "./StateKeyEditor";
 import { cardBodyClass, cardClass, cardHeadClass, itemsClass, problemsClass } from "../../components/recipes";
 import { cx } from "../../components/cx";
@@ -137,16 +140,27 @@ const AssignmentsEditor: FieldEditor = function AssignmentsEditor({
                   aria-label={t("forms.editor.valueOf", { name })}
                 />
               ) : (
-                <ExpressionField
-                  value={item}
-                  onChange={(next) => put(name, next)}
-                  keys={stateKeys}
+                <Enlarged
+                  schema={{ title: name }}
+                  text={item}
+                  mode="expression"
+                  onChange={(next) => put(name, next ?? "")}
+                  stateKeys={stateKeys}
                   variables={variables}
                   readOnly={readOnly}
-                  error={problems[0]?.message}
-                  onBlur={onBlur}
-                  aria-label={t("forms.editor.valueOf", { name })}
-                />
+                  problems={problems}
+                >
+                  <ExpressionField
+                    value={item}
+                    onChange={(next) => put(name, next)}
+                    keys={stateKeys}
+                    variables={variables}
+                    readOnly={readOnly}
+                    error={problems.find(isError)?.message}
+                    onBlur={onBlur}
+                    aria-label={t("forms.editor.valueOf", { name })}
+                  />
+                </Enlarged>
               )}
               {problems.length > 0 && (
                 <ul className={problemsClass}>
@@ -241,30 +255,26 @@ function KeyName({
   );
 }
 
-function CodeFieldEditor({
-  schema,
-  value,
-  onChange,
-  stateKeys,
-  readOnly,
-  problems,
-  onBlur,
-}: FieldEditorProps) {
+function CodeFieldEditor(props: FieldEditorProps) {
+  const { schema, value, onChange, stateKeys, readOnly, problems, onBlur } = props;
   const language = schema["x-language"] === "python" ? "python" : "javascript";
+  const text = typeof value === "string" ? value : "";
   return (
     <div className={itemsClass}>
-      <CodeEditor
-        mode={language}
-        lineNumbers
-        minLines={8}
-        maxLines={28}
-        value={typeof value === "string" ? value : ""}
-        onChange={onChange}
-        keys={stateKeys}
-        readOnly={readOnly}
-        invalid={problems.some((problem) => problem.severity !== "warning")}
-        onBlur={onBlur}
-      />
+      <Enlarged {...props} text={text} mode={language}>
+        <CodeEditor
+          mode={language}
+          lineNumbers
+          minLines={8}
+          maxLines={28}
+          value={text}
+          onChange={onChange}
+          keys={stateKeys}
+          readOnly={readOnly}
+          invalid={problems.some(isError)}
+          onBlur={onBlur}
+        />
+      </Enlarged>
       <div className="empty:hidden">
         <Button
           size="small"
@@ -418,6 +428,7 @@ export const EDITORS: FormEditors = {
   schema: SchemaEditor,
   folder: FolderEditor,
   "graph-file": GraphFileEditor,
+  choices: ChoicesEditor,
 };
 
 /** Names of the nodes that an edge may lead to. */

@@ -1,29 +1,32 @@
 /**
- * The search that opens on an empty spot of the canvas and where a wire is dropped: new nodes by kind, and, for a wire,
- * the nodes that are there already.
+ * The search that opens on an empty spot of the canvas and where a wire is dropped: new nodes by kind and by what people
+ * call them, patterns, graphs of the folder, and, for a wire, the nodes that are there already.
  */
 import { Flag, Play } from "lucide-react";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import type { NodeSearchProps } from "../../canvas/NodeSearchSlot";
-import { fuzzyFilter } from "../../components/fuzzy";
+import { Button } from "../../components/Button";
 import { KindIcon } from "../../components/KindIcon";
 import { doc } from "../../document/store";
 import { END, START, nodeOf } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { kindGroups } from "./groups";
+import { addGraph } from "../../canvas/actions";
+import { useAddable, type Addable } from "./addable";
+import { ranked, type Findable } from "./ranking";
+import { countUse } from "./use-counts";
 import { menuHeadingClass, popupClass } from "../../components/recipes";
 import { cx } from "../../components/cx";
 
-interface Entry {
-  id: string;
-  group: string;
-  title: string;
-  text: string;
-  icon: string;
+interface Entry extends Findable {
+  readonly id: string;
+  readonly group: string;
+  readonly icon: string;
   run(): void;
 }
+
+const NO_WORDS: readonly string[] = [];
 
 const WIDTH = 300;
 const HEIGHT = 360;
@@ -53,17 +56,14 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
     });
   }, [at.x, at.y, query]);
 
+  const addable = useAddable(fromWire);
   const entries = useMemo<Entry[]>(() => {
-    const made: Entry[] = kindGroups(kinds ?? []).flatMap((group) =>
-      group.kinds.map((kind) => ({
-        id: `kind:${kind.kind}`,
-        group: t("forms.search.new"),
-        title: kind.title,
-        text: kind.summary,
-        icon: kind.icon,
-        run: () => onPick(kind.kind),
-      })),
-    );
+    const add = ({ id, add: what }: Addable) => {
+      countUse(id);
+      if ("pattern" in what) addGraph(what.pattern.name, what.pattern.records);
+      else onPick(what.kind, what.config);
+    };
+    const made = addable.map((item) => ({ ...item, run: () => add(item) }));
     if (!fromWire || !onConnectTo) return made;
     const iconOf = (node: string) =>
       kinds?.find((kind) => kind.kind === nodeOf(doc.get(`node:${node}`)).kind)?.icon ?? "box";
@@ -74,6 +74,7 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
             group: t("forms.search.existing"),
             title: t("forms.end"),
             text: t("forms.search.endText"),
+            words: NO_WORDS,
             icon: END,
             run: () => onConnectTo(END),
           }
@@ -82,6 +83,7 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
             group: t("forms.search.existing"),
             title: t("forms.start"),
             text: t("forms.search.startText"),
+            words: NO_WORDS,
             icon: START,
             run: () => onConnectTo(START),
           };
@@ -90,13 +92,15 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
       group: t("forms.search.existing"),
       title: node,
       text: node === fromWire.node ? t("forms.search.itself") : "",
+      words: NO_WORDS,
       icon: iconOf(node),
       run: () => onConnectTo(node),
     }));
     return [...made, end, ...there];
-  }, [kinds, fromWire, onPick, onConnectTo]);
+  }, [addable, kinds, fromWire, onPick, onConnectTo]);
 
-  const found = fuzzyFilter(entries, query, (entry) => [entry.title, entry.text]).slice(0, MOST);
+  const searching = query.trim() !== "";
+  const found = (searching ? ranked(entries, query) : entries).slice(0, MOST);
   const chosen = Math.min(active, found.length - 1);
   useEffect(() => {
     document.getElementById(`${listId}${chosen}`)?.scrollIntoView({ block: "nearest" });
@@ -151,13 +155,23 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
           aria-label={t("forms.search.label")}
         >
           {found.length === 0 && (
-            <p className="not-empty:py-2 not-empty:px-3 not-empty:text-xs/inherit not-empty:text-text-2">
+            <div className="flex items-center justify-between gap-2 py-1.5 px-2 text-xs/inherit text-text-2">
               {t("forms.search.none")}
-            </p>
+              <Button
+                size="small"
+                variant="ghost"
+                onClick={() => {
+                  setQuery("");
+                  input.current?.focus();
+                }}
+              >
+                {t("forms.search.all")}
+              </Button>
+            </div>
           )}
           {found.map((entry, index) => (
             <div key={entry.id}>
-              {query.trim() === "" && entry.group !== found[index - 1]?.group && fromWire !== undefined && (
+              {!searching && entry.group !== found[index - 1]?.group && (
                 <p className={menuHeadingClass}>{entry.group}</p>
               )}
               <div

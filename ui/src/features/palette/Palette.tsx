@@ -1,17 +1,19 @@
 /** The node kinds. A click puts one into the view; a drag carries it to its place. */
-import { Search, Workflow } from "lucide-react";
+import { Search } from "lucide-react";
 import { useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import { addGraph, addNodeAt, dragKind, overCanvas } from "../../canvas/actions";
+import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
-import { fuzzyFilter } from "../../components/fuzzy";
 import { KindIcon } from "../../components/KindIcon";
 import { TextField } from "../../components/TextField";
-import type { Example } from "../../ipc/bindings/Example";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { kindGroups } from "./groups";
+import { useAddable, type Addable } from "./addable";
+import { ranked } from "./ranking";
+import { countUse } from "./use-counts";
 import { panelBarClass, panelClass } from "../../components/recipes";
 
 const paletteHeadingClass = "pt-1 px-2 pb-0.5 text-2xs font-semibold text-text-3";
@@ -23,25 +25,29 @@ const paletteIconClass =
 /** How far the pointer must go before a press becomes a drag. */
 const DRAG_START = 4;
 
-const NONE: readonly Example[] = [];
-
 export interface PaletteProps {
   onPick?: (kind: string) => void;
 }
 
 export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProps) {
   const kinds = useSession((state) => state.appInfo?.kinds);
-  const examples = useSession((state) => state.appInfo?.examples);
   const [query, setQuery] = useState("");
   const list = useRef<HTMLDivElement>(null);
-  const found = fuzzyFilter(kinds ?? [], query, (kind) => [kind.title, kind.kind, kind.summary]);
-  // What an example needs beside its graph would not come along.
-  const patterns = fuzzyFilter(examples?.filter((example) => example.alone) ?? NONE, query, (example) => [
-    example.name,
-    example.id,
-    example.summary,
-  ]);
-  const groups = query.trim() === "" ? kindGroups(found) : [{ id: "found", title: "", kinds: found }];
+  const addable = useAddable();
+  const searching = query.trim() !== "";
+  const found = searching ? ranked(addable, query) : addable;
+  const kindOf = ({ id }: Addable) => kinds?.find((kind) => id === `kind:${kind.kind}`);
+  const foundKinds = found.flatMap((item) => kindOf(item) ?? []);
+  const groups = searching ? [{ id: "found", title: "", kinds: foundKinds }] : kindGroups(foundKinds);
+  const graphs = found.filter((item) => item.id.startsWith("graph:"));
+  const patterns = found.filter((item) => "pattern" in item.add);
+
+  const add = (item: Addable) => {
+    countUse(item.id);
+    if ("pattern" in item.add) addGraph(item.add.pattern.name, item.add.pattern.records);
+    else if (item.add.config) addNodeAt(item.add.kind, undefined, item.add.config);
+    else onPick(item.add.kind);
+  };
 
   const walk = (event: KeyboardEvent<HTMLElement>) => {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
@@ -64,13 +70,21 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
           onChange={setQuery}
           onKeyDown={walk}
           onCommit={() => {
-            if (found[0]) onPick(found[0].kind);
+            if (searching && found[0]) add(found[0]);
           }}
         />
       </div>
       <div className="flex-1 min-h-0 overflow-x-hidden overflow-y-auto px-2 pb-3" ref={list} onKeyDown={walk}>
-        {found.length === 0 && patterns.length === 0 && (
-          <EmptyState compact title={t("forms.palette.none")}>
+        {found.length === 0 && (
+          <EmptyState
+            compact
+            title={t("forms.palette.none")}
+            action={
+              <Button size="small" onClick={() => setQuery("")}>
+                {t("forms.search.all")}
+              </Button>
+            }
+          >
             {t("forms.palette.noneHelp")}
           </EmptyState>
         )}
@@ -82,37 +96,73 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
           >
             {group.title !== "" && <h2 className={paletteHeadingClass}>{group.title}</h2>}
             {group.kinds.map((kind) => (
-              <PaletteRow key={kind.kind} kind={kind} onPick={onPick} />
+              <PaletteRow
+                key={kind.kind}
+                kind={kind}
+                onPick={() => {
+                  countUse(`kind:${kind.kind}`);
+                  onPick(kind.kind);
+                }}
+              />
             ))}
           </section>
         ))}
-        {patterns.length > 0 && (
-          <section className="[&+&]:mt-2" aria-label={t("forms.palette.patterns")}>
-            <h2 className={paletteHeadingClass} title={t("forms.palette.patternsHelp")}>
-              {t("forms.palette.patterns")}
-            </h2>
-            {patterns.map((example) => (
-              <button
-                key={example.id}
-                type="button"
-                className={paletteRowClass}
-                data-testid={formsIds.pattern(example.id)}
-                onClick={() => addGraph(example.name, example.records)}
-              >
-                <span className={paletteIconClass}>
-                  <Workflow size={16} aria-hidden />
-                </span>
-                <span className="flex flex-col min-w-0">
-                  <span className="font-medium leading-4.5">{example.name}</span>
-                  <span className="text-2xs/[15px] text-text-3 text-pretty">{example.summary}</span>
-                </span>
-              </button>
-            ))}
-          </section>
-        )}
+        <Others
+          title={t("forms.palette.patterns")}
+          help={t("forms.palette.patternsHelp")}
+          items={patterns}
+          onAdd={add}
+        />
+        <Others
+          title={t("forms.search.graphs")}
+          help={t("forms.search.graphText")}
+          items={graphs}
+          onAdd={add}
+        />
         <p className="pt-3 px-2 text-2xs text-text-3 text-pretty">{t("forms.palette.help")}</p>
       </div>
     </div>
+  );
+}
+
+/** What is added by a click and not dragged. */
+function Others({
+  title,
+  help,
+  items,
+  onAdd,
+}: {
+  title: string;
+  help: string;
+  items: readonly Addable[];
+  onAdd(item: Addable): void;
+}) {
+  if (items.length === 0) return null;
+  return (
+    <section className="[&+&]:mt-2" aria-label={title}>
+      <h2 className={paletteHeadingClass} title={help}>
+        {title}
+      </h2>
+      {items.map((item) => (
+        <button
+          key={item.id}
+          type="button"
+          className={paletteRowClass}
+          data-testid={
+            "pattern" in item.add ? formsIds.pattern(item.add.pattern.id) : formsIds.searchEntry(item.id)
+          }
+          onClick={() => onAdd(item)}
+        >
+          <span className={paletteIconClass}>
+            <KindIcon icon={item.icon} />
+          </span>
+          <span className="flex flex-col min-w-0">
+            <span className="font-medium leading-4.5">{item.title}</span>
+            <span className="text-2xs/[15px] text-text-3 text-pretty">{item.text}</span>
+          </span>
+        </button>
+      ))}
+    </section>
   );
 }
 

@@ -9,6 +9,7 @@ const kind = (name: string, properties: object): NodeKind => ({
   summary: "",
   icon: "box",
   group: "state",
+  aliases: [],
   configSchema: { properties },
   defaults: {},
   card: [],

@@ -23,6 +23,7 @@ use work::{Delete, Extract, MemoryNode, MemoryWork, Summarise};
 /// Settings of a `memory` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Looks after a conversation.")]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["do", "messages", "max_tokens", "max_turns", "ids", "types", "keep_last", "model", "namespace", "into", "summary"], &[("Trim options", &["by_provider", "include_system", "start_on", "end_on", "allow_partial"]), ("Prompt and facts", &["prompt", "fact"])])))]
 pub struct MemoryConfig {
     /// What is done: `trim` keeps the end of the conversation, `delete` removes messages, `summarise` writes what is old into a summary, `extract` puts facts into the store.
     #[serde(rename = "do")]
@@ -184,6 +185,17 @@ impl NodeKind for Memory {
             summary: "Keeps a conversation short, and remembers what matters of it.",
             icon: "brain",
             group: "models",
+            aliases: &[
+                "trim_messages",
+                "summarize",
+                "conversation",
+                "history",
+                "chat history",
+                "RemoveMessage",
+                "context window",
+                "buffer",
+                "shorten",
+            ],
             config_schema: schema_of::<MemoryConfig>(),
             defaults: json!({"do": "trim", "messages": "", "max_tokens": 4000}),
             card: &["/do", "/messages", "/into"],

@@ -30,6 +30,7 @@ pub const SCRIPTED: &str = "scripted";
 /// Settings of a `model` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "Asks a language model.")]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["model", "prompt", "into", "system"], &[("Conversation", &["messages", "images"]), ("Tools", &["tools_of", "tools", "tool_choice", "resources"]), ("Answer", &["output", "repairs", "usage_into"]), ("Model settings", &["temperature", "max_tokens", "reasoning", "timeout_s"]), ("Recording and script", &["recording", "script", "pace_ms"])])))]
 pub struct ModelConfig {
     /// `scripted`, PROVIDER::NAME such as `openai::gpt-4o-mini`, or CONNECTION::NAME with a connection of your own.
     #[schemars(title = "Model", extend("x-editor" = "text", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5", "gemini::gemini-2.5-flash", "ollama::llama3.2"]))]
@@ -183,6 +184,30 @@ impl NodeKind for Model {
             summary: "Asks a language model and streams its answer; a scripted one answers offline.",
             icon: "sparkles",
             group: "models",
+            aliases: &[
+                "llm",
+                "gpt",
+                "chat model",
+                "prompt",
+                "completion",
+                "ai",
+                "chatbot",
+                "openai",
+                "anthropic",
+                "claude",
+                "gemini",
+                "ollama",
+                "generate",
+                "classify",
+                "classifier",
+                "summarize",
+                "extract",
+                "translate",
+                "structured output",
+                "vision",
+                "init_chat_model",
+                "call_model",
+            ],
             config_schema: schema_of::<ModelConfig>(),
             defaults: json!({"model": SCRIPTED, "prompt": "", "into": "", "script": [{"say": "A scripted answer."}]}),
             card: &["/model", "/prompt", "/into"],

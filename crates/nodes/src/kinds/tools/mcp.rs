@@ -22,6 +22,7 @@ const LONGEST_NAME: usize = 64;
 
 /// Tools of an MCP server.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["server", "tools", "approval"], &[("Exceptions from approval", &["always_ask", "never_ask"]), ("More", &["resources", "prefix", "timeout_s"])])))]
 pub struct McpSource {
     /// The server, by its name in the project's `.mcp.json`.
     #[schemars(title = "Server")]

@@ -1,0 +1,52 @@
+/** The state that fields of a form are tried with: of the moment that is looked at, of the last run, or a sample. */
+import { useEffect, useMemo, useState } from "react";
+import { samplesOf } from "../../debugger/run/run-input";
+import { doc, useDocumentVersion } from "../../document/store";
+import type { CheckpointRef } from "../../ipc/bindings/CheckpointRef";
+import { rpc } from "../../ipc/client";
+import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
+
+export interface LastState {
+  /** Whose it is, in words. */
+  readonly label: string;
+  readonly at?: CheckpointRef;
+  readonly state: Readonly<Record<string, unknown>>;
+}
+
+const NOTHING: Readonly<Record<string, unknown>> = {};
+
+/** Null when there is nothing but what the keys begin with. */
+export function useLastState(): LastState | null {
+  const graphId = useSession((session) => session.graphId);
+  const threadId = useSession((session) => session.cursor.threadId);
+  const checkpointId = useSession((session) => session.cursor.checkpointId);
+  const [newest, setNewest] = useState<string | null>(null);
+  const version = useDocumentVersion();
+  useEffect(() => {
+    setNewest(null);
+    if (graphId === null || threadId !== null) return;
+    const abort = new AbortController();
+    rpc("thread.list", { graphId, limit: 1 }, abort.signal).then(
+      ({ threads }) => setNewest(threads[0]?.threadId ?? null),
+      () => {
+        // There is still a sample, or nothing.
+      },
+    );
+    return () => abort.abort();
+  }, [graphId, threadId]);
+  return useMemo(() => {
+    void version;
+    const thread = threadId ?? newest;
+    if (thread !== null)
+      return {
+        label: t(checkpointId === null ? "forms.live.run" : "forms.live.moment"),
+        at: { threadId: thread, ...(threadId !== null && checkpointId !== null && { checkpointId }) },
+        state: NOTHING,
+      };
+    const sample = samplesOf(doc.head)[0];
+    return sample === undefined
+      ? null
+      : { label: t("forms.live.sample", { name: sample.name }), state: sample.input };
+  }, [threadId, checkpointId, newest, version]);
+}

@@ -1,0 +1,117 @@
+/** What can be added to a graph: node kinds, patterns, and the graphs of the folder, which run as one node. */
+import { useEffect, useMemo, useState } from "react";
+import { doc, useDocumentState } from "../../document/store";
+import { nodeOf, NOTE, type JsonObject } from "../../document/types";
+import type { Example } from "../../ipc/bindings/Example";
+import type { NodeKind } from "../../ipc/bindings/NodeKind";
+import { rpc } from "../../ipc/client";
+import { splitPath } from "../../lib/path";
+import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { kindGroups } from "./groups";
+import { neighbours, ranked, shapeWords, type Findable } from "./ranking";
+import { readCounts } from "./use-counts";
+
+export interface Addable extends Findable {
+  readonly id: string;
+  readonly icon: string;
+  /** The heading it stands below while nothing is searched for. */
+  readonly group: string;
+  readonly add: { readonly kind: string; readonly config?: JsonObject } | { readonly pattern: Example };
+}
+
+const NO_KINDS: readonly NodeKind[] = [];
+const NO_EXAMPLES: readonly Example[] = [];
+const NONE: readonly string[] = [];
+const GRAPH = "graph";
+
+/** The node that a wire comes from or leads to. */
+interface Wire {
+  readonly node: string;
+  readonly end: "from" | "to";
+}
+
+/** For a wire only what it can be joined to: kinds that run, and graphs as one node. */
+export function useAddable(wire?: Wire): readonly Addable[] {
+  const kinds = useSession((state) => state.appInfo?.kinds) ?? NO_KINDS;
+  const examples = useSession((state) => state.appInfo?.examples) ?? NO_EXAMPLES;
+  const files = useGraphFiles();
+  return useMemo(() => {
+    const counts = readCounts();
+    const near = wire && nodeOf(doc.get(`node:${wire.node}`)).kind;
+    const beside =
+      near === undefined
+        ? null
+        : neighbours(
+            [...examples.map((example) => example.records), doc.records()],
+            near,
+            wire?.end === "to" ? "before" : "after",
+          );
+    const ofKinds = kindGroups(kinds)
+      .flatMap((group) => group.kinds)
+      .filter(({ kind }) => wire === undefined || kind !== NOTE)
+      .map((kind): Addable => ({
+        id: `kind:${kind.kind}`,
+        group: t("forms.search.new"),
+        title: kind.title,
+        text: kind.summary,
+        words: [kind.kind, ...kind.aliases],
+        icon: kind.icon,
+        used: counts[`kind:${kind.kind}`],
+        fit: beside?.get(kind.kind),
+        add: { kind: kind.kind },
+      }));
+    const graph = kinds.find(({ kind }) => kind === GRAPH);
+    const ofFiles = (graph === undefined ? NONE : files).map((file): Addable => ({
+      id: `graph:${file}`,
+      group: t("forms.search.graphs"),
+      title: file.replace(/\.json$/, ""),
+      text: t("forms.search.graphText"),
+      words: [],
+      many: true,
+      icon: "workflow",
+      used: counts[`graph:${file}`],
+      add: { kind: GRAPH, config: { graph: file } },
+    }));
+    // What an example needs beside its graph would not come along.
+    const alone = wire === undefined ? examples.filter((example) => example.alone) : NO_EXAMPLES;
+    const ofPatterns = alone.map((pattern): Addable => ({
+      id: `pattern:${pattern.id}`,
+      group: t("forms.palette.patterns"),
+      title: pattern.name,
+      text: pattern.summary,
+      words: [pattern.id, ...shapeWords(pattern.records)],
+      many: true,
+      icon: "workflow",
+      used: counts[`pattern:${pattern.id}`],
+      add: { pattern },
+    }));
+    return [...ranked(ofKinds, ""), ...ranked(ofPatterns, ""), ...ranked(ofFiles, "")];
+    // The wire is one for as long as the search is open.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [kinds, examples, files, wire?.node, wire?.end]);
+}
+
+/** Graph files beside this one. */
+function useGraphFiles(): readonly string[] {
+  const path = useDocumentState((state) => state.path);
+  const [files, setFiles] = useState(NONE);
+  useEffect(() => {
+    setFiles(NONE);
+    if (path === null) return;
+    const abort = new AbortController();
+    rpc("files.list", { dir: splitPath(path).dir }, abort.signal).then(
+      ({ entries }) =>
+        setFiles(
+          entries
+            .filter((entry) => entry.isGraph && !entry.isDir && entry.path !== path)
+            .map((entry) => entry.name),
+        ),
+      () => {
+        // Without them there are still the kinds.
+      },
+    );
+    return () => abort.abort();
+  }, [path]);
+  return files;
+}
