@@ -176,7 +176,7 @@ export function addFromSearch(search: Search, kind: string, config?: JsonObject)
   const { wire, place } = search;
   const line = search.line === undefined ? undefined : scene.line(search.line);
   if (line) {
-    placeBetween(kind, line);
+    placeBetween(kind, line, config);
     return;
   }
   if (!wire) {
@@ -291,7 +291,7 @@ export function addBetween(line: Line, at: Point): void {
 const BESIDE = 64;
 
 /** Puts a new node into a line; what stands behind the line gives way. One undo step. */
-function placeBetween(kind: string, line: Line): void {
+function placeBetween(kind: string, line: Line, config?: JsonObject): void {
   const from = scene.rect(line.from);
   const to = scene.rect(line.to);
   if (!from || !to) return;
@@ -308,7 +308,7 @@ function placeBetween(kind: string, line: Line): void {
   const corner = back
     ? { x: (from.x + from.width + to.x - NODE_WIDTH) / 2, y: (line.lane ?? to.y + to.height + 48) - PORT_Y }
     : { x: middle, y: portOf(to, "in").y - PORT_Y };
-  const node = newNode(kind, missing > 0 ? corner : clearPlace(corner));
+  const node = newNode(kind, missing > 0 ? corner : clearPlace(corner), config);
   const done = edit(t("canvas.edit.add", { kind: titleOf(kind) }), (document) =>
     withEnds(
       document,

@@ -126,6 +126,9 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
 }
 
 /** What is added by a click and not dragged. */
+const testIdOf = ({ id, add }: Addable) =>
+  "pattern" in add ? formsIds.pattern(add.pattern.id) : formsIds.searchEntry(id);
+
 function Others({
   title,
   help,
@@ -148,9 +151,7 @@ function Others({
           key={item.id}
           type="button"
           className={paletteRowClass}
-          data-testid={
-            "pattern" in item.add ? formsIds.pattern(item.add.pattern.id) : formsIds.searchEntry(item.id)
-          }
+          data-testid={testIdOf(item)}
           onClick={() => onAdd(item)}
         >
           <span className={paletteIconClass}>
