@@ -125,6 +125,9 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
   );
 }
 
+const idOf = ({ id, add }: Addable) =>
+  "pattern" in add ? formsIds.pattern(add.pattern.id) : formsIds.searchEntry(id);
+
 /** What is added by a click and not dragged. */
 function Others({
   title,
@@ -148,9 +151,7 @@ function Others({
           key={item.id}
           type="button"
           className={paletteRowClass}
-          data-testid={
-            "pattern" in item.add ? formsIds.pattern(item.add.pattern.id) : formsIds.searchEntry(item.id)
-          }
+          data-testid={idOf(item)}
           onClick={() => onAdd(item)}
         >
           <span className={paletteIconClass}>
