@@ -157,9 +157,12 @@ test("an expression shows its value of the sample, then of the last run", async 
   await expect(line).toContainText("decision", { timeout: 10_000 });
   await expect(line).not.toContainText("=");
   for (let n = 0; n < " ~ state.decision.x".length; n += 1) await page.keyboard.press("Backspace");
-  await page.keyboard.press("F5");
-  const dialog = page.getByRole("button", { name: /^Run$/ });
-  await expect(dialog.first()).toBeVisible();
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("done");
+  await app.id("use-design").click();
+  await expect(line).toContainText('= "I WANT MY MONEY BACK"');
+  await expect(line).toContainText("last run");
 });
 
 test("a prompt is written in a large sheet, with the state beside it and the test below", async ({ app, page }) => {
@@ -189,4 +192,46 @@ test("a prompt is written in a large sheet, with the state beside it and the tes
   await page.keyboard.press("Escape");
   await expect(sheet).toHaveCount(0);
   await expect(prompt).toContainText("Say to: {{ state.message }}");
+});
+
+test("a state key lights who writes and who reads it; two nodes show what they exchange", async ({ app, page }) => {
+  await app.openGraph({
+    ...sampled,
+    nodes: { ...sampled.nodes, write: { kind: "assign", config: { set: { decision: "state.reply" } } }, rest: { kind: "delay", config: { seconds: "1" } } },
+    layout: { ...sampled.layout, rest: [400, 160] },
+  });
+  await app.id("tab-keys").click();
+  await app.id("state-key-reply").hover();
+  await expect(app.node("first")).toHaveAttribute("data-lit", "writes");
+  await expect(app.node("write")).toHaveAttribute("data-lit", "reads");
+  await expect(app.node("rest")).toHaveAttribute("data-lit", "none");
+  await app.picture("key-lit", ["light", "dark"]);
+  await page.mouse.move(700, 600);
+  await expect(app.node("first")).not.toHaveAttribute("data-lit");
+  await app.node("first").click();
+  await app.node("write").click({ modifiers: ["Shift"] });
+  await expect(app.id("exchange")).toContainText("reply");
+  await app.picture("exchange");
+});
+
+test("? lists the shortcuts, F1 says what the selected node does, an empty graph teaches four steps", async ({ app, page }) => {
+  await app.openGraph({ ...graph, nodes: {}, edges: [], layout: {} });
+  await expect(app.id("first-steps").locator("li")).toHaveCount(4);
+  await app.picture("first-steps", ["light", "dark"]);
+  await app.id("canvas").focus();
+  await page.keyboard.press("?");
+  const help = app.id("help");
+  await expect(help).toContainText("Undo");
+  await app.picture("help-shortcuts", ["light", "dark"]);
+  await help.getByRole("textbox").fill("fit");
+  await expect(help.locator("li").first()).toContainText(/fit/i);
+  await page.keyboard.press("Escape");
+  await expect(help).toHaveCount(0);
+  await search(app, "StateGraph");
+  await page.keyboard.press("Enter");
+  await expect(app.node("graph")).toBeVisible();
+  await page.keyboard.press("F1");
+  await expect(help).toContainText("StateGraph");
+  await expect(help).toContainText("The graph file");
+  await app.picture("help-node", ["light", "dark"]);
 });

@@ -15,6 +15,7 @@ import { END, NOTE, nodeOf, START } from "../document/types";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useCalm } from "../state/calm";
+import { useLitRole, type LitRole } from "../state/lit";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { addAfter } from "./adding";
@@ -39,6 +40,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
   const kind = useKind(node.kind);
   const overlay = useNodeOverlay(id);
   const renaming = useCanvas((state) => state.renaming === id);
+  const lit = useLitRole(id);
   const quiet = useSession((state) => state.use === "debug" && state.cursor.threadId !== null);
   const rows = cardRows(node, kind?.card ?? NO_ROWS);
   const ports = usePorts(id);
@@ -50,6 +52,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       data-selected={selected || undefined}
       data-quiet={(quiet && overlay.state === "idle" && overlay.runs === 0) || undefined}
       data-group={kind?.group ?? "unknown"}
+      data-lit={lit ?? undefined}
       data-note={node.kind === NOTE || undefined}
       data-testid={shellIds.node(id)}
       aria-label={t("canvas.node.label", {
@@ -94,6 +97,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       <CardRows rows={rows} />
       <NodePorts name={id} ports={ports} />
       <ProblemBadge name={id} />
+      {lit !== null && lit !== "none" && <LitMark role={lit} />}
       {overlay.breakBefore && (
         <span className={cx(cardBreakClass, "-left-1.5")} title={t("canvas.break.before")} />
       )}
@@ -180,6 +184,19 @@ export function Counts({ overlay }: { overlay: NodeOverlay }) {
     <span className="flex-none inline-flex gap-1.25 text-text-2 [&_b]:font-semibold tabular-nums">
       {overlay.runs > 1 && <b data-testid={shellIds.cardRuns}>×{overlay.runs}</b>}
       {overlay.millis !== undefined && <span>{duration(overlay.millis)}</span>}
+    </span>
+  );
+}
+
+/** What the node does with the key that is shown: a filled mark writes it, a ring reads it. */
+function LitMark({ role }: { role: LitRole }) {
+  return (
+    <span
+      className="absolute -top-2 left-2 inline-flex items-center gap-1 h-4 px-1.5 rounded-lg border border-accent bg-surface-2 text-[10px] font-semibold text-accent-text data-[role=writes]:bg-accent data-[role=writes]:text-on-accent data-[role=both]:bg-accent data-[role=both]:text-on-accent"
+      data-role={role}
+      data-testid={shellIds.lit}
+    >
+      {t(`canvas.lit.${role}`)}
     </span>
   );
 }

@@ -12,6 +12,13 @@ import { kindOf } from "./kinds";
 import { scene } from "./scene";
 import { useCanvas } from "./store";
 
+const STEPS = [
+  "canvas.empty.step1",
+  "canvas.empty.step2",
+  "canvas.empty.step3",
+  "canvas.empty.step4",
+] as const;
+
 export function EmptyCanvas() {
   const none = useIds("node").length === 0;
   const search = useCanvas((state) => state.search !== null);
@@ -30,7 +37,16 @@ export function EmptyCanvas() {
           </Button>
         }
       >
-        {t("canvas.empty.text")}
+        <ol className="flex flex-col gap-1 pt-1.5 text-left" data-testid={shellIds.firstSteps}>
+          {STEPS.map((step, index) => (
+            <li key={step} className="flex gap-2">
+              <span className="w-3 shrink-0 text-right font-semibold text-text-3 tabular-nums">
+                {index + 1}
+              </span>
+              {t(step)}
+            </li>
+          ))}
+        </ol>
       </EmptyState>
     </div>
   );

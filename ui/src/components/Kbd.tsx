@@ -13,12 +13,10 @@ const OTHER: Record<string, string> = {
 
 /** The keys of `Mod+Shift+P`, each as it is written on the key. */
 export function shortcutKeys(keys: string, mac = isMac): string[] {
-  return keys
-    .split("+")
-    .map((key) => (key === "" ? "+" : key))
-    .map(
-      (key) => (mac ? MAC[key] : OTHER[key]) ?? OTHER[key] ?? (key.length === 1 ? key.toUpperCase() : key),
-    );
+  const parts = keys.endsWith("++") ? [...keys.slice(0, -2).split("+"), "+"] : keys.split("+");
+  return parts.map(
+    (key) => (mac ? MAC[key] : OTHER[key]) ?? OTHER[key] ?? (key.length === 1 ? key.toUpperCase() : key),
+  );
 }
 
 const KEY =

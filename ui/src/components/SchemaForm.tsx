@@ -13,7 +13,7 @@ import { resolve, validate, type Json, type Schema, type SchemaError } from "./s
 import { Tabs } from "./Tabs";
 
 export type { FormEditors };
-export type { FieldEditor, FieldEditorProps, Workplace } from "./schema-form/form";
+export type { FieldEditor, FieldEditorProps } from "./schema-form/form";
 
 export interface SchemaFormProps {
   schema: Schema;

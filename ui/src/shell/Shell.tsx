@@ -27,6 +27,7 @@ import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
 import { TakeOverDialog } from "../features/take-over";
 import { BreakpointDialog } from "../features/breakpoints";
+import { HelpDialogs } from "../features/help";
 import { TrustDialogs } from "../features/trust";
 import { StartScreen } from "../features/start/StartScreen";
 import { StatePanel } from "../features/state-schema/StatePanel";
@@ -85,6 +86,7 @@ export function Shell() {
         <TrustDialogs />
         <TakeOverDialog />
         <BreakpointDialog />
+        <HelpDialogs />
       </PanelBoundary>
     </div>
   );

@@ -11,6 +11,8 @@ export interface Binding {
 
 export const KEYMAP: Readonly<Record<string, Binding>> = {
   "palette.open": { keys: ["Mod+K"], scope: "app" },
+  "help.shortcuts": { keys: ["?"], scope: "window" },
+  "help.selected": { keys: ["F1"], scope: "app" },
   "graph.new": { keys: ["Mod+Alt+N"], scope: "app" },
   "graph.open": { keys: ["Mod+O"], scope: "app" },
   "graph.save": { keys: ["Mod+S"], scope: "app" },
@@ -86,6 +88,6 @@ export function matches(event: KeyboardEvent, keys: string): boolean {
   const other = MAC ? event.ctrlKey : event.metaKey;
   if (mod !== wants("Mod") || other || event.altKey !== wants("Alt")) return false;
   // Signs that need Shift on some keyboards are told by what they write.
-  if (!/^[+=,.[\]{}-]$/.test(key) && event.shiftKey !== wants("Shift")) return false;
+  if (!/^[+=,.?[\]{}-]$/.test(key) && event.shiftKey !== wants("Shift")) return false;
   return event.key === key || event.key.toLowerCase() === key.toLowerCase() || event.code === `Digit${key}`;
 }

@@ -1,12 +1,12 @@
 /** The order of a form's fields: those that are shown at first, and groups that are folded away (`x-form`). */
 import { sameJson, type Json, type Schema } from "./schema";
 
-export interface FieldGroup {
+interface FieldGroup {
   readonly title: string;
   readonly fields: readonly [string, Schema][];
 }
 
-export interface Arranged {
+interface Arranged {
   readonly front: readonly [string, Schema][];
   readonly groups: readonly FieldGroup[];
 }

@@ -21,6 +21,7 @@ import { positionOf } from "../../document/types";
 import { t, tn } from "../../lib/texts";
 import { arrange, type Arrangement } from "./arrange";
 import { nodeText } from "./describe";
+import { Exchange } from "./Exchange";
 import {
   inspectorEdgeNameClass,
   inspectorSentenceClass,
@@ -65,6 +66,9 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
           </p>
         )}
       </section>
+      {nodes.length === 2 && nodes[0] !== undefined && nodes[1] !== undefined && (
+        <Exchange nodes={[nodes[0], nodes[1]]} />
+      )}
       {nodes.length > 1 && (
         <section className={sectionClass}>
           <h3 className={sectionTitleClass}>{t("forms.many.arrange")}</h3>

@@ -125,10 +125,10 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
   );
 }
 
-/** What is added by a click and not dragged. */
-const testIdOf = ({ id, add }: Addable) =>
+const idOf = ({ id, add }: Addable) =>
   "pattern" in add ? formsIds.pattern(add.pattern.id) : formsIds.searchEntry(id);
 
+/** What is added by a click and not dragged. */
 function Others({
   title,
   help,
@@ -151,7 +151,7 @@ function Others({
           key={item.id}
           type="button"
           className={paletteRowClass}
-          data-testid={testIdOf(item)}
+          data-testid={idOf(item)}
           onClick={() => onAdd(item)}
         >
           <span className={paletteIconClass}>

@@ -40,6 +40,7 @@ import {
 import { isObject, sectionOf, type Json, type JsonObject } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
+import { light } from "../../state/lit";
 import { useSession } from "../../state/session";
 import { moveKey } from "./reorder";
 import { usageOf, type Usage } from "./usage";
@@ -78,6 +79,10 @@ export function StatePanel() {
     return usageOf(doc, kinds ?? []);
   }, [version, kinds]);
   const panel = useRef<HTMLDivElement>(null);
+  const [hovered, setHovered] = useState<string | null>(null);
+  const shown = hovered ?? selected;
+  useEffect(() => light(shown === null ? null : (usage.get(shown) ?? null)), [shown, usage]);
+  useEffect(() => () => light(null), []);
 
   useEffect(() => {
     const place = pending === null ? null : sectionOf(pending.record);
@@ -164,6 +169,7 @@ export function StatePanel() {
             open={selected === name}
             usage={usage.get(name) ?? NO_USE}
             onToggle={() => select({ key: selected === name ? null : name })}
+            onHover={(on) => setHovered(on ? name : null)}
           />
         ))}
       </ul>
@@ -178,6 +184,7 @@ interface KeyRowProps {
   open: boolean;
   usage: Usage;
   onToggle(): void;
+  onHover(on: boolean): void;
 }
 
 function typeBadge(key: JsonObject): string {
@@ -187,7 +194,7 @@ function typeBadge(key: JsonObject): string {
   return t("forms.type.any");
 }
 
-function KeyRow({ name, first, last, open, usage, onToggle }: KeyRowProps) {
+function KeyRow({ name, first, last, open, usage, onToggle, onHover }: KeyRowProps) {
   const recordId = `key:${name}`;
   const record = useRecord(recordId);
   const problems = useDiagnostics(recordId);
@@ -206,6 +213,10 @@ function KeyRow({ name, first, last, open, usage, onToggle }: KeyRowProps) {
         className="flex items-center gap-1.5 w-full min-h-7 pr-1.5 pl-0.5 rounded-md text-left hover:bg-surface-3 focus-visible:-outline-offset-2 [&>svg]:text-text-3 [&>svg]:shrink-0 in-data-open:rounded-t-md in-data-open:rounded-b-none in-data-open:bg-surface-3"
         aria-expanded={open}
         onClick={onToggle}
+        onPointerEnter={() => onHover(true)}
+        onPointerLeave={() => onHover(false)}
+        onFocus={() => onHover(true)}
+        onBlur={() => onHover(false)}
         data-testid={formsIds.stateKey(name)}
       >
         {open ? <ChevronDown size={13} aria-hidden /> : <ChevronRight size={13} aria-hidden />}

@@ -68,6 +68,13 @@ export function usageOf(doc: GraphDocument, kinds: readonly NodeKind[]): Map<str
   );
 }
 
+/** The keys that one node writes and another reads. */
+export function exchanged(usage: ReadonlyMap<string, Usage>, from: string, to: string): string[] {
+  return [...usage]
+    .filter(([, { writers, readers }]) => writers.includes(`node:${from}`) && readers.includes(`node:${to}`))
+    .map(([name]) => name);
+}
+
 /** Does a program name the key as a field of an object it makes? A guess, and a good one. */
 function returnsKey(source: string, key: string): boolean {
   const name = key.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

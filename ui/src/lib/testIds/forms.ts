@@ -9,6 +9,8 @@ export const formsIds = {
   nodeSearch: "node-search",
   liveValue: "live-value",
   largeEditor: "large-editor",
+  help: "help",
+  exchange: "exchange",
   drawer: (title: string) => `drawer-${title}`,
   searchEntry: (id: string) => `search-${id}`,
   commandPalette: "command-palette",

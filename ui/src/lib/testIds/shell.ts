@@ -38,6 +38,8 @@ export const shellIds = {
   autoLayout: "auto-layout",
   arranging: "arranging",
   stopArranging: "stop-arranging",
+  lit: "node-lit",
+  firstSteps: "first-steps",
   nodeSearch: "canvas-node-search",
   node: (name: string) => `node-${name}`,
   nodeName: (name: string) => `node-name-${name}`,

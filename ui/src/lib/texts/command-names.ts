@@ -6,6 +6,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "graph.home": ["Examples", "Start screen", "Recent graphs"],
   "graph.types": ["Types of the state"],
   "graph.versions": ["Versions"],
+  "help.shortcuts": ["Keys", "Hotkeys"],
   "memory.open": ["What graphs remember", "Memory", "Long-term memory", "Store"],
   "run.replay": ["Replay"],
   "run.step": ["Step"],

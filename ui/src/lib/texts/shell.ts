@@ -100,8 +100,14 @@ export const shell = {
   "canvas.start.hint": "Runs start here",
   "canvas.end.hint": "Branches end here",
   "canvas.empty.title": "An empty graph",
-  "canvas.empty.text":
-    "Drag a node in from the left, or double-click anywhere. The first one is connected to Start and End.",
+  "canvas.empty.step1":
+    "Add a node: drag it in from the left, or double-click anywhere. The first one is connected to Start and End.",
+  "canvas.empty.step2": "Connect more: drag from a port to another node.",
+  "canvas.empty.step3": "Run the graph, or a single node.",
+  "canvas.empty.step4": "Look at the state after each step in Debug.",
+  "canvas.lit.writes": "writes",
+  "canvas.lit.reads": "reads",
+  "canvas.lit.both": "reads and writes",
   "canvas.empty.action": "Add a node",
   "canvas.node.label": "{name}, {kind} {state}",
   "canvas.node.noKind": "no kind",

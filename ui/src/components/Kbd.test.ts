@@ -1,0 +1,9 @@
+import { expect, it } from "vitest";
+import { shortcutKeys } from "./Kbd";
+
+it("writes each key of a shortcut once, a plus too", () => {
+  expect(shortcutKeys("Mod+Shift+P", false)).toEqual(["Ctrl", "Shift", "P"]);
+  expect(shortcutKeys("Mod++", false)).toEqual(["Ctrl", "+"]);
+  expect(shortcutKeys("ArrowLeft", false)).toEqual(["←"]);
+  expect(shortcutKeys("Mod+Alt+N", true)).toEqual(["⌘", "⌥", "N"]);
+});

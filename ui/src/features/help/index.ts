@@ -1,0 +1,1 @@
+export { HelpDialogs } from "./HelpDialogs";

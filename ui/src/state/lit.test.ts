@@ -1,0 +1,37 @@
+// @vitest-environment jsdom
+import { act, renderHook } from "@testing-library/react";
+import { beforeEach, describe, expect, it } from "vitest";
+import { doc } from "../document/store";
+import { light, rolesOf, useLitRole } from "./lit";
+
+beforeEach(() => {
+  light(null);
+  doc.reset([
+    { id: "doc", value: {} },
+    { id: "node:a", value: { kind: "assign" } },
+    { id: "node:b", value: { kind: "assign" } },
+    { id: "edge:a->b", value: { from: "a", to: "b", when: "state.x" } },
+  ]);
+});
+
+describe("a key that is shown", () => {
+  it("tells writers from readers, and conditions are read where their edge leaves", () => {
+    expect([...rolesOf({ writers: ["node:a"], readers: ["node:b"] })]).toEqual([
+      ["a", "writes"],
+      ["b", "reads"],
+    ]);
+    expect([...rolesOf({ writers: ["node:a"], readers: ["edge:a->b"] })]).toEqual([["a", "both"]]);
+    expect([...rolesOf({ writers: [], readers: ["edge:a->b"] })]).toEqual([["a", "reads"]]);
+  });
+
+  it("puts the others in the background, and nobody when no one uses it", () => {
+    const role = renderHook(() => useLitRole("b")).result;
+    expect(role.current).toBeNull();
+    act(() => light({ writers: ["node:a"], readers: [] }));
+    expect(role.current).toBe("none");
+    act(() => light({ writers: ["node:a"], readers: ["node:b"] }));
+    expect(role.current).toBe("reads");
+    act(() => light({ writers: [], readers: [] }));
+    expect(role.current).toBeNull();
+  });
+});
