@@ -23,7 +23,7 @@ import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
 import { walk, type Direction } from "./walk";
-import { MAX_ZOOM, MIN_ZOOM } from "./window";
+import { MAX_ZOOM, MIN_ZOOM } from "./viewport";
 
 interface Context {
   readonly hub: ViewHub;

@@ -4,18 +4,23 @@ export const canvasClass =
 export const cardClass =
   "relative size-full cursor-default rounded-lg border border-line-strong bg-surface-2 text-text hover:border-line-field data-note:border-dashed data-note:bg-asking-soft data-[state=asking]:border-asking data-[state=asking]:outline-1 data-[state=asking]:outline-asking data-[state=done]:border-[color-mix(in_oklab,var(--done)_60%,var(--line-strong))] data-[state=failed]:border-failed data-[state=failed]:outline-1 data-[state=failed]:outline-failed data-[state=next]:border-dashed data-[state=next]:border-running data-[state=running]:border-running data-[state=running]:outline-1 data-[state=running]:outline-running data-[state=waiting]:border-running data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent!";
 export const endPillClass =
-  "relative grid size-full cursor-default place-items-center rounded-[14px] border border-line-strong bg-surface-2 text-xs font-semibold text-text-2 data-[state=running]:border-running data-[state=running]:outline-1 data-[state=running]:outline-running data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent!";
-export const cardHeadClass = "flex h-10.5 items-center gap-2 pr-2.5 pl-2 in-data-quiet:opacity-62";
+  "relative grid size-full cursor-default place-items-center rounded-[14px] border border-line-strong bg-surface-2 text-xs font-semibold text-text-2 in-data-[drawing=middle]:text-[length:min(calc(11px*var(--unzoom)),22px)]/none data-[state=running]:border-running data-[state=running]:outline-1 data-[state=running]:outline-running data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent!";
+/** In the middle drawing the head is all of the card over its ports. */
+export const cardHeadClass =
+  "flex h-10.5 items-center gap-2 pr-2.5 pl-2 in-data-quiet:opacity-62 in-data-[drawing=middle]:absolute in-data-[drawing=middle]:inset-x-0 in-data-[drawing=middle]:top-0 in-data-[drawing=middle]:bottom-(--ports) in-data-[drawing=middle]:h-auto in-data-[drawing=middle]:gap-[calc(4px*var(--unzoom))] in-data-[drawing=middle]:px-[calc(5px*var(--unzoom))]";
+export const cardNameClass =
+  "text-[length:max(13px,calc(11px*var(--unzoom,1)))]/[17px] font-semibold truncate in-data-[drawing=middle]:text-[length:calc(12px*var(--unzoom))]/[1.15] in-data-[drawing=middle]:whitespace-normal in-data-[drawing=middle]:wrap-anywhere in-data-[drawing=middle]:line-clamp-(--lines)";
 export const cardIconClass =
-  "flex-none grid place-items-center rounded-md bg-surface-4 text-text-2 size-7 in-data-[group=models]:bg-accent-soft in-data-[group=models]:text-accent-text in-data-[group=people]:bg-asking-soft in-data-[group=people]:text-asking in-data-[group=knowledge]:bg-done-soft in-data-[group=knowledge]:text-done in-data-[group=code]:bg-paused-soft in-data-[group=code]:text-paused";
-export const cardSubClass = "flex gap-1.5 justify-between text-2xs/[15px] text-text-3";
+  "flex-none grid place-items-center rounded-md bg-surface-4 text-text-2 size-7 in-data-[group=models]:bg-accent-soft in-data-[group=models]:text-accent-text in-data-[group=people]:bg-asking-soft in-data-[group=people]:text-asking in-data-[group=knowledge]:bg-done-soft in-data-[group=knowledge]:text-done in-data-[group=code]:bg-paused-soft in-data-[group=code]:text-paused in-data-[drawing=middle]:size-[calc(17px*var(--unzoom))] in-data-[drawing=middle]:rounded-[calc(4px*var(--unzoom))] in-data-[drawing=middle]:[&_svg]:size-[calc(12px*var(--unzoom))]";
+export const cardSubClass =
+  "flex gap-1.5 justify-between text-2xs/[15px] text-text-3 in-data-[drawing=middle]:hidden";
 export const lineLabelClass =
-  "pointer-events-auto absolute top-0 left-0 h-5 origin-top-left truncate rounded-[10px] border border-line-strong bg-surface-2 px-2 text-center font-mono text-2xs/4.5 text-text-2 hover:border-line-field hover:text-text data-default:font-sans data-default:italic data-[form=each]:rounded-sm data-[form=when]:rounded-sm data-[state=active]:border-running data-[state=active]:text-running data-[state=taken]:border-edge-strong data-[state=taken]:text-text data-failed:border-failed! data-failed:text-failed! data-selected:border-accent! data-selected:bg-accent-soft data-selected:text-accent-text!";
+  "pointer-events-auto absolute top-0 left-0 h-5 origin-top-left truncate rounded-[10px] border border-line-strong bg-surface-2 px-2 text-center font-mono text-2xs/4.5 text-text-2 hover:border-line-field hover:text-text data-default:font-sans data-default:italic data-[form=each]:rounded-sm data-[form=when]:rounded-sm in-data-[drawing=middle]:text-[length:min(calc(10px*var(--unzoom)),16px)]/4.5 in-data-[drawing=middle]:px-0.5 data-[state=active]:border-running data-[state=active]:text-running data-[state=taken]:border-edge-strong data-[state=taken]:text-text data-failed:border-failed! data-failed:text-failed! data-selected:border-accent! data-selected:bg-accent-soft data-selected:text-accent-text!";
 export const portRowsClass = "absolute inset-x-0 bottom-0 border-t border-line py-1 pl-2.5 pr-3.5";
 export const portCaptionClass =
-  "block h-5 w-full truncate text-left font-mono text-[10.5px]/5 text-text-3 hover:text-text";
+  "block h-5 w-full truncate text-left font-mono text-[10.5px]/5 text-text-3 hover:text-text in-data-[drawing=middle]:invisible";
 export const portRowClass =
-  "flex h-5 items-center justify-end text-2xs/5 data-else:italic data-open:text-text-3 [&[data-open]_button]:text-text-3";
+  "flex h-5 items-center justify-end text-2xs/5 in-data-[drawing=middle]:text-[length:min(calc(10.5px*var(--unzoom)),20px)]/5 data-else:italic data-open:text-text-3 [&[data-open]_button]:text-text-3";
 export const portLabelClass =
   "max-w-full truncate rounded-[3px] px-1 text-text-2 hover:bg-surface-3 hover:text-text data-taken:font-semibold data-taken:text-text data-failed:text-failed! data-selected:bg-accent-soft data-selected:text-accent-text!";
 export const linePlusClass =
