@@ -19,25 +19,28 @@ const SHOWN_AFTER_MS = 500;
 
 const useArranging = create<{ readonly going: AbortController | null }>(() => ({ going: null }));
 
-/** Arranges the graph as one undo step, unless it is stopped or another graph is opened meanwhile. */
-export function useAutoLayout(hub: ViewHub): () => Promise<void> {
+/** Arranges the graph, or some nodes where they are, as one undo step, unless it is stopped or another graph is opened meanwhile. */
+export function useAutoLayout(hub: ViewHub): (names?: readonly string[]) => Promise<void> {
   const graphId = useSession((state) => state.graphId);
   useEffect(() => () => useArranging.getState().going?.abort(), [graphId]);
-  return useCallback(async () => {
-    if (useArranging.getState().going !== null) return;
-    const going = new AbortController();
-    useArranging.setState({ going });
-    try {
-      const positions = await arrange(scene, going.signal);
-      for (const name of positions.keys()) if (!scene.rect(name)) positions.delete(name);
-      edit(t("canvas.edit.arrange"), (document) => moveNodes(document, positions));
-      hub.fit(firstFit);
-    } catch (thrown) {
-      if (!going.signal.aborted) showProblem(thrown);
-    } finally {
-      if (useArranging.getState().going === going) useArranging.setState({ going: null });
-    }
-  }, [hub]);
+  return useCallback(
+    async (names?: readonly string[]) => {
+      if (useArranging.getState().going !== null) return;
+      const going = new AbortController();
+      useArranging.setState({ going });
+      try {
+        const positions = await arrange(scene, going.signal, undefined, names);
+        for (const name of positions.keys()) if (!scene.rect(name)) positions.delete(name);
+        edit(t("canvas.edit.arrange"), (document) => moveNodes(document, positions));
+        if (names === undefined) hub.fit(firstFit);
+      } catch (thrown) {
+        if (!going.signal.aborted) showProblem(thrown);
+      } finally {
+        if (useArranging.getState().going === going) useArranging.setState({ going: null });
+      }
+    },
+    [hub],
+  );
 }
 
 export function Arranging() {

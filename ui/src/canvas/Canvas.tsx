@@ -39,7 +39,7 @@ import { type CanvasEdge, useWindow } from "./useWindow";
 import { useWires } from "./useWires";
 import { ViewHub } from "./view";
 import { WaysMenu } from "./WaysMenu";
-import { MAX_ZOOM, MIN_ZOOM } from "./window";
+import { MAX_ZOOM, MIN_ZOOM } from "./viewport";
 import { canvasClass } from "./recipes";
 
 const NODE_TYPES: NodeTypes = { card: NodeCard, pill: EndPill, far: FarNode };
@@ -70,11 +70,12 @@ function Flow({ NodeSearch, onView }: Props) {
   const flow = useReactFlow();
   const [hub] = useState(() => new ViewHub());
   const overview = useCanvas((state) => state.overview);
+  const drawing = useCanvas((state) => state.drawing);
   const minimap = useSession((state) => state.minimap);
   const graphId = useSession((state) => state.graphId);
   const [ready, setReady] = useState(false);
   const onInit = useCallback(() => setReady(true), []);
-  const area = useCamera(hub, graphId, ready);
+  const area = useCamera(root, hub, graphId, ready);
   const { nodes, edges } = useWindow(area, overview);
 
   const place = useCallback(
@@ -102,6 +103,7 @@ function Flow({ NodeSearch, onView }: Props) {
       className={canvasClass}
       data-canvas
       data-overview={overview || undefined}
+      data-drawing={drawing}
       tabIndex={0}
       role="group"
       aria-label={t("canvas.label")}
@@ -142,7 +144,7 @@ function Flow({ NodeSearch, onView }: Props) {
         autoPanOnNodeFocus={false}
         elevateNodesOnSelect
         connectOnClick={false}
-        attributionPosition="top-right"
+        attributionPosition="bottom-right"
         onInit={onInit}
         onMoveStart={onMoveStart}
       >

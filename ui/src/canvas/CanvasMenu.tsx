@@ -35,6 +35,9 @@ function nodeEntries(node: string): MenuEntry[] {
     command("edit.copy", t("canvas.menu.copy")),
     command("edit.cut", t("canvas.menu.cut")),
     command("edit.duplicate", t("canvas.menu.duplicate")),
+    ...(useSession.getState().selection.nodes.length > 1
+      ? [command("view.layoutSelection", t("canvas.command.layoutSelection"))]
+      : []),
     { id: "s2", separator: true },
     {
       id: "before",

@@ -32,7 +32,8 @@ import { moveNodes } from "../document/edits";
 import { PortRows } from "./NodePorts";
 import type { Ports } from "../document/ports";
 import { CardRows, Counts, StateMark, stateText } from "./NodeCard";
-import { fitView, MAX_ZOOM, MIN_ZOOM, Scene, shownLabel, startOf, type Line } from "./window";
+import { Scene, shownLabel, startOf, type Line } from "./window";
+import { fitView, MAX_ZOOM, MIN_ZOOM } from "./viewport";
 import {
   canvasClass,
   cardClass,
@@ -114,7 +115,7 @@ function NestedGraph({ scene, threadId, ns }: { scene: Scene; threadId: string; 
       panOnScroll
       zoomOnDoubleClick={false}
       disableKeyboardA11y
-      attributionPosition="top-right"
+      attributionPosition="bottom-right"
     >
       <ViewportPortal>
         <svg className="absolute overflow-visible pointer-events-none size-px" aria-hidden>

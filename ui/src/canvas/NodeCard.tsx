@@ -19,12 +19,19 @@ import { useLitRole, type LitRole } from "../state/lit";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { addAfter } from "./adding";
-import { cardRows, PILL_HEIGHT, PORT_Y } from "./geometry";
+import { cardRows, PILL_HEIGHT, PORT_Y, portsHeight } from "./geometry";
 import { NodePorts, PortHandles, usePorts } from "./NodePorts";
 import { renameEverywhere } from "./records";
 import { useKind } from "./kinds";
 import { setCanvas, useCanvas } from "./store";
-import { cardClass, cardHeadClass, cardIconClass, cardSubClass, endPillClass } from "./recipes";
+import {
+  cardClass,
+  cardHeadClass,
+  cardIconClass,
+  cardNameClass,
+  cardSubClass,
+  endPillClass,
+} from "./recipes";
 import { cx } from "../components/cx";
 
 const cardBreakClass = "absolute -top-1.5 size-3 rounded-full border-2 border-canvas bg-failed";
@@ -44,7 +51,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
   const quiet = useSession((state) => state.use === "debug" && state.cursor.threadId !== null);
   const rows = cardRows(node, kind?.card ?? NO_ROWS);
   const ports = usePorts(id);
-  const body = { ports: ports.ports.length, caption: ports.expression !== null };
+  const body = { rows: rows.length, ports: ports.ports.length, caption: ports.expression !== null };
   return (
     <div
       className={cardClass}
@@ -55,6 +62,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       data-lit={lit ?? undefined}
       data-note={node.kind === NOTE || undefined}
       data-testid={shellIds.node(id)}
+      style={{ "--ports": `${portsHeight(body)}px`, "--lines": rows.length > 1 ? 2 : 1 } as CSSProperties}
       aria-label={t("canvas.node.label", {
         name: id,
         kind: kind?.title ?? node.kind,
@@ -70,7 +78,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
             data-testid={shellIds.port(id, "in")}
           />
           <OutPort name={id} style={PORT_STYLE} />
-          <PortHandles name={id} ports={ports.ports} body={{ ...body, rows: rows.length }} />
+          <PortHandles name={id} ports={ports.ports} body={body} />
         </>
       )}
       <div className={cardHeadClass}>
@@ -81,7 +89,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
           {renaming ? (
             <NameEditor name={id} />
           ) : (
-            <span className="text-sm/[17px] font-semibold truncate" data-testid={shellIds.nodeName(id)}>
+            <span className={cardNameClass} data-testid={shellIds.nodeName(id)}>
               {id}
             </span>
           )}
@@ -149,7 +157,7 @@ const MARKS = {
 export function CardRows({ rows }: { rows: ReturnType<typeof cardRows> }) {
   if (rows.length === 0) return null;
   return (
-    <div className="px-2.5">
+    <div className="px-2.5 in-data-[drawing=middle]:hidden">
       {rows.map((row, index) => (
         <div
           key={index}
@@ -169,7 +177,7 @@ export function StateMark({ overlay }: { overlay: NodeOverlay }) {
   const Mark = MARKS[overlay.state];
   return (
     <span
-      className="flex-none grid place-items-center rounded-full size-5 data-[state=next]:text-running data-[state=next]:border-[1.5px] data-[state=next]:border-running data-[state=waiting]:text-running data-[state=running]:text-running data-[state=running]:[&_svg]:animate-spin data-[state=done]:text-done data-[state=failed]:text-surface-2 data-[state=failed]:bg-failed data-[state=failed]:rounded-sm data-[state=asking]:text-surface-2 data-[state=asking]:bg-asking"
+      className="flex-none grid place-items-center rounded-full size-5 in-data-[drawing=middle]:size-[calc(16px*var(--unzoom))] in-data-[drawing=middle]:[&_svg]:size-[calc(12px*var(--unzoom))] data-[state=next]:text-running data-[state=next]:border-[1.5px] data-[state=next]:border-running data-[state=waiting]:text-running data-[state=running]:text-running data-[state=running]:[&_svg]:animate-spin data-[state=done]:text-done data-[state=failed]:text-surface-2 data-[state=failed]:bg-failed data-[state=failed]:rounded-sm data-[state=asking]:text-surface-2 data-[state=asking]:bg-asking"
       data-state={overlay.state}
       title={stateText(overlay)}
     >
@@ -211,7 +219,7 @@ function ProblemBadge({ name }: { name: string }) {
   const words = problems.map((problem) => problem.message).join("\n");
   return (
     <span
-      className="absolute -top-2 right-2.5 inline-flex items-center gap-0.75 h-4 px-1.25 rounded-lg text-[10px] font-semibold text-surface-2 data-[tone=failed]:bg-failed data-[tone=asking]:bg-asking data-[tone=hint]:bg-text-3"
+      className="absolute -top-2 right-2.5 in-data-[drawing=middle]:origin-top-right in-data-[drawing=middle]:[scale:min(var(--unzoom),1.8)] inline-flex items-center gap-0.75 h-4 px-1.25 rounded-lg text-[10px] font-semibold text-surface-2 data-[tone=failed]:bg-failed data-[tone=asking]:bg-asking data-[tone=hint]:bg-text-3"
       data-tone={failed ? "failed" : waits ? "hint" : "asking"}
       title={words}
     >

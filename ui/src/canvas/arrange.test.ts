@@ -39,6 +39,30 @@ describe("arrange", () => {
     expect(next.start).toHaveBeenCalledOnce();
   });
 
+  it("arranges some nodes where they are, with the lines between them only", async () => {
+    const doc = new GraphDocument();
+    doc.reset([
+      { id: "doc", value: {} },
+      ...["a", "b", "c"].map((name) => ({ id: `node:${name}`, value: { kind: "assign", config: {} } })),
+      { id: "edge:1", value: { from: "a", to: "b" } },
+      { id: "edge:2", value: { from: "b", to: "c" } },
+      { id: "layout:a", value: [400, 80] },
+      { id: "layout:b", value: [480, 200] },
+      { id: "layout:c", value: [0, 0] },
+    ]);
+    const graphs: ElkNode[] = [];
+    vi.resetModules();
+    // A module without a worker that is kept from the tests before.
+    const fresh = await import("./arrange");
+    const made = engine((graph) => (graphs.push(graph), row(graph)));
+    const places = await fresh.arrange(new Scene(doc), undefined, made.start, ["a", "b"]);
+    expect([...places]).toEqual([
+      ["a", { x: 400, y: 80 }],
+      ["b", { x: 700, y: 80 }],
+    ]);
+    expect(graphs[0]?.edges?.map((edge) => edge.id)).toEqual(["1"]);
+  });
+
   it("keeps a worker that has finished for the next time", async () => {
     const first = engine(row);
     await arrange(scene(), undefined, first.start);

@@ -70,9 +70,9 @@ function roomOf(scene: Scene, name: string): Room {
   return { right, top: Math.max(0, top), bottom: Math.max(0, bottom) };
 }
 
-/** What ELK gets. Exported for tests. */
-function elkGraph(scene: Scene): ElkNode {
-  const names = [...scene.rects().keys()];
+/** What ELK gets: these nodes, and the lines between them. */
+function elkGraph(scene: Scene, names: readonly string[]): ElkNode {
+  const chosen = new Set(names);
   const children = names.map((name) => {
     const rect = scene.rect(name);
     const room = roomOf(scene, name);
@@ -102,7 +102,8 @@ function elkGraph(scene: Scene): ElkNode {
       },
     };
   });
-  const edges = [...scene.lines().values()].map((line) => ({
+  const lines = [...scene.lines().values()].filter((line) => chosen.has(line.from) && chosen.has(line.to));
+  const edges = lines.map((line) => ({
     id: line.id,
     sources: [`${line.from}|out${line.port === null ? "" : `|${line.port}`}`],
     targets: [`${line.to}|in`],
@@ -126,19 +127,28 @@ function elkGraph(scene: Scene): ElkNode {
   };
 }
 
-/** New positions for all nodes; the start stays where it is. Rejects when it is aborted. */
+/**
+ * New positions for all nodes, or for some of them; the start, or else the corner of them all, stays where it is. Rejects
+ * when it is aborted.
+ */
 export async function arrange(
   scene: Scene,
   signal?: AbortSignal,
   start: () => Promise<Engine> = startEngine,
+  names: readonly string[] = [...scene.rects().keys()],
 ): Promise<Map<string, Point>> {
-  const graph = await layout(elkGraph(scene), start, signal);
+  const graph = await layout(elkGraph(scene, names), start, signal);
   const raw = new Map<string, Point>();
   for (const child of graph.children ?? []) {
     raw.set(child.id, { x: child.x ?? 0, y: (child.y ?? 0) + roomOf(scene, child.id).top });
   }
-  const anchor = raw.get(START) ?? { x: 0, y: 0 };
-  const stays = scene.position(START);
+  const corner = (points: readonly Point[]): Point => ({
+    x: Math.min(...points.map(({ x }) => x)),
+    y: Math.min(...points.map(({ y }) => y)),
+  });
+  const begin = raw.get(START);
+  const anchor = begin ?? corner([...raw.values()]);
+  const stays = begin ? scene.position(START) : corner([...raw.keys()].map((name) => scene.position(name)));
   const snap = (value: number) => Math.round(value / GRID) * GRID;
   return new Map(
     [...raw].map(([name, point]) => [

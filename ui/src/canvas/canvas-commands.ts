@@ -23,12 +23,12 @@ import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
 import { walk, type Direction } from "./walk";
-import { MAX_ZOOM, MIN_ZOOM } from "./window";
+import { MAX_ZOOM, MIN_ZOOM } from "./viewport";
 
 interface Context {
   readonly hub: ViewHub;
   readonly fit: (rect?: Rect | null) => void;
-  readonly autoLayout: () => Promise<void>;
+  readonly autoLayout: (names?: readonly string[]) => Promise<void>;
   readonly flow: ReactFlowInstance;
 }
 
@@ -205,6 +205,13 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       group: view,
       enabled: () => doc.names("node").length > 0,
       run: () => void autoLayout(),
+    },
+    {
+      id: "view.layoutSelection",
+      title: t("canvas.command.layoutSelection"),
+      group: view,
+      enabled: () => selection().nodes.length > 1,
+      run: () => void autoLayout(selection().nodes.filter((name) => scene.rect(name))),
     },
     {
       id: "view.minimap",

@@ -63,7 +63,7 @@ function firstLine(text: string): string {
 }
 
 /** Height of a row with a named port, and the space around all of them. */
-export const PORT_ROW = 20;
+const PORT_ROW = 20;
 const PORTS_PAD = 4;
 
 /** What stands on a card under its head. */
@@ -77,14 +77,17 @@ export interface CardBody {
 }
 
 export function cardHeight(body: CardBody): number {
+  return portsTop(body) + portsHeight(body);
+}
+
+/** Height of the ports with what stands around them. */
+export function portsHeight(body: CardBody): number {
   const { ports = 0 } = body;
-  return ports === 0
-    ? portsTop(body)
-    : portsTop(body) + captionHeight(body) + ports * PORT_ROW + 2 * PORTS_PAD;
+  return ports === 0 ? 0 : captionHeight(body) + ports * PORT_ROW + 2 * PORTS_PAD;
 }
 
 /** Where the ports begin, from the top of the card. */
-export function portsTop({ rows }: CardBody): number {
+function portsTop({ rows }: CardBody): number {
   return rows === 0 ? HEAD : HEAD + rows * ROW + ROWS_PAD;
 }
 

@@ -5,7 +5,8 @@
 import { readOverlay } from "../debugger/overlay/overlay";
 import { edgeKey } from "../debugger/overlay/overlay-model";
 import { portOf, PILL_HEIGHT, type Rect } from "./geometry";
-import { startOf, type Line, type Scene, type Size, type Viewport } from "./window";
+import { startOf, type Line, type Scene } from "./window";
+import { type Size, type Viewport } from "./viewport";
 
 export interface Paint {
   readonly node: string;
@@ -112,7 +113,7 @@ export function drawOverview(
   const names = scene.nodesIn(area);
   const legible = names.length < 400;
   context.lineWidth = 1;
-  context.font = '600 10px "Inter Variable", sans-serif';
+  context.font = '600 11px "Inter Variable", sans-serif';
   context.textBaseline = "bottom";
   for (const name of names) {
     const rect = scene.rect(name);

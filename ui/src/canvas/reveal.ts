@@ -5,10 +5,10 @@ import { useSession } from "../state/session";
 import type { Rect } from "./geometry";
 import { scene } from "./scene";
 import type { ViewHub } from "./view";
-import { OVERVIEW_ZOOM } from "./window";
+import { OVERVIEW_ZOOM } from "./viewport";
 
-/** Brings a rectangle into view with the smallest move; the zoom stays when it can. */
-export function reveal(hub: ViewHub, rect: Rect): void {
+/** Brings a rectangle into view with the smallest move; the zoom stays when it can. A fitted view may stay one. */
+export function reveal(hub: ViewHub, rect: Rect, keepFit = false): void {
   const { viewport, size } = hub;
   if (viewport.zoom < OVERVIEW_ZOOM) {
     hub.centre({ x: rect.x + rect.width / 2, y: rect.y + rect.height / 2 }, 1);
@@ -27,7 +27,10 @@ export function reveal(hub: ViewHub, rect: Rect): void {
   };
   const dx = shift(left, width, size.width);
   const dy = shift(top, height, size.height);
-  if (dx !== 0 || dy !== 0) hub.move({ x: viewport.x + dx, y: viewport.y + dy, zoom: viewport.zoom });
+  if (dx === 0 && dy === 0) return;
+  const moved = { x: viewport.x + dx, y: viewport.y + dy, zoom: viewport.zoom };
+  if (keepFit) hub.place(moved);
+  else hub.move(moved);
 }
 
 /** Follows the running node with the camera while that is switched on; otherwise the camera keeps still during a run. */

@@ -3,6 +3,9 @@ import { create } from "zustand";
 import type { Point } from "../document/edits";
 import type { Leaving } from "../document/ports";
 
+/** Cards; icons and names at a fixed size; blocks. */
+export type Drawing = "near" | "middle" | "far";
+
 export interface Search {
   /** Where on the screen. */
   readonly screen: Point;
@@ -54,6 +57,8 @@ interface CanvasState {
   /** The line under the pointer. */
   readonly hovered: string | null;
   readonly overview: boolean;
+  /** How the graph is drawn at this zoom. */
+  readonly drawing: Drawing;
   readonly menu: CanvasMenuPlace | null;
 }
 
@@ -70,6 +75,7 @@ export const useCanvas = create<CanvasState>(() => ({
   choice: null,
   hovered: null,
   overview: false,
+  drawing: "near",
   menu: null,
 }));
 

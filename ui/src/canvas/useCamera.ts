@@ -1,12 +1,13 @@
 /** The camera: React Flow keeps the view, the hub passes it on, the window of what is mounted follows in cells. */
 import { useReactFlow, useStoreApi } from "@xyflow/react";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, type RefObject } from "react";
 import { useSession } from "../state/session";
 import type { Rect } from "./geometry";
+import { reveal } from "./reveal";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
-import { firstView, OVERVIEW_ZOOM, windowArea, type Viewport } from "./window";
+import { drawingAt, firstView, OVERVIEW_ZOOM, windowArea, type Viewport } from "./viewport";
 
 /** Where a person left each graph, while the window is open. */
 const views = new Map<string, Viewport>();
@@ -16,7 +17,12 @@ function sameArea(a: Rect | null, b: Rect): boolean {
 }
 
 /** Feeds the hub, and shows each graph that is opened. Answers the part of the scene to mount. */
-export function useCamera(hub: ViewHub, graphId: string | null, ready: boolean): Rect | null {
+export function useCamera(
+  root: RefObject<HTMLElement | null>,
+  hub: ViewHub,
+  graphId: string | null,
+  ready: boolean,
+): Rect | null {
   const flow = useReactFlow();
   const store = useStoreApi();
   const [area, setArea] = useState<Rect | null>(null);
@@ -24,12 +30,21 @@ export function useCamera(hub: ViewHub, graphId: string | null, ready: boolean):
 
   useEffect(() => {
     hub.place = (viewport, millis = 0) => void flow.setViewport(viewport, { duration: millis });
+    let drawn = 0;
     const apply = () => {
       const { transform, width, height } = store.getState();
       if (width === 0 || height === 0) return;
       hub.set({ x: transform[0], y: transform[1], zoom: transform[2] }, { width, height });
       const { viewport, size } = hub;
       const isOverview = viewport.zoom < OVERVIEW_ZOOM;
+      const drawing = drawingAt(viewport.zoom);
+      if (useCanvas.getState().drawing !== drawing) setCanvas({ drawing });
+      // In steps, so that not every frame of a zoom is a change of style.
+      const step = drawing === "far" ? drawn : Math.min(0, Math.round(Math.log2(viewport.zoom) * 12));
+      if (step !== drawn) {
+        drawn = step;
+        root.current?.style.setProperty("--unzoom", String(2 ** (-step / 12)));
+      }
       if (useCanvas.getState().overview !== isOverview) setCanvas({ overview: isOverview });
       if (!isOverview) {
         const next = windowArea(viewport, size);
@@ -52,7 +67,7 @@ export function useCamera(hub: ViewHub, graphId: string | null, ready: boolean):
       )
         apply();
     });
-  }, [flow, store, hub]);
+  }, [flow, store, hub, root]);
 
   // A graph that is opened is shown whole, or as it was left.
   useEffect(() => {
@@ -73,8 +88,25 @@ export function useCamera(hub: ViewHub, graphId: string | null, ready: boolean):
     return stop;
   }, [graphId, ready, hub]);
 
+  // The settings open beside what is selected: it stays where it is, or moves just out of their way.
+  useEffect(
+    () =>
+      useSession.subscribe((state, before) => {
+        const [name] = state.selection.nodes;
+        if (state.selection === before.selection || before.selection.nodes.length > 0) return;
+        const rect = name === undefined ? undefined : scene.rect(name);
+        hub.hold(SETTLES_MS, () => {
+          if (rect) reveal(hub, rect, true);
+        });
+      }),
+    [hub],
+  );
+
   return area;
 }
+
+/** A panel that opens for a selection has opened by then. */
+const SETTLES_MS = 1000;
 
 /** The graph as it is first shown. */
 export const firstFit = (size: { width: number; height: number }): Viewport | null => {

@@ -14,7 +14,7 @@ import { reveal } from "./reveal";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
-import { fitView } from "./window";
+import { fitView } from "./viewport";
 
 export function useCanvasActions(
   root: RefObject<HTMLDivElement | null>,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ViewHub } from "./view";
-import { fitView, type Size, type Viewport } from "./window";
+import { fitView, type Size, type Viewport } from "./viewport";
 
 const bounds = { x: 0, y: 0, width: 1000, height: 400 };
 const large: Size = { width: 1200, height: 800 };

@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from "react";
 import type { Point } from "../document/edits";
 import type { Rect } from "./geometry";
-import type { Size, Viewport } from "./window";
+import type { Size, Viewport } from "./viewport";
 
 /** The view for a size of the canvas; null when there is nothing to show. */
 export type Fit = (size: Size) => Viewport | null;
@@ -12,6 +12,8 @@ export class ViewHub {
   size: Size = { width: 0, height: 0 };
   #listeners = new Set<() => void>();
   #fit: Fit | null = null;
+  #heldUntil = 0;
+  #onHeld: () => void = () => {};
   /** Puts the view somewhere; given by the canvas. */
   place: (viewport: Viewport, millis?: number) => void = () => {};
 
@@ -30,7 +32,10 @@ export class ViewHub {
     this.viewport = viewport;
     this.size = size;
     for (const listener of [...this.#listeners]) listener();
-    if (resized && this.#fit) this.fit(this.#fit);
+    if (!resized || !this.#fit) return;
+    const smaller = size.width < sizeBefore.width || size.height < sizeBefore.height;
+    if (smaller && performance.now() < this.#heldUntil) this.#onHeld();
+    else this.fit(this.#fit);
   }
 
   /** Shows what is asked for, until the view is moved. */
@@ -44,6 +49,12 @@ export class ViewHub {
   move(viewport: Viewport, millis?: number): void {
     this.moved();
     this.place(viewport, millis);
+  }
+
+  /** Keeps the view where it is while a panel opens beside it; `then` shows what the panel would cover. */
+  hold(millis: number, then: () => void): void {
+    this.#heldUntil = performance.now() + millis;
+    this.#onHeld = then;
   }
 
   /** A person has moved the view. */

@@ -6,7 +6,8 @@ import type { Json } from "../document/types";
 import { crosses, intersects } from "./geometry";
 import { shapeOf } from "./line-path";
 import { walk } from "./walk";
-import { firstView, fitView, Scene, windowArea } from "./window";
+import { Scene } from "./window";
+import { firstView, fitView, windowArea } from "./viewport";
 
 function grid(columns: number, rows: number): GraphDocument {
   const doc = new GraphDocument();

@@ -41,11 +41,12 @@ import { host, type Connection } from "../ipc/client";
 import { shellIds, formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { KEYMAP } from "../state/keymap";
-import { PANEL_LIMITS, useSession, type PanelState, type Side } from "../state/session";
+import { isFolded, PANEL_LIMITS, useSession, type PanelState, type Side } from "../state/session";
 import { useBoot } from "./boot";
 import { NestedPath } from "./NestedPath";
 import { Panel, type PanelTab } from "./Panel";
 import { PanelBoundary } from "./PanelBoundary";
+import { useRightFolded } from "./right-panel";
 import { PastFrame } from "./PastFrame";
 import { Splitter } from "./Splitter";
 import { TitleBar } from "./TitleBar";
@@ -138,7 +139,7 @@ function GraphUse() {
   const use = useSession((state) => state.use);
   const threadId = useSession((state) => state.cursor.threadId);
   const compareWith = useSession((state) => state.compareWith);
-  const rightFolded = useSession((state) => state.panels.right.folded);
+  const rightFolded = useSession((state) => isFolded(state, "right"));
   const settings: PanelTab = {
     id: "inspector",
     label: t("shell.tab.inspector"),
@@ -213,6 +214,7 @@ const sizeOf = (side: Side, { size }: PanelState): string | undefined =>
 /** The canvas with panels on three sides. */
 function Workspace({ left, right, bottom, over }: WorkspaceProps) {
   const panels = useSession((state) => state.panels);
+  const rightFolded = useRightFolded();
   const style = {
     "--left": sizeOf("left", panels.left),
     "--right": sizeOf("right", panels.right),
@@ -252,7 +254,7 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
           </>
         )}
       </div>
-      {!panels.right.folded && (
+      {!rightFolded && (
         <>
           <Splitter side="right" />
           <Panel side="right" tabs={right} />
@@ -278,7 +280,9 @@ function GraphOrNested() {
 const UNFOLD_ICONS = { left: PanelLeftOpen, right: PanelRightOpen, bottom: PanelBottomOpen };
 
 function Unfold({ side }: { side: Side }) {
-  const folded = useSession((state) => state.panels[side].folded);
+  const now = useSession((state) => isFolded(state, side));
+  const right = useRightFolded();
+  const folded = side === "right" ? right : now;
   const setPanel = useSession((state) => state.setPanel);
   if (!folded) return null;
   const Icon = UNFOLD_ICONS[side];

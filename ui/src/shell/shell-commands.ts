@@ -2,7 +2,7 @@
 import { redo, undo, useDocumentState } from "../document/store";
 import { t, type TextKey } from "../lib/texts";
 import { registerCommands, type Command } from "../state/commands";
-import { useSession, type Side, type Use } from "../state/session";
+import { isFolded, useSession, type Side, type Use } from "../state/session";
 import { goHome, newGraph, openWithDialog, save, saveAs } from "./files";
 
 const session = () => useSession.getState();
@@ -15,7 +15,7 @@ export function registerShellCommands(): () => void {
     id: `panel.${side}`,
     title: t(`shell.toggle.${side}`),
     group: view,
-    run: () => session().setPanel(side, { folded: !session().panels[side].folded }),
+    run: () => session().setPanel(side, { folded: !isFolded(session(), side) }),
   });
   const goTo = (each: Use): Command => ({
     id: `use.${each}`,

@@ -32,6 +32,8 @@ export interface Cursor {
 export interface PanelState {
   readonly size: number;
   readonly folded: boolean;
+  /** The settings come and go with the selection, until a person opens or folds them. */
+  readonly auto?: boolean;
 }
 
 interface FieldFocus {
@@ -40,6 +42,15 @@ interface FieldFocus {
   /** Differs each time, so that asking twice for the same field focuses twice. */
   readonly nonce: number;
 }
+
+/** Is this panel folded? While a graph is designed, the settings are when nothing is selected. */
+export function isFolded(state: Pick<SessionState, "panels" | "use" | "selection">, side: Side): boolean {
+  const { folded, auto = !folded } = state.panels[side];
+  if (side !== "right" || state.use !== "design" || !auto) return folded;
+  return isEmpty(state.selection);
+}
+
+const isEmpty = ({ nodes, edges }: Selection) => nodes.length === 0 && edges.length === 0;
 
 const EMPTY_SELECTION: Selection = { nodes: [], edges: [], key: null };
 const NOW: Cursor = { threadId: null, checkpointId: null };
@@ -170,11 +181,22 @@ export const useSession = create<SessionState>((set, get) => ({
     }),
   setCompareWith: (compareWith) => set({ compareWith }),
   setPanel: (side, change) =>
-    set((state) => ({ panels: { ...state.panels, [side]: { ...state.panels[side], ...change } } })),
+    set((state) => {
+      const next = { ...state.panels[side], ...change };
+      if (side === "right" && change.folded !== undefined && state.use === "design") {
+        // Folded with nothing to show, or opened with something: that is what it does by itself.
+        const auto = change.folded === isEmpty(state.selection);
+        return { panels: { ...state.panels, right: { ...next, auto, ...(auto && { folded: false }) } } };
+      }
+      return { panels: { ...state.panels, [side]: next } };
+    }),
   showTab: (side, tab, use) =>
     set((state) => ({
       tabs: { ...state.tabs, [`${use ?? state.use}.${side}`]: tab },
-      panels: { ...state.panels, [side]: { ...state.panels[side], folded: false } },
+      panels: {
+        ...state.panels,
+        [side]: { ...state.panels[side], folded: false, ...(side === "right" && { auto: false }) },
+      },
     })),
   setTheme: (theme) => void get().setSettings({ theme }),
   setFollow: (follow) => void get().setSettings({ follow }),
@@ -189,7 +211,14 @@ export const useSession = create<SessionState>((set, get) => ({
     } else get().select({});
     set((state) => ({
       pendingFocus: { record, pointer, nonce: ++focusNonce },
-      panels: { ...state.panels, right: { ...state.panels.right, folded: false } },
+      panels: {
+        ...state.panels,
+        right: {
+          ...state.panels.right,
+          folded: false,
+          auto: isEmpty(state.selection) ? false : (state.panels.right.auto ?? true),
+        },
+      },
     }));
   },
   clearPendingFocus: () => set({ pendingFocus: null }),

@@ -166,6 +166,7 @@ export const shell = {
   "canvas.command.add": "Add a node…",
   "canvas.command.escape": "Clear selection",
   "canvas.command.fitSelection": "Fit selection in view",
+  "canvas.command.layoutSelection": "Arrange selected nodes",
   "canvas.command.minimap": "Show or hide the minimap",
   "canvas.walk.left": "Select the node before",
   "canvas.walk.right": "Select the node after",

@@ -1,0 +1,77 @@
+/** The view in numbers: what it shows, what of the scene is mounted for it, and how the graph is drawn at its zoom. */
+import type { Rect } from "./geometry";
+import type { Drawing } from "./store";
+
+export interface Viewport {
+  readonly x: number;
+  readonly y: number;
+  readonly zoom: number;
+}
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Cells in which the window is counted: the view must move this far (on screen) before anything is mounted or removed. */
+const CELL = 200;
+/** Mounted around the view, on screen, so that a pan meets no empty border. */
+const OVERSCAN = 220;
+
+/** The part of the scene to mount for a view, snapped to cells; equal for views that need the same. */
+export function windowArea(viewport: Viewport, size: Size): Rect {
+  const cell = CELL / viewport.zoom;
+  const pad = OVERSCAN / viewport.zoom;
+  const left = Math.floor((-viewport.x / viewport.zoom - pad) / cell) * cell;
+  const top = Math.floor((-viewport.y / viewport.zoom - pad) / cell) * cell;
+  const right = Math.ceil(((-viewport.x + size.width) / viewport.zoom + pad) / cell) * cell;
+  const bottom = Math.ceil(((-viewport.y + size.height) / viewport.zoom + pad) / cell) * cell;
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+/** The view that shows `bounds` whole, in the middle, never larger than life. */
+export function fitView(bounds: Rect, size: Size, padding = 48, maxZoom = 1): Viewport {
+  const zoom = Math.min(
+    maxZoom,
+    Math.max(1, size.width - padding * 2) / Math.max(1, bounds.width),
+    Math.max(1, size.height - padding * 2) / Math.max(1, bounds.height),
+  );
+  const clamped = Math.max(MIN_ZOOM, zoom);
+  return {
+    x: size.width / 2 - (bounds.x + bounds.width / 2) * clamped,
+    y: size.height / 2 - (bounds.y + bounds.height / 2) * clamped,
+    zoom: clamped,
+  };
+}
+
+/** Smaller than this a graph is not shown whole when it is opened. */
+const LEAST_FIT = 0.3;
+/** The zoom at which a graph begins that is too large for that. */
+const BEGIN_ZOOM = 0.7;
+
+/** The first view of a graph: whole when its names can be read so, else its beginning. */
+export function firstView(bounds: Rect, size: Size): Viewport {
+  const whole = fitView(bounds, size, 40);
+  if (whole.zoom >= LEAST_FIT) return whole;
+  const zoom = BEGIN_ZOOM;
+  const fitsDown = bounds.height * zoom <= size.height - 96;
+  const middle = size.height / 2 - (bounds.y + bounds.height / 2) * zoom;
+  const wide = bounds.width * zoom > size.width - 96;
+  return {
+    x: wide ? 40 - bounds.x * zoom : size.width / 2 - (bounds.x + bounds.width / 2) * zoom,
+    y: fitsDown ? middle : 48 - bounds.y * zoom,
+    zoom,
+  };
+}
+
+export const MIN_ZOOM = 0.01;
+export const MAX_ZOOM = 2;
+/** Below this the overview takes over: blocks in the colours of their states. */
+export const OVERVIEW_ZOOM = 0.3;
+/** Below this cards show their icon and name only, at a size that does not shrink any more. */
+const MIDDLE_ZOOM = 0.62;
+
+export function drawingAt(zoom: number): Drawing {
+  if (zoom < OVERVIEW_ZOOM) return "far";
+  return zoom < MIDDLE_ZOOM ? "middle" : "near";
+}
