@@ -13,6 +13,8 @@ const graph = {
 /** Opens the search on the canvas and types a word. */
 async function search(app: Superstep, word: string): Promise<void> {
   await app.id("canvas").focus();
+  // With nothing selected: after a question with choices it would ask which way is meant.
+  await app.page.keyboard.press("Escape");
   await app.page.keyboard.press("Tab");
   await app.id("node-search").getByRole("combobox").fill(word);
 }

@@ -155,7 +155,7 @@ impl Check<'_> {
         let fields = node.as_object().into_iter().flat_map(|node| node.keys());
         for field in fields.filter(|field| !NODE_FIELDS.contains(&field.as_str()) && !field.starts_with("x-"))
         {
-            let remedy = match nearest_record(field, NODE_FIELDS.into_iter()) {
+            let remedy = match nearest_record(field, NODE_FIELDS) {
                 Some(known) => format!("Did you mean `{known}`?"),
                 None => format!("Remove it, or call it `x-{field}` to keep it for yourself."),
             };

@@ -73,7 +73,7 @@ fn is_identifier(name: &str) -> bool {
 
 fn type_word(check: &mut Check<'_>, record: &str, value: &Json) {
     let unknown = |word: &str| {
-        let remedy = match nearest_record(word, TYPES.into_iter()) {
+        let remedy = match nearest_record(word, TYPES) {
             Some(other) => format!("Did you mean `{other}`?"),
             None => format!("Write one of {}.", TYPES.join(", ")),
         };
@@ -114,7 +114,7 @@ fn reducer(check: &mut Check<'_>, record: &str, name: &str, value: &Json) -> Opt
     let word = value.get("reducer")?.as_str()?;
     let Some(reducer) = Reducer::of(word) else {
         let words = Reducer::ALL.map(Reducer::as_str);
-        let remedy = match nearest_record(word, words.into_iter()) {
+        let remedy = match nearest_record(word, words) {
             Some(other) => format!("Did you mean `{other}`?"),
             None => format!("Write one of {}.", words.join(", ")),
         };
@@ -148,7 +148,7 @@ fn channel(check: &mut Check<'_>, record: &str, name: &str, value: &Json, reduce
     let Some(kind) = ChannelKind::of(word) else {
         let words = ChannelKind::ALL.map(ChannelKind::as_str);
         let message = format!("`{word}` is not a channel.");
-        let remedy = match nearest_record(word, words.into_iter()) {
+        let remedy = match nearest_record(word, words) {
             Some(other) => format!("Did you mean `{other}`?"),
             None => format!(
                 "Write one of {}, or remove the field so that the value is kept.",
