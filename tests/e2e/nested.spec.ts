@@ -73,3 +73,33 @@ test("the canvas goes into the nested graph with the run, and out again", async 
   await app.id("run").click();
   await app.status("done");
 });
+
+test("a double-click opens the graph of a node, and the way back is in the title", async ({ app, page }) => {
+  await openOuter(app);
+  await app.id("use-design").click();
+  await app.node("nested").dblclick();
+  await expect(app.id("graph-name")).toHaveText("Inner");
+  await expect(app.node("first")).toBeVisible();
+  await app.node("down").dblclick();
+  await expect(app.id("graph-name")).toHaveText("Deep");
+  await expect(app.id("graph-trail").getByRole("button")).toHaveText(["Outer", "Inner"]);
+  await app.picture("graph-trail", ["light", "dark"]);
+
+  await page.keyboard.press("Alt+ArrowLeft");
+  await expect(app.id("graph-name")).toHaveText("Inner");
+  await expect(app.node("down")).toHaveAttribute("data-selected", "true");
+  await page.keyboard.press("Alt+ArrowRight");
+  await expect(app.id("graph-name")).toHaveText("Deep");
+  await app.id("graph-trail").getByRole("button", { name: "Outer" }).click();
+  await expect(app.id("graph-name")).toHaveText("Outer");
+  await expect(app.node("nested")).toHaveAttribute("data-selected", "true");
+  await expect(app.id("graph-trail")).toHaveCount(0);
+
+  // Any other node is renamed by it, as every node is by F2.
+  await app.node("before").dblclick();
+  await expect(page.locator("input:focus")).toHaveValue("before");
+  await page.keyboard.press("Escape");
+  await app.node("nested").click();
+  await page.keyboard.press("F2");
+  await expect(page.locator("input:focus")).toHaveValue("nested");
+});

@@ -76,4 +76,4 @@ pub use stream::*;
 pub use value::*;
 
 #[doc(hidden)]
-pub use {serde as __serde, serde_json as __serde_json};
+pub use serde_json as __serde_json;

@@ -3,6 +3,7 @@ import { PointMenu, type MenuEntry } from "../components/Menu";
 import { deleteThings, joinable, setEdgeForm } from "../document/edits";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { currentBreakpoints, plainPoint, toggleBreakpoint } from "../debugger/run/breakpoints";
+import { nestedGraphOf } from "../document/nested-graphs";
 import { declaredWays } from "../document/ports";
 import { routeByWays, routeKey } from "../document/routes";
 import { doc, edit } from "../document/store";
@@ -29,6 +30,7 @@ function nodeEntries(node: string): MenuEntry[] {
   const set = (when: "before" | "after") => plainPoint(currentBreakpoints(), node, when) !== undefined;
   return [
     ...mendEntries(node),
+    ...(nestedGraphOf(node) === null ? [] : [command("graph.openNested", t("forms.editor.openGraph"))]),
     command("edit.rename", t("canvas.menu.rename")),
     command("edit.addNode", t("canvas.menu.addConnected")),
     { id: "s1", separator: true },

@@ -15,7 +15,7 @@ import { END, NOTE, nodeOf, START } from "../document/types";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useCalm } from "../state/calm";
-import { useLitRole, type LitRole } from "../state/lit";
+import { useLitRole, type LitRole } from "../document/lit";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { addAfter } from "./adding";

@@ -2,6 +2,7 @@
 import type { ReactFlowInstance } from "@xyflow/react";
 import { toggleBreakpoint } from "../debugger/run/breakpoints";
 import { deleteAndJoin, moveNodes, type Point } from "../document/edits";
+import { nestedGraphOf, openNestedGraph } from "../document/nested-graphs";
 import { doc, edit } from "../document/store";
 import { END, nodeOf, NOTE, START } from "../document/types";
 import { t, tn } from "../lib/texts";
@@ -153,6 +154,16 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
           deleteAndJoin(document, nodes),
         );
       },
+    },
+    {
+      id: "graph.openNested",
+      title: t("canvas.command.openNested"),
+      group,
+      enabled: () =>
+        useSession.getState().use === "design" &&
+        ownNodes().length === 1 &&
+        nestedGraphOf(ownNodes()[0] ?? "") !== null,
+      run: () => void openNestedGraph(ownNodes()[0] ?? ""),
     },
     {
       id: "edit.rename",

@@ -1,6 +1,7 @@
 /** Clicks on nodes, edges and the pane, and the menus that they open. */
 import { useCallback, type MouseEvent as ReactMouseEvent, type RefObject } from "react";
 import type { Point } from "../document/edits";
+import { nestedGraphOf, openNestedGraph } from "../document/nested-graphs";
 import { END, START } from "../document/types";
 import { useSession } from "../state/session";
 import { openCanvasMenu } from "./CanvasMenu";
@@ -25,7 +26,9 @@ export function useClicks(
     }
   }, []);
   const onNodeDoubleClick = useCallback((_event: ReactMouseEvent, node: { id: string }) => {
-    if (node.id !== START && node.id !== END) setCanvas({ renaming: node.id });
+    if (node.id === START || node.id === END) return;
+    if (nestedGraphOf(node.id) !== null) void openNestedGraph(node.id);
+    else setCanvas({ renaming: node.id });
   }, []);
   const onEdgeDoubleClick = useCallback((_event: ReactMouseEvent, edge: CanvasEdge) => {
     const line = lineOf(edge);

@@ -1,11 +1,20 @@
 /** The top of the window: which graph, whether it is saved, what the window is used for, the run, the palette. */
-import { Command as CommandIcon, Home, Inbox, Menu as MenuIcon, Redo2, Undo2 } from "lucide-react";
+import {
+  ChevronRight,
+  Command as CommandIcon,
+  Home,
+  Inbox,
+  Menu as MenuIcon,
+  Redo2,
+  Undo2,
+} from "lucide-react";
 import { useRef, useState } from "react";
 import { IconButton } from "../components/IconButton";
 import { Menu, type MenuEntry } from "../components/Menu";
 import { Tooltip } from "../components/Tooltip";
 import { useInbox } from "../debugger/model/inbox";
 import { setField } from "../document/edits";
+import { leaveNestedGraph, useGraphTrail } from "../document/nested-graphs";
 import { edit, useGraphMeta, useHistory } from "../document/store";
 import { RunControls } from "../features/run";
 import { shellIds } from "../lib/testIds";
@@ -116,6 +125,32 @@ function AppMenu() {
   );
 }
 
+/** The graphs around the open one, where it was opened from a node of theirs. */
+function GraphTrail() {
+  const left = useGraphTrail((trail) => trail.left);
+  if (left.length === 0) return null;
+  return (
+    <nav aria-label={t("shell.trail")} className="min-w-0 shrink" data-testid={shellIds.graphTrail}>
+      <ol className="flex items-center min-w-0 text-sm/inherit">
+        {left.map(({ graphId, name, node }, depth) => (
+          <li key={graphId} className="flex items-center min-w-0">
+            <Tooltip label={t("shell.trail.node", { node })}>
+              <button
+                type="button"
+                className="h-7 min-w-0 max-w-40 px-1.5 rounded-md truncate text-text-2 hover:bg-surface-3 hover:text-text"
+                onClick={() => void leaveNestedGraph(depth)}
+              >
+                {name || t("shell.unnamed")}
+              </button>
+            </Tooltip>
+            <ChevronRight size={13} className="flex-none text-text-3" aria-hidden />
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
 function GraphName() {
   const { name, path, dirty, saving } = useGraphMeta();
   const [editing, setEditing] = useState(false);
@@ -129,6 +164,7 @@ function GraphName() {
   const state = saving ? t("shell.state.sending") : dirty ? t("shell.state.dirty") : t("shell.state.saved");
   return (
     <div className="flex items-center gap-2 min-w-0">
+      <GraphTrail />
       {editing ? (
         <input
           ref={input}

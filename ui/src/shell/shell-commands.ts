@@ -1,4 +1,5 @@
 /** Commands of the window's frame. The canvas registers its own. */
+import { leaveNestedGraph, useGraphTrail } from "../document/nested-graphs";
 import { redo, undo, useDocumentState } from "../document/store";
 import { t, type TextKey } from "../lib/texts";
 import { registerCommands, type Command } from "../state/commands";
@@ -53,6 +54,13 @@ export function registerShellCommands(): () => void {
       group: file,
       enabled: hasGraph,
       run: () => void saveAs(),
+    },
+    {
+      id: "graph.back",
+      title: t("shell.trail.back"),
+      group: file,
+      enabled: () => useSession.getState().use === "design" && useGraphTrail.getState().left.length > 0,
+      run: () => void leaveNestedGraph(),
     },
     { id: "graph.home", title: t("shell.home"), group: file, enabled: hasGraph, run: () => void goHome() },
     {

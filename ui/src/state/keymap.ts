@@ -35,6 +35,8 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "edit.duplicate": { keys: ["Mod+D"], scope: "canvas" },
   "edit.delete": { keys: ["Delete", "Backspace"], scope: "canvas" },
   "edit.deleteJoin": { keys: ["Mod+Delete", "Mod+Backspace"], scope: "canvas" },
+  "graph.openNested": { keys: ["Alt+ArrowRight"], scope: "window" },
+  "graph.back": { keys: ["Alt+ArrowLeft"], scope: "window" },
   "edit.rename": { keys: ["F2"], scope: "canvas" },
   "edit.addNode": { keys: ["Tab", "N"], scope: "canvas" },
   "edit.escape": { keys: ["Escape"], scope: "canvas" },

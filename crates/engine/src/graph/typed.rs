@@ -60,8 +60,8 @@ pub trait State {
 macro_rules! state {
     ($vis:vis struct $name:ident { $($fields:tt)* }) => {
         $crate::state! {
-            #[derive(Clone, Debug, Default, $crate::__serde::Serialize, $crate::__serde::Deserialize)]
-            #[serde(default, crate = "superstep::__serde")]
+            #[derive(Clone, Debug, Default, $crate::value::__serde::Serialize, $crate::value::__serde::Deserialize)]
+            #[serde(default, crate = "superstep::value::__serde")]
             $vis struct $name { $($fields)* }
         }
     };

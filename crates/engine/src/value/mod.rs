@@ -9,6 +9,10 @@ use std::sync::Arc;
 
 pub use serde_json::Number;
 
+/// For the code that [`state!`](macro@crate::state) makes.
+#[doc(hidden)]
+pub use serde as __serde;
+
 pub(crate) mod decode;
 mod json;
 mod list;

@@ -15,8 +15,10 @@ import { escapeToken } from "../../components/schema-form/schema";
 import { SchemaBuilder } from "../../components/schema-form/SchemaBuilder";
 import type { FieldEditor, FieldEditorProps, FormEditors } from "../../components/SchemaForm";
 import { Tabs } from "../../components/Tabs";
+import { nestedGraphOf, openNestedGraph } from "../../document/nested-graphs";
 import { doc, openGraph, useDocumentState, useDocumentVersion } from "../../document/store";
 import { isObject, nodeOf } from "../../document/types";
+import { useSession } from "../../state/session";
 import { rpc } from "../../ipc/client";
 import { hasEnding, joinPath, resolvePath, splitPath } from "../../lib/path";
 import { t } from "../../lib/texts";
@@ -342,13 +344,12 @@ function GraphFileEditor({ value, onChange, readOnly }: FieldEditorProps) {
   const open = async () => {
     if (dir === null) return;
     setBusy(true);
-    try {
-      openGraph(await rpc("graph.open", { path: resolvePath(dir, named) }));
-    } catch (thrown) {
-      showProblem(thrown);
-    } finally {
-      setBusy(false);
-    }
+    const [node] = useSession.getState().selection.nodes;
+    const path = resolvePath(dir, named);
+    // The graph of a tool, or of one that is not the node's own, is opened as from a list.
+    if (node !== undefined && nestedGraphOf(node) === path) await openNestedGraph(node);
+    else await rpc("graph.open", { path }).then(openGraph, showProblem);
+    setBusy(false);
   };
   return (
     <div className={itemsClass}>

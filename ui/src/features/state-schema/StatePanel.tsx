@@ -40,7 +40,7 @@ import {
 import { isObject, sectionOf, type Json, type JsonObject } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
-import { light } from "../../state/lit";
+import { light } from "../../document/lit";
 import { useSession } from "../../state/session";
 import { moveKey } from "./reorder";
 import { usageOf, type Usage } from "./usage";

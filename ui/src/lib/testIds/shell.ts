@@ -7,6 +7,7 @@ export const shellIds = {
   menu: "app-menu",
   graphName: "graph-name",
   graphNameInput: "graph-name-input",
+  graphTrail: "graph-trail",
   saveState: "save-state",
   undo: "undo",
   redo: "redo",

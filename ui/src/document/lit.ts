@@ -1,7 +1,7 @@
 /** The state key that the canvas shows the use of: nodes that write it, nodes that read it, and the rest in the background. */
 import { create } from "zustand";
-import { doc } from "../document/store";
-import { edgeOf, sectionOf } from "../document/types";
+import { doc } from "./store";
+import { edgeOf, sectionOf } from "./types";
 
 export type LitRole = "writes" | "reads" | "both";
 

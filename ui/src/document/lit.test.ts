@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, renderHook } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
-import { doc } from "../document/store";
+import { doc } from "./store";
 import { light, rolesOf, useLitRole } from "./lit";
 
 beforeEach(() => {

@@ -1,0 +1,77 @@
+/**
+ * The graphs that nodes run, and the way into them and back: each graph that was left by opening one of its nested
+ * graphs, the outermost first. A graph that is opened in any other way begins without a way back.
+ */
+import { create } from "zustand";
+import { rpc } from "../ipc/client";
+import { resolvePath, splitPath } from "../lib/path";
+import { useSession } from "../state/session";
+import { showProblem } from "../state/toasts";
+import { doc, openGraph, useDocumentState } from "./store";
+import { nodeOf } from "./types";
+
+export interface LeftGraph {
+  readonly graphId: string;
+  readonly name: string;
+  readonly path: string | null;
+  /** The node whose graph was opened. */
+  readonly node: string;
+}
+
+interface Trail {
+  readonly left: readonly LeftGraph[];
+  /** The graph that the way leads to. */
+  readonly at: string | null;
+}
+
+const NOWHERE: Trail = { left: [], at: null };
+
+export const useGraphTrail = create<Trail>()(() => NOWHERE);
+
+useSession.subscribe(({ graphId }) => {
+  const { at } = useGraphTrail.getState();
+  if (at !== null && at !== graphId) useGraphTrail.setState(NOWHERE);
+});
+
+/** The file of the graph that a node runs; null for a node that runs none, and in a draft, which has no folder. */
+export function nestedGraphOf(name: string): string | null {
+  const { kind, config } = nodeOf(doc.get(`node:${name}`));
+  const { path } = useDocumentState.getState();
+  const file = config["graph"];
+  if (kind !== "graph" || path === null || typeof file !== "string" || file === "") return null;
+  return resolvePath(splitPath(path).dir, file);
+}
+
+/** Opens the graph that a node runs. */
+export async function openNestedGraph(node: string): Promise<void> {
+  const file = nestedGraphOf(node);
+  const { graphId, path } = useDocumentState.getState();
+  if (file === null || graphId === null) return;
+  const left = [...useGraphTrail.getState().left, { graphId, name: doc.name, path, node }];
+  try {
+    const view = await rpc("graph.open", { path: file });
+    useGraphTrail.setState({ left, at: view.graphId });
+    openGraph(view);
+  } catch (thrown) {
+    showProblem(thrown);
+  }
+}
+
+/** Opens a graph of the way again, with the node selected whose graph was opened; without `depth` the one around. */
+export async function leaveNestedGraph(depth = useGraphTrail.getState().left.length - 1): Promise<void> {
+  const { left } = useGraphTrail.getState();
+  const to = left[depth];
+  if (!to) return;
+  try {
+    const view = await rpc("graph.get", { graphId: to.graphId }).catch((thrown: unknown) => {
+      // The host was started again, and knows the file but not its id.
+      if (to.path === null) throw thrown;
+      return rpc("graph.open", { path: to.path });
+    });
+    useGraphTrail.setState({ left: left.slice(0, depth), at: view.graphId });
+    openGraph(view);
+    if (doc.get(`node:${to.node}`) !== undefined) useSession.getState().select({ nodes: [to.node] });
+  } catch (thrown) {
+    showProblem(thrown);
+  }
+}
