@@ -10,7 +10,7 @@ import { showProblem } from "../state/toasts";
 import { doc, openGraph, useDocumentState } from "./store";
 import { nodeOf } from "./types";
 
-export interface LeftGraph {
+interface LeftGraph {
   readonly graphId: string;
   readonly name: string;
   readonly path: string | null;

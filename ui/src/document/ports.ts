@@ -154,7 +154,7 @@ export function connectWay(doc: GraphDocument, node: string, leaving: Leaving, t
 }
 
 /** The same within a larger change. */
-export function connectIn(draft: Draft, node: string, leaving: Leaving, to: string): void {
+function connectIn(draft: Draft, node: string, leaving: Leaving, to: string): void {
   const { doc } = draft;
   if (!canConnect(node, to)) return;
   const plain = () =>

@@ -7,7 +7,7 @@ export interface TraceFilter {
 }
 
 /** What is called slow: milliseconds. */
-export const SLOW = 100;
+const SLOW = 100;
 
 const WHAT: Record<TraceFilter["what"], (span: Span) => boolean> = {
   all: () => true,

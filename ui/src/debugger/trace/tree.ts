@@ -9,7 +9,7 @@ import type { TraceSpan } from "../../ipc/bindings/TraceSpan";
 /** A span, or a task that is at work and has no end yet. */
 export type Span = Omit<TraceSpan, "end"> & { readonly end: TraceSpan["end"] | "running" };
 
-export type TraceKind = "run" | "pause" | "step" | "node" | "task" | "attempt" | "wait" | "call";
+type TraceKind = "run" | "pause" | "step" | "node" | "task" | "attempt" | "wait" | "call";
 
 /** A stretch of time as it is drawn. */
 export interface Bar {

@@ -24,7 +24,7 @@ export interface Trace {
 const NONE: Trace = { runs: [], spans: [], leftOut: false, problem: null, loading: true };
 
 /** Does an event bring new spans? Nested graphs only say that they went a step further. */
-export function concerns(event: AppEvent, threadId: string): boolean {
+function concerns(event: AppEvent, threadId: string): boolean {
   switch (event.type) {
     case "taskEnded":
     case "within":
