@@ -167,6 +167,20 @@ test("an expression shows its value of the sample, then of the last run", async 
   await expect(line).toContainText("last run");
 });
 
+test("the expression of an edge shows its value too", async ({ app, page }) => {
+  await app.openGraph({
+    ...sampled,
+    edges: [
+      { from: "__start__", to: "first" },
+      { from: "first", to: "__end__", when: "state.message|length > 3" },
+    ],
+  });
+  await page.locator('[data-testid^="edge-label-"]').first().click();
+  const line = app.id("inspector").locator('[data-testid="live-value"]');
+  await expect(line).toContainText("= true");
+  await expect(line).toContainText("sample “Refund”");
+});
+
 test("a prompt is written in a large sheet, with the state beside it and the test below", async ({ app, page }) => {
   await app.openGraph(sampled);
   await app.node("write").click();

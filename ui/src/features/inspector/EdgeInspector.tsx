@@ -24,6 +24,7 @@ import { formsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { edgeSentence, nodeText } from "./describe";
+import { LiveValue } from "./LiveValue";
 import { useContextVariables, useKeyInfos } from "./keys";
 import { problemsOf } from "./problems";
 import {
@@ -197,6 +198,11 @@ export function EdgeInspector({ id }: { id: string }) {
               error={at(`/${edge.form}`)[0]?.message}
               placeholder={t(`forms.edge.expression.${edge.form}.example`)}
               data-testid={formsIds.edgeExpression}
+            />
+            <LiveValue
+              text={edge.expression ?? ""}
+              template={false}
+              valid={at(`/${edge.form}`).length === 0}
             />
           </Field>
         )}

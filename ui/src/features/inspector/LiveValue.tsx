@@ -2,6 +2,7 @@
 import { useEffect, useState } from "react";
 import { brief } from "../../components/schema-form/schema";
 import type { LiveValueProps } from "../../components/schema-form/form";
+import { useRunContext } from "../../debugger/run/run-context";
 import type { Evaluated } from "../../ipc/bindings/Evaluated";
 import type { ValueView } from "../../ipc/bindings/ValueView";
 import { rpc } from "../../ipc/client";
@@ -18,7 +19,9 @@ const LENGTH = 400;
 
 export function LiveValue({ text, template, valid }: LiveValueProps) {
   const graphId = useSession((session) => session.graphId);
+  const graphKey = useSession((session) => session.graphKey);
   const last = useLastState();
+  const context = useRunContext((store) => (graphKey === null ? undefined : store.given[graphKey]));
   const [shown, setShown] = useState<{ readonly of: string; readonly answer: Evaluated } | null>(null);
   const [patient, setPatient] = useState(true);
   const nothing = graphId === null || text.trim() === "" || !valid || isConstant(text, template);
@@ -34,7 +37,7 @@ export function LiveValue({ text, template, valid }: LiveValueProps) {
           text,
           template,
           state: last?.state ?? {},
-          variables: {},
+          variables: context === undefined ? {} : { context },
           ...(last?.at && { at: last.at }),
         },
         abort.signal,
@@ -51,7 +54,7 @@ export function LiveValue({ text, template, valid }: LiveValueProps) {
       clearTimeout(pause);
       clearTimeout(patience);
     };
-  }, [nothing, graphId, text, template, last]);
+  }, [nothing, graphId, text, template, last, context]);
 
   if (nothing || shown === null) return null;
   const { value, message } = shown.answer;

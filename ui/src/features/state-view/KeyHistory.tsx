@@ -160,7 +160,11 @@ function Row({ write, shown }: { write: KeyWrite; shown: boolean }) {
         <span className="line-clamp-2 wrap-anywhere">
           {write.change !== "appended" && (
             <>
-              <del className="bg-diff-remove decoration-failed">{text(write.before)}</del>
+              {write.before === undefined ? (
+                <span className="text-text-3">{text(write.before)}</span>
+              ) : (
+                <del className="bg-diff-remove decoration-failed">{text(write.before)}</del>
+              )}
               <span className="text-text-3"> → </span>
             </>
           )}

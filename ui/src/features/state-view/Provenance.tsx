@@ -106,7 +106,11 @@ function Row({ link: { write, depth }, shown }: { link: Link; shown: boolean }) 
         <span className="line-clamp-3 wrap-anywhere">
           {write.change !== "appended" && (
             <>
-              <del className="bg-diff-remove decoration-failed">{text(write.before)}</del>
+              {write.before === undefined ? (
+                <span className="text-text-3">{text(write.before)}</span>
+              ) : (
+                <del className="bg-diff-remove decoration-failed">{text(write.before)}</del>
+              )}
               <span className="text-text-3"> → </span>
             </>
           )}
