@@ -216,6 +216,9 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
             continue;
         };
         out::line(&out::plain(&format!("  {}", reads_of(&record.reads))))?;
+        if record.decisions.is_empty() {
+            out::line("  nothing to decide: no edge of it has a condition")?;
+        }
         for decision in &record.decisions {
             for line in lines(decision) {
                 out::line(&out::plain(&format!("  {line}")))?;

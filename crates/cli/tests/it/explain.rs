@@ -85,6 +85,10 @@ fn the_edges_of_a_step_say_why() {
         text.contains("led to propose") && text.contains("category = \"refund\""),
         "{text}"
     );
+    let plain = user
+        .expect(0, &["explain", "t", "--checkpoint", &after("propose")])
+        .out;
+    assert!(plain.contains("nothing to decide"), "{plain}");
     let first =
         history.as_array().unwrap().last().unwrap()["config"]["configurable"]["checkpoint_id"].clone();
     let refused = user.expect(2, &["explain", "t", "--checkpoint", first.as_str().unwrap()]);
