@@ -78,7 +78,7 @@ impl Workbench {
         if being_answered(self.runs.answering(&request.thread_id)) {
             return Err(already_answered("The question is being answered at this moment."));
         }
-        let _slot = self.reserve_claimed(&request.thread_id)?;
+        let _slot = self.reserve_claimed(&request.thread_id, Vec::new())?;
         let me = self.preferences.settings().name;
         let withdrawal = Withdrawal {
             thread: &request.thread_id.as_str().into(),

@@ -121,14 +121,14 @@ impl Workbench {
         thread_id: &str,
         request: &StartRun,
     ) -> Result<(TakenThread, ClaimRequest), Problem> {
-        let slot = match self.reserve_claimed(thread_id) {
+        let answering = match &request.action {
+            RunAction::Resume { answers, .. } => answers.keys().cloned().collect(),
+            _ => Vec::new(),
+        };
+        let slot = match self.reserve_claimed(thread_id, answering) {
             Ok(slot) => slot,
             Err(busy) => return Err(self.too_late(thread_id, &request.action).await?.unwrap_or(busy)),
         };
-        if let RunAction::Resume { answers, .. } = &request.action {
-            let answering = answers.keys().cloned().collect();
-            self.runs.with(thread_id, |active| active.answering = answering);
-        }
         match self.claim_to_run(thread_id, request.take_over).await {
             Ok(claim) => Ok((slot, claim)),
             Err(busy) => {

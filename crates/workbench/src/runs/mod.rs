@@ -169,29 +169,48 @@ fn busy(place: &str) -> Problem {
 impl Workbench {
     /// Takes a thread for what shows no claim to storage.
     pub(crate) fn reserve(self: &Arc<Self>, thread_id: &str) -> Result<TakenThread, Problem> {
-        if let Some(last) = self.ledger.last_runs(&[thread_id])?.get(thread_id)
-            && last.status == RunStatus::Running
-            && self.instance.is_other_alive(&last.instance)
-        {
-            return Err(busy(" in another window or program"));
-        }
-        self.reserve_here(thread_id)
+        self.runs_here_only(thread_id)?;
+        self.reserve_here(thread_id, Vec::new())
     }
 
-    /// Takes a thread for a run or an edit that shows a claim: storage says whether another program runs it.
-    pub(crate) fn reserve_claimed(self: &Arc<Self>, thread_id: &str) -> Result<TakenThread, Problem> {
-        match self.saver().coordination() {
-            Some(_) => self.reserve_here(thread_id),
-            None => self.reserve(thread_id),
+    /// Takes a thread for a run or an edit that shows a claim: storage says whether another program runs it. The questions
+    /// that it answers are known at once to whatever comes second.
+    pub(crate) fn reserve_claimed(
+        self: &Arc<Self>,
+        thread_id: &str,
+        answering: Vec<String>,
+    ) -> Result<TakenThread, Problem> {
+        if self.saver().coordination().is_none() {
+            self.runs_here_only(thread_id)?;
+        }
+        self.reserve_here(thread_id, answering)
+    }
+
+    /// Refuses a thread that another program of the data folder runs.
+    fn runs_here_only(&self, thread_id: &str) -> Result<(), Problem> {
+        match self.ledger.last_runs(&[thread_id])?.get(thread_id) {
+            Some(last)
+                if last.status == RunStatus::Running && self.instance.is_other_alive(&last.instance) =>
+            {
+                Err(busy(" in another window or program"))
+            }
+            _ => Ok(()),
         }
     }
 
-    fn reserve_here(self: &Arc<Self>, thread_id: &str) -> Result<TakenThread, Problem> {
+    fn reserve_here(
+        self: &Arc<Self>,
+        thread_id: &str,
+        answering: Vec<String>,
+    ) -> Result<TakenThread, Problem> {
         let mut active = self.runs.lock();
         if active.contains_key(thread_id) {
             return Err(busy(""));
         }
-        let taken = Active::default();
+        let taken = Active {
+            answering,
+            ..Active::default()
+        };
         let slot = TakenThread {
             workbench: Arc::downgrade(self),
             thread_id: thread_id.to_owned(),

@@ -44,7 +44,7 @@ impl Workbench {
     }
 
     pub(crate) async fn thread_update(self: &Arc<Self>, request: UpdateState) -> Result<Updated, Problem> {
-        let _slot = self.reserve_claimed(&request.thread_id)?;
+        let _slot = self.reserve_claimed(&request.thread_id, Vec::new())?;
         let built = self
             .built_for(&request.thread_id, request.graph_id.as_deref())
             .await?;

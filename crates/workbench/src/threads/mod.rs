@@ -142,7 +142,7 @@ impl Workbench {
     }
 
     pub(crate) async fn thread_delete(self: &Arc<Self>, request: DeleteThread) -> Result<Empty, Problem> {
-        let _slot = self.reserve_claimed(&request.thread_id)?;
+        let _slot = self.reserve_claimed(&request.thread_id, Vec::new())?;
         // Says so when there is no such thread.
         self.thread(&request.thread_id).await?;
         let by = self.claim(&request.thread_id, request.take_over).await;
