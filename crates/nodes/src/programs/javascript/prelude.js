@@ -116,7 +116,7 @@ export default (send, wait, given) => {
   let whole = false;
   const note = (target, name) => {
     if (typeof name !== 'string') return;
-    // Looked for in any object by whoever prints, waits for or inspects it.
+    // Printing, awaiting or inspecting any object looks for these names.
     if (!hasOwn(target, name) && (name in Object.prototype || name === 'then' || name === 'toJSON')) return;
     if (noted.size < 1000) noted.add(name);
     else whole = true;
