@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 describe("a key that is shown", () => {
-  it("tells writers from readers, and conditions are read where their edge leaves", () => {
+  it("marks writers and readers apart, and conditions are read where their edge leaves", () => {
     expect([...rolesOf({ writers: ["node:a"], readers: ["node:b"] })]).toEqual([
       ["a", "writes"],
       ["b", "reads"],

@@ -1,5 +1,6 @@
 /** What an expression or a template gives with the last run's state, below its field. It never waits for typing. */
 import { useEffect, useState } from "react";
+import { InlineCode } from "../../components/InlineCode";
 import { brief } from "../../components/schema-form/schema";
 import type { LiveValueProps } from "../../components/schema-form/form";
 import { useRunContext } from "../../debugger/run/run-context";
@@ -63,7 +64,9 @@ export function LiveValue({ text, template, valid }: LiveValueProps) {
     if (shown.of !== text || patient || last === null || seesMore(text)) return null;
     return (
       <p className={LINE} data-testid={formsIds.liveValue}>
-        <span className="min-w-0 line-clamp-2">{message}</span>
+        <span className="min-w-0 line-clamp-2">
+          <InlineCode text={message ?? ""} />
+        </span>
         <span className="ml-auto shrink-0">{last.label}</span>
       </p>
     );
