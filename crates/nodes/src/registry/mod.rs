@@ -1,6 +1,7 @@
 //! All kinds together: what the palette shows, what is wrong with a document's nodes and expressions, and the engine
 //! graph that a document means.
 
+mod build;
 mod build_site;
 mod check;
 mod dynamic_targets;
@@ -11,8 +12,7 @@ mod policy;
 mod settings;
 mod site;
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,26 +20,20 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use jsonschema::Validator;
 use serde_json::Value as Json;
-use superstep::{
-    BoxFuture, ContextSchema, Graph, GraphPlace, MemoryCache, Node, NodeContext, NodeError, NodeOptions,
-    NodeOutput, START, StateGraph, Value,
-};
-use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec};
+use superstep::{Graph, MemoryCache};
+use superstep_document::{Diagnostic, Document};
 
 use crate::base::access::Access;
 use crate::base::files::Stamp;
-use crate::base::schema_validator::SchemaValidator;
-use crate::base::secrets::{self, Redacted};
 use crate::mcp::Hub;
 use crate::models::{Exchanges, Recordings};
 use crate::programs::helper::HelperProgram;
 use crate::programs::javascript::Workers;
 use crate::programs::python::Pythons;
 use crate::project::Environment;
-use crate::project::graph_files::{GRAPH, Library, Nested, NestedError, Runs, summary};
+use crate::project::graph_files::{GRAPH, Library, Nested, NestedError, summary};
 use crate::search::Folders;
-use crate::state::channel::channel;
-use crate::state::schema::{Keys, StateSchema};
+use crate::state::schema::Keys;
 
 pub use crate::base::config_schema::schema_of;
 pub use build_site::BuildSite;
@@ -101,32 +95,6 @@ impl Checked {
                 .flat_map(move |from| to.clone().map(move |to| (from, to.as_str())))
         })
     }
-}
-
-/// The run context that a graph file declares: defaults are filled in, and what does not fit is refused.
-fn context_schema(declared: &Json) -> Result<ContextSchema, Diagnostic> {
-    let shape = SchemaValidator::new(declared).map_err(|cause| {
-        let message = format!("The run context cannot be checked: {cause}.");
-        Diagnostic::error("bad-schema", "doc", message, "Correct the field's JSON Schema.").at("/context")
-    })?;
-    let fields = declared["properties"].as_object().into_iter().flatten();
-    let defaults: Vec<(String, Json)> = fields
-        .filter_map(|(name, field)| Some((name.clone(), field.get("default")?.clone())))
-        .collect();
-    let check = move |given: Value| {
-        let mut given = Json::from(given);
-        if let Json::Object(fields) = &mut given {
-            for (name, value) in &defaults {
-                fields.entry(name).or_insert_with(|| value.clone());
-            }
-        }
-        let misfits: Vec<String> = shape.misfits(&given, 5).iter().map(ToString::to_string).collect();
-        match misfits.is_empty() {
-            true => Ok(given.into()),
-            false => Err(misfits.join("; ")),
-        }
-    };
-    Ok(ContextSchema::checked(check).required())
 }
 
 /// Results of nodes that are kept at once.
@@ -349,209 +317,5 @@ impl Registry {
             )]);
         }
         self.build_at(document, environment, &[], Some(node))
-    }
-
-    fn build_at(
-        &self,
-        document: &Document,
-        environment: &Environment,
-        above: &[PathBuf],
-        tested: Option<&str>,
-    ) -> Result<Built, Vec<Diagnostic>> {
-        let outermost = above.is_empty().then(|| environment.outermost());
-        let environment = outermost.as_ref().unwrap_or(environment);
-        let leaves = |edge: &Edge| tested.is_none_or(|node| edge.sources().contains(&node));
-        let own: HashSet<String> = tested
-            .into_iter()
-            .flat_map(|node| {
-                let edges = document.edges().filter(|(_, edge)| leaves(edge));
-                edges
-                    .map(|(id, _)| format!("edge:{id}"))
-                    .chain([format!("node:{node}")])
-            })
-            .collect();
-        let matters = |problem: &Diagnostic| {
-            problem.is_error()
-                && (tested.is_none() || problem.record.starts_with("key:") || own.contains(&problem.record))
-        };
-        let mut found = self.look_at(document, Some(environment), above);
-        // What a graph is given is never shown again.
-        for access in found.accesses.values().flatten() {
-            if let Some(name) = access.variable()
-                && let Some(value) = (environment.variables)(name)
-            {
-                secrets::note(&value);
-            }
-        }
-        let mut problems = found.all(document);
-        problems.retain(matters);
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        let keys = Keys::of(document);
-        let (schema, _) = StateSchema::of(document);
-        let schema = Arc::new(schema);
-        let providers = Arc::new(environment.providers());
-        let unknown = schema.clone();
-        let mut graph = StateGraph::new().refuse_unknown_keys(move |key| unknown.no_key(key));
-        if let Some(declared) = document.context_schema() {
-            graph = graph.context(context_schema(&declared).map_err(|problem| vec![problem])?);
-        }
-        for (name, key) in document.state_keys() {
-            graph = schema.channel(graph, name, channel(&key));
-        }
-        // Notes are read by people only.
-        let specs: IndexMap<&str, NodeSpec> =
-            document.nodes().filter(|(_, spec)| spec.kind != NOTE).collect();
-        let nodes: BTreeMap<&str, NodeSpec> = document.nodes().collect();
-        let node = |id: &str| {
-            let spec = specs.get(id)?;
-            let entry = self.kinds.get(spec.kind.as_str())?;
-            let site = BuildSite {
-                node: id,
-                config: &spec.config,
-                keys: &keys,
-                folder: environment.folder.clone(),
-                nodes: &nodes,
-                effect: spec.policy.effect,
-                providers: providers.clone(),
-                folders: self.folders.clone(),
-                servers: self.servers.clone(),
-                pythons: self.pythons.clone(),
-                workers: self.workers.clone(),
-                registry: self,
-                environment,
-                above,
-                runs: RefCell::<Runs>::default(),
-            };
-            let built = entry.kind.build(&site);
-            let touches = found.accesses.contains_key(&format!("node:{id}"));
-            Some(built.map(|node| {
-                let mut node = node;
-                if touches {
-                    node = Arc::new(Redacted(node));
-                }
-                (node, site.runs.into_inner())
-            }))
-        };
-        let mut files = Vec::new();
-        for (&id, spec) in &specs {
-            if tested.is_some_and(|node| node != id) {
-                graph = graph.node(id, Idle);
-                continue;
-            }
-            let Some(built) = node(id) else { continue };
-            let stand_in = match &spec.policy.fallback {
-                Some(Fallback::Node(other)) => node(other).transpose(),
-                _ => Ok(None),
-            };
-            let made = built.and_then(|(node, mut runs)| {
-                let stand_in = stand_in?.map(|(node, more)| {
-                    runs.graphs.extend(more.graphs);
-                    runs.files.extend(more.files);
-                    node
-                });
-                let identity = || {
-                    let edges = document.edges().map(|(_, edge)| edge);
-                    let own: Vec<Edge> = edges.filter(|edge| edge.sources().contains(&id)).collect();
-                    let config = Json::Object(spec.config.clone()).to_string();
-                    let world = format!("{:?} {:?}", environment.folder, runs.files);
-                    policy::identity(&[&spec.kind, &config, &world], &own)
-                };
-                let mut options = policy::options(id, &spec.policy, identity, stand_in)?;
-                if let Some(entry) = self.kinds.get(spec.kind.as_str()) {
-                    let effect = spec.policy.effect.map(policy::effect);
-                    options = options.effect(effect.unwrap_or_else(|| match &spec.policy.cache {
-                        // Who lets a kept result stand in for the work has said that nothing else comes of it.
-                        Some(_) => superstep::Effect::Reads,
-                        None => entry.kind.effect(&spec.config),
-                    }));
-                    let usage = found
-                        .usage
-                        .get(&format!("node:{id}"))
-                        .filter(|usage| !usage.whole);
-                    if let Some(usage) = usage.filter(|_| entry.kind.reads_are_known()) {
-                        options = options.effect_keys(usage.reads.iter().map(String::as_str));
-                    }
-                }
-                let leads = found.usage.get(&format!("node:{id}")).map(|usage| &usage.leads);
-                let known = leads
-                    .into_iter()
-                    .flatten()
-                    .filter(|to| specs.contains_key(to.as_str()));
-                let options = options.destinations(known.map(String::as_str));
-                Ok((node, options, runs))
-            });
-            match made {
-                Ok((node, options, runs)) => {
-                    graph = graph.node_with(id, node, runs.graphs.iter().fold(options, NodeOptions::runs));
-                    files.extend(runs.files);
-                }
-                Err(problem) => problems.push(problem),
-            }
-        }
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        let mut ids = HashMap::new();
-        if let Some(node) = tested {
-            graph = graph.edge(START, node);
-        }
-        for (id, edge) in document.edges().filter(|(_, edge)| leaves(edge)) {
-            graph = edges::connect(graph, id, &edge).map_err(|e| {
-                vec![Diagnostic::error(
-                    "expression-syntax",
-                    format!("edge:{id}"),
-                    e.message,
-                    e.remedy,
-                )]
-            })?;
-            for source in edge.sources() {
-                for target in edge.targets() {
-                    ids.entry((source.to_owned(), target.to_owned()))
-                        .or_insert_with(|| id.to_owned());
-                }
-            }
-        }
-        // A tested takes any state, and nothing is answered from the cache: it is to be seen what the node does.
-        if tested.is_none() {
-            if let Some(input) = document.input_keys() {
-                graph = graph.input_keys(input);
-            }
-            if let Some(output) = document.output_keys() {
-                graph = graph.output_keys(output);
-            }
-        }
-        let compiled = graph.compile().map(|graph| Built {
-            graph: match tested {
-                None => graph.with_cache(self.cache.clone()),
-                Some(_) => graph,
-            },
-            files,
-        });
-        compiled.map_err(|error| {
-            let diagnostic = |problem: superstep::GraphProblem| {
-                let record = match &problem.place {
-                    GraphPlace::Graph => "doc".to_owned(),
-                    GraphPlace::Node(name) => format!("node:{name}"),
-                    GraphPlace::Channel(name) => format!("key:{name}"),
-                    GraphPlace::Branch(_, id) => format!("edge:{id}"),
-                    GraphPlace::Edge(from, to) => ids
-                        .get(&(from.to_string(), to.to_string()))
-                        .map_or_else(|| format!("edge:{from}->{to}"), |id| format!("edge:{id}")),
-                };
-                Diagnostic::error(problem.code, record, problem.message, problem.remedy)
-            };
-            error.problems.into_iter().map(diagnostic).collect()
-        })
-    }
-}
-
-/// Stands for the nodes around one that is tried.
-struct Idle;
-
-impl Node for Idle {
-    fn run(&self, _: NodeContext, _: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async { Ok(NodeOutput::none()) })
     }
 }

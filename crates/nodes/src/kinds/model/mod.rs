@@ -2,6 +2,7 @@
 //! script has for the state at hand, word by word, so that graphs run without network, key or cost. Its messages are
 //! marked, so that nobody takes them for a model's.
 
+mod check;
 mod node;
 mod output;
 mod usage;
@@ -215,194 +216,9 @@ impl NodeKind for Model {
     }
 
     fn check(&self, site: &mut Site<'_>) {
-        let Some(mut config) = site.parse::<ModelConfig>() else {
-            return;
-        };
-        config.stood_in(site.environment());
-        let scripted = config.model == SCRIPTED;
-        // Without the person's settings, a name that is near no provider's may be a connection.
-        let known = match site.models() {
-            _ if scripted => Ok(()),
-            Some(models) => models.knows(&config.model),
-            None => match models::provider_of(&config.model) {
-                Err(models::ModelError::UnknownProvider { hint, .. })
-                    if hint.is_empty()
-                        && config.model.split("::").all(|part| !part.is_empty())
-                        && config.model.contains("::") =>
-                {
-                    Ok(())
-                }
-                other => other.map(drop),
-            },
-        };
-        if let Err(error) = known {
-            let remedy = error
-                .remedy()
-                .unwrap_or("Correct the model, or the model settings.");
-            site.error("unknown-model", "/model", error.message(), remedy);
-        } else if !scripted && site.recording(config.recording) != Recording::Replay {
-            site.reaches_model(&config.model);
-        }
-        for (index, image) in config.images.iter().enumerate() {
-            site.template(&format!("/images/{index}"), image);
-        }
-        if let Some(key) = &config.usage_into
-            && let Some(known) = site.write("/usage_into", key)
-            && known
-                .schema
-                .get("type")
-                .is_some_and(|ty| ty != "object" && ty != "array")
-        {
-            let message = format!(
-                "State key `{key}` takes {}, but the usage is an object.",
-                known.schema["type"]
-            );
-            site.error(
-                "usage-type",
-                "/usage_into",
-                message,
-                "Choose a key of type object, or a list with the reducer append.",
-            );
-        }
-        for (pointer, text) in [("/system", &config.system), ("/prompt", &config.prompt)] {
-            if let Some(text) = text {
-                site.template(pointer, text);
-            }
-        }
-        if let Some(key) = &config.messages {
-            site.read("/messages", key);
-            if site
-                .keys
-                .get(key)
-                .and_then(|key| key.schema.get("type"))
-                .is_some_and(|ty| ty != "array")
-            {
-                site.error(
-                    "messages-type",
-                    "/messages",
-                    format!("State key `{key}` is no list of messages."),
-                    "Choose a key of type array.",
-                );
-            }
-        }
-        if !scripted
-            && config.messages.is_none()
-            && config
-                .prompt
-                .as_ref()
-                .is_none_or(|prompt| prompt.trim().is_empty())
-            && config.images.is_empty()
-        {
-            site.error(
-                "nothing-to-ask",
-                "/prompt",
-                "The node asks nothing.",
-                "Write a prompt, or choose a state key with messages.",
-            );
-        }
-        let key = site.write("/into", &config.into);
-        let message_key = key
-            .as_ref()
-            .is_some_and(|key| key.reducer == Reducer::AddMessages);
-        let mut tools = config.tools.clone();
-        tools::check_specs(site, "/tools", &config.tools);
-        if let Some(node) = &config.tools_of {
-            match tools::of_node(site.nodes, node) {
-                Ok(offer) => tools.extend(offer.specs),
-                Err(problem) => site.error(
-                    "unknown-tools",
-                    "/tools_of",
-                    problem,
-                    "Choose a node of kind tools.",
-                ),
-            }
-        }
-        for (index, resource) in config.resources.iter().enumerate() {
-            site.reaches_server(&format!("/resources/{index}/server"), &resource.server);
-            site.template(&format!("/resources/{index}/uri"), &resource.uri);
-        }
-        let called = tools.iter().map(|tool| tool.name.as_str());
-        if let Some(twice) = tools::twice(called) {
-            let message = format!("The model is given two tools `{twice}`.");
-            site.error(
-                "same-tool",
-                "/tools",
-                message,
-                "Give each tool a name of its own.",
-            );
-        }
-        let calls = config.script.iter().any(|line| !line.calls.is_empty());
-        if (calls || !tools.is_empty()) && !message_key && key.is_some() {
-            let message = format!(
-                "Calls of tools are part of a message, and state key `{}` takes none.",
-                config.into
-            );
-            site.error(
-                "tools-into",
-                "/into",
-                message,
-                "Choose a key with the reducer add_messages.",
-            );
-        }
-        if let Some(schema) = &config.output {
-            site.schema("/output", schema);
-            if message_key {
-                site.error(
-                    "output-into-messages",
-                    "/output",
-                    format!("State key `{}` takes messages, not JSON.", config.into),
-                    "Choose another key, or remove the output schema.",
-                );
-            }
-        } else if let Some(ty) = key.as_ref().and_then(|key| key.schema.get("type"))
-            && !message_key
-        {
-            let reducer = key.as_ref().map_or(Reducer::Overwrite, |key| key.reducer);
-            let text_fits = ty == "string"
-                || ty
-                    .as_array()
-                    .is_some_and(|types| types.contains(&json!("string")));
-            if !text_fits && !matches!(reducer, Reducer::Append | Reducer::Union) {
-                site.error(
-                    "into-type",
-                    "/into",
-                    format!("State key `{}` takes {ty}, but the answer is text.", config.into),
-                    "Choose a key of type string, or give an output schema.",
-                );
-            }
-        }
-        if scripted && config.script.is_empty() {
-            site.error(
-                "empty-script",
-                "/script",
-                "The scripted model has nothing to say.",
-                "Add a line to the script, or choose a real model.",
-            );
-        }
-        for (index, line) in config.script.iter().enumerate() {
-            match &line.when {
-                Some(when) => site.expression(&format!("/script/{index}/when"), when, None),
-                None if index + 1 < config.script.len() => site.warning(
-                    "unreachable-line",
-                    &format!("/script/{}", index + 1),
-                    "This line is never said: the one before it has no condition.",
-                    "Give the earlier line a `when`, or move it to the end.",
-                ),
-                None => {}
-            }
-            site.template(&format!("/script/{index}/say"), &line.say);
-            for (place, call) in line.calls.iter().enumerate() {
-                site.filled(&format!("/script/{index}/calls/{place}/tool"), &call.tool);
-                for (name, arg) in &call.args {
-                    if let Json::String(source) = arg {
-                        let pointer = format!(
-                            "/script/{index}/calls/{place}/args/{}",
-                            superstep_document::escape_pointer(name)
-                        );
-                        site.expression(&pointer, source, None);
-                    }
-                }
-            }
+        if let Some(mut config) = site.parse::<ModelConfig>() {
+            config.stood_in(site.environment());
+            check::check(&config, site);
         }
     }
 
@@ -415,34 +231,10 @@ impl NodeKind for Model {
                 .map(|text| site.template(pointer, text))
                 .transpose()
         };
-        let mut script = Vec::new();
-        for (index, line) in config.script.iter().enumerate() {
-            let when = line
-                .when
-                .as_ref()
-                .map(|when| site.expression(&format!("/script/{index}/when"), when))
-                .transpose()?;
-            let mut calls = Vec::new();
-            for (place, call) in line.calls.iter().enumerate() {
-                let arg = |(name, arg): (&String, &Json)| {
-                    let pointer = format!("/script/{index}/calls/{place}/args/{name}");
-                    let arg = match arg {
-                        Json::String(source) => Ok(site.expression(&pointer, source)?),
-                        fixed => Err(fixed.clone().into()),
-                    };
-                    Ok((name.as_str().into(), arg))
-                };
-                calls.push(ScriptedCall {
-                    tool: call.tool.clone(),
-                    args: call.args.iter().map(arg).collect::<Result<_, Diagnostic>>()?,
-                });
-            }
-            script.push(ScriptLine {
-                when,
-                say: site.template(&format!("/script/{index}/say"), &line.say)?,
-                calls,
-            });
-        }
+        let script = config.script.iter().enumerate();
+        let script = script
+            .map(|(index, line)| script_line(site, index, line))
+            .collect::<Result<_, Diagnostic>>()?;
         let mut tools = config.tools;
         let mut servers = Vec::new();
         if let Some(node) = &config.tools_of {
@@ -515,4 +307,30 @@ impl NodeKind for Model {
             model: config.model,
         }))
     }
+}
+
+/// A line of the script with its condition, its text and its calls compiled.
+fn script_line(site: &BuildSite<'_>, index: usize, line: &Line) -> Result<ScriptLine, Diagnostic> {
+    let when = line.when.as_ref();
+    let when = when.map(|when| site.expression(&format!("/script/{index}/when"), when));
+    let mut calls = Vec::new();
+    for (place, call) in line.calls.iter().enumerate() {
+        let arg = |(name, arg): (&String, &Json)| {
+            let pointer = format!("/script/{index}/calls/{place}/args/{name}");
+            let arg = match arg {
+                Json::String(source) => Ok(site.expression(&pointer, source)?),
+                fixed => Err(fixed.clone().into()),
+            };
+            Ok((name.as_str().into(), arg))
+        };
+        calls.push(ScriptedCall {
+            tool: call.tool.clone(),
+            args: call.args.iter().map(arg).collect::<Result<_, Diagnostic>>()?,
+        });
+    }
+    Ok(ScriptLine {
+        when: when.transpose()?,
+        say: site.template(&format!("/script/{index}/say"), &line.say)?,
+        calls,
+    })
 }
