@@ -172,12 +172,13 @@ export function CardRows({ rows }: { rows: ReturnType<typeof cardRows> }) {
   );
 }
 
+/** The mark of a state; in the middle drawing on the card's corner, where it takes no room from the name. */
 export function StateMark({ overlay }: { overlay: NodeOverlay }) {
   if (overlay.state === "idle") return null;
   const Mark = MARKS[overlay.state];
   return (
     <span
-      className="flex-none grid place-items-center rounded-full size-5 in-data-[drawing=middle]:size-[calc(16px*var(--unzoom))] in-data-[drawing=middle]:[&_svg]:size-[calc(12px*var(--unzoom))] data-[state=next]:text-running data-[state=next]:border-[1.5px] data-[state=next]:border-running data-[state=waiting]:text-running data-[state=running]:text-running data-[state=running]:[&_svg]:animate-spin data-[state=done]:text-done data-[state=failed]:text-surface-2 data-[state=failed]:bg-failed data-[state=failed]:rounded-sm data-[state=asking]:text-surface-2 data-[state=asking]:bg-asking"
+      className="flex-none grid place-items-center rounded-full size-5 in-data-[drawing=middle]:absolute in-data-[drawing=middle]:top-0 in-data-[drawing=middle]:right-0 in-data-[drawing=middle]:translate-x-1/2 in-data-[drawing=middle]:-translate-y-1/2 in-data-[drawing=middle]:bg-surface-2 in-data-[drawing=middle]:size-[calc(16px*var(--unzoom))] in-data-[drawing=middle]:[&_svg]:size-[calc(12px*var(--unzoom))] data-[state=next]:text-running data-[state=next]:border-[1.5px] data-[state=next]:border-running data-[state=waiting]:text-running data-[state=running]:text-running data-[state=running]:[&_svg]:animate-spin data-[state=done]:text-done data-[state=failed]:text-surface-2 data-[state=failed]:bg-failed! data-[state=failed]:rounded-sm data-[state=asking]:text-surface-2 data-[state=asking]:bg-asking!"
       data-state={overlay.state}
       title={stateText(overlay)}
     >
@@ -219,7 +220,7 @@ function ProblemBadge({ name }: { name: string }) {
   const words = problems.map((problem) => problem.message).join("\n");
   return (
     <span
-      className="absolute -top-2 right-2.5 in-data-[drawing=middle]:origin-top-right in-data-[drawing=middle]:[scale:min(var(--unzoom),1.8)] inline-flex items-center gap-0.75 h-4 px-1.25 rounded-lg text-[10px] font-semibold text-surface-2 data-[tone=failed]:bg-failed data-[tone=asking]:bg-asking data-[tone=hint]:bg-text-3"
+      className="absolute -top-2 right-2.5 in-data-[drawing=middle]:right-[calc(9px*var(--unzoom))] in-data-[drawing=middle]:origin-top-right in-data-[drawing=middle]:[scale:min(var(--unzoom),1.8)] inline-flex items-center gap-0.75 h-4 px-1.25 rounded-lg text-[10px] font-semibold text-surface-2 data-[tone=failed]:bg-failed data-[tone=asking]:bg-asking data-[tone=hint]:bg-text-3"
       data-tone={failed ? "failed" : waits ? "hint" : "asking"}
       title={words}
     >
