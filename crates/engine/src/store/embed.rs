@@ -105,4 +105,14 @@ mod tests {
         assert!(near("coffee without sugar", "the train is late") < 0.15);
         assert_eq!(near("", "x"), 0.0);
     }
+
+    #[test]
+    fn a_longer_word_counts_more() {
+        let ngrams = HashedNgrams::default();
+        let share = |word: &str| cosine(&ngrams.vector("ox catalogues"), &ngrams.vector(word));
+        // Lengths with both ends are 4 and 12, so the weights are the roots of 2 and 10.
+        let expected = (10.0_f64 / 2.0).sqrt();
+        let found = f64::from(share("catalogues")) / f64::from(share("ox"));
+        assert!((found / expected - 1.0).abs() < 0.1, "{found} and {expected}");
+    }
 }

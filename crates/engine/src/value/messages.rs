@@ -432,6 +432,20 @@ mod tests {
     }
 
     #[test]
+    fn a_serialized_object_of_langchain_is_the_message_in_it() {
+        let envelope = |lc: i64, ty: &str| {
+            let id = ["langchain", "schema", "messages", "AIMessage"];
+            json!({"lc": lc, "type": ty, "id": id, "kwargs": {"content": "hi", "id": "1"}})
+        };
+        let message = coerce(&envelope(1, "constructor")).unwrap();
+        assert_eq!(message.get("type"), Some(&"ai".into()));
+        assert_eq!(message.get("content"), Some(&"hi".into()));
+        for other in [envelope(2, "constructor"), envelope(1, "secret")] {
+            assert!(coerce(&other).is_err(), "{other}");
+        }
+    }
+
+    #[test]
     fn joins_by_id() {
         let list = |items: &[Value]| Value::Array(items.iter().cloned().collect());
         let cases: &[(&[Value], &[Value], &[&str])] = &[

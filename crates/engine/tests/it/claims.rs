@@ -1,7 +1,7 @@
 //! Runs that claim their thread: one runs, the others are told, and who lost its thread stores nothing more.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -129,9 +129,21 @@ struct Moving {
     go: Arc<Semaphore>,
     /// Number of commits that were stored with each claim.
     stored: Mutex<HashMap<ClaimId, u32>>,
+    /// Number of commits that ended a claim.
+    ended: AtomicUsize,
 }
 
 impl Moving {
+    fn new(go: Arc<Semaphore>) -> Self {
+        Self {
+            inner: MemorySaver::new(),
+            armed: AtomicBool::new(false),
+            go,
+            stored: Mutex::default(),
+            ended: AtomicUsize::new(0),
+        }
+    }
+
     fn stored(&self) -> Vec<u32> {
         self.stored.lock().unwrap().values().copied().collect()
     }
@@ -141,6 +153,8 @@ impl Moving {
 impl Checkpointer for Moving {
     async fn commit(&self, commit: Commit) -> Result<(), StorageError> {
         let claim = commit.claim.as_ref().map(|shown| shown.claim.clone());
+        let ends = commit.claim.as_ref().is_some_and(|shown| shown.ends);
+        self.ended.fetch_add(usize::from(ends), Ordering::SeqCst);
         self.inner.commit(commit).await?;
         if let Some(claim) = claim {
             *self.stored.lock().unwrap().entry(claim).or_default() += 1;
@@ -198,12 +212,7 @@ struct TakenOver {
 impl TakenOver {
     async fn begin() -> Self {
         let go = Arc::new(Semaphore::new(0));
-        let saver = Arc::new(Moving {
-            inner: MemorySaver::new(),
-            armed: AtomicBool::new(false),
-            go: go.clone(),
-            stored: Mutex::default(),
-        });
+        let saver = Arc::new(Moving::new(go.clone()));
         let (calls, begun) = (Calls::default(), Arc::new(Semaphore::new(0)));
         let build = |waits: bool| {
             let (count, begun, go) = (calls.clone(), begun.clone(), go.clone());
@@ -318,12 +327,7 @@ async fn an_edit_that_cannot_be_made_takes_no_thread_over() {
 #[tokio::test]
 async fn a_question_that_is_answered_while_its_thread_is_taken_over_is_not_withdrawn() {
     let (go, begun) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
-    let saver = Arc::new(Moving {
-        inner: MemorySaver::new(),
-        armed: AtomicBool::new(false),
-        go: go.clone(),
-        stored: Mutex::default(),
-    });
+    let saver = Arc::new(Moving::new(go.clone()));
     let (tell, wait) = (begun.clone(), go.clone());
     let asks = move |context: NodeContext, _: Value| {
         let (tell, wait) = (tell.clone(), wait.clone());
@@ -548,4 +552,17 @@ async fn nested_graphs_show_the_claim_of_their_run() {
     graph.invoke(input(), config("one")).await.unwrap();
     let claim = saver.claim(&"t".into()).await.unwrap().unwrap();
     assert!(claim.ended && claim.number == 1, "{claim:?}");
+}
+
+/// A commit only to end the claim would be one more wait for the disk in every run.
+#[tokio::test]
+async fn a_claim_is_ended_once_and_by_a_commit_that_is_made_anyway() {
+    for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
+        let saver = Arc::new(Moving::new(Arc::new(Semaphore::new(0))));
+        let graph = base().node("works", logs("works")).edge(START, "works");
+        let graph = graph.compile().unwrap().with_checkpointer(saver.clone());
+        let run = config("one").durability(durability);
+        graph.invoke(input(), run).await.unwrap();
+        assert_eq!(saver.ended.load(Ordering::SeqCst), 1, "{durability:?}");
+    }
 }

@@ -599,6 +599,41 @@ async fn what_would_be_done_again_is_listed_before() {
     assert!(listed.is_empty(), "it was done before that checkpoint");
 }
 
+/// A node of a nested graph may bear the name of one around it: both are listed, and each once.
+#[tokio::test]
+async fn effects_of_one_name_in_two_graphs_are_two() {
+    let world = World::default();
+    let inner = channels()
+        .node_with("pay", world.node(), declared(Effect::Once))
+        .edge(START, "pay")
+        .compile()
+        .unwrap();
+    let graph = on_memory(
+        channels()
+            .node("first", nothing())
+            .subgraph("sub", &inner)
+            .node_with("pay", world.node(), declared(Effect::Once))
+            .edge(START, "first")
+            .edge("first", "sub")
+            .edge("sub", "pay"),
+    );
+    graph.invoke(begin(4), RunConfig::on("1")).await.unwrap();
+    let before = at_step(&graph, "1", 0).await;
+    let listed = graph
+        .effects_after(&"1".into(), before.checkpoint_id.as_ref())
+        .await
+        .unwrap();
+    let found: Vec<(usize, &str, u32)> = listed
+        .iter()
+        .map(|done| (done.path.len(), &*done.node, done.times as u32))
+        .collect();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(
+        found.iter().all(|(_, node, times)| (*node, *times) == ("pay", 1)),
+        "{found:?}"
+    );
+}
+
 #[tokio::test]
 async fn a_policy_of_one_node_comes_before_that_of_the_run() {
     let world = World::default();

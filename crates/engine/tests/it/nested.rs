@@ -746,3 +746,36 @@ async fn a_run_steps_into_a_nested_graph_when_it_is_told_to() {
     let state = outer.get_state(&StateRef::live("u")).await.unwrap();
     assert_eq!(state.next, ["q".into()]);
 }
+
+#[tokio::test]
+async fn what_an_attempt_called_is_not_called_again_by_the_next() {
+    let calls = Calls::default();
+    let count = calls.clone();
+    let slow = TaskFn::new("slow", move |_: NodeContext, n: Value| {
+        count.add("slow");
+        async move { Ok(n) }
+    });
+    let node = move |context: NodeContext, _: Value| {
+        let slow = slow.clone();
+        async move {
+            let done = context.call(&slow, 7).await?;
+            match context.info().attempt {
+                1 => Err(NodeError::new("ConnectionError", "cut off")),
+                _ => Ok(NodeOutput::from(json!({"x": done}))),
+            }
+        }
+    };
+    let retry = RetryPolicy::default().initial_interval(std::time::Duration::ZERO);
+    let graph = StateGraph::new()
+        .channel("x", ChannelSpec::last_value())
+        .node_with("caller", Arc::new(node), NodeOptions::new().retry(retry))
+        .edge(START, "caller")
+        .compile()
+        .unwrap()
+        .with_checkpointer(Arc::new(MemorySaver::new()));
+    let done = graph
+        .invoke(Input::value(json!({"x": 0})), RunConfig::on("t"))
+        .await
+        .unwrap();
+    assert_eq!((done.value.get("x"), calls.of("slow")), (Some(&json!(7)), 1));
+}
