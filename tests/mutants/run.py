@@ -24,6 +24,7 @@ from source import rewritten, switch
 
 # Packages whose tests count too, where a package is driven by them.
 DRIVEN_BY = {
+    "superstep": ["superstep-suites", "superstep-conformance"],
     "superstep-workbench": ["superstep-cli", "superstep-server"],
     "superstep-storage": ["superstep-storage-tests"],
 }
