@@ -25,6 +25,10 @@ use tracing_subscriber::util::SubscriberInitExt;
 use args::{Cli, Command};
 use fault::Fault;
 
+/// Gives memory back after a load, which the allocator of glibc keeps in an arena for each thread.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// A file is to become larger than the limit of the process; the same number on Linux and macOS.
 #[cfg(unix)]
 const SIGXFSZ: i32 = 25;
