@@ -366,9 +366,9 @@ REDUCER = Recipe(
             "matches!(key.reducer, Reducer::Append | Reducer::Union | Reducer::Example) =>",
         ),
         Instead(
-            "crates/nodes/src/kinds/model/mod.rs",
-            "matches!(reducer, Reducer::Append | Reducer::Union)",
-            "matches!(reducer, Reducer::Append | Reducer::Union | Reducer::Example)",
+            "crates/nodes/src/kinds/model/check.rs",
+            "matches!(key.reducer, Reducer::Append | Reducer::Union)",
+            "matches!(key.reducer, Reducer::Append | Reducer::Union | Reducer::Example)",
         ),
         Behind("ui/src/features/state-schema/StatePanel.tsx", '  ["union", ["array"]],\n', '  ["example", ["array"]],\n'),
         Instead("ui/src/debugger/state/edits.ts", '    case "union":\n', '    case "union":\n    case "example":\n'),

@@ -196,8 +196,13 @@ async fn a_page_of_any_size_is_answered() {
         "thread.checkpoints",
         "storage.usage",
         "store.list",
+        "thread.nested",
     ] {
-        let body = json!({"limit": u32::MAX, "threadId": "none", "prefix": []}).to_string();
+        let body = json!({
+            "limit": u32::MAX, "threadId": "none", "prefix": [],
+            "checkpointId": "none", "path": [], "ns": "", "task": "none",
+        });
+        let body = body.to_string();
         let (status, _, answer) = send(&app, rpc(command, &body)).await;
         assert!(status.as_u16() < 500, "{command}: {answer}");
     }

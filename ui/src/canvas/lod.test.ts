@@ -1,5 +1,7 @@
 import { expect, it, vi } from "vitest";
-import { drawMark, MARKS } from "./lod";
+import { edgeKey } from "../debugger/overlay/overlay-model";
+import { drawMark, drawTaken, MARKS, type Paint } from "./lod";
+import type { Line, Scene } from "./window";
 
 const context = () => ({ beginPath: vi.fn(), moveTo: vi.fn(), lineTo: vi.fn(), stroke: vi.fn() });
 
@@ -22,4 +24,35 @@ it("draws the mark inside of its block, and none where it would be a smear", () 
   const small = context();
   drawMark(small as unknown as CanvasRenderingContext2D, "done", 0, 0, 3, 3);
   expect(small.stroke).not.toHaveBeenCalled();
+});
+
+it("draws a line that was taken at every zoom, and how often where no name stands", () => {
+  const paper = { ...context(), fillText: vi.fn() };
+  const rects = new Map([
+    ["a", { x: 0, y: 0, width: 200, height: 60 }],
+    ["b", { x: 400, y: 0, width: 200, height: 60 }],
+  ]);
+  const scene = { rect: (name: string) => rects.get(name) };
+  const lines = [
+    { from: "a", to: "b", lane: null },
+    { from: "b", to: "a", lane: null },
+  ];
+  const times = new Map([[edgeKey("a", "b"), { times: 3 }]]);
+  const draw = (zoom: number) => {
+    vi.clearAllMocks();
+    drawTaken(
+      paper as unknown as CanvasRenderingContext2D,
+      scene as unknown as Scene,
+      lines as unknown as Line[],
+      { x: 0, y: 0, zoom },
+      { text: "black" } as Paint,
+      times,
+    );
+    return {
+      strokes: paper.stroke.mock.calls.length,
+      texts: paper.fillText.mock.calls.map(([text]) => text),
+    };
+  };
+  expect(draw(0.3)).toEqual({ strokes: 1, texts: ["×3"] });
+  expect(draw(0.1)).toEqual({ strokes: 1, texts: [] });
 });

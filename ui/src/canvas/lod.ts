@@ -108,7 +108,7 @@ export function drawOverview(
     }
     context.stroke();
     context.globalAlpha = 1;
-    drawTaken(context, scene, lines, viewport, paint);
+    drawTaken(context, scene, lines, viewport, paint, overlay.edges);
   }
   const names = scene.nodesIn(area);
   const legible = names.length < 400;
@@ -143,14 +143,14 @@ export function drawOverview(
 }
 
 /** The lines that were taken, stronger, at every zoom. */
-function drawTaken(
+export function drawTaken(
   context: CanvasRenderingContext2D,
   scene: Scene,
   lines: readonly Line[],
   { x, y, zoom }: Viewport,
   paint: Paint,
+  edges: ReadonlyMap<string, { readonly times: number }>,
 ): void {
-  const { edges } = readOverlay();
   context.strokeStyle = paint.text;
   context.fillStyle = paint.text;
   context.lineWidth = 2;

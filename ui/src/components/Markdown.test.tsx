@@ -43,6 +43,9 @@ describe("Markdown", () => {
     expect(link("[site](https://example.org)")).toContain("(example.org)");
     expect(link("see https://example.org/a")).not.toContain("(example.org)");
     expect(link("[example.org](https://example.org.evil.example)")).toContain("(example.org.evil.example)");
+    expect(link("[bank.com/login](https://bank.co/x)")).toContain("(bank.co)");
+    expect(link("[bank.co.uk](https://bank.co/x)")).toContain("(bank.co)");
+    expect(link("[bank.co/x](https://bank.co/x)")).not.toContain("(bank.co)");
   });
 
   it("shows what is too long or too deep as it was written", () => {

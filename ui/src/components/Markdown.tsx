@@ -32,6 +32,12 @@ function addressOf(href: string | undefined): URL | null {
   return address && /^https?:$/.test(address.protocol) ? address : null;
 }
 
+/** Whether a label is an address of this host. One that only begins alike is another host's. */
+function namesHost(label: string, host: string): boolean {
+  const address = label.replace(/^https?:\/\//, "");
+  return address.startsWith(host) && /^([/?#]|$)/.test(address.slice(host.length));
+}
+
 const COMPONENTS: Components = {
   h1: heading(1),
   h2: heading(2),
@@ -44,8 +50,7 @@ const COMPONENTS: Components = {
   a({ href, children }) {
     const address = addressOf(href);
     if (!address) return <>{children}</>;
-    const shown =
-      typeof children === "string" && children.replace(/^https?:\/\//, "").startsWith(address.host);
+    const shown = typeof children === "string" && namesHost(children, address.host);
     return (
       <>
         <a

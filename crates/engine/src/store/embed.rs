@@ -1,6 +1,6 @@
 //! Turning texts into vectors.
 
-use std::fmt::Debug;
+use std::fmt;
 
 use async_trait::async_trait;
 use xxhash_rust::xxh3::xxh3_64;
@@ -10,13 +10,19 @@ use super::words::{fold, words};
 
 /// Turns texts into vectors whose angles say how much they have in common.
 #[async_trait]
-pub trait Embedding: Debug + Send + Sync {
+pub trait Embedding: Send + Sync {
     /// Which embedding; vectors of different ones cannot be compared.
     fn name(&self) -> &str;
     /// The length of its vectors.
     fn dims(&self) -> usize;
     /// A vector for each text, in their order.
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, StoreError>;
+}
+
+impl fmt::Debug for dyn Embedding + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Embedding({})", self.name())
+    }
 }
 
 /// An embedding without a model: words and pieces of words, hashed.

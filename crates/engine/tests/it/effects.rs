@@ -599,6 +599,26 @@ async fn what_would_be_done_again_is_listed_before() {
     assert!(listed.is_empty(), "it was done before that checkpoint");
 }
 
+/// What a node of this kind notes before and after its work is the engine's own.
+#[tokio::test]
+async fn a_node_done_once_streams_its_own_update_and_nothing_else() {
+    let world = World::default();
+    let graph = one_payment(&world, Effect::Once);
+    let config = RunConfig::on("1").modes([StreamMode::Updates, StreamMode::Tasks]);
+    let mut run = graph.stream(begin(4), config);
+    let (mut updates, mut tasks) = (Vec::new(), Vec::new());
+    while let Some(event) = run.next().await {
+        let data = event.data();
+        match event.mode() {
+            StreamMode::Updates => updates.extend(data.as_object().unwrap().keys().map(ToString::to_string)),
+            _ => tasks.push(data.get("name").unwrap().as_str().unwrap().to_owned()),
+        }
+    }
+    run.finish().await.unwrap();
+    assert_eq!(updates, ["first", "pay", "last"]);
+    assert_eq!(tasks, ["first", "first", "pay", "pay", "last", "last"]);
+}
+
 /// A node of a nested graph may bear the name of one around it: both are listed, and each once.
 #[tokio::test]
 async fn effects_of_one_name_in_two_graphs_are_two() {

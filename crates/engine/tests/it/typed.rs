@@ -465,3 +465,23 @@ async fn a_snapshot_leads_back_to_itself() {
         .unwrap();
     assert_eq!(longer.len(), history.len() + 2, "the fork, and what ran on it");
 }
+
+#[tokio::test]
+async fn an_input_of_fewer_keys_leaves_the_others_as_they_are() {
+    #[derive(Serialize)]
+    struct Question {
+        text: &'static str,
+    }
+    let graph = StateGraph::of::<Ticket>()
+        .node("keep", typed(async |_, _: Ticket| Ok(json!({"notes": "seen"}))))
+        .edge(START, "keep")
+        .compile()
+        .unwrap()
+        .with_checkpointer(Arc::new(MemorySaver::new()))
+        .typed::<Question, Ticket>();
+    let ask = |text| Question { text };
+    graph.invoke(&ask("one"), RunConfig::on("1")).await.unwrap();
+    let done = graph.invoke(&ask("two"), RunConfig::on("1")).await.unwrap();
+    let ticket = done.done().unwrap();
+    assert_eq!((&*ticket.text, ticket.notes.len()), ("two", 2));
+}

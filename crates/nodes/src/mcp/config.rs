@@ -294,8 +294,9 @@ fn hidden(value: &str) -> String {
         [Piece::Text(""), Piece::Variable { .. }, Piece::Text("")] | [Piece::Text("")] => value.to_owned(),
         _ => {
             let hash = Sha256::digest(value.as_bytes());
-            let short: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-            format!("#{short}")
+            // Who writes the file may look for two values of one hash: half of its bits are out of reach for that.
+            let shown: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+            format!("#{shown}")
         }
     }
 }
@@ -432,6 +433,8 @@ mod tests {
             "{told}"
         );
         assert!(!told.contains("one.js"), "a value may be a key: {told}");
+        let hash = told.split_once('#').unwrap().1.split(' ').next().unwrap();
+        assert_eq!(hash.len(), 32, "128 bits tell values apart: {told}");
         assert_ne!(
             told,
             program(r#"{"NODE_OPTIONS": "--require ./two.js", "B": "${KEY}"}"#)

@@ -379,3 +379,28 @@ async fn a_file_that_cannot_be_read_is_written_over_only_when_that_is_wanted() {
     app.ok("graph.save", save(true)).await;
     assert!(fs::read_to_string(&picture).unwrap().contains("\"Draft\""));
 }
+
+/// A README is shown when its graph is opened: it is read from the project alone, and nothing in it holds the document up.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_readme_is_a_file_of_the_project_or_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let secret = dir.path().join("elsewhere.md");
+    fs::write(&secret, "not of the project").unwrap();
+    let (linked, piped) = (dir.path().join("linked"), dir.path().join("piped"));
+    for folder in [&linked, &piped] {
+        fs::create_dir(folder).unwrap();
+        write(folder, "graph.json", "one");
+    }
+    std::os::unix::fs::symlink(&secret, linked.join("README.md")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(piped.join("README.md"))
+        .status();
+    assert!(made.unwrap().success());
+    let app = App::open(&dir.path().join("data")).await;
+    for folder in [linked, piped] {
+        let opened = tokio::time::timeout(Duration::from_secs(20), open(&app, &folder));
+        let view = opened.await.expect("a pipe is not waited for");
+        assert_eq!(view.get("readme"), None, "{}", folder.display());
+    }
+}

@@ -336,3 +336,35 @@ fn what_the_document_and_the_window_index_compute_needs_no_react() {
         assert!(!named.iter().any(|from| from == "react"), "{file} imports React");
     }
 }
+
+/// The page of the window may do what it needs and nothing else, and it loads nothing from elsewhere.
+#[test]
+fn the_window_has_four_permissions_and_a_strict_policy() {
+    let read = |file: &str| -> serde_json::Value {
+        serde_json::from_str(&fs::read_to_string(repository().join(file)).unwrap()).unwrap()
+    };
+    assert_eq!(
+        read("src-tauri/capabilities/default.json")["permissions"],
+        serde_json::json!([
+            "core:window:allow-set-title",
+            "core:window:allow-title",
+            "dialog:allow-open",
+            "dialog:allow-save"
+        ])
+    );
+    let files = fs::read_dir(repository().join("src-tauri/capabilities")).unwrap();
+    assert_eq!(files.count(), 1, "no other file grants anything");
+    let settings = read("tauri.conf.json");
+    let policy = settings["app"]["security"]["csp"].as_str().unwrap();
+    let rules: BTreeSet<&str> = policy.split(';').map(str::trim).collect();
+    for rule in [
+        "default-src 'self'",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ] {
+        assert!(rules.contains(rule), "{rule} is missing in {policy}");
+    }
+    assert!(!policy.contains("https:") && !policy.contains('*') && !policy.contains("unsafe-eval"));
+}

@@ -30,6 +30,8 @@ describe("what a graph wants", () => {
     expect(isGrave(want("connection", "mine"))).toBe(false);
     expect(isGrave(want("host", "127.0.0.1:1", true))).toBe(true);
     expect(isGrave(want("host", "*"))).toBe(true);
+    expect(isGrave(want("key", "MY_KEY@api.example.org"))).toBe(false);
+    expect(isGrave(want("key", "MY_KEY@*"))).toBe(true);
     expect(isGrave(want("program", "python3"))).toBe(true);
     expect(isGrave(want("mcp", "files"))).toBe(true);
   });
