@@ -72,7 +72,7 @@ export const Lanes = memo(function Lanes({
   );
 });
 
-/** The shape says where the checkpoint came from: input, a step, an edit, a fork. */
+/** The shape says where the checkpoint came from: input, a step, an edit, a fork; or that several steps are folded. */
 function Dot({ source, cx, cy, color }: { source: string; cx: number; cy: number; color: string }) {
   switch (source) {
     case "input":
@@ -83,6 +83,16 @@ function Dot({ source, cx, cy, color }: { source: string; cx: number; cy: number
       );
     case "fork":
       return <circle cx={cx} cy={cy} r={4} fill="var(--surface-1)" stroke={color} strokeWidth={2} />;
+    case "stretch":
+      return (
+        <path
+          d={`M${cx} ${cy - 7}V${cy + 7}`}
+          stroke={color}
+          strokeWidth={5}
+          strokeLinecap="round"
+          strokeDasharray="0.1 6.9"
+        />
+      );
     default:
       return <circle cx={cx} cy={cy} r={4.5} fill={color} />;
   }

@@ -11,6 +11,7 @@ import {
   CircleX,
   Copy,
   Ellipsis,
+  FoldVertical,
   History,
   Link,
   MessageCircleQuestionMark,
@@ -18,6 +19,7 @@ import {
   Pencil,
   RotateCcw,
   StepForward,
+  UnfoldVertical,
 } from "lucide-react";
 import { type KeyboardEvent, memo, type MouseEvent, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../components/Button";
@@ -49,11 +51,16 @@ import { linkTo } from "../../state/moments";
 import { askBookmark } from "../../state/storage";
 import { showProblem } from "../../state/toasts";
 import { goToStep } from "./commands";
+import { Branches } from "./Branches";
+import { entryOf, folded, unfolded } from "./fold";
 import { Lanes } from "./Lanes";
+import { Stretch } from "./Stretch";
 import { type Timeline, timelineOf, type TimelineRow } from "./rows";
 import { Scrubber } from "./Scrubber";
 
 const ROW = 28;
+/** Threads with more checkpoints than this begin folded. */
+const MANY = 40;
 
 export function TimelinePanel() {
   const threadId = useSession((session) => session.cursor.threadId);
@@ -86,8 +93,16 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
   const [step, setStep] = useState("");
   const scroller = useRef<HTMLDivElement>(null);
 
+  const [folds, setFolds] = useState<boolean | null>(null);
+  const [opened, setOpened] = useState<ReadonlySet<string>>(NO_IDS);
+  const isFolded = folds ?? list.length > MANY;
+  const entries = useMemo(() => {
+    if (!isFolded) return unfolded(timeline.rows);
+    const kept = (id: string) => id === cursor.checkpointId || id === compareWith || opened.has(id);
+    return folded(timeline.rows, kept);
+  }, [timeline, isFolded, cursor.checkpointId, compareWith, opened]);
   const rows = useVirtualizer({
-    count: list.length,
+    count: entries.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW,
     overscan: 10,
@@ -99,13 +114,19 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
     // Only when the cursor moves: new checkpoints arriving must not scroll what the person reads.
     if (scrolledFor.current === cursor.checkpointId || selectedRow < 0) return;
     scrolledFor.current = cursor.checkpointId;
-    rows.scrollToIndex(selectedRow, { align: "auto" });
-  }, [cursor.checkpointId, selectedRow, rows]);
+    rows.scrollToIndex(entryOf(entries, selectedRow), { align: "auto" });
+  }, [cursor.checkpointId, selectedRow, rows, entries]);
   const items = rows.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (pages?.more && last >= list.length - 20) void loadOlderCheckpoints(threadId);
-  }, [last, list.length, pages?.more, threadId]);
+    if (pages?.more && last >= entries.length - 20) void loadOlderCheckpoints(threadId);
+  }, [last, entries.length, pages?.more, threadId]);
+  const unfold = (from: number, to: number) =>
+    setOpened((known) => new Set([...known, ...list.slice(from, to).map(({ id }) => id)]));
+  const toggleFolds = () => {
+    setFolds(!isFolded);
+    setOpened(NO_IDS);
+  };
 
   const resting = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(resting.current), []);
@@ -160,6 +181,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
           {tn("debug.timeline.countOne", "debug.timeline.count", list.length)}
           {pages?.more && "+"}
         </span>
+        <Branches list={list} head={head} at={cursor.checkpointId ?? head} onGo={move} onCompare={compare} />
         <Scrubber
           branch={branch}
           byId={byId}
@@ -180,6 +202,15 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
             }}
           />
         </div>
+        <IconButton
+          size="small"
+          label={t(isFolded ? "debug.timeline.unfold" : "debug.timeline.fold")}
+          pressed={isFolded}
+          onClick={toggleFolds}
+          data-testid={debugIds.foldSteps}
+        >
+          {isFolded ? <UnfoldVertical size={14} aria-hidden /> : <FoldVertical size={14} aria-hidden />}
+        </IconButton>
         <Button
           size="small"
           variant={cursor.checkpointId === null ? "ghost" : "secondary"}
@@ -202,24 +233,43 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
       >
         <div className="relative min-w-full" style={{ height: rows.getTotalSize() }}>
           {items.map((item) => {
-            const row = timeline.rows[item.index];
+            const entry = entries[item.index];
+            const row = entry && timeline.rows[entry.kind === "row" ? entry.at : entry.from];
             if (!row) return null;
+            if (entry.kind === "stretch") {
+              return (
+                <div
+                  key={row.checkpoint.id}
+                  className="absolute inset-x-0"
+                  style={{ top: item.start, height: ROW }}
+                >
+                  <Stretch
+                    entry={entry}
+                    row={row}
+                    width={timeline.width}
+                    height={ROW}
+                    path={path}
+                    onOpen={() => unfold(entry.from, entry.to)}
+                  />
+                </div>
+              );
+            }
             return (
               <div
                 key={row.checkpoint.id}
                 className="absolute inset-x-0"
                 style={{ top: item.start, height: ROW }}
-                onClick={(event) => onRow(item.index, event)}
+                onClick={(event) => onRow(entry.at, event)}
               >
                 <Row
                   row={row}
                   threadId={threadId}
                   width={timeline.width}
-                  selected={item.index === selectedRow}
+                  selected={entry.at === selectedRow}
                   compared={row.checkpoint.id === compareWith}
                   onPath={path.has(row.checkpoint.id)}
                   path={path}
-                  isHead={item.index === 0}
+                  isHead={entry.at === 0}
                   now={now}
                   onCompare={compare}
                 />
@@ -236,6 +286,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
 }
 
 const NONE: readonly CheckpointView[] = [];
+const NO_IDS: ReadonlySet<string> = new Set();
 
 /** What the thread does now, on the row of its newest checkpoint. */
 function NowMark({ threadId }: { threadId: string }) {

@@ -1,0 +1,65 @@
+/** A long thread: its steps folded to what differs, and its branches by what made them. */
+import { expect, test } from "./superstep";
+
+const counting = {
+  format: "superstep/1",
+  name: "Counting",
+  state: { n: { type: "integer", default: 0 }, limit: { type: "integer", default: 60 } },
+  nodes: {
+    count: { kind: "assign", config: { set: { n: "state.n + 1" } } },
+    report: { kind: "assign", config: { set: { limit: "state.limit" } } },
+  },
+  edges: [
+    { from: "__start__", to: "count" },
+    { from: "count", to: "count", when: "state.n < state.limit" },
+    { from: "count", to: "report", when: "state.n >= state.limit" },
+    { from: "report", to: "__end__" },
+  ],
+  recursion_limit: 500,
+  examples: [{ name: "sixty", input: { n: 0, limit: 60 } }],
+};
+
+test("steps fold to one row, the cursor stays a row, branches say what made them", async ({ app, page }) => {
+  await app.openGraph(counting);
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("done");
+  const rows = app.id("checkpoint");
+  const stretch = app.id("timeline-stretch");
+  await expect(stretch).toHaveCount(1);
+  await expect(stretch).toContainText("count ×");
+  const hidden = Number(await stretch.getAttribute("data-steps"));
+  expect((await rows.count()) + hidden).toBe(63);
+  await app.picture("timeline-folded", ["light", "dark"]);
+
+  // The cursor goes into the stretch and stands between what is left of it.
+  await app.id("timeline-goto-step").fill("31");
+  await page.keyboard.press("Enter");
+  await expect(stretch).toHaveCount(2);
+  await expect(page.locator('[data-testid="checkpoint"][aria-selected="true"]')).toHaveAttribute("data-step", "31");
+  await app.picture("timeline-cursor", ["light", "dark"]);
+
+  // A replay from there is a branch, and so is an edit.
+  await app.id("run-replay").click();
+  await app.status("done");
+  await expect(app.id("timeline-branches")).toHaveText("2 branches");
+  await app.id("timeline-branches").click();
+  await expect(page.getByRole("menuitemcheckbox", { name: /Branch 2 · replay from step 31 · 30 steps/ })).toBeChecked();
+  await app.picture("timeline-branches", ["light", "dark"]);
+  await page.getByRole("menuitemcheckbox", { name: /Branch 1 · first run/ }).click();
+  await expect(app.id("timeline-branches")).toBeVisible();
+  await app.id("timeline-branches").click();
+  await expect(page.getByRole("menuitemcheckbox", { name: /Branch 1 · first run/ })).toBeChecked();
+  await page.getByRole("menuitem", { name: /Branch 2/ }).click();
+  await expect(app.id("compare")).toBeVisible();
+
+  await app.id("panel-bottom").locator('[data-testid="tab-timeline"]').click();
+  await app.id("timeline-fold").click();
+  await expect(stretch).toHaveCount(0);
+  await app.id("timeline-fold").click();
+  await expect(stretch.first()).toBeVisible();
+  // Opening one leaves its rows, which are more than the panel is high; going back up finds the others folded.
+  const opened = Number(await stretch.first().getAttribute("data-steps"));
+  await stretch.first().locator("button").click();
+  await expect.poll(() => stretch.evaluateAll((all) => all.map((one) => Number(one.dataset["steps"])))).not.toContain(opened);
+});

@@ -1,0 +1,57 @@
+/** The branches of a thread: each from where it parted to its tip, with what made it. Pure. */
+import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+
+/** What made a branch: the thread's first run, a replay, an edit, another input. */
+export type BranchCause = "trunk" | "replay" | "edit" | "input";
+
+export interface Branch {
+  /** 1 is the oldest. */
+  readonly number: number;
+  readonly tip: CheckpointView;
+  /** Its first checkpoint of its own. */
+  readonly first: CheckpointView;
+  /** Its checkpoints: those after it parted. */
+  readonly own: ReadonlySet<string>;
+  /** How many of them are super-steps. */
+  readonly steps: number;
+  readonly cause: BranchCause;
+  /** The bookmark nearest to its tip. */
+  readonly name: string | undefined;
+}
+
+// A replay begins with a fork, or goes on at the checkpoint itself.
+const CAUSES: Readonly<Record<string, BranchCause>> = { update: "edit", input: "input" };
+
+/** `list` is newest first; so are the branches. */
+export function branchesOf(list: readonly CheckpointView[]): readonly Branch[] {
+  const byId = new Map(list.map((checkpoint) => [checkpoint.id, checkpoint]));
+  // The oldest that continues a checkpoint is its own branch going on; every other one begins a branch.
+  const oldestChild = new Map<string, string>();
+  const continued = new Set<string>();
+  for (const { id, parent } of list) {
+    if (parent === undefined) continue;
+    oldestChild.set(parent, id);
+    continued.add(parent);
+  }
+  const found: Omit<Branch, "number">[] = [];
+  for (const tip of list) {
+    if (continued.has(tip.id)) continue;
+    let [first, name] = [tip, tip.bookmark];
+    const own = new Set([tip.id]);
+    let steps = Number(tip.source === "loop");
+    for (;;) {
+      const parent = first.parent === undefined ? undefined : byId.get(first.parent);
+      if (!parent || oldestChild.get(parent.id) !== first.id) break;
+      first = parent;
+      own.add(parent.id);
+      steps += Number(parent.source === "loop");
+      name ??= parent.bookmark;
+    }
+    const cause = first.parent === undefined ? "trunk" : (CAUSES[first.source] ?? "replay");
+    found.push({ tip, first, own, steps, cause, name });
+  }
+  const place = new Map(list.map((checkpoint, at) => [checkpoint.id, at]));
+  const oldestFirst = found.toSorted((a, b) => (place.get(b.first.id) ?? 0) - (place.get(a.first.id) ?? 0));
+  const numbers = new Map(oldestFirst.map((branch, at) => [branch.tip.id, at + 1]));
+  return found.map((branch) => ({ ...branch, number: numbers.get(branch.tip.id) ?? 0 }));
+}

@@ -1,0 +1,70 @@
+/** The branches of the thread by name and cause: where each ends, and how it differs from what is shown. */
+import { ArrowRightLeft, GitBranch } from "lucide-react";
+import { useMemo } from "react";
+import { Button } from "../../components/Button";
+import { Menu, type MenuEntry } from "../../components/Menu";
+import { type Branch, branchesOf } from "../../debugger/timeline/branches";
+import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import { debugIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+
+interface Props {
+  readonly list: readonly CheckpointView[];
+  readonly head: string | undefined;
+  /** The checkpoint that is shown. */
+  readonly at: string | undefined;
+  onGo(checkpointId: string | null): void;
+  onCompare(checkpointId: string): void;
+}
+
+export function Branches({ list, head, at, onGo, onCompare }: Props) {
+  const branches = useMemo(() => branchesOf(list), [list]);
+  if (branches.length < 2) return null;
+  const shown = (branch: Branch) => at !== undefined && branch.own.has(at);
+  const entries: MenuEntry[] = [
+    { id: "go", heading: t("debug.branches.go") },
+    ...branches.map((branch) => ({
+      id: `go ${branch.tip.id}`,
+      label: describe(branch),
+      icon: <GitBranch size={14} aria-hidden />,
+      checked: shown(branch),
+      run: () => onGo(branch.tip.id === head ? null : branch.tip.id),
+    })),
+    { id: "compare", heading: t("debug.branches.compare") },
+    ...branches
+      .filter((branch) => !shown(branch))
+      .map((branch) => ({
+        id: `compare ${branch.tip.id}`,
+        label: describe(branch),
+        icon: <ArrowRightLeft size={14} aria-hidden />,
+        run: () => onCompare(branch.tip.id),
+      })),
+  ];
+  return (
+    <Menu
+      trigger={
+        <Button
+          size="small"
+          variant="ghost"
+          icon={<GitBranch size={13} aria-hidden />}
+          data-testid={debugIds.branches}
+        >
+          {t("debug.timeline.forks", { n: branches.length })}
+        </Button>
+      }
+      entries={entries}
+    />
+  );
+}
+
+function describe(branch: Branch): string {
+  const { cause, first } = branch;
+  const step = Math.max(0, first.step - 1);
+  const keys = first.updated.join(", ");
+  const parts = [
+    branch.name ?? t("debug.branches.number", { n: branch.number }),
+    t(`debug.branches.${cause}`, { step, keys }),
+    tn("debug.branches.stepsOne", "debug.branches.steps", branch.steps),
+  ];
+  return parts.join(" · ");
+}

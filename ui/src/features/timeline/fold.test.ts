@@ -1,0 +1,78 @@
+import { expect, it } from "vitest";
+import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import { type Entry, entryOf, folded } from "./fold";
+import { timelineOf } from "./rows";
+
+/** A thread of so many steps, newest first; `special` changes single ones. */
+function thread(length: number, special: Record<number, Partial<CheckpointView>> = {}): CheckpointView[] {
+  return Array.from({ length }, (_, at) => {
+    const step = length - 1 - at;
+    return {
+      id: `c${step}`,
+      at: "",
+      source: step === 0 ? "input" : "loop",
+      step,
+      next: [step % 4 === 3 ? "check" : "work"],
+      updated: [],
+      questions: 0,
+      failed: 0,
+      ...(step > 0 && { parent: `c${step - 1}` }),
+      ...special[step],
+    };
+  });
+}
+
+const brief = (entries: readonly Entry[], list: CheckpointView[]) =>
+  entries.map((entry) =>
+    entry.kind === "row" ? list[entry.at]?.id : `${list[entry.from]?.id}…${list[entry.to - 1]?.id}`,
+  );
+
+it("folds the steps between the newest and the input", () => {
+  const list = thread(12);
+  const entries = folded(timelineOf(list).rows, () => false);
+  expect(brief(entries, list)).toEqual(["c11", "c10…c1", "c0"]);
+  expect(entries[1]).toMatchObject({
+    ran: [
+      ["work", 8],
+      ["check", 2],
+    ],
+  });
+});
+
+it("shows what was selected, what asks, failed, was edited or is bookmarked", () => {
+  const list = thread(30, { 20: { questions: 1 }, 15: { failed: 1 }, 8: { bookmark: "here" } });
+  const entries = folded(timelineOf(list).rows, (id) => id === "c25");
+  expect(brief(entries, list)).toEqual([
+    "c29",
+    "c28",
+    "c27",
+    "c26",
+    "c25",
+    "c24…c21",
+    "c20",
+    "c19…c16",
+    "c15",
+    "c14…c9",
+    "c8",
+    "c7…c1",
+    "c0",
+  ]);
+});
+
+it("folds no fork and nothing across one, and every row is in one entry", () => {
+  const trunk = thread(20);
+  const fork = [
+    { ...thread(1)[0]!, id: "f2", parent: "f1", source: "loop" },
+    { ...thread(1)[0]!, id: "f1", parent: "c10", source: "update" },
+  ];
+  const list = [...fork, ...trunk];
+  const entries = folded(timelineOf(list).rows, () => false);
+  expect(brief(entries, list)).toEqual(["f2", "f1", "c19", "c18…c11", "c10", "c9…c1", "c0"]);
+  const rows = list.map((_, at) => entryOf(entries, at));
+  expect(rows.every((entry) => entry >= 0)).toBe(true);
+  expect(rows).toEqual(rows.toSorted((a, b) => a - b));
+});
+
+it("folds a thread of 10,000 checkpoints to a few rows", () => {
+  expect(folded(timelineOf(thread(10_000)).rows, () => false)).toHaveLength(3);
+});

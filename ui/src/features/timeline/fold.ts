@@ -1,0 +1,67 @@
+/** Straight stretches of the timeline as one row each: steps that nothing but a step happened in. Pure. */
+import type { TimelineRow } from "./rows";
+
+/** Fewer steps than this are shown as they are. */
+export const LEAST = 4;
+
+/** A row of the list, or a stretch of rows as one. Places are those in the list of all rows. */
+export type Entry =
+  | { readonly kind: "row"; readonly at: number }
+  | {
+      readonly kind: "stretch";
+      readonly from: number;
+      readonly to: number;
+      /** What ran, and how often, the most frequent first. */
+      readonly ran: readonly (readonly [node: string, times: number])[];
+    };
+
+/** Whether a row says nothing that its neighbours do not: a step between two steps, without a fork beside it. */
+function isPlain({ checkpoint, lane }: TimelineRow): boolean {
+  return (
+    checkpoint.source === "loop" &&
+    checkpoint.questions === 0 &&
+    checkpoint.failed === 0 &&
+    checkpoint.bookmark === undefined &&
+    lane.children === 1 &&
+    lane.lines.every((line) => line.from === line.to)
+  );
+}
+
+function ranIn(rows: readonly TimelineRow[]): readonly (readonly [string, number])[] {
+  const times = new Map<string, number>();
+  for (const { ran } of rows) for (const node of ran) times.set(node, (times.get(node) ?? 0) + 1);
+  return [...times].toSorted((a, b) => b[1] - a[1]);
+}
+
+/** `kept` are checkpoints that stay rows of their own: those that are selected, compared or were unfolded. */
+export function folded(rows: readonly TimelineRow[], kept: (id: string) => boolean): readonly Entry[] {
+  const entries: Entry[] = [];
+  let from: number | null = null;
+  const close = (to: number) => {
+    if (from === null) return;
+    if (to - from >= LEAST) entries.push({ kind: "stretch", from, to, ran: ranIn(rows.slice(from, to)) });
+    else for (let at = from; at < to; at += 1) entries.push({ kind: "row", at });
+    from = null;
+  };
+  rows.forEach((row, at) => {
+    const before = rows[at - 1];
+    const plain = isPlain(row) && !kept(row.checkpoint.id);
+    // The lists of two branches alternate: a stretch is of checkpoints that continue each other.
+    if (from !== null && (!plain || before?.checkpoint.parent !== row.checkpoint.id)) close(at);
+    if (!plain) entries.push({ kind: "row", at });
+    else from ??= at;
+  });
+  close(rows.length);
+  return entries;
+}
+
+/** Every row by itself. */
+export const unfolded = (rows: readonly TimelineRow[]): readonly Entry[] =>
+  rows.map((_, at) => ({ kind: "row", at }));
+
+/** The entry that a row is in. */
+export function entryOf(entries: readonly Entry[], row: number): number {
+  return entries.findIndex((entry) =>
+    entry.kind === "row" ? entry.at === row : entry.from <= row && row < entry.to,
+  );
+}
