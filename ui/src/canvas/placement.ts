@@ -8,6 +8,8 @@ import type { Rect } from "./geometry";
 import { union } from "./geometry";
 
 const COLUMN = 320;
+/** A column whose nodes have conditions on their edges, which are written behind them. */
+const LABELLED = 430;
 const GAP = 32;
 
 export function placeMissing(
@@ -24,11 +26,16 @@ export function placeMissing(
   const top = placed ? placed.y + placed.height + 80 : 0;
   const left = placed ? placed.x : 0;
   const bottoms = new Map<number, number>();
+  const columnOf = (name: string) => depth.get(name) ?? deepest + 1;
+  const labelled = new Set(inner.filter((name) => hasConditions(doc, name)).map(columnOf));
+  const lefts = [left];
+  for (let column = 0; column <= deepest; column += 1)
+    lefts.push((lefts[column] ?? left) + (labelled.has(column) ? LABELLED : COLUMN));
   for (const name of inner) {
-    const column = depth.get(name) ?? deepest + 1;
+    const column = columnOf(name);
     const size = sizeOf(name);
     const y = bottoms.get(column) ?? top;
-    rects.set(name, { x: left + column * COLUMN, y, ...size });
+    rects.set(name, { x: lefts[column] ?? left, y, ...size });
     bottoms.set(column, y + size.height + GAP);
   }
   const all = union(rects.values()) ?? { x: 0, y: 0, width: 0, height: 0 };
@@ -58,6 +65,13 @@ export function placeMissing(
       doc.edgesTo(END).flatMap((edge) => edgeOf(doc.get(`edge:${edge}`)).sources),
     );
   }
+}
+
+function hasConditions(doc: GraphDocument, name: string): boolean {
+  return doc.edgesFrom(name).some((edge) => {
+    const { form } = edgeOf(doc.get(`edge:${edge}`));
+    return form === "when" || form === "each";
+  });
 }
 
 /** Steps from the start, along the shortest way. */

@@ -3,7 +3,7 @@ import { GraphDocument } from "../document/document";
 import * as edits from "../document/edits";
 import { reversed } from "../document/patch";
 import type { Json } from "../document/types";
-import { crosses, intersects } from "./geometry";
+import { crosses, intersects, LABEL_X } from "./geometry";
 import { shapeOf } from "./line-path";
 import { walk } from "./walk";
 import { Scene } from "./window";
@@ -135,6 +135,23 @@ describe("Scene", () => {
     const rects = [...scene.rects().values()];
     rects.forEach((a, i) => rects.slice(i + 1).forEach((b) => expect(intersects(a, b)).toBe(false)));
     expect(scene.position("a").x).toBeLessThan(scene.position("b").x);
+  });
+
+  it("leaves room for the conditions behind a node without a position", () => {
+    const doc = new GraphDocument();
+    const long = "state.number_of_attempts < state.limit";
+    doc.reset([
+      { id: "doc", value: {} },
+      ...["a", "b"].map((name) => ({ id: `node:${name}`, value: { kind: "x" } as Json })),
+      { id: "edge:1", value: { from: "__start__", to: "a" } },
+      { id: "edge:2", value: { from: "a", to: "b", when: long } },
+    ]);
+    const scene = new Scene(doc);
+    const [line] = scene.linesOf("2");
+    const card = scene.rect("a")!;
+    const end = card.x + card.width + LABEL_X + line!.labelWidth;
+    expect(line!.labelWidth).toBeGreaterThan(100);
+    expect(end).toBeLessThan(scene.position("b").x);
   });
 });
 
