@@ -144,7 +144,7 @@ export function stateText(overlay: NodeOverlay): string {
   return overlay.state === "idle" ? "" : t(`canvas.state.${overlay.state}`);
 }
 
-const MARKS = {
+export const MARKS = {
   next: Play,
   waiting: Clock,
   running: LoaderCircle,

@@ -6,7 +6,7 @@ import { useSession } from "../state/session";
 import type { JumpEdge } from "./GraphJump";
 import type { LineEdge } from "./GraphLine";
 import type { Ports } from "../document/ports";
-import { PORT_Y, PILL_HEIGHT, type Rect } from "./geometry";
+import { jumpLane, PORT_Y, PILL_HEIGHT, type Rect } from "./geometry";
 import { scene } from "./scene";
 import { lineSelected } from "./selection";
 import { useCanvas } from "./store";
@@ -55,15 +55,6 @@ function handlesOf(name: string, rect: Rect, ports: Ports): NonNullable<Node["ha
     });
   }
   return handles;
-}
-
-/** Between two cards that lie one under the other, each direction a little apart; else under both. */
-function jumpLane(from: Rect, to: Rect): { y: number; inset: number } {
-  const down = from.y + from.height < to.y;
-  const up = to.y + to.height < from.y;
-  if (!down && !up) return { y: Math.max(from.y + from.height, to.y + to.height) + 28, inset: 0 };
-  const middle = down ? (from.y + from.height + to.y) / 2 : (to.y + to.height + from.y) / 2;
-  return { y: middle + (down ? -6 : 6), inset: down ? 0 : 6 };
 }
 
 export type CanvasEdge = LineEdge | JumpEdge;

@@ -12,6 +12,7 @@ import { edgeOf, END, nodeOf, positionOf, START, type EdgeForm, type EdgePath } 
 import { type Ports, portsOf } from "../document/ports";
 import {
   type CardBody,
+  type CardRow,
   cardHeight,
   cardRows,
   fanOffsets,
@@ -194,6 +195,23 @@ export class Scene {
     return this.#bounds;
   }
 
+  /** What nodes and lines take up together. */
+  extent(): Rect | null {
+    const lines = [...this.#lineItems.values()].flat().map(({ minX, minY, maxX, maxY }) => ({
+      x: minX,
+      y: minY,
+      width: maxX - minX,
+      height: maxY - minY,
+    }));
+    return union([...this.#rects.values(), ...lines]);
+  }
+
+  /** The rows of text on a node's card. */
+  rowsOf(name: string): CardRow[] {
+    const node = nodeOf(this.doc.get(`node:${name}`));
+    return cardRows(node, this.#cards.get(node.kind) ?? []);
+  }
+
   /** The named ports of a node; the same value while nothing about them has changed. */
   ports(name: string): Ports {
     let ports = this.#ports.get(name);
@@ -208,10 +226,9 @@ export class Scene {
 
   /** What stands on a node's card. */
   bodyOf(name: string): CardBody {
-    const node = nodeOf(this.doc.get(`node:${name}`));
     const { ports, expression } = this.ports(name);
     return {
-      rows: cardRows(node, this.#cards.get(node.kind) ?? []).length,
+      rows: this.rowsOf(name).length,
       ports: ports.length,
       caption: expression !== null,
     };

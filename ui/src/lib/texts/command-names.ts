@@ -3,6 +3,8 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "debug.breakpoint": ["Breakpoint"],
   "debug.copyLink": ["Link"],
   "edit.addNode": ["Nodes", "Patterns"],
+  "graph.copyPicture": ["Picture", "Image", "Screenshot"],
+  "graph.export": ["Mermaid", "JSON", "PNG", "SVG", "Image"],
   "graph.home": ["Examples", "Start screen", "Recent graphs"],
   "graph.types": ["Types of the state"],
   "graph.versions": ["Versions"],

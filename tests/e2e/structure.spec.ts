@@ -1,0 +1,101 @@
+/** The structure of a graph: pictures of it, parts of it as graphs of their own, notes and frames. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, type Superstep } from "./superstep";
+
+const graph = {
+  format: "superstep/1",
+  name: "Refund <desk> & co",
+  state: {
+    request: { type: "string" },
+    category: { type: "string", enum: ["refund", "other"] },
+    draft: { type: "string" },
+    answer: { type: "string" },
+  },
+  nodes: {
+    read: { kind: "assign", config: { set: { request: "state.request|trim" } } },
+    classify: {
+      kind: "router",
+      config: { ways: [{ label: "refund", when: "'refund' in state.request" }], otherwise: "other", into: "category" },
+    },
+    write: { kind: "assign", config: { set: { draft: "'Dear ' ~ state.request" } } },
+    polish: { kind: "assign", config: { set: { answer: "state.draft ~ '!'" } } },
+    check: { kind: "code", config: { source: "return { answer: state.answer.toUpperCase() };" } },
+    remark: { kind: "note", config: { text: "Refunds only" } },
+  },
+  edges: [
+    { from: "__start__", to: "read" },
+    { from: "read", to: "classify" },
+    { from: "classify", route: "state.category", paths: { refund: "write", other: "__end__" } },
+    { from: "write", to: "polish" },
+    { from: "polish", to: "check" },
+    { from: "check", to: "read", when: "state.answer == ''" },
+    { from: "check", to: "__end__", when: "state.answer != ''" },
+  ],
+  layout: {
+    __start__: [0, 60], read: [140, 40], classify: [420, 20], write: [720, 20], polish: [1000, 20], check: [1280, 20],
+    __end__: [1660, 160], remark: [420, -120],
+  },
+  examples: [{ name: "one", input: { request: "refund please" } }],
+};
+
+/** Runs the sample and waits for its end. */
+async function run(app: Superstep): Promise<void> {
+  await app.page.keyboard.press("F5");
+  await app.page.getByRole("button", { name: /^Run/ }).last().click();
+  await app.status("done");
+}
+
+test("the graph as a picture: SVG, PNG and the clipboard, light and dark, with the marks of the run", async ({ app, page }) => {
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await app.openGraph(graph);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("export");
+  await page.keyboard.press("Enter");
+  await expect(app.id("picture-preview")).toBeVisible();
+  await expect(app.id("picture-marks")).toHaveCount(0);
+  await app.picture("export-picture", ["light", "dark"]);
+
+  const save = async (form: string) => {
+    const downloading = page.waitForEvent("download");
+    await app.id(`picture-save-${form}`).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe(`Refund desk & co.${form}`);
+    const file = join(process.env.SUPERSTEP_SHOTS ?? test.info().outputDir, `drawn.${form}`);
+    await download.saveAs(file);
+    return readFileSync(file);
+  };
+  const svg = (await save("svg")).toString();
+  for (const word of ["Refund &lt;desk&gt; &amp; co", ">classify<", ">refund<", "state.answer == &apos;&apos;"])
+    expect(svg).toContain(word);
+  expect(svg).not.toContain("var(");
+  expect(svg).not.toContain("oklch");
+  const sizes = await page.evaluate(async (text) => {
+    const image = new Image();
+    image.src = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+    await image.decode();
+    return { width: image.width, height: image.height };
+  }, svg);
+  const png = await save("png");
+  expect(png.readUInt32BE(16)).toBe(sizes.width * 2);
+  expect(png.readUInt32BE(20)).toBe(sizes.height * 2);
+
+  const background = (text: string) => /<rect [^>]*fill="(#[0-9a-f]{6})"/.exec(text)?.[1];
+  await app.id("export").getByRole("tab", { name: "Dark" }).click();
+  const dark = (await save("svg")).toString();
+  expect(background(dark)).not.toBe(background(svg));
+  expect(await app.page.evaluate(() => document.documentElement.dataset.theme)).toBe("light");
+  await app.picture("export-picture-dark-theme");
+
+  await app.id("picture-copy").click();
+  await expect(page.getByText("Picture copied")).toBeVisible();
+  const copied = await page.evaluate(async () => {
+    const [item] = await navigator.clipboard.read();
+    const blob = await item!.getType("image/png");
+    const bitmap = await createImageBitmap(blob);
+    return { width: bitmap.width, height: bitmap.height };
+  });
+  expect(copied).toEqual({ width: sizes.width * 2, height: sizes.height * 2 });
+  await page.keyboard.press("Escape");
+  await expect(app.id("export")).toHaveCount(0);
+});
