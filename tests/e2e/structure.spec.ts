@@ -1,7 +1,7 @@
 /** The structure of a graph: pictures of it, parts of it as graphs of their own, notes and frames. */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test, type Superstep } from "./superstep";
+import { dirname, join } from "node:path";
+import { expect, test } from "./superstep";
 
 const graph = {
   format: "superstep/1",
@@ -38,13 +38,6 @@ const graph = {
   },
   examples: [{ name: "one", input: { request: "refund please" } }],
 };
-
-/** Runs the sample and waits for its end. */
-async function run(app: Superstep): Promise<void> {
-  await app.page.keyboard.press("F5");
-  await app.page.getByRole("button", { name: /^Run/ }).last().click();
-  await app.status("done");
-}
 
 test("the graph as a picture: SVG, PNG and the clipboard, light and dark, with the marks of the run", async ({ app, page }) => {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -88,7 +81,7 @@ test("the graph as a picture: SVG, PNG and the clipboard, light and dark, with t
   await app.picture("export-picture-dark-theme");
 
   await app.id("picture-copy").click();
-  await expect(page.getByText("Picture copied")).toBeVisible();
+  await expect(app.id("toast").filter({ hasText: "Picture copied" })).toBeVisible();
   const copied = await page.evaluate(async () => {
     const [item] = await navigator.clipboard.read();
     const blob = await item!.getType("image/png");
@@ -98,4 +91,73 @@ test("the graph as a picture: SVG, PNG and the clipboard, light and dark, with t
   expect(copied).toEqual({ width: sizes.width * 2, height: sizes.height * 2 });
   await page.keyboard.press("Escape");
   await expect(app.id("export")).toHaveCount(0);
+});
+
+test("selected nodes become a graph of their own, run there, and come back", async ({ app, page }) => {
+  const file = await app.openGraph(graph);
+  await app.node("write").click();
+  await app.node("polish").click({ modifiers: ["Shift"] });
+  await page.keyboard.press("Control+g");
+  await expect(app.id("extract")).toBeVisible();
+  await expect(app.id("extract-given-request")).toBeChecked();
+  await expect(app.id("extract-given-category")).not.toBeChecked();
+  await expect(app.id("extract-taken-answer")).toBeChecked();
+  await app.id("extract-name").fill("compose");
+  await expect(app.id("extract-file")).toHaveValue("compose.json");
+  await app.picture("extract", ["light", "dark"]);
+  await app.id("extract-confirm").click();
+  await expect(app.node("compose")).toBeVisible();
+  await expect(app.node("write")).toHaveCount(0);
+  await expect(app.id("toast")).toContainText("compose.json written");
+  const inner = JSON.parse(readFileSync(join(dirname(file), "compose.json"), "utf8"));
+  expect(inner.input).toEqual(["request", "draft"]);
+  expect(inner.output).toEqual(["draft", "answer"]);
+  expect(Object.keys(inner.nodes)).toEqual(["write", "polish"]);
+  expect(inner.edges).toEqual([
+    { from: "__start__", to: "write" },
+    { from: "write", to: "polish" },
+    { from: "polish", to: "__end__" },
+  ]);
+  await page.getByText("Problems", { exact: true }).click();
+  await expect(page.getByText("No problems")).toBeVisible();
+  await app.picture("extracted", ["light"]);
+
+  // The run goes through the new graph and comes to the same answer.
+  await app.id("run-start").click();
+  await app.status("done");
+  await expect(page.getByText("DEAR REFUND PLEASE!").first()).toBeVisible();
+  await app.id("use-design").click();
+
+  // The file that is there now is not written over.
+  await page.keyboard.press("Control+z");
+  await expect(app.node("write")).toBeVisible();
+  await expect(app.node("compose")).toHaveCount(0);
+  await app.node("write").click();
+  await app.node("polish").click({ modifiers: ["Shift"] });
+  await page.keyboard.press("Control+g");
+  await app.id("extract-name").fill("compose");
+  await app.id("extract-name").press("Enter");
+  await expect(app.id("extract").getByRole("alert")).toContainText("compose.json");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+Shift+z");
+  await expect(app.node("compose")).toBeVisible();
+
+  await app.node("compose").click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Replace by its content" }).click();
+  await expect(app.node("compose")).toHaveCount(0);
+  await expect(app.node("write")).toHaveAttribute("data-selected", "true");
+  await expect(app.id("edge-classify->?|=refund")).toHaveCount(1);
+  await page.keyboard.press("Control+z");
+  await expect(app.node("compose")).toBeVisible();
+});
+
+test("what cannot be one node says why", async ({ app, page }) => {
+  await app.openGraph(graph);
+  await app.node("remark").click();
+  await page.keyboard.press("Control+g");
+  await expect(app.id("toast")).toContainText("These nodes cannot become one node.");
+  await app.node("classify").click();
+  await app.node("polish").click({ modifiers: ["Shift"] });
+  await page.keyboard.press("Control+g");
+  await expect(app.id("toast").filter({ hasText: "Different edges lead to “classify”, “polish”." })).toBeVisible();
 });

@@ -40,6 +40,9 @@ function nodeEntries(node: string): MenuEntry[] {
     ...(useSession.getState().selection.nodes.length > 1
       ? [command("view.layoutSelection", t("canvas.command.layoutSelection"))]
       : []),
+    { id: "s4", separator: true },
+    command("graph.extract", t("structure.extract")),
+    ...(nestedGraphOf(node) === null ? [] : [command("graph.inline", t("structure.inline"))]),
     { id: "s2", separator: true },
     {
       id: "before",

@@ -37,6 +37,8 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "edit.deleteJoin": { keys: ["Mod+Delete", "Mod+Backspace"], scope: "canvas" },
   "graph.openNested": { keys: ["Alt+ArrowRight"], scope: "window" },
   "graph.back": { keys: ["Alt+ArrowLeft"], scope: "window" },
+  "graph.extract": { keys: ["Mod+G"], scope: "canvas" },
+  "graph.inline": { keys: ["Mod+Shift+G"], scope: "canvas" },
   "edit.rename": { keys: ["F2"], scope: "canvas" },
   "edit.addNode": { keys: ["Tab", "N"], scope: "canvas" },
   "edit.escape": { keys: ["Escape"], scope: "canvas" },

@@ -8,7 +8,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { hintClass } from "../../components/recipes";
 import { Spinner } from "../../components/Spinner";
 import { Tabs } from "../../components/Tabs";
-import { formsIds } from "../../lib/testIds";
+import { structureIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { copyPicture, drawNow, lookNow, savePicture, usePictureLook, type PictureForm } from "./picture";
 
@@ -50,14 +50,14 @@ export function PictureTab() {
           <Checkbox
             checked={marks}
             onChange={(next) => usePictureLook.setState({ marks: next })}
-            data-testid={formsIds.pictureMarks}
+            data-testid={structureIds.pictureMarks}
           >
             {t("picture.marks")}
           </Checkbox>
         )}
       </div>
       <Preview drawn={drawn} />
-      <p className={hintClass} data-testid={formsIds.pictureSize}>
+      <p className={hintClass} data-testid={structureIds.pictureSize}>
         {scale === null
           ? `${t("picture.tooLarge")} ${t("picture.tooLarge.remedy")}`
           : t("picture.size", {
@@ -71,7 +71,7 @@ export function PictureTab() {
           busy={working === "copy"}
           disabled={scale === null}
           onClick={doing("copy", copyPicture)}
-          data-testid={formsIds.pictureCopy}
+          data-testid={structureIds.pictureCopy}
         >
           {t("picture.copy")}
         </Button>
@@ -83,7 +83,7 @@ export function PictureTab() {
             busy={working === form}
             disabled={form === "png" && scale === null}
             onClick={doing(form, () => savePicture(form))}
-            data-testid={formsIds.pictureSave(form)}
+            data-testid={structureIds.pictureSave(form)}
           >
             {t(`picture.save.${form}`)}
           </Button>
@@ -115,7 +115,7 @@ function Preview({ drawn }: { drawn: Drawn }) {
           src={url}
           alt={t("picture.preview")}
           className="max-h-full max-w-full object-contain"
-          data-testid={formsIds.picturePreview}
+          data-testid={structureIds.picturePreview}
         />
       )}
     </div>

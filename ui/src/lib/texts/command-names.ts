@@ -5,6 +5,8 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "edit.addNode": ["Nodes", "Patterns"],
   "graph.copyPicture": ["Picture", "Image", "Screenshot"],
   "graph.export": ["Mermaid", "JSON", "PNG", "SVG", "Image"],
+  "graph.extract": ["Group", "Subgraph", "Nested graph"],
+  "graph.inline": ["Ungroup", "Inline", "Expand"],
   "graph.home": ["Examples", "Start screen", "Recent graphs"],
   "graph.types": ["Types of the state"],
   "graph.versions": ["Versions"],
