@@ -122,18 +122,33 @@ test("selected nodes become a graph of their own, run there, and come back", asy
   await expect(page.getByText("No problems")).toBeVisible();
   await app.picture("extracted", ["light"]);
 
-  // The run goes through the new graph and comes to the same answer.
-  await app.id("run-start").click();
+  // The run goes through the new graph and comes to the same answer; its marks are in the picture when they are wanted.
+  await app.id("run").click();
+  if (await app.id("run-start").isVisible()) await app.id("run-start").click();
   await app.status("done");
   await expect(page.getByText("DEAR REFUND PLEASE!").first()).toBeVisible();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("export");
+  await page.keyboard.press("Enter");
+  await expect(app.id("picture-marks")).toBeChecked();
+  await expect(app.id("picture-preview")).toBeVisible();
+  await app.picture("export-marks");
+  const svg = async () => {
+    const downloading = page.waitForEvent("download");
+    await app.id("picture-save-svg").click();
+    return readFileSync(await (await downloading).path(), "utf8");
+  };
+  expect(await svg()).toContain("state-done");
+  await app.id("picture-marks").click();
+  expect(await svg()).not.toContain("state-done");
+  await page.keyboard.press("Escape");
   await app.id("use-design").click();
 
   // The file that is there now is not written over.
   await page.keyboard.press("Control+z");
   await expect(app.node("write")).toBeVisible();
   await expect(app.node("compose")).toHaveCount(0);
-  await app.node("write").click();
-  await app.node("polish").click({ modifiers: ["Shift"] });
+  await app.node("polish").click();
   await page.keyboard.press("Control+g");
   await app.id("extract-name").fill("compose");
   await app.id("extract-name").press("Enter");
@@ -160,4 +175,61 @@ test("what cannot be one node says why", async ({ app, page }) => {
   await app.node("polish").click({ modifiers: ["Shift"] });
   await page.keyboard.press("Control+g");
   await expect(app.id("toast").filter({ hasText: "Different edges lead to “classify”, “polish”." })).toBeVisible();
+});
+
+test("notes have colours and sizes; a frame moves what lies in it", async ({ app, page }) => {
+  await app.openGraph({ ...graph, layout: { ...graph.layout, remark: [140, -120] } });
+  // A colour by name, from the menu.
+  await app.node("remark").click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Blue" }).or(page.getByRole("menuitemcheckbox", { name: "Blue" })).click();
+  await expect(app.node("remark")).toHaveAttribute("data-colour", "blue");
+  await expect(app.node("remark")).toContainText("Note, Blue");
+
+  // The corner changes the size, one step of undo.
+  const box = async (name: string) => (await app.node(name).boundingBox())!;
+  const before = await box("remark");
+  const corner = (await app.id("note-resize-remark").boundingBox())!;
+  await page.mouse.move(corner.x + 6, corner.y + 6);
+  await page.mouse.down();
+  await page.mouse.move(corner.x + 40, corner.y + 20, { steps: 4 });
+  await page.mouse.move(corner.x + 66, corner.y + 46, { steps: 4 });
+  await page.mouse.up();
+  const after = await box("remark");
+  expect(after.width - before.width).toBeGreaterThan(50);
+  expect(after.height - before.height).toBeGreaterThan(30);
+  await page.keyboard.press("Control+z");
+  expect((await box("remark")).width).toBeCloseTo(before.width, 0);
+  await page.keyboard.press("Control+Shift+z");
+  expect((await box("remark")).width).toBeCloseTo(after.width, 0);
+
+  // A frame around two nodes, named at once.
+  await app.node("write").click();
+  await app.node("polish").click({ modifiers: ["Shift"] });
+  await page.keyboard.press("Control+Shift+f");
+  await page.keyboard.type("Answer");
+  await page.keyboard.press("Enter");
+  await expect(app.node("Answer")).toHaveAttribute("data-frame", "true");
+  const begin = { write: await box("write"), polish: await box("polish"), check: await box("check"), frame: await box("Answer") };
+  const grip = (await app.id("note-grip-Answer").boundingBox())!;
+  await page.mouse.move(grip.x + 150, grip.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(grip.x + 160, grip.y + 40, { steps: 3 });
+  await page.mouse.move(grip.x + 150, grip.y + 128, { steps: 5 });
+  await page.mouse.up();
+  for (const name of ["write", "polish"] as const)
+    expect((await box(name)).y - begin[name].y).toBeGreaterThan(100);
+  expect((await box("Answer")).y - begin.frame.y).toBeGreaterThan(100);
+  expect((await box("check")).y).toBeCloseTo(begin.check.y, 0);
+  // It is no node that a wire could take in.
+  await expect(page.locator(".line[data-failed]")).toHaveCount(0);
+  await app.picture("frame", ["light", "dark"]);
+  await page.keyboard.press("Control+z");
+  for (const name of ["write", "polish"] as const) expect((await box(name)).y).toBeCloseTo(begin[name].y, 0);
+
+  // A node in a frame is reached as ever, and the frame goes through to the canvas.
+  await app.node("write").click();
+  await expect(app.node("write")).toHaveAttribute("data-selected", "true");
+  await expect(app.node("Answer")).not.toHaveAttribute("data-selected", "true");
+  await page.setViewportSize({ width: 1024, height: 700 });
+  await app.picture("frame-small");
 });

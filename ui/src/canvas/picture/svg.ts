@@ -20,9 +20,10 @@ import {
   type Rect,
 } from "../geometry";
 import { shapeOf } from "../line-path";
+import { type Note, type NoteColour, noteOf } from "../notes";
 import { type Line, type Scene, shownLabel, startOf } from "../window";
 import type { Colours, Role } from "./colours";
-import { cut, escaped, fontRules, type Look, type Measure } from "./texts";
+import { cut, escaped, fontRules, type Look, type Measure, wrapped } from "./texts";
 
 export interface Drawn {
   readonly svg: string;
@@ -58,10 +59,17 @@ export function drawGraph(drawing: Drawing): Drawn | null {
   const width = Math.ceil(extent.width + 2 * PAD);
   const height = Math.ceil(extent.height + 2 * PAD);
   const pen = new Pen(drawing);
+  for (const [name, rect] of scene.rects()) {
+    const note = noteOf(scene.doc.get(`node:${name}`));
+    if (note?.frame) pen.frame(name, rect, note);
+  }
   for (const jump of scene.jumps()) pen.jump(jump.from, jump.to);
   for (const line of scene.lines().values()) pen.line(line);
   for (const [name, rect] of scene.rects()) {
-    if (name === START || name === END) pen.pill(name, rect);
+    const note = noteOf(scene.doc.get(`node:${name}`));
+    if (note?.frame) continue;
+    if (note) pen.note(name, rect, note);
+    else if (name === START || name === END) pen.pill(name, rect);
     else pen.card(name, rect);
   }
   const title = escaped(scene.doc.name || t("shell.newName"));
@@ -70,7 +78,7 @@ export function drawGraph(drawing: Drawing): Drawn | null {
     `<title>${title}</title><style>${fontRules()}</style>` +
     `<defs>${glyphs.symbols(pen.icons, pen.states)}</defs>` +
     `<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${colours.canvas}"/>` +
-    `<g fill="none">${pen.lines.join("")}</g>${pen.labels.join("")}${pen.cards.join("")}</svg>`;
+    `${pen.frames.join("")}<g fill="none">${pen.lines.join("")}</g>${pen.labels.join("")}${pen.cards.join("")}</svg>`;
   return { svg, width, height };
 }
 
@@ -84,6 +92,15 @@ const BORDERS: Partial<Record<NodeOverlay["state"], readonly [Role, number, stri
   waiting: ["running", 1],
 };
 
+const NOTES: Readonly<Record<NoteColour, readonly [Role, Role]>> = {
+  yellow: ["askingSoft", "asking"],
+  green: ["doneSoft", "done"],
+  blue: ["runningSoft", "running"],
+  purple: ["pausedSoft", "paused"],
+  red: ["failedSoft", "failed"],
+  gray: ["hover", "field"],
+};
+
 const GROUPS: Readonly<Record<string, readonly [Role, Role]>> = {
   models: ["accentSoft", "accentText"],
   people: ["askingSoft", "asking"],
@@ -93,6 +110,7 @@ const GROUPS: Readonly<Record<string, readonly [Role, Role]>> = {
 
 /** Collects the parts of the drawing in the order of their layers. */
 class Pen {
+  readonly frames: string[] = [];
   readonly lines: string[] = [];
   readonly labels: string[] = [];
   readonly cards: string[] = [];
@@ -179,7 +197,7 @@ class Pen {
   pill(name: string, rect: Rect): void {
     const { colours } = this.#drawing;
     this.cards.push(
-      this.#frame(rect, 14, colours.surface, "idle", false),
+      this.#frame(rect, 14, colours.surface, "idle"),
       this.#text(
         rect.x + rect.width / 2,
         rect.y + rect.height / 2 + 4,
@@ -192,15 +210,47 @@ class Pen {
     );
   }
 
+  /** A titled border behind the nodes. */
+  frame(name: string, rect: Rect, note: Note): void {
+    const { colours } = this.#drawing;
+    const [soft, strong] = NOTES[note.colour];
+    this.frames.push(
+      `<rect x="${rect.x + 0.5}" y="${rect.y + 0.5}" width="${rect.width - 1}" height="${rect.height - 1}" rx="8" fill="${colours[soft]}" fill-opacity="0.35" stroke="${colours[strong]}"/>`,
+      this.#text(rect.x + 13, rect.y + 21, "name", name, "text", { width: rect.width - 26 }),
+      ...this.#lines(note.text, rect.x + 13, rect.y + 46, rect.width - 26, rect.height - 34),
+    );
+  }
+
+  note(name: string, rect: Rect, note: Note): void {
+    const { colours, kindOf, glyphs } = this.#drawing;
+    const [soft, strong] = NOTES[note.colour];
+    const icon = kindOf(NOTE)?.icon ?? "sticky-note";
+    this.icons.add(icon);
+    const { x, y, width, height } = rect;
+    const words = t("notes.of", { kind: t("notes.kind"), colour: t(`notes.colour.${note.colour}`) });
+    this.cards.push(
+      `<rect x="${x + 0.5}" y="${y + 0.5}" width="${width - 1}" height="${height - 1}" rx="8" fill="${colours[soft]}" stroke="${colours[strong]}"/>`,
+      `<use href="#${glyphs.iconId(icon)}" x="${x + 9}" y="${y + 14}" width="16" height="16" color="${colours.text}"/>`,
+      this.#text(x + 33, y + 19, "name", name, "text", { width: width - 44 }),
+      this.#text(x + 33, y + 34, "sub", words, "text3", { width: width - 44 }),
+      ...this.#lines(note.text, x + 11, y + 56, width - 22, height - HEAD),
+    );
+  }
+
+  /** A text in as many lines as there is room for. */
+  #lines(text: string, x: number, y: number, width: number, height: number): string[] {
+    const most = Math.max(0, Math.floor(height / ROW));
+    return wrapped(text, width, "sub", this.#drawing.measure, most).map((line, index) =>
+      this.#text(x, y + index * ROW, "sub", line, "text2"),
+    );
+  }
+
   card(name: string, rect: Rect): void {
     const { scene, kindOf, overlay, colours } = this.#drawing;
     const node = nodeOf(scene.doc.get(`node:${name}`));
     const kind = kindOf(node.kind);
-    const note = node.kind === NOTE;
     const shown = overlay?.nodes.get(name);
-    this.cards.push(
-      this.#frame(rect, 8, note ? colours.askingSoft : colours.surface, shown?.state ?? "idle", note),
-    );
+    this.cards.push(this.#frame(rect, 8, colours.surface, shown?.state ?? "idle"));
     this.#head(name, node.title ?? kind?.title ?? node.kind, rect, kind, shown);
     scene.rowsOf(name).forEach((row, index) => {
       const code = row.role !== "text";
@@ -215,7 +265,6 @@ class Pen {
         ),
       );
     });
-    if (note) return;
     this.#ports(name, rect);
     this.cards.push(this.#port(portOf(rect, "in"), false), this.#port(portOf(rect, "out"), false));
     if (shown?.state === "failed" && shown.error !== undefined)
@@ -305,9 +354,9 @@ class Pen {
     });
   }
 
-  #frame(rect: Rect, round: number, fill: string, state: NodeOverlay["state"], dashed: boolean): string {
+  #frame(rect: Rect, round: number, fill: string, state: NodeOverlay["state"]): string {
     const { colours } = this.#drawing;
-    const [role, width, dashes] = BORDERS[state] ?? ["border", 1, dashed ? "4 3" : undefined];
+    const [role, width, dashes] = BORDERS[state] ?? ["border", 1];
     const half = width === 1 ? 0.5 : 0;
     return `<rect x="${rect.x + half}" y="${rect.y + half}" width="${rect.width - 2 * half}" height="${rect.height - 2 * half}" rx="${round}" fill="${fill}" stroke="${colours[role]}" stroke-width="${width}"${dashes === undefined ? "" : ` stroke-dasharray="${dashes}"`}/>`;
   }

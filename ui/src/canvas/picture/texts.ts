@@ -58,6 +58,25 @@ export function cut(text: string, width: number, look: Look, measure: Measure): 
   return `${letters.slice(0, low).join("").trimEnd()}…`;
 }
 
+/** The text in lines that fit, not more than `most`; the last one is cut when there was more. */
+export function wrapped(text: string, width: number, look: Look, measure: Measure, most: number): string[] {
+  const lines: string[] = [];
+  for (const paragraph of text.trim().split("\n")) {
+    let line = "";
+    for (const word of paragraph.split(/\s+/).filter((each) => each !== "")) {
+      const longer = line === "" ? word : `${line} ${word}`;
+      if (line === "" || measure(longer, look) <= width) line = longer;
+      else {
+        lines.push(cut(line, width, look, measure));
+        line = word;
+      }
+    }
+    lines.push(cut(line, width, look, measure));
+  }
+  if (lines.length <= most || most === 0) return lines.slice(0, most);
+  return [...lines.slice(0, most - 1), cut(`${lines[most - 1]}…`, width, look, measure)];
+}
+
 const SIGNS: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",

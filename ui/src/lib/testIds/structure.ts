@@ -12,4 +12,6 @@ export const structureIds = {
   extractGiven: (key: string) => `extract-given-${key}`,
   extractTaken: (key: string) => `extract-taken-${key}`,
   extractEnds: "extract-ends",
+  noteGrip: (name: string) => `note-grip-${name}`,
+  noteResize: (name: string) => `note-resize-${name}`,
 };
