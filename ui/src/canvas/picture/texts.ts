@@ -33,8 +33,11 @@ export function fontRules(): string {
 export function windowMeasure(): Measure {
   const paper = document.createElement("canvas").getContext("2d");
   if (!paper) return roughMeasure;
+  let set: Look | null = null;
   return (text, look) => {
-    paper.font = fontOf(look);
+    // Setting a font is the dear part of measuring.
+    if (set !== look) paper.font = fontOf(look);
+    set = look;
     return paper.measureText(text).width;
   };
 }
@@ -47,7 +50,8 @@ export const roughMeasure: Measure = (text, look) => {
 /** The text as far as it fits, with a sign where it is cut. */
 export function cut(text: string, width: number, look: Look, measure: Measure): string {
   const whole = text.replace(/\s+/g, " ").trim();
-  if (measure(whole, look) <= width) return whole;
+  // No letter of these fonts is wider than its height.
+  if (whole.length * FONTS[look].size <= width || measure(whole, look) <= width) return whole;
   const letters = [...whole];
   let [low, high] = [0, letters.length];
   while (low < high) {
