@@ -205,7 +205,8 @@ test("notes have colours and sizes; a frame moves what lies in it", async ({ app
   // A frame around two nodes, named at once.
   await app.node("write").click();
   await app.node("polish").click({ modifiers: ["Shift"] });
-  await page.keyboard.press("Control+Shift+f");
+  await app.picture("many", ["light", "dark"]);
+  await page.getByRole("button", { name: "Frame nodes" }).click();
   await page.keyboard.type("Answer");
   await page.keyboard.press("Enter");
   await expect(app.node("Answer")).toHaveAttribute("data-frame", "true");

@@ -21,6 +21,7 @@ export const structure = {
   "picture.tooLarge.remedy": "Save it as SVG.",
 
   "structure.group": "Edit",
+  "structure.together": "Structure",
   "structure.extract": "Extract to graph…",
   "structure.extract.title": "Extract to graph",
   "structure.extract.one": "{n} node moves to a graph file of its own; a Graph node takes its place.",
