@@ -1,4 +1,4 @@
-/** Texts of a drawing: which fonts, how wide, where they are cut, and how they stand in XML. */
+/** Texts of a drawing: which fonts, how wide, where they are cut, and how they are written in XML. */
 
 const SANS = '"Inter Variable", Inter, system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const MONO =
