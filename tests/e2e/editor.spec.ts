@@ -109,6 +109,7 @@ test("Export in the menu shows the graph as Mermaid and as JSON", async ({ app }
   await app.openGraph(graph);
   await app.id("app-menu").click();
   await app.id("menu-graph.export").click();
+  await app.id("export").getByRole("tab", { name: "Mermaid" }).click();
   await expect(app.id("export-text")).toContainText("choose");
   await expect(app.id("export-text")).toContainText("flowchart");
   await app.id("export").getByRole("tab", { name: "JSON" }).click();

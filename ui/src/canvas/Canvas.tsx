@@ -26,6 +26,7 @@ import { GraphLine } from "./GraphLine";
 import { Knife } from "./interactions/knife";
 import { Dots, Minimap, Overview } from "./layers";
 import { EndPill, FarNode, NodeCard } from "./NodeCard";
+import { NoteCard } from "./NoteCard";
 import { type NodeSearchProps, NodeSearchSlot } from "./NodeSearchSlot";
 import { useFollow } from "./reveal";
 import { useCanvas } from "./store";
@@ -42,7 +43,13 @@ import { WaysMenu } from "./WaysMenu";
 import { MAX_ZOOM, MIN_ZOOM } from "./viewport";
 import { canvasClass } from "./recipes";
 
-const NODE_TYPES: NodeTypes = { card: NodeCard, pill: EndPill, far: FarNode };
+const NODE_TYPES: NodeTypes = {
+  card: NodeCard,
+  pill: EndPill,
+  note: NoteCard,
+  frame: NoteCard,
+  far: FarNode,
+};
 const EDGE_TYPES: EdgeTypes = { line: GraphLine, jump: GraphJump };
 const MULTI_KEYS = ["Shift", "Control", "Meta"];
 const SNAP: [number, number] = [4, 4];

@@ -1,18 +1,19 @@
 /** What a right click offers: over a node, a line, or the empty canvas. */
 import { PointMenu, type MenuEntry } from "../components/Menu";
-import { deleteThings, joinable, setEdgeForm } from "../document/edits";
+import { deleteThings, joinable, setEdgeForm, setField } from "../document/edits";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { currentBreakpoints, plainPoint, toggleBreakpoint } from "../debugger/run/breakpoints";
 import { nestedGraphOf } from "../document/nested-graphs";
 import { declaredWays } from "../document/ports";
 import { routeByWays, routeKey } from "../document/routes";
 import { doc, edit } from "../document/store";
-import { edgeOf, END, START, type EdgeForm } from "../document/types";
+import { edgeOf, END, START, type EdgeForm, type Json } from "../document/types";
 import { t } from "../lib/texts";
 import { runCommand } from "../state/commands";
 import { KEYMAP } from "../state/keymap";
 import { useSession } from "../state/session";
 import { pasteText, readClipboard } from "./clipboard";
+import { type Note, NOTE_COLOURS, noteOf } from "./notes";
 import { scene } from "./scene";
 import { selectLine } from "./selection";
 import { setCanvas, useCanvas, type CanvasMenuPlace } from "./store";
@@ -27,6 +28,8 @@ const command = (id: string, label: string): MenuEntry => ({
 
 function nodeEntries(node: string): MenuEntry[] {
   if (node === START || node === END) return [command("edit.addNode", t("canvas.menu.addConnected"))];
+  const note = noteOf(doc.get(`node:${node}`));
+  if (note) return noteEntries(node, note);
   const set = (when: "before" | "after") => plainPoint(currentBreakpoints(), node, when) !== undefined;
   return [
     ...mendEntries(node),
@@ -40,6 +43,10 @@ function nodeEntries(node: string): MenuEntry[] {
     ...(useSession.getState().selection.nodes.length > 1
       ? [command("view.layoutSelection", t("canvas.command.layoutSelection"))]
       : []),
+    { id: "s4", separator: true },
+    command("graph.extract", t("structure.extract")),
+    command("edit.frame", t("notes.frame")),
+    ...(nestedGraphOf(node) === null ? [] : [command("graph.inline", t("structure.inline"))]),
     { id: "s2", separator: true },
     {
       id: "before",
@@ -61,6 +68,33 @@ function nodeEntries(node: string): MenuEntry[] {
     },
     { id: "s3", separator: true },
     command("edit.deleteJoin", t("canvas.menu.deleteJoin")),
+    { ...command("edit.delete", t("canvas.menu.delete")), danger: true } as MenuEntry,
+  ];
+}
+
+function noteEntries(name: string, note: Note): MenuEntry[] {
+  const record = `node:${name}`;
+  const set = (text: string, pointer: string, value: Json) =>
+    void edit(text, (document) => setField(document, record, pointer, value));
+  return [
+    command("edit.rename", t("canvas.menu.rename")),
+    {
+      id: "frame",
+      label: t("notes.asFrame"),
+      checked: note.frame,
+      run: () => set(t("notes.edit.asFrame", { name }), "/config/frame", !note.frame),
+    },
+    { id: "colours", heading: t("notes.colour") },
+    ...NOTE_COLOURS.map((colour): MenuEntry => ({
+      id: `colour-${colour}`,
+      label: t(`notes.colour.${colour}`),
+      checked: note.colour === colour,
+      run: () => set(t("notes.edit.colour", { name }), "/config/color", colour),
+    })),
+    { id: "s1", separator: true },
+    command("edit.copy", t("canvas.menu.copy")),
+    command("edit.cut", t("canvas.menu.cut")),
+    command("edit.duplicate", t("canvas.menu.duplicate")),
     { ...command("edit.delete", t("canvas.menu.delete")), danger: true } as MenuEntry,
   ];
 }

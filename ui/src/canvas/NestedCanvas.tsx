@@ -29,6 +29,8 @@ import { cardRows, LABEL_HEIGHT, portOf, type Rect } from "./geometry";
 import { cardsOf, knownKinds, useKind } from "./kinds";
 import { shapeOf } from "./line-path";
 import { moveNodes } from "../document/edits";
+import { NoteFace } from "./NoteCard";
+import { noteOf } from "./notes";
 import { PortRows } from "./NodePorts";
 import type { Ports } from "../document/ports";
 import { CardRows, Counts, StateMark, stateText } from "./NodeCard";
@@ -118,6 +120,9 @@ function NestedGraph({ scene, threadId, ns }: { scene: Scene; threadId: string; 
       attributionPosition="bottom-right"
     >
       <ViewportPortal>
+        {[...scene.rects()].map(([name, rect]) => (
+          <NestedNote key={name} name={name} rect={rect} record={scene.doc.get(`node:${name}`)} frames />
+        ))}
         <svg className="absolute overflow-visible pointer-events-none size-px" aria-hidden>
           {[...scene.lines().values()].map((line) => (
             <NestedLine key={line.id} line={line} scene={scene} overlay={overlay} />
@@ -138,6 +143,31 @@ function NestedGraph({ scene, threadId, ns }: { scene: Scene; threadId: string; 
         ))}
       </ViewportPortal>
     </ReactFlow>
+  );
+}
+
+/** A note, or with `frames` what lies behind the lines. */
+function NestedNote({
+  name,
+  rect,
+  record,
+  frames = false,
+}: {
+  name: string;
+  rect: Rect;
+  record: Json | undefined;
+  frames?: boolean;
+}) {
+  const note = noteOf(record);
+  if (!note || note.frame !== frames) return null;
+  const { x, y, width, height } = rect;
+  return (
+    <div
+      className="pointer-events-none absolute"
+      style={{ transform: `translate(${x}px, ${y}px)`, width, height }}
+    >
+      <NoteFace name={name} note={note} testId={shellIds.nestedNode(name)} />
+    </div>
   );
 }
 
@@ -218,6 +248,7 @@ const NestedNode = memo(function NestedNode({ name, rect, record, ports, overlay
         </div>
       </div>
     );
+  if (node.kind === NOTE) return <NestedNote name={name} rect={rect} record={record} />;
   const rows = cardRows(node, kind?.card ?? NO_ROWS);
   return (
     <div style={style}>
@@ -226,7 +257,6 @@ const NestedNode = memo(function NestedNode({ name, rect, record, ports, overlay
         data-state={overlay.state}
         data-quiet={(overlay.state === "idle" && overlay.runs === 0) || undefined}
         data-group={kind?.group ?? "unknown"}
-        data-note={node.kind === NOTE || undefined}
         data-testid={shellIds.nestedNode(name)}
         aria-label={t("canvas.node.label", {
           name,

@@ -11,7 +11,7 @@ import { duration } from "../debugger/parts/format";
 import { useNodeOverlay, type NodeOverlay } from "../debugger/overlay/overlay";
 import { nodeNameProblem } from "../document/edits";
 import { doc, useDiagnostics, useRecord } from "../document/store";
-import { END, NOTE, nodeOf, START } from "../document/types";
+import { END, nodeOf, START } from "../document/types";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useCalm } from "../state/calm";
@@ -60,7 +60,6 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       data-quiet={(quiet && overlay.state === "idle" && overlay.runs === 0) || undefined}
       data-group={kind?.group ?? "unknown"}
       data-lit={lit ?? undefined}
-      data-note={node.kind === NOTE || undefined}
       data-testid={shellIds.node(id)}
       style={{ "--ports": `${portsHeight(body)}px`, "--lines": rows.length > 1 ? 2 : 1 } as CSSProperties}
       aria-label={t("canvas.node.label", {
@@ -69,18 +68,14 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
         state: stateText(overlay),
       })}
     >
-      {node.kind !== NOTE && (
-        <>
-          <Handle
-            type="target"
-            position={Position.Left}
-            style={PORT_STYLE}
-            data-testid={shellIds.port(id, "in")}
-          />
-          <OutPort name={id} style={PORT_STYLE} />
-          <PortHandles name={id} ports={ports.ports} body={body} />
-        </>
-      )}
+      <Handle
+        type="target"
+        position={Position.Left}
+        style={PORT_STYLE}
+        data-testid={shellIds.port(id, "in")}
+      />
+      <OutPort name={id} style={PORT_STYLE} />
+      <PortHandles name={id} ports={ports.ports} body={body} />
       <div className={cardHeadClass}>
         <span className={cardIconClass}>
           <KindIcon icon={kind?.icon ?? "box"} />
@@ -144,7 +139,7 @@ export function stateText(overlay: NodeOverlay): string {
   return overlay.state === "idle" ? "" : t(`canvas.state.${overlay.state}`);
 }
 
-const MARKS = {
+export const MARKS = {
   next: Play,
   waiting: Clock,
   running: LoaderCircle,
@@ -231,7 +226,7 @@ function ProblemBadge({ name }: { name: string }) {
 }
 
 /** The name, edited in place. What it may not be is said before it is lost. */
-function NameEditor({ name }: { name: string }) {
+export function NameEditor({ name }: { name: string }) {
   const input = useRef<HTMLInputElement>(null);
   const done = useRef(false);
   useEffect(() => {

@@ -31,6 +31,7 @@ import {
   NODE_WIDTH,
   PORT_Y,
   portOf,
+  type Rect,
 } from "./geometry";
 import { kindOf, knownKinds } from "./kinds";
 import { scene } from "./scene";
@@ -51,6 +52,29 @@ function newNode(kind: string, place: Point, given: JsonObject = {}): NewNode {
     config,
     position: { x: snap(place.x), y: snap(place.y) },
   };
+}
+
+/** From the nodes to the border of a frame around them, and the height of its title. */
+const FRAME_PAD = 24;
+const FRAME_HEAD = 32;
+
+/** Draws a frame around a part of the canvas; its name is its title. */
+export function frameAround(around: Rect): void {
+  const name = uniqueName(doc, "node", t("notes.frameName"));
+  const node: NewNode = {
+    name,
+    kind: NOTE,
+    config: {
+      text: "",
+      frame: true,
+      width: around.width + 2 * FRAME_PAD,
+      height: around.height + 2 * FRAME_PAD + FRAME_HEAD,
+    },
+    position: { x: around.x - FRAME_PAD, y: around.y - FRAME_PAD - FRAME_HEAD },
+  };
+  if (!edit(t("notes.edit.frame"), (document) => addNode(document, node))) return;
+  useSession.getState().select({ nodes: [name] });
+  setCanvas({ renaming: name });
 }
 
 function titleOf(kind: string): string {
@@ -110,7 +134,7 @@ function clearPlace(from: Point): Point {
   let place = from;
   for (let tries = 0; tries < 40; tries += 1) {
     const around = { x: place.x - 8, y: place.y - 8, width: NODE_WIDTH + 16, height: 120 };
-    const hit = scene.nodesIn(around).find((name) => name !== END);
+    const hit = scene.cardsIn(around).find((name) => name !== END);
     const rect = hit === undefined ? undefined : scene.rect(hit);
     if (!rect) break;
     place = { x: place.x, y: rect.y + rect.height + 28 };
@@ -126,7 +150,7 @@ export function placeNode(
   config?: JsonObject,
 ): string | null {
   const node = newNode(kind, place, config);
-  const line = lineId === null ? undefined : scene.line(lineId);
+  const line = lineId === null || kind === NOTE ? undefined : scene.line(lineId);
   const name = t("canvas.edit.add", { kind: titleOf(kind) });
   const done = edit(name, (document) =>
     withEnds(

@@ -6,6 +6,7 @@ import type { ELK, ElkNode } from "elkjs/lib/elk-api";
 import type { Point } from "../document/edits";
 import { END, START } from "../document/types";
 import { GRID, LABEL_HEIGHT, LABEL_X, PILL_HEIGHT, PORT_Y } from "./geometry";
+import { isFrame } from "./notes";
 import type { Scene } from "./window";
 
 export type Engine = Pick<ELK, "layout" | "terminateWorker">;
@@ -135,8 +136,10 @@ export async function arrange(
   scene: Scene,
   signal?: AbortSignal,
   start: () => Promise<Engine> = startEngine,
-  names: readonly string[] = [...scene.rects().keys()],
+  all: readonly string[] = [...scene.rects().keys()],
 ): Promise<Map<string, Point>> {
+  // A frame is where somebody drew it; the nodes are put in order without it.
+  const names = all.filter((name) => !isFrame(scene.doc, name));
   const graph = await layout(elkGraph(scene, names), start, signal);
   const raw = new Map<string, Point>();
   for (const child of graph.children ?? []) {

@@ -8,7 +8,7 @@ import { END, nodeOf, NOTE, START } from "../document/types";
 import { t, tn } from "../lib/texts";
 import { registerCommands, type Command } from "../state/commands";
 import { useSession } from "../state/session";
-import { addAfter, cornerAt, freePlace } from "./adding";
+import { addAfter, cornerAt, frameAround, freePlace } from "./adding";
 import {
   copySelection,
   cutSelection,
@@ -20,6 +20,7 @@ import {
 } from "./clipboard";
 import { union, type Rect } from "./geometry";
 import { deleteEverywhere } from "./records";
+import { isFrame, withHeld } from "./notes";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
@@ -77,7 +78,7 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
     if (!inside) hub.centre({ x: rect.x + rect.width / 2, y: rect.y + rect.height / 2 });
   };
   const nudge = (dx: number, dy: number) => {
-    const names = selection().nodes;
+    const names = [...withHeld(scene, selection().nodes)];
     const positions = new Map(
       names.map((name) => [name, { x: scene.position(name).x + dx, y: scene.position(name).y + dy }]),
     );
@@ -164,6 +165,18 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
         ownNodes().length === 1 &&
         nestedGraphOf(ownNodes()[0] ?? "") !== null,
       run: () => void openNestedGraph(ownNodes()[0] ?? ""),
+    },
+    {
+      id: "edit.frame",
+      title: t("notes.frame"),
+      group,
+      enabled: () => selection().nodes.some((name) => scene.rect(name)),
+      run: () => {
+        const around = union(
+          selection().nodes.flatMap((name) => (isFrame(doc, name) ? [] : (scene.rect(name) ?? []))),
+        );
+        if (around) frameAround(around);
+      },
     },
     {
       id: "edit.rename",

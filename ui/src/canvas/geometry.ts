@@ -175,6 +175,15 @@ export function detour(from: Point, to: Point, laneY: number, inset = 0, outset 
   ].join(" ");
 }
 
+/** The lane of a way without an edge. Between two cards that lie one under the other, each direction a little apart; else under both. */
+export function jumpLane(from: Rect, to: Rect): { y: number; inset: number } {
+  const down = from.y + from.height < to.y;
+  const up = to.y + to.height < from.y;
+  if (!down && !up) return { y: Math.max(from.y + from.height, to.y + to.height) + 28, inset: 0 };
+  const middle = down ? (from.y + from.height + to.y) / 2 : (to.y + to.height + from.y) / 2;
+  return { y: middle + (down ? -6 : 6), inset: down ? 0 : 6 };
+}
+
 /** Do the segments ab and cd meet? Touching counts; lying along each other does not. */
 export function crosses(a: Point, b: Point, c: Point, d: Point): boolean {
   const side = (p: Point, q: Point, r: Point) =>

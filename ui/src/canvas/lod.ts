@@ -5,6 +5,7 @@
 import { readOverlay } from "../debugger/overlay/overlay";
 import { edgeKey } from "../debugger/overlay/overlay-model";
 import { portOf, PILL_HEIGHT, type Rect } from "./geometry";
+import { isFrame } from "./notes";
 import { startOf, type Line, type Scene } from "./window";
 import { type Size, type Viewport } from "./viewport";
 
@@ -115,7 +116,9 @@ export function drawOverview(
   context.lineWidth = 1;
   context.font = '600 11px "Inter Variable", sans-serif';
   context.textBaseline = "bottom";
-  for (const name of names) {
+  const solid = names.filter((name) => !isFrame(scene.doc, name));
+  drawFrames(context, scene, names, viewport, paint);
+  for (const name of solid) {
     const rect = scene.rect(name);
     if (!rect) continue;
     const fill = fillOf(overlay.nodes.get(name)?.state, paint);
@@ -139,6 +142,25 @@ export function drawOverview(
       context.fillStyle = paint.text;
       context.fillText(short(name, width), left, top - 3);
     }
+  }
+}
+
+/** Frames are borders with a name: what lies in them is drawn over them. */
+function drawFrames(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  names: readonly string[],
+  { x, y, zoom }: Viewport,
+  paint: Paint,
+): void {
+  context.strokeStyle = paint.border;
+  context.fillStyle = paint.text;
+  for (const name of names) {
+    const rect = isFrame(scene.doc, name) ? scene.rect(name) : undefined;
+    if (!rect) continue;
+    const [left, top, width] = [rect.x * zoom + x, rect.y * zoom + y, rect.width * zoom];
+    context.strokeRect(left, top, width, rect.height * zoom);
+    if (width > 24) context.fillText(short(name, width), left, top - 3);
   }
 }
 
@@ -344,6 +366,7 @@ function drawBlocks(
 ): void {
   const overlay = readOverlay();
   for (const [name, rect] of scene.rects()) {
+    if (isFrame(scene.doc, name)) continue;
     context.fillStyle = fillOf(overlay.nodes.get(name)?.state, paint) ?? paint.border;
     context.fillRect(
       rect.x * scale + left,

@@ -3,6 +3,7 @@ import type { EdgeChange, NodeChange } from "@xyflow/react";
 import { useCallback } from "react";
 import type { Point } from "../document/edits";
 import { useSession } from "../state/session";
+import { movedWith } from "./held";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
 import type { CanvasEdge } from "./useWindow";
@@ -15,6 +16,7 @@ export function useChanges() {
       if (change.type === "position" && change.position && change.dragging) {
         moving ??= new Map(useCanvas.getState().moving);
         moving.set(change.id, change.position);
+        for (const [name, position] of movedWith(change.id, change.position)) moving.set(name, position);
       } else if (change.type === "select") {
         selected ??= new Set(useSession.getState().selection.nodes);
         if (change.selected) selected.add(change.id);

@@ -7,17 +7,26 @@ import { END, START } from "../document/types";
 import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";
 import { lineNear } from "./interactions/hit";
+import { heldNow, holdFrames } from "./held";
+import { isFrame, noteOf } from "./notes";
 import { scene } from "./scene";
 import { setCanvas, STILL, useCanvas } from "./store";
 
 export function useDrag(root: RefObject<HTMLDivElement | null>) {
-  const onNodeDragStart = useCallback<OnNodeDrag>(() => setCanvas({ splice: null }), []);
+  const onNodeDragStart = useCallback<OnNodeDrag>((_event, node, dragged) => {
+    setCanvas({ splice: null });
+    const { selection, select } = useSession.getState();
+    // A frame is not selected by what React Flow does, so that a marquee within it leaves it alone.
+    if (!selection.nodes.includes(node.id) && isFrame(doc, node.id)) select({ nodes: [node.id] });
+    holdFrames(node.id, [...dragged.map(({ id }) => id), ...useSession.getState().selection.nodes]);
+  }, []);
   const spliceFrame = useRef(0);
   const onNodeDrag = useCallback<OnNodeDrag>(
     (event, node, dragged) => {
       // A node that is connected already would tie a knot; and what is spliced is one node.
       if (dragged.length !== 1 || node.id === START || node.id === END || doc.edgesOf(node.id).length > 0)
         return;
+      if (noteOf(doc.get(`node:${node.id}`))) return;
       const point = "clientX" in event ? { x: event.clientX, y: event.clientY } : null;
       if (!point || spliceFrame.current !== 0) return;
       spliceFrame.current = requestAnimationFrame(() => {
@@ -36,6 +45,8 @@ export function useDrag(root: RefObject<HTMLDivElement | null>) {
     const names = new Set([...dragged.map((each) => each.id), ...useSession.getState().selection.nodes]);
     if (!names.has(node.id)) names.clear();
     names.add(node.id);
+    for (const name of heldNow()) names.add(name);
+    holdFrames(node.id, []);
     if (delta.x === 0 && delta.y === 0) return;
     const positions = new Map<string, Point>();
     for (const name of names) {

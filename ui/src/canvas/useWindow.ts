@@ -6,13 +6,16 @@ import { useSession } from "../state/session";
 import type { JumpEdge } from "./GraphJump";
 import type { LineEdge } from "./GraphLine";
 import type { Ports } from "../document/ports";
-import { PORT_Y, PILL_HEIGHT, type Rect } from "./geometry";
+import { jumpLane, PORT_Y, PILL_HEIGHT, type Rect } from "./geometry";
+import { noteOf } from "./notes";
 import { scene } from "./scene";
 import { lineSelected } from "./selection";
 import { useCanvas } from "./store";
 import type { Line } from "./window";
 
 const PORT = 10;
+/** Lower than what selecting adds. */
+const FRAME_Z = -2000;
 /** More lines than this in one view cannot be told apart; what is mounted stays bounded. */
 const MAX_LINES = 1500;
 /** Selected nodes stay mounted while they are out of view, up to this many. */
@@ -55,15 +58,6 @@ function handlesOf(name: string, rect: Rect, ports: Ports): NonNullable<Node["ha
     });
   }
   return handles;
-}
-
-/** Between two cards that lie one under the other, each direction a little apart; else under both. */
-function jumpLane(from: Rect, to: Rect): { y: number; inset: number } {
-  const down = from.y + from.height < to.y;
-  const up = to.y + to.height < from.y;
-  if (!down && !up) return { y: Math.max(from.y + from.height, to.y + to.height) + 28, inset: 0 };
-  const middle = down ? (from.y + from.height + to.y) / 2 : (to.y + to.height + from.y) / 2;
-  return { y: middle + (down ? -6 : 6), inset: down ? 0 : 6 };
 }
 
 export type CanvasEdge = LineEdge | JumpEdge;
@@ -118,7 +112,17 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
       const rect = scene.rect(name);
       if (!rect || nextNodes.has(name)) return;
       const position = moving.get(name) ?? { x: rect.x, y: rect.y };
-      const type = far ? "far" : name === START || name === END ? "pill" : "card";
+      const note = noteOf(scene.doc.get(`node:${name}`));
+      const frame = note?.frame === true && !far;
+      const type = far
+        ? "far"
+        : name === START || name === END
+          ? "pill"
+          : note
+            ? frame
+              ? "frame"
+              : "note"
+            : "card";
       const selected = chosen.has(name);
       const ports = scene.ports(name);
       const old = nodeCache.current.get(name);
@@ -146,7 +150,9 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
               measured: { width: rect.width, height: rect.height },
               handles: handlesOf(name, rect, ports),
               selected,
-              selectable: !far,
+              // Behind the lines, and let through to the canvas but by its title: what lies in it can be reached.
+              ...(frame && { zIndex: FRAME_Z, dragHandle: ".note-grip", style: { pointerEvents: "none" } }),
+              selectable: !far && !frame,
               draggable: !far,
             } satisfies Node,
           };

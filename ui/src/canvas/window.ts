@@ -12,6 +12,7 @@ import { edgeOf, END, nodeOf, positionOf, START, type EdgeForm, type EdgePath } 
 import { type Ports, portsOf } from "../document/ports";
 import {
   type CardBody,
+  type CardRow,
   cardHeight,
   cardRows,
   fanOffsets,
@@ -28,6 +29,7 @@ import {
 } from "./geometry";
 import { type Loop, lanesOf } from "./lanes";
 import { type Jump, jumpsOf, type Leads } from "../document/named";
+import { isFrame, noteOf, noteSize } from "./notes";
 import { placeMissing } from "./placement";
 
 interface Box {
@@ -194,6 +196,23 @@ export class Scene {
     return this.#bounds;
   }
 
+  /** What nodes and lines take up together. */
+  extent(): Rect | null {
+    const lines = [...this.#lineItems.values()].flat().map(({ minX, minY, maxX, maxY }) => ({
+      x: minX,
+      y: minY,
+      width: maxX - minX,
+      height: maxY - minY,
+    }));
+    return union([...this.#rects.values(), ...lines]);
+  }
+
+  /** The rows of text on a node's card. */
+  rowsOf(name: string): CardRow[] {
+    const node = nodeOf(this.doc.get(`node:${name}`));
+    return cardRows(node, this.#cards.get(node.kind) ?? []);
+  }
+
   /** The named ports of a node; the same value while nothing about them has changed. */
   ports(name: string): Ports {
     let ports = this.#ports.get(name);
@@ -208,10 +227,9 @@ export class Scene {
 
   /** What stands on a node's card. */
   bodyOf(name: string): CardBody {
-    const node = nodeOf(this.doc.get(`node:${name}`));
     const { ports, expression } = this.ports(name);
     return {
-      rows: cardRows(node, this.#cards.get(node.kind) ?? []).length,
+      rows: this.rowsOf(name).length,
       ports: ports.length,
       caption: expression !== null,
     };
@@ -243,6 +261,11 @@ export class Scene {
     return this.#nodes.search(boxOf(area)).map((item) => item.name);
   }
 
+  /** Nodes that something new or a line would lie on; frames are behind all of them. */
+  cardsIn(area: Rect): string[] {
+    return this.nodesIn(area).filter((name) => !isFrame(this.doc, name));
+  }
+
   linesIn(area: Rect): Line[] {
     return this.#edges.search(boxOf(area)).map((item) => item.line);
   }
@@ -250,7 +273,7 @@ export class Scene {
   /** The topmost node under a point. */
   nodeAt(point: Point): string | null {
     const hits = this.#nodes.search({ minX: point.x, minY: point.y, maxX: point.x, maxY: point.y });
-    return hits.at(-1)?.name ?? null;
+    return (hits.findLast(({ name }) => !isFrame(this.doc, name)) ?? hits.at(-1))?.name ?? null;
   }
 
   #tell(): void {
@@ -318,7 +341,9 @@ export class Scene {
 
   sizeOf(name: string): { width: number; height: number } {
     if (name === START || name === END) return { width: PILL_WIDTH, height: PILL_HEIGHT };
-    return { width: NODE_WIDTH, height: cardHeight(this.bodyOf(name)) };
+    const height = cardHeight(this.bodyOf(name));
+    const note = noteOf(this.doc.get(`node:${name}`));
+    return note ? noteSize(note, height) : { width: NODE_WIDTH, height };
   }
 
   #forgetPorts(): void {
@@ -546,7 +571,9 @@ export class Scene {
         { id: line.id, from, to, start, end, label: line.labelWidth, lead: line.lead, low: line.fan > 0 },
       ];
     });
-    const lanes = lanesOf(loops, (area) => this.#nodes.search(area));
+    const lanes = lanesOf(loops, (area) =>
+      this.#nodes.search(area).filter(({ name }) => !isFrame(this.doc, name)),
+    );
     for (const edge of new Set(lines.map((line) => line.edge))) {
       const next = (this.#lineItems.get(edge) ?? []).map((item) => {
         const found = lanes.get(item.line.id);

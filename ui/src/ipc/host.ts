@@ -13,7 +13,7 @@ export interface Host {
   watchConnection(onChange: (connection: Connection) => void): () => void;
   /** Native file dialogs; a host without them leaves them out and the in-app dialog is used. */
   pickOpen?(ending?: "json" | "jsonl"): Promise<string | null>;
-  pickSave?(suggested: string, ending?: "json" | "jsonl"): Promise<string | null>;
+  pickSave?(suggested: string, ending?: "json" | "jsonl" | "svg" | "png"): Promise<string | null>;
   /** Sets the window's title. */
   setTitle(title: string): void;
 }

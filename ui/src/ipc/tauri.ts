@@ -13,6 +13,8 @@ export function insideWindow(): boolean {
 const FILTERS = {
   json: [{ name: "Graph", extensions: ["json"] }],
   jsonl: [{ name: "Thread", extensions: ["jsonl"] }],
+  svg: [{ name: "Picture", extensions: ["svg"] }],
+  png: [{ name: "Picture", extensions: ["png"] }],
 };
 
 export function desktopHost(): Host {

@@ -5,4 +5,5 @@ export { memoryIds } from "./testIds/memory";
 export { safetyIds } from "./testIds/safety";
 export { shellIds } from "./testIds/shell";
 export { storageIds } from "./testIds/storage";
+export { structureIds } from "./testIds/structure";
 export { traceIds } from "./testIds/trace";

@@ -9,6 +9,7 @@ import { result } from "./texts/result";
 import { safety } from "./texts/safety";
 import { shell } from "./texts/shell";
 import { storage } from "./texts/storage";
+import { structure } from "./texts/structure";
 import { trace } from "./texts/trace";
 
 const catalogue: Readonly<Record<string, string>> = {
@@ -16,6 +17,7 @@ const catalogue: Readonly<Record<string, string>> = {
   ...forms,
   ...debug,
   ...storage,
+  ...structure,
   ...safety,
   ...memory,
   ...result,
@@ -27,6 +29,7 @@ export type TextKey =
   | keyof typeof forms
   | keyof typeof debug
   | keyof typeof storage
+  | keyof typeof structure
   | keyof typeof safety
   | keyof typeof memory
   | keyof typeof result

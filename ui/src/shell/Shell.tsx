@@ -23,6 +23,7 @@ import { Reader } from "../features/result";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { MemoryDialog } from "../features/memory";
 import { ExportDialog } from "../features/export";
+import { ExtractDialog } from "../features/structure";
 import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
 import { TakeOverDialog } from "../features/take-over";
@@ -82,6 +83,7 @@ export function Shell() {
         <StorageDialogs />
         <MemoryDialog />
         <ExportDialog />
+        <ExtractDialog />
         <TypesDialog />
         <EffectsDialog />
         <TrustDialogs />

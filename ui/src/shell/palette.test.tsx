@@ -11,6 +11,7 @@ import { MemoryDialog } from "../features/memory";
 import { RunControls } from "../features/run";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { ExportDialog } from "../features/export";
+import { ExtractDialog } from "../features/structure";
 import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
 import { TrustDialogs } from "../features/trust";
@@ -50,6 +51,11 @@ const GUIDE: readonly (readonly [query: string, command: string])[] = [
   ["types of the state", "graph.types"],
   ["export", "graph.export"],
   ["mermaid", "graph.export"],
+  ["picture", "graph.copyPicture"],
+  ["png", "graph.export"],
+  ["subgraph", "graph.extract"],
+  ["ungroup", "graph.inline"],
+  ["frame", "edit.frame"],
   ["run", "run.start"],
   ["continue", "run.continue"],
   ["step", "run.step"],
@@ -94,6 +100,7 @@ beforeEach(() => {
       <StorageDialogs />
       <TrustDialogs />
       <ExportDialog />
+      <ExtractDialog />
       <TypesDialog />
     </>,
   );

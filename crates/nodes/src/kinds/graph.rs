@@ -117,9 +117,10 @@ impl NodeKind for GraphKind {
                 }
             }
             None => {
-                for key in shared(inner.as_ref(), site.keys) {
-                    site.usage.reads.insert(key);
-                }
+                let given = nested
+                    .as_ref()
+                    .map_or_else(Vec::new, |nested| given(&nested.document, site.keys));
+                site.usage.reads.extend(given);
             }
         }
         match &config.output {
@@ -135,7 +136,9 @@ impl NodeKind for GraphKind {
             None => {
                 let given: Vec<String> = match &config.input {
                     Some(input) => input.keys().cloned().collect(),
-                    None => shared(inner.as_ref(), site.keys),
+                    None => nested
+                        .as_ref()
+                        .map_or_else(Vec::new, |nested| self::given(&nested.document, site.keys)),
                 };
                 let written = nested
                     .as_ref()
@@ -162,12 +165,11 @@ impl NodeKind for GraphKind {
         let config: GraphConfig = site.parse()?;
         let (nested, graph) = site.graph("/graph", &config.graph, config.remembers.into())?;
         let document = &nested.document;
-        let inner = Keys::of(document);
         let compile = |part: &str, map: Map<String, Json>| compiled(site, part, map);
         Ok(Arc::new(GraphNode {
             input: config.input.map(|map| compile("/input", map)).transpose()?,
             output: config.output.map(|map| compile("/output", map)).transpose()?,
-            given: shared(Some(&inner), site.keys),
+            given: given(document, site.keys),
             taken: written(document, site.keys),
             graph,
         }))
@@ -211,13 +213,16 @@ pub(crate) fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner:
     }
 }
 
-/// Keys that both graphs have.
-fn shared(inner: Option<&Keys>, outer: &Keys) -> Vec<String> {
-    let names = inner.into_iter().flat_map(Keys::names);
-    names
-        .filter(|name| outer.get(name).is_some())
-        .map(str::to_owned)
-        .collect()
+/// Keys that the nested graph takes as input and the outer graph has.
+fn given(document: &Document, outer: &Keys) -> Vec<String> {
+    let inner = Keys::of(document);
+    let inputs = document.input_keys();
+    let taken = |name: &&str| inputs.as_ref().is_none_or(|inputs| inputs.contains(name));
+    let both = inner
+        .names()
+        .filter(taken)
+        .filter(|name| outer.get(name).is_some());
+    both.map(str::to_owned).collect()
 }
 
 /// Keys of the nested graph's output that the outer graph has.

@@ -14,10 +14,47 @@ use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 /// Settings of a `note`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(description = "A text on the canvas.")]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["text", "color", "frame"], &[("Size", &["width", "height"])])))]
 pub struct NoteConfig {
     /// What it says, as Markdown.
     #[schemars(title = "Text", extend("x-editor" = "text"))]
     pub text: String,
+    /// Colour: `yellow`, `green`, `blue`, `purple`, `red` or `gray`.
+    #[serde(default)]
+    #[schemars(title = "Colour")]
+    pub color: NoteColor,
+    /// A titled frame behind the nodes, which moves what lies in it.
+    #[serde(default)]
+    #[schemars(title = "Frame")]
+    pub frame: bool,
+    /// Width on the canvas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Width", range(min = 120, max = 20000))]
+    pub width: Option<u32>,
+    /// Height on the canvas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(title = "Height", range(min = 44, max = 20000))]
+    pub height: Option<u32>,
+}
+
+/// Colours of notes and frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(transform = crate::base::config_schema::choice_list)]
+pub enum NoteColor {
+    /// Yellow.
+    #[default]
+    Yellow,
+    /// Green.
+    Green,
+    /// Blue.
+    Blue,
+    /// Purple.
+    Purple,
+    /// Red.
+    Red,
+    /// Gray.
+    Gray,
 }
 
 /// The kind.
@@ -38,6 +75,9 @@ impl NodeKind for Note {
                 "text",
                 "markdown",
                 "documentation",
+                "frame",
+                "group",
+                "region",
             ],
             config_schema: schema_of::<NoteConfig>(),
             defaults: json!({"text": ""}),

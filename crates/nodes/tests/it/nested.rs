@@ -136,6 +136,23 @@ async fn a_list_that_both_join_is_warned_about_and_can_be_mapped() {
 }
 
 #[tokio::test]
+async fn a_list_that_is_no_input_comes_back_with_what_was_added_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut nested = doubler();
+    nested["input"] = json!(["n"]);
+    write(folder.path(), "doubler.json", &nested);
+    let state = json!({"n": {"type": "integer"}, "log": {"type": "array", "reducer": "append"}});
+    let graph = one_node(state, "graph", json!({"graph": "doubler.json"}));
+    assert_eq!(
+        problems(Some(folder.path()), &graph),
+        vec![],
+        "nothing is in it twice"
+    );
+    let done = invoke(&runnable(folder.path(), &graph), value!({"n": 1, "log": ["in"]})).await;
+    assert_eq!(done, value!({"n": 2, "log": ["in", "doubled"]}));
+}
+
+#[tokio::test]
 async fn input_and_output_can_have_other_names() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "tools/doubler.json", &doubler());

@@ -9,6 +9,7 @@ pub(crate) mod breakpoints;
 pub(crate) mod catalogue;
 pub(crate) mod graphs;
 mod opening;
+mod pictures;
 mod saving;
 
 use std::path::{Path, PathBuf};

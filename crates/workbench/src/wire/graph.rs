@@ -268,6 +268,22 @@ pub struct Exported {
     pub mermaid: String,
 }
 
+/// `picture.save`: a drawing of a graph as a file, for hosts whose windows cannot write files.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct SavePicture {
+    /// The file, which ends in `.svg` or `.png`; it is replaced when it is there.
+    pub path: String,
+    /// Its content as base64.
+    pub content: String,
+}
+
+/// Answer of `picture.save`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct PictureSaved {
+    /// The file.
+    pub path: String,
+}
+
 /// A language that nodes are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]

@@ -132,6 +132,29 @@ async fn a_graph_is_called_by_its_file_until_it_has_a_name() {
 }
 
 #[tokio::test]
+async fn a_picture_is_written_as_what_it_is_and_nothing_else_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(&dir.path().join("data")).await;
+    // `<svg xmlns="http://www.w3.org/2000/svg"/>`
+    let svg = "PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=";
+    let save = |file: &str, content: &str| json!({"path": dir.path().join(file), "content": content});
+    let saved = app.ok("picture.save", save("a.svg", svg)).await;
+    assert_eq!(saved["path"], json!(dir.path().join("a.svg")));
+    let text = fs::read_to_string(dir.path().join("a.svg")).unwrap();
+    assert_eq!(text, "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
+    for (file, content) in [
+        ("a.png", svg),
+        ("a.json", svg),
+        ("a", svg),
+        ("b.svg", "no base64!"),
+    ] {
+        let refused = app.refused("picture.save", save(file, content)).await;
+        assert_eq!(refused.code, "invalid-request", "{file}");
+        assert!(!dir.path().join(file).exists(), "{file}");
+    }
+}
+
+#[tokio::test]
 async fn a_draft_is_saved_once_it_has_a_place_that_is_free() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");

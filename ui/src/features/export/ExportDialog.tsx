@@ -1,4 +1,4 @@
-/** The graph as text for other programs: a Mermaid drawing, and the file as it would be saved. */
+/** The graph for other programs: a picture, a Mermaid drawing, and the file as it would be saved. */
 import { useEffect, useState } from "react";
 import { create } from "zustand";
 import { Dialog } from "../../components/Dialog";
@@ -15,9 +15,12 @@ import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { hintClass } from "../../components/recipes";
+import { copyPicture } from "./picture";
+import { PictureTab } from "./PictureTab";
 import { cx } from "../../components/cx";
 
-const FORMS = ["mermaid", "json"] as const;
+const TEXTS = ["mermaid", "json"] as const;
+const FORMS = ["picture", ...TEXTS] as const;
 type Form = (typeof FORMS)[number];
 
 const useShown = create<{ readonly open: boolean }>(() => ({ open: false }));
@@ -35,6 +38,13 @@ export function ExportDialog() {
           enabled: () => useSession.getState().graphId !== null,
           run: () => useShown.setState({ open: true }),
         },
+        {
+          id: "graph.copyPicture",
+          title: t("picture.copy"),
+          group: t("forms.files.group"),
+          enabled: () => useSession.getState().graphId !== null,
+          run: () => void copyPicture(),
+        },
       ]),
     [],
   );
@@ -43,14 +53,7 @@ export function ExportDialog() {
 }
 
 function Export({ graphId }: { graphId: string }) {
-  const [form, setForm] = useState<Form>("mermaid");
-  // One reading for each opening: the dialog keeps the graph from being changed.
-  const [opened] = useState(() => Date.now());
-  const exported = useAnswer(`${graphId}/${opened}`, async (signal) => {
-    await flush();
-    return rpc("graph.export", { graphId }, signal);
-  });
-  const text = exported.value?.[form].trimEnd() ?? "";
+  const [form, setForm] = useState<Form>("picture");
   return (
     <Dialog
       open
@@ -65,9 +68,26 @@ function Export({ graphId }: { graphId: string }) {
         value={form}
         onChange={(next) => setForm(next as Form)}
         tabs={FORMS.map((id) => ({ id, label: t(`forms.export.${id}`) }))}
-        aside={exported.value && <CopyButton text={text} label={t("forms.export.copy")} />}
       />
-      <p className={cx(hintClass, "py-2")}>{t(`forms.export.${form}Help`)}</p>
+      {form === "picture" ? <PictureTab /> : <TextTab graphId={graphId} form={form} />}
+    </Dialog>
+  );
+}
+
+function TextTab({ graphId, form }: { graphId: string; form: (typeof TEXTS)[number] }) {
+  // One reading for each opening: the dialog keeps the graph from being changed.
+  const [opened] = useState(() => Date.now());
+  const exported = useAnswer(`${graphId}/${opened}`, async (signal) => {
+    await flush();
+    return rpc("graph.export", { graphId }, signal);
+  });
+  const text = exported.value?.[form].trimEnd() ?? "";
+  return (
+    <>
+      <div className="flex items-center justify-between gap-2">
+        <p className={cx(hintClass, "py-2")}>{t(`forms.export.${form}Help`)}</p>
+        {exported.value && <CopyButton text={text} label={t("forms.export.copy")} />}
+      </div>
       {exported.loading && <Spinner label={t("debug.loading")} />}
       {exported.problem && <ProblemNote problem={exported.problem} onRetry={exported.again} />}
       {exported.value && (
@@ -75,6 +95,6 @@ function Export({ graphId }: { graphId: string }) {
           {text}
         </Pre>
       )}
-    </Dialog>
+    </>
   );
 }

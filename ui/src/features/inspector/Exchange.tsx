@@ -6,7 +6,7 @@ import { t } from "../../lib/texts";
 import { formsIds } from "../../lib/testIds";
 import { useSession } from "../../state/session";
 import { sectionClass, sectionTitleClass } from "../../components/recipes";
-import { exchanged, usageOf } from "../state-schema";
+import { exchanged, usageOf } from "../../document/usage";
 
 export function Exchange({ nodes: [one, other] }: { nodes: readonly [string, string] }) {
   const kinds = useSession((state) => state.appInfo?.kinds);

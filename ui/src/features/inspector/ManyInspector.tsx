@@ -8,7 +8,9 @@ import {
   AlignStartHorizontal,
   AlignStartVertical,
   AlignVerticalSpaceAround,
+  Frame,
   Trash2,
+  Workflow,
 } from "lucide-react";
 import { deleteEverywhere } from "../../canvas/records";
 import type { Rect } from "../../canvas/geometry";
@@ -19,6 +21,8 @@ import { moveNodes } from "../../document/edits";
 import { doc, edit } from "../../document/store";
 import { positionOf } from "../../document/types";
 import { t, tn } from "../../lib/texts";
+import { runCommand } from "../../state/commands";
+import { KEYMAP } from "../../state/keymap";
 import { arrange, type Arrangement } from "./arrange";
 import { nodeText } from "./describe";
 import { Exchange } from "./Exchange";
@@ -39,6 +43,11 @@ const WAYS: [Arrangement, typeof AlignStartVertical][] = [
   ["across", AlignHorizontalSpaceAround],
   ["down", AlignVerticalSpaceAround],
 ];
+
+const TOGETHER = [
+  { id: "graph.extract", text: "structure.extract", Icon: Workflow },
+  { id: "edit.frame", text: "notes.frame", Icon: Frame },
+] as const;
 
 export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edges: readonly string[] }) {
   // Those that have a place in the file; the others stand where it is computed.
@@ -84,6 +93,23 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
               >
                 <Icon size={15} />
               </IconButton>
+            ))}
+          </div>
+        </section>
+      )}
+      {nodes.length > 1 && (
+        <section className={sectionClass}>
+          <h3 className={sectionTitleClass}>{t("structure.together")}</h3>
+          <div className="flex flex-wrap gap-2">
+            {TOGETHER.map(({ id, text, Icon }) => (
+              <Button
+                key={id}
+                icon={<Icon size={14} aria-hidden />}
+                shortcut={KEYMAP[id]?.keys[0] ?? ""}
+                onClick={() => runCommand(id)}
+              >
+                {t(text)}
+              </Button>
             ))}
           </div>
         </section>

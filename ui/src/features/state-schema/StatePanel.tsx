@@ -43,7 +43,7 @@ import { t, tn, type TextKey } from "../../lib/texts";
 import { light } from "../../document/lit";
 import { useSession } from "../../state/session";
 import { moveKey } from "./reorder";
-import { usageOf, type Usage } from "./usage";
+import { usageOf, type Usage } from "../../document/usage";
 import { showTypes } from "./TypesDialog";
 import { itemsClass, linkClass, panelBarClass, panelClass } from "../../components/recipes";
 

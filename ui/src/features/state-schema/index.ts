@@ -1,2 +1,1 @@
 export { showTypes, TypesDialog } from "./TypesDialog";
-export { exchanged, usageOf } from "./usage";

@@ -482,9 +482,10 @@ export const forms = {
   "forms.examples.input": "Input",
 
   "forms.outline.connectEdit": "connect {from} to {to}",
-  "forms.export.open": "Export as Mermaid or JSON",
+  "forms.export.open": "Export…",
   "forms.export.title": "Export",
   "forms.export.form": "Format",
+  "forms.export.picture": "Picture",
   "forms.export.mermaid": "Mermaid",
   "forms.export.mermaidHelp": "A diagram for Markdown files and wikis that support Mermaid.",
   "forms.export.json": "JSON",

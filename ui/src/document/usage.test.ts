@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { GraphDocument } from "../../document/document";
-import type { NodeKind } from "../../ipc/bindings/NodeKind";
+import { GraphDocument } from "./document";
+import type { NodeKind } from "../ipc/bindings/NodeKind";
 import { usageOf } from "./usage";
 
 const kind = (name: string, properties: object): NodeKind => ({

@@ -2,10 +2,10 @@
  * Who reads and who writes each state key, told from the text of the document: key names in the fields that hold them,
  * `state.NAME` in expressions, templates and code. What a program makes up while it runs cannot be seen here.
  */
-import { keyUses } from "../../components/code/jinja";
-import type { GraphDocument } from "../../document/document";
-import { isObject, nodeOf, type Json } from "../../document/types";
-import type { NodeKind } from "../../ipc/bindings/NodeKind";
+import { keyUses } from "../components/code/jinja";
+import type { GraphDocument } from "./document";
+import { isObject, nodeOf, type Json } from "./types";
+import type { NodeKind } from "../ipc/bindings/NodeKind";
 
 export interface Usage {
   /** Record ids, in document order. */

@@ -1,0 +1,92 @@
+/** Notes on the canvas: their colours and sizes, and frames, which lie behind the nodes and move what lies in them. */
+import type { GraphDocument } from "../document/document";
+import { inTurn, setField } from "../document/edits";
+import type { Patch } from "../document/patch";
+import { nodeOf, NOTE, type Json } from "../document/types";
+import { GRID, HEAD, NODE_WIDTH, type Rect } from "./geometry";
+
+/** The colours by their names in the file. */
+export const NOTE_COLOURS = ["yellow", "green", "blue", "purple", "red", "gray"] as const;
+export type NoteColour = (typeof NOTE_COLOURS)[number];
+
+export interface Note {
+  readonly text: string;
+  readonly colour: NoteColour;
+  readonly frame: boolean;
+  /** As the file has it; null where the text decides. */
+  readonly width: number | null;
+  readonly height: number | null;
+}
+
+export const LEAST_WIDTH = 120;
+const MOST = 20_000;
+const FRAME = { width: 480, height: 280 };
+
+/** What a note says and how it looks; null for a node that runs. A broken file may hold anything. */
+export function noteOf(record: Json | undefined): Note | null {
+  const { kind, config } = nodeOf(record);
+  if (kind !== NOTE) return null;
+  const length = (value: Json | undefined, least: number) =>
+    typeof value === "number" && Number.isFinite(value)
+      ? Math.min(MOST, Math.max(least, Math.round(value)))
+      : null;
+  const { text, color, frame } = config;
+  return {
+    text: typeof text === "string" ? text : "",
+    colour: NOTE_COLOURS.find((each) => each === color) ?? "yellow",
+    frame: frame === true,
+    width: length(config["width"], LEAST_WIDTH),
+    height: length(config["height"], HEAD),
+  };
+}
+
+/** The size of a note, beside the height that its rows need. */
+export function noteSize(note: Note, rows: number): { width: number; height: number } {
+  return {
+    width: note.width ?? (note.frame ? FRAME.width : NODE_WIDTH),
+    height: note.height ?? (note.frame ? FRAME.height : rows),
+  };
+}
+
+export function resizeNote(doc: GraphDocument, name: string, size: { width: number; height: number }): Patch {
+  const fits = (value: number, least: number) =>
+    Math.min(MOST, Math.max(least, Math.round(value / GRID) * GRID));
+  return inTurn(
+    doc,
+    (each) => setField(each, `node:${name}`, "/config/width", fits(size.width, LEAST_WIDTH)),
+    (each) => setField(each, `node:${name}`, "/config/height", fits(size.height, HEAD)),
+  );
+}
+
+interface Placed {
+  readonly doc: GraphDocument;
+  rect(name: string): Rect | undefined;
+  nodesIn(area: Rect): string[];
+}
+
+export function isFrame(doc: GraphDocument, name: string): boolean {
+  return noteOf(doc.get(`node:${name}`))?.frame === true;
+}
+
+/** These nodes, and those that lie wholly in a frame among them. */
+export function withHeld(scene: Placed, names: Iterable<string>): Set<string> {
+  const all = new Set(names);
+  for (const name of [...all]) {
+    const frame = isFrame(scene.doc, name) ? scene.rect(name) : undefined;
+    if (!frame) continue;
+    for (const other of scene.nodesIn(frame)) {
+      const rect = scene.rect(other);
+      if (rect && contains(frame, rect)) all.add(other);
+    }
+  }
+  return all;
+}
+
+function contains(outer: Rect, inner: Rect): boolean {
+  return (
+    inner.x >= outer.x &&
+    inner.y >= outer.y &&
+    inner.x + inner.width <= outer.x + outer.width &&
+    inner.y + inner.height <= outer.y + outer.height
+  );
+}

@@ -1,0 +1,1 @@
+export { ExtractDialog } from "./ExtractDialog";
