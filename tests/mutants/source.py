@@ -22,12 +22,22 @@ pub(crate) mod mutant_switch {{
     /// Whether this mutant runs. With `MUTANTS_REACHED`, a file of that folder says that this place was reached.
     pub(crate) fn on(number: usize) -> bool {{
         if !REACHED[number].load(Ordering::Relaxed) && !REACHED[number].swap(true, Ordering::Relaxed) {{
-            if let Some(folder) = std::env::var_os("MUTANTS_REACHED") {{
+            if let Some(folder) = variable("MUTANTS_REACHED") {{
                 let _ = std::fs::write(std::path::Path::new(&folder).join(number.to_string()), "");
             }}
         }}
-        let number_in = || std::env::var("MUTANT").ok().and_then(|text| text.parse().ok()).unwrap_or(usize::MAX);
+        let number_in = || variable("MUTANT").and_then(|text| text.parse().ok()).unwrap_or(usize::MAX);
         *RUNS.get_or_init(number_in) == number
+    }}
+
+    /// A variable of this process, or of the one that started it: helper processes start with few variables.
+    fn variable(name: &str) -> Option<String> {{
+        std::env::var(name).ok().or_else(|| {{
+            let parent = std::os::unix::process::parent_id();
+            let all = std::fs::read_to_string(format!("/proc/{{parent}}/environ")).ok()?;
+            let value = |one: &str| one.strip_prefix(name)?.strip_prefix('=').map(str::to_owned);
+            all.split('\\0').find_map(value)
+        }})
     }}
 }}
 """

@@ -643,6 +643,43 @@ async fn a_line_of_the_store_that_cannot_be_read_is_not_passed_over() {
 }
 
 #[tokio::test]
+async fn a_store_whose_file_cannot_be_read_is_not_an_empty_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let open = || FileSaver::open_with_store(folder.path(), FileOptions::default(), StoreConfig::default());
+    let (saver, store) = open().expect("opens");
+    store.put(&["a"], "k", json!({"v": 1})).await.expect("stores");
+    drop((saver, store));
+    let path = folder.path().join("store.jsonl");
+    fs::remove_file(&path).expect("removable");
+    fs::create_dir(&path).expect("a folder of its name");
+    let read = match open() {
+        Ok((_saver, store)) => store
+            .get(&["a"], "k")
+            .await
+            .map(drop)
+            .map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    assert!(read.is_err_and(|error| error.contains("store.jsonl")));
+}
+
+#[tokio::test]
+async fn the_deepest_item_that_is_taken_comes_back() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let nested = |levels: usize| (0..levels).fold(json!("deep"), |value, _| vec![value].into());
+    let open = || FileSaver::open_with_store(folder.path(), FileOptions::default(), StoreConfig::default());
+    let (saver, store) = open().expect("opens");
+    let deepest = json!({"x": nested(119)});
+    store.put(&["a"], "k", deepest.clone()).await.expect("stores");
+    let refused = store.put(&["a"], "k", json!({"x": nested(120)})).await;
+    assert!(refused.is_err_and(|error| error.to_string().contains("120 levels")));
+    drop((saver, store));
+    let (_saver, store) = open().expect("opens");
+    let item = store.get(&["a"], "k").await.expect("reads").expect("is there");
+    assert_eq!(json!(item.value), deepest);
+}
+
+#[tokio::test]
 async fn items_survive_torn_lines_and_their_journal_stays_small() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let open = || FileSaver::open_with_store(folder.path(), FileOptions::default(), StoreConfig::default());

@@ -33,8 +33,14 @@ pub(super) fn within<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Takes as many bytes of text and items.
+/// Takes as many bytes of text and items, for one value.
 pub(super) fn spend(bytes: usize, items: usize) -> Result<(), JinjaError> {
+    fit(bytes, items)?;
+    pass(bytes, items)
+}
+
+/// Refuses more bytes of text or items than one value may hold.
+pub(super) fn fit(bytes: usize, items: usize) -> Result<(), JinjaError> {
     if bytes > LARGEST_TEXT {
         return Err(over(format!(
             "the value would hold more than {} MB of text",
@@ -46,7 +52,7 @@ pub(super) fn spend(bytes: usize, items: usize) -> Result<(), JinjaError> {
             "the value would hold more than {LARGEST_LIST} parts"
         )));
     }
-    pass(bytes, items)
+    Ok(())
 }
 
 /// Takes what is only walked through, or is there anyway.
@@ -91,16 +97,12 @@ fn add(value: &Jinja, depth: usize, weight: &mut Weight) -> Result<(), JinjaErro
     }
     weight.items += 1;
     weight.bytes += value.as_str().map_or(1, str::len);
-    if weight.bytes > LARGEST_TEXT || weight.items > LARGEST_LIST {
-        return spend(weight.bytes, weight.items);
-    }
+    fit(weight.bytes, weight.items)?;
     match value.kind() {
         ValueKind::Seq | ValueKind::Iterable | ValueKind::Map
             if !jinja_value::is_view(value) && value.len().is_some() =>
         {
-            if value.len().is_some_and(|len| len > LARGEST_LIST) {
-                return spend(0, LARGEST_LIST + 1);
-            }
+            fit(0, value.len().unwrap_or_default())?;
             let is_map = value.kind() == ValueKind::Map;
             for item in value.try_iter()? {
                 add(&item, depth + 1, weight)?;
@@ -123,7 +125,7 @@ pub(super) fn written(value: &Jinja) -> Result<usize, JinjaError> {
     let mut count = Count(0);
     match write!(count, "{value}") {
         Ok(()) => Ok(count.0),
-        Err(_) => spend(LARGEST_TEXT + 1, 0).map(|()| 0),
+        Err(_) => fit(LARGEST_TEXT + 1, 0).map(|()| 0),
     }
 }
 

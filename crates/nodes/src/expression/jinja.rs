@@ -9,7 +9,7 @@ use minijinja::value::{Kwargs, Rest, Value as Jinja, ValueKind, ValueOrKwargs};
 use minijinja::{AutoEscape, Environment, Error as JinjaError, ErrorKind, State, UndefinedBehavior, filters};
 use superstep::Value;
 
-use super::budget::{LARGEST_TEXT, pass, spend, weigh, written};
+use super::budget::{LARGEST_TEXT, fit, pass, spend, weigh, written};
 use super::jinja_value::{from_jinja, to_jinja};
 use super::slice::stepped;
 use super::{ADDRESS, FUEL, bounds};
@@ -231,9 +231,7 @@ fn join(
     let mut length = 0_usize;
     for (at, item) in list.try_iter()?.enumerate() {
         length = length.saturating_add(written(&item)? + between.len());
-        if length > LARGEST_TEXT {
-            spend(length, 0)?;
-        }
+        fit(length, 0)?;
         pass(0, 1)?;
         if at > 0 {
             text.push_str(&between);

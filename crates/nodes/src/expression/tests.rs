@@ -362,6 +362,13 @@ fn long_chains_of_anything_are_refused_and_shorter_ones_fit_any_stack() {
         let deep = Expression::compile(&format!("state{}", "[0]".repeat(300)), "x").unwrap();
         assert!(deep.eval(&Scope::new(&json!([1]))).is_err());
     });
+    // What stands in a text is no chain, what follows it is one.
+    let links = "+1".repeat(500);
+    Expression::compile(&format!("'{links}' ~ \"{links}\""), "x").unwrap();
+    for text in ["'a'", "\"a\"", "'\\''"] {
+        let source = format!("{text} ~ state{links}");
+        assert!(Expression::compile(&source, "x").is_err(), "{text}");
+    }
     // What is far apart is no chain.
     let sums: Vec<String> = (0..2000).map(|n| format!("[state[{n}]]")).collect();
     Expression::compile(&format!("[{}]", sums.join(",")), "x").unwrap();
@@ -443,7 +450,8 @@ fn ranges_are_bounded_at_the_ends_of_numbers() {
 
 #[test]
 fn nothing_multiplies_without_an_end() {
-    let state = json!({"t": "x".repeat(1_000_000), "l": (0..1000).collect::<Vec<i32>>()});
+    let text = Value::from("x".repeat(1_000_000));
+    let state = json!({"t": text.clone(), "l": (0..1000).collect::<Vec<i32>>(), "texts": vec![text; 70]});
     let looped = |step: &str| {
         format!(
             "{{% set ns = namespace(v='x', l=[1]) %}}{{% for i in range(200) %}}{{% set {step} %}}{{% endfor %}}{{{{ ns.v|length }}}}"
@@ -473,6 +481,7 @@ fn nothing_multiplies_without_an_end() {
         "{{ ([state.t] * 50 ~ '') in state.t ~ state.t }}{{ ([state.t] * 1000) in 'x' }}".to_owned(),
         "{{ [1]|slice(1000000000)|list|length }}{{ [1]|batch(1000000000, 0)|list|length }}".to_owned(),
         "{{ ('%s' * 1000)|format(state.t) }}".to_owned(),
+        "{{ (state.texts ~ '')|length }}".to_owned(),
         "{{ ([[[]] * 1000] * 1000)|tojson(8) }}{{ ([[[]] * 1000] * 1000)|tojson(8)|length }}".to_owned(),
         "{% set a %}{% for i in range(100000) %}{{ state.t }}{% endfor %}{% endset %}{{ a|length }}"
             .to_owned(),

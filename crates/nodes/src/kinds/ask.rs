@@ -381,3 +381,27 @@ impl Node for AskNode {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use superstep::json;
+
+    use super::*;
+
+    #[test]
+    fn a_question_is_for_those_it_names_or_for_anybody() {
+        let named = json!({"who": ["Ada", "Bob"]});
+        for name in ["Ada", "ada", " bob"] {
+            assert_eq!(not_asked(&named, Some(name)), None, "{name}");
+        }
+        assert_eq!(
+            not_asked(&named, Some("Eve")).unwrap(),
+            "The question is for Ada, Bob, and you are Eve."
+        );
+        assert_eq!(not_asked(&named, None).unwrap(), "The question is for Ada, Bob.");
+        for open in [json!({"who": []}), json!({})] {
+            assert_eq!(not_asked(&open, Some("Eve")), None, "{open}");
+            assert_eq!(not_asked(&open, None), None, "{open}");
+        }
+    }
+}

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
 
 use super::config::Launch;
@@ -175,7 +175,7 @@ async fn watched(mut child: ProcessGroup, stopped: oneshot::Receiver<()>) -> Str
 }
 
 /// Passes standard error on to the log, and keeps the end of it.
-async fn listen(server: String, mut stderr: ChildStderr, said: ErrorLines) {
+async fn listen(server: String, mut stderr: impl AsyncRead + Unpin, said: ErrorLines) {
     let keep = |line: &[u8]| {
         let text = String::from_utf8_lossy(line);
         let text = text.trim_end();
@@ -239,6 +239,21 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn the_last_lines_of_standard_error_are_kept_and_long_ones_cut() {
+        let lines = (0..20).map(|n| format!("line {n}\r\n\n")).collect::<String>();
+        let text = format!("{lines}{}\nno end", "x".repeat(3 * LONGEST_LINE));
+        let said = ErrorLines::default();
+        listen("s".to_owned(), text.as_bytes(), said.clone()).await;
+        let kept: Vec<String> = lock(&said).iter().cloned().collect();
+        let whole: Vec<String> = (10..20).map(|n| format!("line {n}")).collect();
+        assert_eq!(kept[..KEPT_LINES - 2], whole);
+        assert_eq!(
+            kept[KEPT_LINES - 2..],
+            ["x".repeat(LONGEST_LINE), "no end".to_owned()]
+        );
+    }
 
     #[tokio::test]
     async fn an_endless_line_is_refused_and_many_short_ones_are_not() {

@@ -574,4 +574,29 @@ mod tests {
         assert_eq!(wait_in_body(google), Some(Duration::from_millis(34_500)));
         assert_eq!(wait_in_body("busy"), None);
     }
+
+    #[test]
+    fn a_failure_in_the_middle_of_a_stream_has_the_class_of_a_refusal() {
+        let asked = Asked {
+            model: "anthropic::claude".to_owned(),
+            provider: "anthropic".to_owned(),
+            key: KeyPlace::Variable("ANTHROPIC_API_KEY".to_owned()),
+        };
+        for (name, class) in [
+            ("overloaded_error", "ModelBusyError"),
+            ("rate_limit_error", "ModelBusyError"),
+            ("authentication_error", error_class::MODEL_AUTH),
+            ("permission_error", error_class::MODEL_AUTH),
+            ("not_found_error", error_class::MODEL_NOT_FOUND),
+            ("invalid_request_error", error_class::MODEL_INPUT),
+            ("request_too_large", error_class::MODEL_INPUT),
+            ("api_error", "ModelError"),
+        ] {
+            let error = genai::Error::ChatResponse {
+                model_iden: genai::ModelIden::new(AdapterKind::Anthropic, "claude"),
+                body: serde_json::json!({"type": "error", "error": {"type": name, "message": "no"}}),
+            };
+            assert_eq!(asked.classify(&error).class(), class, "{name}");
+        }
+    }
 }

@@ -371,6 +371,18 @@ mod tests {
             ..talk("one", "hi")
         };
         assert_ne!(key("m", &talk("one", "hi")), key("m", &warm));
+        // The same results, of the other calls.
+        let results = |first: &str, second: &str| {
+            let call =
+                |id: &str| json!({"name": "f", "args": {"of": id.len()}, "id": id, "type": "tool_call"});
+            let result =
+                |content: &str, call: &str| json!({"type": "tool", "content": content, "tool_call_id": call});
+            request(
+                json!([{"type": "ai", "content": "", "tool_calls": [call("a"), call("bb")]},
+                result("x", first), result("y", second)]),
+            )
+        };
+        assert_ne!(key("m", &results("a", "bb")), key("m", &results("bb", "a")));
     }
 
     #[test]

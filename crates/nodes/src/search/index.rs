@@ -21,7 +21,7 @@ use super::words::spaced;
 use super::{Progress, SearchError};
 
 /// Changes with the tables and with how documents are cut: an index of another one is made anew.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// Files of one transaction.
 const TOGETHER: usize = 64;
 /// A file that was written just now may be written again within the same tick of the clock.
@@ -90,7 +90,7 @@ impl Index {
                 CREATE TABLE file (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, size INTEGER NOT NULL,
                     modified INTEGER NOT NULL, hash BLOB NOT NULL, form TEXT NOT NULL, problem TEXT);
                 CREATE TABLE chunk (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES file ON DELETE CASCADE,
-                    seq INTEGER NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL, page INTEGER,
+                    title TEXT NOT NULL, text TEXT NOT NULL, page INTEGER,
                     start INTEGER NOT NULL, end INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL);
                 CREATE INDEX chunk_of_file ON chunk (file);
                 CREATE TABLE vector (model TEXT NOT NULL, chunk INTEGER NOT NULL REFERENCES chunk ON DELETE CASCADE,
@@ -215,7 +215,7 @@ impl Index {
     pub(super) fn by_words(&self, words: &str, limit: usize) -> Result<Ranked, SearchError> {
         let mut statement = self.db.prepare_cached(
             "SELECT chunk.id, -bm25(words, 3.0, 1.0) AS score FROM words JOIN chunk ON chunk.id = words.rowid
-             JOIN file ON file.id = chunk.file WHERE words MATCH ?1 ORDER BY score DESC, file.name, chunk.seq LIMIT ?2",
+             JOIN file ON file.id = chunk.file WHERE words MATCH ?1 ORDER BY score DESC, file.name, chunk.id LIMIT ?2",
         )?;
         let rows = statement.query_map(params![words, whole(limit)], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -228,7 +228,7 @@ impl Index {
             "SELECT chunk.id, 1.0 - vec_distance_cosine(vector.data, ?2) AS score FROM vector
              JOIN chunk ON chunk.id = vector.chunk JOIN file ON file.id = chunk.file
              WHERE vector.model = ?1 AND length(vector.data) = length(?2)
-             ORDER BY score DESC, file.name, chunk.seq LIMIT ?3",
+             ORDER BY score DESC, file.name, chunk.id LIMIT ?3",
         )?;
         let rows = statement.query_map(params![model, bytes, whole(limit)], |row| {
             // A vector without direction is near nothing.
@@ -345,18 +345,16 @@ fn take(
             problem
         ])?;
     let file = transaction.last_insert_rowid();
-    let mut seq = 0;
     for page in &pages {
         for chunk in chunks(&found.name, found.form, page.number, &page.text, size) {
             let text = &page.text[chunk.bytes.clone()];
             transaction
                 .prepare_cached(
-                    "INSERT INTO chunk (file, seq, title, text, page, start, end, first, last)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                    "INSERT INTO chunk (file, title, text, page, start, end, first, last)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 )?
                 .execute(params![
                     file,
-                    seq,
                     chunk.title,
                     text,
                     page.number,
@@ -372,7 +370,6 @@ fn take(
                     spaced(&chunk.title),
                     spaced(text)
                 ])?;
-            seq += 1;
         }
     }
     Ok(true)

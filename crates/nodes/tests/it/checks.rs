@@ -49,13 +49,56 @@ fn one_broken_setting_does_not_hide_the_others() {
     ] {
         assert!(found.contains(&wanted), "{wanted:?} is not in {found:?}");
     }
-    let method = problems
-        .iter()
-        .find(|problem| problem.pointer.as_deref() == Some("/config/method"));
-    assert_eq!(
-        method.unwrap().remedy,
-        r#"Write one of "GET", "POST", "PUT", "PATCH", "DELETE"."#
-    );
+    for (pointer, remedy) in [
+        (
+            "/config/method",
+            r#"Write one of "GET", "POST", "PUT", "PATCH", "DELETE"."#,
+        ),
+        ("/config/timeout_s", "Write a whole number there."),
+    ] {
+        let problem = problems
+            .iter()
+            .find(|problem| problem.pointer.as_deref() == Some(pointer));
+        assert_eq!(problem.unwrap().remedy, remedy);
+    }
+}
+
+#[test]
+fn messages_name_the_setting() {
+    for (kind, config, words) in [
+        (
+            "assign",
+            json!({"set": {"text": "state.text|uper"}}),
+            "`set.text` uses the filter `uper`",
+        ),
+        (
+            "assign",
+            json!({"set": {"text": "hello"}}),
+            "`set.text` uses `hello`",
+        ),
+        ("assign", json!({"set": {"text": "state.text +"}}), "`set.text`"),
+        (
+            "ask",
+            json!({"question": " ", "into": "text"}),
+            "`question` is empty.",
+        ),
+        (
+            "ask",
+            json!({"question": "?", "into": ""}),
+            "`into` names no state key.",
+        ),
+        (
+            "ask",
+            json!({"question": "?", "into": "text", "answer": {"type": 1}}),
+            "`answer` is no JSON Schema",
+        ),
+    ] {
+        let message = only(kind, config).message;
+        assert!(
+            message.starts_with(words),
+            "{words:?} is not the beginning of {message:?}"
+        );
+    }
 }
 
 #[test]

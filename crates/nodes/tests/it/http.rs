@@ -46,6 +46,7 @@ impl Server {
                     ),
                     "/missing" => ("404 Not Found", json, r#"{"why": "gone"}"#.to_owned()),
                     "/big" => ("200 OK", "", "x".repeat(5000)),
+                    "/kilobyte" => ("200 OK", "", "x".repeat(1024)),
                     "/away" => (
                         "302 Found",
                         "Location: http://127.0.0.2:9/secret\r\n",
@@ -146,6 +147,8 @@ async fn answers_are_taken_and_values_stay_values() {
         )
         .await;
     assert_eq!(answer, Ok(superstep::json!("404gone")));
+    let whole = server.out("/kilobyte", json!({"max_kb": 1}), input()).await;
+    assert_eq!(whole, Ok("x".repeat(1024).into()), "the limit is included");
 }
 
 #[tokio::test]

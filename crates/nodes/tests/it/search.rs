@@ -338,6 +338,51 @@ async fn only_what_changed_is_read_again_also_by_the_next_program() {
 }
 
 #[tokio::test]
+async fn places_that_are_as_good_as_each_other_come_in_the_order_of_the_file() {
+    let dir = folder(&[
+        ("b.md", "one shared word\n\n".repeat(40).as_bytes()),
+        ("a.md", b"nothing"),
+    ]);
+    let mut asked = asking(dir.path(), "shared");
+    asked.size = 200;
+    let folders = std::sync::Arc::new(Folders::default());
+    let found = search(&folders, asked).await.0.unwrap();
+    let lines: Vec<_> = found.hits.iter().map(|hit| hit.lines).collect();
+    assert!(lines.len() > 2, "{lines:?}");
+    let scores: Vec<_> = found.hits.iter().map(|hit| hit.score).collect();
+    assert_eq!(scores[0], scores[1], "{scores:?}");
+    assert!(lines[0] < lines[1], "{lines:?}");
+}
+
+#[tokio::test]
+async fn indexes_of_places_that_nobody_searches_any_more_are_removed() {
+    let dir = folder(&[("a.md", b"word")]);
+    let kept = folder(&[
+        ("old.db", b""),
+        ("old.db-wal", b""),
+        ("old.txt", b""),
+        ("recent.db", b""),
+    ]);
+    let days = |days: u64| std::time::SystemTime::now() - Duration::from_secs(days * 86_400);
+    for (name, written) in [
+        ("old.db", 91),
+        ("old.db-wal", 91),
+        ("old.txt", 91),
+        ("recent.db", 89),
+    ] {
+        let file = fs::File::options()
+            .write(true)
+            .open(kept.path().join(name))
+            .unwrap();
+        file.set_modified(days(written)).unwrap();
+    }
+    let folders = std::sync::Arc::new(Folders::default().kept_in(kept.path().to_owned()));
+    search(&folders, asking(dir.path(), "word")).await.0.unwrap();
+    let there = ["old.db", "old.db-wal", "old.txt", "recent.db"].map(|name| kept.path().join(name).exists());
+    assert_eq!(there, [false, false, true, true]);
+}
+
+#[tokio::test]
 async fn what_was_read_before_a_stop_is_kept() {
     let files: Vec<(String, String)> = (0..300)
         .map(|n| (format!("f{n:03}.md"), format!("word{n}\n")))

@@ -176,6 +176,26 @@ async fn a_program_that_is_no_worker_is_an_error() {
         message.contains("cannot be started: it is no worker"),
         "{message}"
     );
+    // What starts well and ends at its first program is not started again and again.
+    #[cfg(unix)]
+    {
+        let greeting = r"printf '\036superstep javascript 1\n'";
+        let program = superstep_nodes::HelperProgram {
+            path: "/bin/sh".into(),
+            args: vec!["-c".into(), greeting.into()],
+        };
+        let registry = Registry::standard().with_javascript(Some(program));
+        let graph = script(&registry, "return {}", 1000);
+        let ended = run(&graph, Input::value(value!({})), &[]);
+        let (_, ended) = tokio::time::timeout(Duration::from_secs(30), ended)
+            .await
+            .unwrap();
+        let message = ended.unwrap_err().to_string();
+        assert!(
+            message.contains("its process ended in the middle of the program"),
+            "{message}"
+        );
+    }
     let graph = script(&Registry::standard(), "return {n: 1}", 10_000);
     let (_, done) = run(&graph, Input::value(value!({"n": Value::Null})), &[]).await;
     assert_eq!(

@@ -486,6 +486,15 @@ mod tests {
     }
 
     #[test]
+    fn whatever_stands_beside_a_shared_part_comes_back() {
+        let (mut packer, mut shelf) = (Packer::default(), shelf());
+        let numbers = json!([-1, i64::MIN, 0, u64::MAX, -0.5, 1e300]);
+        let value = json!({"long": "x".repeat(SHARED_FROM), "numbers": numbers, "flags": [true, false], "none": null});
+        round(&value, &mut packer, &mut shelf);
+        assert_eq!(shelf.kept.len(), 1);
+    }
+
+    #[test]
     fn what_cannot_be_read_back_is_refused() {
         let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| vec![inner].into());
         let (mut packer, mut shelf) = (Packer::default(), shelf());
@@ -510,7 +519,8 @@ mod tests {
             &packed.data[3..],
         ]
         .concat();
-        assert!(unpacker.value(&huge, &none).is_err());
+        let refused = unpacker.value(&huge, &none).unwrap_err();
+        assert_eq!(refused, "it says that it is longer than it can be");
         assert!(
             unpacker.value(b"\x02\"\\u00007\"", &none).is_err(),
             "an unknown part"

@@ -326,24 +326,11 @@ pub(crate) fn readable<'a>(
     if values.into_iter().all(|value| fits(value, DEEPEST)) {
         return Ok(());
     }
-    Err(too_deep(&format!("storing a checkpoint of thread {thread}")))
-}
-
-/// Refuses an object that could be stored and not read back; `what` says what is being done.
-pub(crate) fn is_readable(object: &Object, what: &str) -> Result<(), StorageError> {
-    if object.iter().all(|(_, value)| fits(value, DEEPEST - 1)) {
-        Ok(())
-    } else {
-        Err(too_deep(what))
-    }
-}
-
-fn too_deep(what: &str) -> StorageError {
-    StorageError::Backend {
-        what: what.to_owned(),
+    Err(StorageError::Backend {
+        what: format!("storing a checkpoint of thread {thread}"),
         cause: format!("a value is nested more than {DEEPEST} levels deep"),
         remedy: "Write a flatter value".to_owned(),
-    }
+    })
 }
 
 fn fits(value: &Value, levels: usize) -> bool {

@@ -507,6 +507,25 @@ mod tests {
     use super::*;
     use crate::FileSaver;
 
+    #[tokio::test]
+    async fn the_thread_that_was_used_longest_ago_leaves_memory_first() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let saver = FileSaver::open(folder.path()).expect("opens");
+        let name = |n: usize| format!("t{n}");
+        for n in 0..THREADS {
+            let stored = Draft::root(id(1)).store(&saver, &name(n), "").await;
+            stored.expect("stores");
+        }
+        assert!(matches!(saver.shared.thread(&"t0".into()), AtHand::Loaded(_)));
+        let next = Draft::root(id(1)).store(&saver, "next", "").await;
+        next.expect("stores");
+        let state = saver.shared.state();
+        let gone = (0..THREADS)
+            .map(name)
+            .filter(|name| !state.loaded.contains_key(&ThreadId::from(name.as_str())));
+        assert_eq!(gone.collect::<Vec<_>>(), ["t1"]);
+    }
+
     /// What happens, how, and whether what was read is kept all the same.
     type Happening<'a> = (&'static str, &'a dyn Fn(&Shared), bool);
 

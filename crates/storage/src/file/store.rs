@@ -20,7 +20,6 @@ use super::line::{lines, put_line, read_line, unchecked};
 use crate::base::Synchronous;
 use crate::base::blocking;
 use crate::base::presence;
-use crate::codec::plain::is_readable;
 
 /// Layout of the journal.
 const SCHEMA: u32 = 1;
@@ -397,11 +396,6 @@ impl Inner {
 impl Store for FileStore {
     async fn batch(&self, ops: Vec<StoreOp>) -> Result<Vec<StoreAnswer>, StoreError> {
         let mut batch = self.config.prepare(ops).await?;
-        for write in &batch.writes {
-            if let Some(value) = &write.value {
-                is_readable(value, &format!("storing {:?}", write.key))?;
-            }
-        }
         let mut touched = Vec::new();
         if !batch.reads.is_empty() {
             self.inner.sound()?;

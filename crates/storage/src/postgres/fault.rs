@@ -184,3 +184,25 @@ fn worded(error: &Error, what: &str, place: &str) -> StorageError {
         remedy: remedy.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_connection_is_lost_when_it_is_cut_and_not_by_any_error() {
+        let wrong = "port=none"
+            .parse::<tokio_postgres::Config>()
+            .expect_err("no port");
+        assert!(!is_lost(&wrong) && !is_passing(&wrong), "{wrong}");
+        // Nobody listens there any more.
+        let port = std::net::TcpListener::bind("127.0.0.1:0")
+            .and_then(|listener| listener.local_addr())
+            .expect("a port")
+            .port();
+        let url = format!("postgres://nobody@127.0.0.1:{port}/none");
+        let refused = tokio_postgres::connect(&url, tokio_postgres::NoTls).await;
+        let refused = refused.err().expect("nobody answers");
+        assert!(is_lost(&refused) && is_passing(&refused), "{refused}");
+    }
+}

@@ -601,4 +601,16 @@ mod tests {
         }
         assert_eq!(placed(b"nonsense"), None);
     }
+
+    #[test]
+    fn a_server_that_is_slow_is_not_one_that_is_gone() {
+        use std::io::{Error, ErrorKind};
+        for (kind, remedy) in [
+            (ErrorKind::TimedOut, "look at its load"),
+            (ErrorKind::ConnectionRefused, "Check that the server runs"),
+        ] {
+            let error = failed("storing", &RedisError::from(Error::from(kind))).to_string();
+            assert!(error.contains(remedy), "{error}");
+        }
+    }
 }

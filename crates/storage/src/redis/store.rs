@@ -17,7 +17,6 @@ use tokio::sync::oneshot;
 use super::server::{Own, STORE, Server, bytes, number, parts, text};
 use super::{Home, RedisOptions, read_url};
 use crate::base::quarantine::{ASIDE, aside};
-use crate::codec::plain::is_readable;
 
 /// Expired items removed in one go.
 const PAGE: usize = 500;
@@ -140,11 +139,6 @@ impl RedisStore {
 impl Store for RedisStore {
     async fn batch(&self, ops: Vec<StoreOp>) -> Result<Vec<StoreAnswer>, StoreError> {
         let batch = self.config.prepare(ops).await?;
-        for write in &batch.writes {
-            if let Some(value) = &write.value {
-                is_readable(value, &format!("storing {:?}", write.key))?;
-            }
-        }
         let answers = self
             .home
             .read(|server| async move { server.items_batch(batch).await });

@@ -138,3 +138,27 @@ fn worded(error: &rusqlite::Error, what: &str, path: &Path) -> StorageError {
         remedy,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    #[test]
+    fn only_what_may_not_be_written_is_a_refusal() {
+        let conn = Connection::open_in_memory().expect("there is memory");
+        let fault = |sql: &str| SqliteFault::from(conn.execute_batch(sql).expect_err(sql));
+        for sql in ["SELECT nonsense", "INSERT INTO nothing VALUES (1)"] {
+            assert!(!fault(sql).is_refusal(), "{sql}");
+        }
+        conn.pragma_update(None, "query_only", true).expect("a setting");
+        assert!(fault("CREATE TABLE t (n)").is_refusal());
+        let missing = tempfile::tempdir()
+            .expect("a temporary folder")
+            .path()
+            .join("gone/x.db");
+        let error = Connection::open(missing).expect_err("there is no such folder");
+        assert!(SqliteFault::from(error).is_refusal());
+    }
+}

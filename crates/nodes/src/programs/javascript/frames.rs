@@ -192,3 +192,40 @@ pub(super) fn opened(content: &[u8]) -> Option<(Head, Range<usize>, Vec<Sent>)> 
     }
     Some((head, place, given))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use superstep::json;
+
+    use super::*;
+
+    #[test]
+    fn large_fields_stay_until_they_are_wanted() {
+        let text = "x".repeat(600_000);
+        for (state, longest) in [
+            (json!({"n": 1, "text": text.clone()}), 1000),
+            (json!({"some": vec!["y".repeat(20_000); 40]}), 1000),
+            (json!({"text": text.clone(), "other": {"text": text}}), 1000),
+            (json!({"n": 1, "text": "short"}), 1000),
+            (json!({"n": 1, "text": "x".repeat(10_000)}), 11_000),
+        ] {
+            let head = Head {
+                call: 1,
+                program: 1,
+                source: None,
+                forget: false,
+                limits: Limits {
+                    timeout: Duration::from_secs(1),
+                    memory: 64 << 20,
+                },
+                folders: None,
+                place: 0,
+                given: Vec::new(),
+            };
+            let frame = call(head, &Value::Null, &[state]).unwrap();
+            assert!(frame.len() < longest, "{}", frame.len());
+        }
+    }
+}

@@ -237,3 +237,84 @@ fn bound_time(timeout: Duration) {
     #[cfg(not(unix))]
     let _ = timeout;
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Seek};
+
+    use superstep::{Value, json};
+
+    use super::super::Limits;
+    use super::super::frames::Head;
+    use super::*;
+
+    /// The frame of a call of a program that the worker has, or of one that is sent with it.
+    fn call(program: u64, source: Option<&str>, state: Value) -> Vec<u8> {
+        let head = Head {
+            call: 1,
+            program,
+            source: source.map(|source| (source.to_owned(), "state, ctx".to_owned())),
+            forget: false,
+            // The time of a processor is bounded for the whole process, and other tests run in it too.
+            limits: Limits {
+                timeout: Duration::from_secs(24 * 3600),
+                memory: 64 << 20,
+            },
+            folders: None,
+            place: 0,
+            given: Vec::new(),
+        };
+        let place = json!({"context": {"node": "n"}, "config": {}, "store": false});
+        frames::call(head, &place, &[state]).unwrap()
+    }
+
+    /// Whether a worker with this input ended well, and the frames it wrote.
+    fn served(input: &[u8]) -> (bool, Vec<(char, String)>) {
+        let (mut from, mut to) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+        from.write_all(input).unwrap();
+        from.rewind().unwrap();
+        let well = Worker::new(from, to.try_clone().unwrap()).serve();
+        to.rewind().unwrap();
+        let mut greeting = [0; frames::GREETING.len()];
+        to.read_exact(&mut greeting).unwrap();
+        assert_eq!(greeting, frames::GREETING);
+        let read = std::iter::from_fn(|| frames::read(&mut to).unwrap());
+        let shown = read.map(|(letter, content)| (char::from(letter), String::from_utf8(content).unwrap()));
+        (well, shown.collect())
+    }
+
+    #[test]
+    fn each_call_is_answered_until_the_input_ends() {
+        let input = [
+            call(1, Some("return {n: state.n + 1}"), json!({"n": 1})),
+            call(2, Some("throw new Error('no stock')"), json!({})),
+            call(1, None, json!({"n": 5})),
+        ];
+        let (well, answers) = served(&input.concat());
+        assert!(well, "{answers:?}");
+        let letters: String = answers.iter().map(|(letter, _)| letter).collect();
+        assert_eq!(letters, "ofo");
+        assert!(answers[0].1.contains(r#"{"n":2}"#), "{answers:?}");
+        assert!(answers[1].1.contains("no stock"), "{answers:?}");
+        assert!(answers[2].1.contains(r#"{"n":6}"#), "{answers:?}");
+    }
+
+    #[test]
+    fn a_program_that_was_never_sent_ends_the_worker() {
+        let input = [call(7, None, json!({})), call(1, Some("return {}"), json!({}))];
+        assert_eq!(served(&input.concat()), (false, Vec::new()));
+    }
+
+    #[test]
+    fn large_fields_that_no_program_looks_at_are_not_read() {
+        let marked = format!("MARK{}", "x".repeat(10_000));
+        let broken = |source: &str| {
+            let mut frame = call(1, Some(source), json!({"n": 1, "text": marked.clone()}));
+            let at = frame.windows(4).position(|some| some == b"MARK").unwrap();
+            frame[at - 1] = b'?';
+            served(&frame).1.remove(0)
+        };
+        assert!(broken("return {n: state.n}").1.contains(r#"{"n":1}"#));
+        assert_eq!(broken("return {n: state.text.length}").0, 'f');
+    }
+}

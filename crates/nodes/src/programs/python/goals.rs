@@ -130,7 +130,7 @@ fn string_only(text: &str) -> Option<&str> {
     (end == text.len()).then_some(inner)
 }
 
-/// What stands in the brackets after each `name`.
+/// The brackets after each `name`, up to the closing one.
 fn within<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     let places = text.match_indices(name).filter_map(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -139,7 +139,7 @@ fn within<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
         (whole && text[open..].starts_with('[')).then_some(open)
     });
     places
-        .filter_map(|open| Some(&text[open + 1..closing(text, open)?]))
+        .filter_map(|open| Some(&text[open..closing(text, open)?]))
         .collect()
 }
 

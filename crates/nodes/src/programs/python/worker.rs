@@ -303,10 +303,8 @@ async fn watch(mut child: ProcessGroup, output: ChildStdout, errors: ChildStderr
         .unwrap_or_else(PoisonError::into_inner)
         .trim()
         .to_owned();
-    if !open.is_empty() {
-        tracing::warn!(program = %shared.program.display(), ?status, "the Python worker ended with calls open");
-    }
     for call in open.into_values() {
+        tracing::warn!(program = %shared.program.display(), ?status, "the Python worker ended in the middle of a call");
         let crashed = PythonError::Crashed(shared.program.clone(), status, said.clone());
         let _ = call.events.try_send(Event::Ended(Err(crashed)));
     }

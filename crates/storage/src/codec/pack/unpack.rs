@@ -16,12 +16,6 @@ const MOST_GROWTH: usize = 50_000;
 /// Turns what is stored back into values.
 pub(crate) struct Unpacker(zstd::bulk::Decompressor<'static>);
 
-impl fmt::Debug for Unpacker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Unpacker")
-    }
-}
-
 impl Unpacker {
     pub(crate) fn new() -> std::io::Result<Self> {
         Ok(Self(zstd::bulk::Decompressor::new()?))

@@ -157,3 +157,38 @@ pub(super) fn add_seen<E>(
     delta.seen.push((name(node)?, entry));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wide(channels: usize, nodes: usize) -> ChannelState<i64> {
+        let mut state = ChannelState::default();
+        for n in 0..channels {
+            state.set(format!("channel {n}").into(), Some(1), Some(1));
+        }
+        for n in 0..nodes {
+            state.see(format!("node {n}").into(), Some(ChannelVersions::new()));
+        }
+        state
+    }
+
+    #[test]
+    fn snapshots_are_rarer_in_wide_graphs_and_never_cost_much() {
+        for (channels, nodes, every) in [(0, 0, 64), (10, 10, 64), (640, 640, 160), (1000, 24, 128)] {
+            let state = wide(channels, nodes);
+            assert!(!state.snapshot_due(every - 1, 0, 0), "{channels} {nodes}");
+            assert!(state.snapshot_due(every, 0, 0), "{channels} {nodes}");
+        }
+        let state = wide(10, 10);
+        assert!(
+            !state.snapshot_due(1, 3 * 140, 0),
+            "the deltas are not yet three times as long"
+        );
+        assert!(state.snapshot_due(1, 3 * 140 + 1, 0));
+        assert!(
+            !state.snapshot_due(1, 3 * 140 + 1, 1000),
+            "it would repeat long values"
+        );
+    }
+}
