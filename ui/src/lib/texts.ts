@@ -5,6 +5,7 @@
 import { debug } from "./texts/debug";
 import { forms } from "./texts/forms";
 import { memory } from "./texts/memory";
+import { query } from "./texts/query";
 import { result } from "./texts/result";
 import { safety } from "./texts/safety";
 import { shell } from "./texts/shell";
@@ -18,6 +19,7 @@ const catalogue: Readonly<Record<string, string>> = {
   ...storage,
   ...safety,
   ...memory,
+  ...query,
   ...result,
   ...trace,
 };
@@ -29,6 +31,7 @@ export type TextKey =
   | keyof typeof storage
   | keyof typeof safety
   | keyof typeof memory
+  | keyof typeof query
   | keyof typeof result
   | keyof typeof trace;
 

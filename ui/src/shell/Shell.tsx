@@ -22,6 +22,7 @@ import { EffectsDialog, RunPanel } from "../features/run";
 import { Reader } from "../features/result";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { MemoryDialog } from "../features/memory";
+import { QueryDialog } from "../features/query";
 import { ExportDialog } from "../features/export";
 import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
@@ -81,6 +82,7 @@ export function Shell() {
         <SettingsDialog />
         <StorageDialogs />
         <MemoryDialog />
+        <QueryDialog />
         <ExportDialog />
         <TypesDialog />
         <EffectsDialog />
