@@ -94,8 +94,25 @@ test("a word and a condition are found in all threads, and a moment is one key a
   await expect(app.key("name")).toContainText("Ada");
   await app.picture("find-opened");
 
-  // A wrong expression says what is wrong with it.
+  // Once the index knows both threads, only the one with the words is read, and the index says how far it is.
   await page.keyboard.press("Control+Shift+F");
+  await app.id("query-words").fill("squeals bob");
+  for (const kind of ["where", "passed", "column"])
+    await app.id(`query-condition-${kind}`).getByRole("button", { name: "Remove condition" }).click();
+  await expect
+    .poll(async () => {
+      await app.id("query").getByRole("button", { name: "Search again" }).click();
+      await expect(app.id("query-progress")).toContainText("2 threads searched");
+      return (await rpc("moments.find", { words: "squeals bob" }))["progress"];
+    })
+    .toMatchObject({ searched: 1, total: 2, index: { behind: 0 } });
+  await expect(app.id("query-index")).toContainText("Index up to");
+  await expect(results).toHaveCount(1);
+  await app.picture("find-index");
+
+  // A wrong expression says what is wrong with it.
+  await app.id("query-add").click();
+  await page.getByRole("menuitem", { name: "First step where…" }).click();
   await app.id("query-value-where").fill("total > 1");
   await expect(app.id("query")).toContainText("there is no total here");
   await app.picture("find-wrong");

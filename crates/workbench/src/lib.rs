@@ -95,6 +95,7 @@ pub struct Workbench {
     cleaning: storage::retention::Cleaning,
     deadlines: inbox::deadlines::Deadlines,
     inbox: inbox::list::InboxCount,
+    indexing: search::Indexing,
     changes: ipc::changes::Watch,
     followed: ipc::Followed,
     /// Lets other programs talk to this one.
@@ -168,6 +169,7 @@ impl Workbench {
                 cleaning: storage::retention::Cleaning::default(),
                 deadlines: inbox::deadlines::Deadlines::default(),
                 inbox: inbox::list::InboxCount::default(),
+                indexing: search::Indexing::default(),
                 changes: ipc::changes::Watch::default(),
                 followed: ipc::Followed::default(),
                 listener: parking_lot::Mutex::default(),
@@ -186,6 +188,7 @@ impl Workbench {
         inbox::deadlines::watch(&workbench);
         inbox::list::count(&workbench);
         ipc::changes::watch(&workbench);
+        search::watch(&workbench);
         Ok(workbench)
     }
 
@@ -211,6 +214,7 @@ impl Workbench {
         self.deadlines.stop();
         self.inbox.stop();
         self.changes.stop();
+        self.indexing.stop();
         self.followed.stop();
         self.reembedding.stop();
         self.autosave_all().await;

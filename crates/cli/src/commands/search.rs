@@ -45,7 +45,12 @@ async fn desk(db: &crate::args::Db) -> Result<Desk, Fault> {
         opened.ok().map(|(_, graph)| graph)
     };
     let folder = Folder::open(data_dir.as_deref(), graph).map_err(refused)?;
-    Ok(Desk::new(store.saver.clone(), Arc::new(folder)))
+    let desk = Desk::new(store.saver.clone(), Arc::new(folder));
+    // The app keeps the index; here it is only read.
+    Ok(match data_dir {
+        Some(dir) => desk.with_index_of(&dir, &store.name),
+        None => desk,
+    })
 }
 
 /// The key that a graph is known by in threads.
@@ -85,6 +90,14 @@ impl Searched {
         progress.next
     }
 
+    /// Threads that were dealt with: at the end all of them, also those that an index left out.
+    fn done(&self) -> u64 {
+        match self.more {
+            true => self.threads,
+            false => self.total,
+        }
+    }
+
     /// Says what a person must know of the search.
     fn finish(&self, found: usize, what: &str) {
         if std::io::stderr().is_terminal() {
@@ -102,10 +115,7 @@ impl Searched {
                 out::count(found as u64, what)
             ));
         } else if found == 0 {
-            out::note(&format!(
-                "Nothing found in {}.",
-                out::count(self.threads, "thread")
-            ));
+            out::note(&format!("Nothing found in {}.", out::count(self.total, "thread")));
         }
     }
 }
@@ -157,7 +167,7 @@ pub(crate) async fn find(args: FindArgs) -> Result<(), Fault> {
     }
     if args.json {
         let answer = json!({
-            "moments": found, "searched": searched.threads, "more": searched.more, "unknown": searched.unknown,
+            "moments": found, "searched": searched.done(), "more": searched.more, "unknown": searched.unknown,
         });
         return Ok(out::pretty(&answer)?);
     }
@@ -283,7 +293,7 @@ pub(crate) async fn probe(args: ProbeArgs) -> Result<(), Fault> {
     }
     if args.json {
         let answer = json!({
-            "visits": visits, "searched": searched.threads, "more": searched.more, "unknown": searched.unknown,
+            "visits": visits, "searched": searched.done(), "more": searched.more, "unknown": searched.unknown,
         });
         return Ok(out::pretty(&answer)?);
     }

@@ -53,6 +53,10 @@ impl Directory for Threads {
         Ok(listed)
     }
 
+    async fn titles(&self) -> Result<Vec<(String, String)>, Problem> {
+        self.workbench.ledger.titles()
+    }
+
     async fn initial(&self, thread: &ThreadSummary) -> Object {
         let Some(key) = self.key(thread) else {
             return Object::new();
@@ -79,12 +83,17 @@ impl Directory for Threads {
 }
 
 impl Workbench {
-    fn desk(self: &Arc<Self>) -> Desk {
+    /// What is known of threads beside their checkpoints.
+    pub(super) fn directory(self: &Arc<Self>) -> Arc<dyn Directory> {
         let threads = Threads {
             workbench: self.clone(),
             initial: Mutex::default(),
         };
-        Desk::new(self.saver(), Arc::new(threads))
+        Arc::new(threads)
+    }
+
+    fn desk(self: &Arc<Self>) -> Desk {
+        Desk::new(self.saver(), self.directory()).with_index(self.index_path())
     }
 
     /// The keys that the graph of a request is known by.

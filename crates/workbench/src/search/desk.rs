@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,10 @@ use superstep_nodes::files::{LARGEST_GRAPH, read_text};
 
 use super::condition::Unknown;
 use super::find::{Query, Search};
+use super::index::path_of;
+use super::index::reader::{Page, Threads};
 use super::probe::Probe;
+use super::words::{Words, fold};
 use super::{Directory, Listed};
 use crate::base::values::initial;
 use crate::ledger::Ledger;
@@ -25,8 +28,7 @@ use crate::wire::{FindMoments, MomentsFound, NodeProbed, ProbeNode, Problem, Run
 
 /// Time after which an answer is given with what was found by then.
 const ANSWER_AFTER: Duration = Duration::from_millis(200);
-/// Threads that are listed at once, and those that are read at once.
-const LISTED: usize = 128;
+/// Threads that are read at once.
 const READ: usize = 4;
 /// Moments of an answer when nobody says how many.
 const MOMENTS: usize = 100;
@@ -36,6 +38,8 @@ const MOMENTS: usize = 100;
 pub struct Desk {
     saver: Arc<dyn Checkpointer>,
     directory: Arc<dyn Directory>,
+    /// Where the index of words is, if there is one.
+    index: Option<PathBuf>,
 }
 
 /// Which threads are read, and how many results are wanted.
@@ -47,6 +51,8 @@ pub(super) struct Frame<'a> {
     pub(super) since: Option<&'a str>,
     pub(super) after: Option<&'a str>,
     pub(super) limit: u32,
+    /// Words that the threads must have.
+    pub(super) words: Option<&'a Words>,
 }
 
 /// A thread that is read, with what reads it.
@@ -61,7 +67,25 @@ pub(super) struct Reading {
 impl Desk {
     /// Searches what `saver` keeps; `directory` says how its threads are listed.
     pub fn new(saver: Arc<dyn Checkpointer>, directory: Arc<dyn Directory>) -> Self {
-        Self { saver, directory }
+        let index = None;
+        Self {
+            saver,
+            directory,
+            index,
+        }
+    }
+
+    /// Uses the index at a path; where there is none, every thread is read.
+    #[must_use]
+    pub(super) fn with_index(mut self, path: Option<PathBuf>) -> Self {
+        self.index = path;
+        self
+    }
+
+    /// Uses the index of a data folder for the database at `place`, when its app keeps one.
+    #[must_use]
+    pub fn with_index_of(self, data_dir: &Path, place: &str) -> Self {
+        self.with_index(Some(path_of(data_dir, place)))
     }
 
     /// Finds moments. `graphs` are the keys that the graph of the request is known by, in place of its own fields.
@@ -73,6 +97,7 @@ impl Desk {
             since: query.since.as_deref(),
             after: request.after.as_deref(),
             limit: request.limit,
+            words: query.words.as_ref(),
         };
         let (moments, progress) = self
             .walk(&frame, |reading| {
@@ -103,6 +128,7 @@ impl Desk {
             since: probe.since.as_deref(),
             after: request.after.as_deref(),
             limit: request.limit,
+            words: None,
         };
         let (visits, progress) = self
             .walk(&frame, |reading| {
@@ -132,13 +158,15 @@ impl Desk {
         let mut after = frame.after.map(place).transpose()?;
         let mut progress = SearchProgress::default();
         let mut unknown = Unknown::default();
+        let threads = self.threads(frame).await?;
         if after.is_none() {
-            progress.total = Some(self.saver.count_threads(&ThreadQuery::default()).await?);
+            let total = self.saver.count_threads(&ThreadQuery::default()).await?;
+            progress.total = Some(total);
+            progress.index = threads.state(total).await?;
         }
         let mut results = Vec::new();
         loop {
-            let page = self.page(frame, after.as_ref()).await?;
-            let at_end = page.len() < LISTED;
+            let Page { threads: page, then } = threads.page(after.as_ref()).await?;
             let listed = self.directory.listed(&page).await?;
             let mut reads = futures::stream::iter(page.into_iter().zip(listed))
                 .map(|(summary, listed)| {
@@ -170,28 +198,36 @@ impl Desk {
                     return Ok((results, done(progress, unknown, after)));
                 }
             }
-            if at_end {
+            if then.is_none() {
                 return Ok((results, done(progress, unknown, None)));
+            }
+            after = then;
+            if began.elapsed() >= ANSWER_AFTER {
+                return Ok((results, done(progress, unknown, after)));
             }
         }
     }
 
-    async fn page(
-        &self,
-        frame: &Frame<'_>,
-        after: Option<&ThreadPlace>,
-    ) -> Result<Vec<ThreadSummary>, Problem> {
+    /// The threads that may have results.
+    async fn threads(&self, frame: &Frame<'_>) -> Result<Threads, Problem> {
         let query = ThreadQuery {
             status: match frame.status {
                 Some(RunStatus::Done) => Some(ThreadStatus::Idle),
                 Some(RunStatus::Asking) => Some(ThreadStatus::Interrupted),
                 _ => None,
             },
-            after: after.cloned(),
-            limit: Some(LISTED),
             ..ThreadQuery::default()
         };
-        Ok(self.saver.threads(&query).await?)
+        let all = Threads::all(self.saver.clone(), query);
+        let (Some(words), Some(path)) = (frame.words, &self.index) else {
+            return Ok(all);
+        };
+        let titles = self.directory.titles().await?;
+        let titled = titles
+            .into_iter()
+            .filter(|(_, title)| words.present(&fold(title)).iter().all(|present| *present))
+            .map(|(thread, _)| thread);
+        Ok(all.with_index(path.clone(), words, titled.collect()).await)
     }
 }
 
@@ -285,6 +321,12 @@ impl Directory for Folder {
             }
         });
         Ok(listed.collect())
+    }
+
+    async fn titles(&self) -> Result<Vec<(String, String)>, Problem> {
+        self.ledger
+            .as_ref()
+            .map_or_else(|| Ok(Vec::new()), Ledger::titles)
     }
 
     async fn initial(&self, thread: &ThreadSummary) -> Object {

@@ -9,6 +9,7 @@ mod commands;
 mod condition;
 mod desk;
 mod find;
+mod index;
 mod past;
 mod probe;
 mod texts;
@@ -20,6 +21,7 @@ use async_trait::async_trait;
 use superstep::{Graph, Object, ThreadSummary};
 
 pub use desk::{Desk, Folder};
+pub(crate) use index::{Indexing, watch};
 
 use crate::wire::{Problem, RunStatus};
 
@@ -41,6 +43,8 @@ pub struct Listed {
 pub trait Directory: Debug + Send + Sync {
     /// These threads as lists show them, in their order.
     async fn listed(&self, threads: &[ThreadSummary]) -> Result<Vec<Listed>, Problem>;
+    /// The titles of all threads that have one, by thread.
+    async fn titles(&self) -> Result<Vec<(String, String)>, Problem>;
     /// What the state keys of a thread's graph begin with; nothing when the graph is gone.
     async fn initial(&self, thread: &ThreadSummary) -> Object;
     /// The graph of a thread over its storage, which shows values that are stored as deltas; `None` when it is gone.

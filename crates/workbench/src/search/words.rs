@@ -44,7 +44,6 @@ pub(super) fn fold(text: &str) -> Cow<'_, str> {
 }
 
 /// The words of a folded text as the index keeps them.
-#[cfg(test)]
 pub(super) fn tokens(folded: &str) -> impl Iterator<Item = &str> {
     let words = folded.split(|c: char| !c.is_alphanumeric());
     words.flat_map(|word| {
@@ -96,7 +95,6 @@ impl Words {
     }
 
     /// The words, folded.
-    #[cfg(test)]
     pub(super) fn terms(&self) -> &[String] {
         &self.terms
     }

@@ -68,16 +68,30 @@ pub struct MomentsFound {
     pub progress: SearchProgress,
 }
 
+/// How far the index of words is behind the threads. A search reads those that it does not know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct IndexState {
+    /// When it was compared with the threads last: ISO-8601, UTC.
+    pub until: String,
+    /// Threads that it does not know as they are now.
+    pub behind: u64,
+}
+
 /// How far a search over all threads is.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchProgress {
-    /// Threads that this answer has dealt with.
+    /// Threads that were read for this answer; an index leaves out those that do not have the words.
     pub searched: u64,
     /// Threads in all; only in the first answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub total: Option<u64>,
+    /// The index that the search uses; only in the first answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub index: Option<IndexState>,
     /// Where to go on; absent at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

@@ -9,8 +9,10 @@ import { Spinner } from "../../components/Spinner";
 import { TextField } from "../../components/TextField";
 import { openMoment } from "../../debugger/run/open-moment";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
-import { count } from "../../debugger/parts/format";
+import { count, when } from "../../debugger/parts/format";
+import { useNow } from "../../debugger/parts/useNow";
 import { hintClass } from "../../components/recipes";
+import type { IndexState } from "../../ipc/bindings/IndexState";
 import type { MomentFound } from "../../ipc/bindings/MomentFound";
 import { queryIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
@@ -172,6 +174,15 @@ function Nothing({ state, total }: { state: string; total: number }) {
   );
 }
 
+function Index({ index: { until, behind } }: { index: IndexState }) {
+  const time = when(until, useNow(30_000));
+  return (
+    <span className={hintClass} title={t("query.indexHelp")} data-testid={queryIds.index}>
+      {behind > 0 ? tn("query.behindOne", "query.behind", behind, { time }) : t("query.upTo", { time })}
+    </span>
+  );
+}
+
 /** How far the search is, with what ends it. */
 function Progress({ onAgain }: { onAgain(): void }) {
   const search = useSearch();
@@ -183,10 +194,11 @@ function Progress({ onAgain }: { onAgain(): void }) {
       <span className="min-w-0 flex-1 truncate tabular-nums" role="status" data-testid={queryIds.progress}>
         {found}
         {" · "}
-        {search.state === "done" ? tn("query.allOne", "query.all", search.searched) : of}
+        {search.state === "done" ? tn("query.allOne", "query.all", search.total) : of}
         {search.state === "stopped" && ` · ${t("query.stopped")}`}
         {search.state === "full" && ` · ${t("query.full")}`}
       </span>
+      {search.index !== null && <Index index={search.index} />}
       {search.reason !== null && (
         <span className={hintClass} title={search.reason} data-testid={queryIds.unknown}>
           {tn("query.unknownOne", "query.unknown", search.unknown)}

@@ -5,6 +5,7 @@
 import { create } from "zustand";
 import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
 import type { FindMoments } from "../../ipc/bindings/FindMoments";
+import type { IndexState } from "../../ipc/bindings/IndexState";
 import type { MomentFound } from "../../ipc/bindings/MomentFound";
 import { rpc } from "../../ipc/client";
 
@@ -19,6 +20,8 @@ export interface Search {
   /** Steps at which an expression could not be evaluated. */
   readonly unknown: number;
   readonly reason: string | null;
+  /** How far the index of words is behind, where there is one. */
+  readonly index: IndexState | null;
   readonly problem: ShownProblem | null;
 }
 
@@ -29,6 +32,7 @@ export const IDLE: Search = {
   total: 0,
   unknown: 0,
   reason: null,
+  index: null,
   problem: null,
 };
 
@@ -70,6 +74,7 @@ export async function startSearch(request: FindMoments | null): Promise<void> {
         searched: before.searched + progress.searched,
         total: progress.total ?? before.total,
         unknown: before.unknown + progress.unknown,
+        index: before.index ?? progress.index ?? null,
         reason: before.reason ?? progress.reason ?? null,
       });
       if (full) return;

@@ -8,5 +8,7 @@ export const queryIds = {
   result: "query-result",
   progress: "query-progress",
   unknown: "query-unknown",
+  index: "query-index",
+  indexSwitch: "query-index-switch",
   stop: "query-stop",
 };

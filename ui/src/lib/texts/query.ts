@@ -56,6 +56,13 @@ export const query = {
   "query.full": "Stopped at the largest number of moments: add a condition",
   "query.unknownOne": "{n} step could not be evaluated",
   "query.unknown": "{n} steps could not be evaluated",
+  "query.upTo": "Index up to {time}",
+  "query.behindOne": "Index up to {time}, {n} thread behind",
+  "query.behind": "Index up to {time}, {n} threads behind",
+  "query.indexHelp": "Threads that the index does not know yet are read one by one.",
+  "query.index": "Index of words",
+  "query.indexText":
+    "Keeps the words of all threads of a SQLite database in a file in the data folder. Without it a search reads every thread.",
   "query.stop": "Stop",
   "query.again": "Search again",
 };
