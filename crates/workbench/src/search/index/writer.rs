@@ -26,6 +26,8 @@ use crate::wire::{Problem, StorageKind};
 /// Time between two looks at the newest thread, and between two looks at all of them.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 const COMPARE_EVERY: Duration = Duration::from_mins(10);
+/// Time between two notes that nothing has changed.
+const NOTE_EVERY: Duration = Duration::from_mins(1);
 /// Threads that are added at once.
 const BATCH: usize = 32;
 /// Threads that are listed at once.
@@ -115,6 +117,8 @@ pub(super) struct Writer {
     compared: Option<Instant>,
     /// Something was removed since.
     removed: bool,
+    /// When the range was stored last.
+    noted: Option<Instant>,
 }
 
 impl Writer {
@@ -145,6 +149,7 @@ impl Writer {
             _lock: lock,
             compared: None,
             removed: false,
+            noted: None,
         }))
     }
 
@@ -164,7 +169,15 @@ impl Writer {
             (file, outcome)
         })
         .await?;
-        self.file = Some(file);
+        match &outcome {
+            // Opened the next time, it is made again.
+            Err(error) if is_damage(error) => {
+                drop(file);
+                let path = self.path.clone();
+                blocking(move || remove(&path)).await?;
+            }
+            _ => self.file = Some(file),
+        }
         Ok(outcome?)
     }
 
@@ -190,6 +203,7 @@ impl Writer {
             self.with(move |file| file.set_range(&range)).await?;
             return Ok(true);
         };
+        let before = range.clone();
         let fresh = newer(saver, &range.newest).await?;
         let newest = fresh
             .first()
@@ -218,7 +232,12 @@ impl Writer {
             oldest: oldest_known,
             until: now(),
         };
-        self.with(move |file| file.set_range(&range)).await?;
+        let same = range.newest == before.newest && range.oldest == before.oldest;
+        // An idle app writes nothing but the time, and seldom.
+        if !same || self.noted.is_none_or(|noted| noted.elapsed() >= NOTE_EVERY) {
+            self.with(move |file| file.set_range(&range)).await?;
+            self.noted = Some(Instant::now());
+        }
         Ok(more)
     }
 
@@ -276,6 +295,15 @@ impl Writer {
         }
         Ok(())
     }
+}
+
+/// Is the file itself at fault?
+fn is_damage(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(
+        code,
+        Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase)
+    )
 }
 
 async fn list(
