@@ -47,7 +47,7 @@ pub(super) const NAMES: &[&str] = &["task", "run"];
 impl Condition {
     pub(super) fn compile(source: &str, place: &str, names: &[&str]) -> Result<Self, Problem> {
         let expression = Expression::compile(source, place)
-            .map_err(|error| Problem::invalid(error.message.clone()).remedy(error.remedy.clone()))?;
+            .map_err(|error| Problem::invalid(error.message.clone()).remedy(error.remedy))?;
         let uses = &expression.uses().names;
         let unknown: BTreeSet<&str> = (uses.iter().map(String::as_str))
             .filter(|name| !names.contains(name))
@@ -106,7 +106,7 @@ impl Condition {
     }
 }
 
-/// The task of a node, or so many of them in one step.
+/// The task of a node, with how many of them one step had.
 pub(super) fn task(node: &Name, count: u32) -> Value {
     superstep::json!({"node": &**node, "count": count})
 }

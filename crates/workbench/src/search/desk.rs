@@ -264,12 +264,15 @@ async fn joined<T>(
     outcome.map(Some)
 }
 
+/// Builds the graph of a thread.
+type BuildGraph = dyn Fn(&ThreadSummary) -> Option<Graph> + Send + Sync;
+
 /// The threads as a data folder knows them, for a host that has no workbench.
 pub struct Folder {
     ledger: Option<Ledger>,
     /// What the keys of a graph begin with, by its file.
     initial: Mutex<HashMap<String, Object>>,
-    graphs: Box<dyn Fn(&ThreadSummary) -> Option<Graph> + Send + Sync>,
+    graphs: Box<BuildGraph>,
 }
 
 impl std::fmt::Debug for Folder {

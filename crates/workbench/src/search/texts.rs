@@ -55,7 +55,7 @@ impl Walk<'_> {
     }
 
     /// The texts of `now` that `before` does not have.
-    fn new(&mut self, before: Option<&Value>, now: &Value, depth: usize) {
+    fn added(&mut self, before: Option<&Value>, now: &Value, depth: usize) {
         if depth > DEEPEST || before == Some(now) {
             return;
         }
@@ -67,7 +67,7 @@ impl Walk<'_> {
                 let before = before.and_then(Value::as_object);
                 for (name, value) in members.iter() {
                     let before = before.and_then(|before| before.get(name));
-                    self.at(name, |walk| walk.new(before, value, depth + 1));
+                    self.at(name, |walk| walk.added(before, value, depth + 1));
                 }
             }
             Value::Array(items) => {
@@ -86,7 +86,7 @@ impl Walk<'_> {
                         continue;
                     }
                     // A message that grew is written as a whole: what it was before says nothing.
-                    self.at(&place.to_string(), |walk| walk.new(None, item, depth + 1));
+                    self.at(&place.to_string(), |walk| walk.added(None, item, depth + 1));
                 }
             }
         }
@@ -101,7 +101,7 @@ pub(super) fn written(before: &Object, now: &Object, sink: Sink<'_>) {
         sink,
     };
     for (name, value) in now.iter() {
-        walk.at(name, |walk| walk.new(before.get(name), value, 0));
+        walk.at(name, |walk| walk.added(before.get(name), value, 0));
     }
 }
 
@@ -118,7 +118,7 @@ pub(super) fn of_tasks(writes: &[PendingWrite], sink: Sink<'_>) {
             pointer: String::new(),
             sink: &mut *sink,
         };
-        walk.new(None, &write.write.value, 0);
+        walk.added(None, &write.write.value, 0);
     }
 }
 

@@ -98,7 +98,7 @@ impl Threads {
         self
     }
 
-    /// How far the index is behind a database of so many threads.
+    /// How far the index is behind a database with this many threads.
     pub(crate) async fn state(&self, total: u64) -> Result<Option<IndexState>, Problem> {
         let Some(index) = self.index.clone() else {
             return Ok(None);
