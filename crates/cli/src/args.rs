@@ -1,5 +1,6 @@
 //! Every command and option, with the help that teaches them.
 
+pub(crate) mod search;
 pub(crate) mod store;
 pub(crate) mod threads;
 
@@ -67,6 +68,10 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show what ran when on a thread, how long it took and what it cost.
     Trace(TraceArgs),
+    /// Find moments of all threads by words and conditions.
+    Find(search::FindArgs),
+    /// Evaluate an expression at every visit of a node, in all threads.
+    Probe(search::ProbeArgs),
     /// Edit the state of a thread, as if a node had returned the values.
     Update(UpdateArgs),
     /// Delete a thread with all its checkpoints.

@@ -81,6 +81,8 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Why(args) => commands::explain::why(&args).await,
         Command::Explain(args) => commands::explain::explain(&args).await,
         Command::Trace(args) => commands::trace::trace(&args).await,
+        Command::Find(args) => commands::search::find(args).await,
+        Command::Probe(args) => commands::search::probe(args).await,
         Command::Update(args) => commands::update::update(args).await,
         Command::Delete(args) => commands::threads::delete(&args).await,
         Command::Export(args) => commands::export::export(&args),

@@ -2,6 +2,8 @@
 //!
 //! Recording stands beside the same runs without it (`limit`, by turns in the same process); questions about a thread of
 //! 5,000 checkpoints stand beside 200 ms, which is what a person may wait, and a chain of writes beside reading the whole history.
+//! Searches over all threads (10,000 of 20 checkpoints of 4 KB) stand beside what a person may wait for the first rows, beside
+//! the same search without an index, and beside `grep` over the texts in one file.
 //! `--small` asks of a tenth of it, which shows that everything works and says nothing about speed.
 #![allow(
     clippy::unwrap_used,
@@ -9,11 +11,16 @@
     reason = "a benchmark prints, and stops at the first surprise"
 )]
 
+use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
-use superstep::{Checkpointer, Graph, Input, ListQuery, MemorySaver, RunConfig};
+use superstep::{
+    Change, ChannelValues, Checkpoint, Checkpointer, Commit, Graph, Input, ListQuery, MemorySaver, Metadata,
+    Name, Put, RunConfig, Source,
+};
 use superstep_document::Document;
 use superstep_nodes::{Environment, Grants, Registry};
 use superstep_workbench::wire::AppEvent;
@@ -36,6 +43,7 @@ fn main() {
     runtime.block_on(async {
         recording().await;
         questions(if small { 500 } else { 5000 }).await;
+        desk(if small { 200 } else { 10_000 }).await;
     });
 }
 
@@ -226,5 +234,206 @@ async fn questions(checkpoints: usize) {
         "ms",
         whole,
     );
+    workbench.shutdown().await;
+}
+
+/// Checkpoints of a thread of the desk, and bytes that each of them writes.
+const STEPS: i64 = 20;
+const TEXT: usize = 4096;
+
+/// A text of words, most of them rare, as texts are.
+fn text(seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut text = String::with_capacity(TEXT + 8);
+    while text.len() < TEXT {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        // The lower the number, the more often it comes.
+        let word = (state % 60_000) * ((state >> 32) % 1000) / 1000;
+        let _ = write!(text, "w{word} ");
+    }
+    text
+}
+
+/// Stores a thread whose steps write a text each; the graph is not run.
+fn thread(number: u64) -> Vec<Commit> {
+    let id = |step: i64| format!("{:08x}-{:04x}-7000-8000-000000000000", number, step + 1);
+    let commit = |step: i64| {
+        let mut text = text(number * 64 + step.unsigned_abs());
+        if step == 7 && number % 1000 == 3 {
+            text.push_str("needle");
+        }
+        let state = [("text", superstep::Value::from(text)), ("n", step.into())];
+        let values: ChannelValues = state
+            .into_iter()
+            .map(|(key, value)| (Name::from(key), value))
+            .collect();
+        let keys: Vec<Name> = vec!["text".into(), "n".into()];
+        let checkpoint = Checkpoint {
+            id: id(step).as_str().into(),
+            parent: (step > -1).then(|| id(step - 1).as_str().into()),
+            ts: superstep::iso8601(1_700_000_000_000 + number * 1000),
+            channel_versions: keys
+                .iter()
+                .map(|key| (key.clone(), (step + 2).unsigned_abs()))
+                .collect(),
+            channel_values: values,
+            versions_seen: Default::default(),
+            updated_channels: Some(keys.clone()),
+            metadata: Metadata {
+                source: if step < 0 { Source::Input } else { Source::Loop },
+                step,
+                parents: Default::default(),
+                user: Default::default(),
+            },
+            next: if step + 2 < STEPS {
+                vec!["write".into()]
+            } else {
+                Vec::new()
+            },
+        };
+        let change = |channel: &Name| Change {
+            channel: channel.clone(),
+            appended_from: None,
+        };
+        Commit {
+            thread: format!("t{number}").as_str().into(),
+            ns: "".into(),
+            writes: Vec::new(),
+            put: Some(Put {
+                changes: keys.iter().map(change).collect(),
+                seen: Vec::new(),
+                checkpoint,
+            }),
+            claim: None,
+        }
+    };
+    (-1..STEPS - 1).map(commit).collect()
+}
+
+/// Milliseconds to the first answer with a result and to the end, results, and threads that were read.
+async fn search(workbench: &Arc<Workbench>, command: &str, mut request: Json) -> (f64, f64, usize, u64) {
+    let list = if command == "node.probe" {
+        "visits"
+    } else {
+        "moments"
+    };
+    let (began, mut first, mut found, mut read) = (Instant::now(), None, 0, 0);
+    loop {
+        let answer = workbench.call(command, request.clone()).await.unwrap();
+        found += answer[list].as_array().unwrap().len();
+        read += answer["progress"]["searched"].as_u64().unwrap();
+        if found > 0 && first.is_none() {
+            first = Some(began.elapsed().as_secs_f64() * 1e3);
+        }
+        match answer["progress"].get("next") {
+            Some(next) => request["after"] = next.clone(),
+            None => break,
+        }
+    }
+    let whole = began.elapsed().as_secs_f64() * 1e3;
+    (first.unwrap_or(whole), whole, found, read)
+}
+
+fn size(folder: &Path) -> f64 {
+    let files = std::fs::read_dir(folder).unwrap().flatten();
+    files.map(|file| file.metadata().unwrap().len() as f64).sum()
+}
+
+async fn desk(threads: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let export = folder.path().join("export.txt");
+    {
+        let url = format!("sqlite:{}", folder.path().join("threads.db").display());
+        let saver = superstep_storage::open(&url).await.unwrap().checkpointer;
+        let mut lines = String::new();
+        for number in 0..threads {
+            let commits = thread(number);
+            for commit in &commits {
+                let values = &commit.put.as_ref().unwrap().checkpoint.channel_values;
+                let _ = writeln!(
+                    lines,
+                    "{}",
+                    values.get("text").and_then(superstep::Value::as_str).unwrap()
+                );
+            }
+            saver.commit_all(commits).await.unwrap();
+        }
+        std::fs::write(&export, lines).unwrap();
+    }
+    let options = Options {
+        data_dir: folder.path().to_path_buf(),
+        ..Options::default()
+    };
+    let workbench = Workbench::open(options).await.unwrap();
+    let params = format!("{threads} threads of {STEPS} checkpoints of 4 KB");
+    let words = |words: &str| json!({"words": words});
+    let scan = search(&workbench, "moments.find", words("needle")).await;
+    let condition = json!({"firstWhere": "state.n == 12"});
+    let (first, whole, found, _) = search(&workbench, "moments.find", condition).await;
+    assert_eq!(found as u64, threads);
+    print("first step where, first rows", &params, first, "ms", 500.0);
+    print(
+        "first step where, checkpoints a second",
+        &params,
+        (threads * 14) as f64 / whole * 1e3,
+        "1/s",
+        20_000.0,
+    );
+    let probe = json!({"node": "write", "expression": "state.n"});
+    let (first, whole, visits, _) = search(&workbench, "node.probe", probe).await;
+    print("probe, first rows", &params, first, "ms", 500.0);
+    print(
+        "probe, visits a second",
+        &params,
+        visits as f64 / whole * 1e3,
+        "1/s",
+        20_000.0,
+    );
+
+    let began = Instant::now();
+    loop {
+        let answer = workbench.call("moments.find", words("needle")).await.unwrap();
+        if answer["progress"]["index"]["behind"] == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    let built = began.elapsed().as_secs_f64();
+    let texts = std::fs::metadata(&export).unwrap().len() as f64;
+    print("index, texts a second", &params, texts / built / 1e6, "MB/s", 1.0);
+    print(
+        "index, its size beside the texts",
+        &params,
+        size(&folder.path().join("search")),
+        "bytes",
+        1.5 * texts,
+    );
+    let (first, whole, found, read) = search(&workbench, "moments.find", words("needle")).await;
+    assert_eq!(
+        (found, read),
+        (scan.2, scan.2 as u64),
+        "only threads that have the word are read"
+    );
+    print("words, first rows", &params, first, "ms", 300.0);
+    print("words, beside reading every thread", &params, whole, "ms", scan.1);
+    let began = Instant::now();
+    let grep = std::process::Command::new("grep")
+        .args(["-c", "needle"])
+        .arg(&export)
+        .output()
+        .unwrap();
+    let lines: usize = String::from_utf8_lossy(&grep.stdout).trim().parse().unwrap();
+    assert_eq!(lines, found);
+    print(
+        "words, beside grep over the texts",
+        &params,
+        whole,
+        "ms",
+        began.elapsed().as_secs_f64() * 1e3,
+    );
+    let (first, ..) = search(&workbench, "moments.find", words("w1 w2")).await;
+    print("frequent words, first rows", &params, first, "ms", 300.0);
     workbench.shutdown().await;
 }

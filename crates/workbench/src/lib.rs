@@ -13,6 +13,7 @@ mod ledger;
 mod memory;
 mod models;
 mod runs;
+mod search;
 pub mod session;
 mod settings;
 mod storage;
@@ -41,6 +42,7 @@ pub use models::secrets::{Keychain, Secrets};
 pub use runs::records::{Recorded, RunRecord, forget_threads};
 pub use runs::session::{Request, Session, Watcher};
 pub use runs::trace::trace;
+pub use search::{Desk, Directory, Folder, Listed};
 pub use settings::person;
 pub use storage::database::database_url;
 pub use superstep_nodes::secrets::keep_memory_private;
@@ -93,6 +95,7 @@ pub struct Workbench {
     cleaning: storage::retention::Cleaning,
     deadlines: inbox::deadlines::Deadlines,
     inbox: inbox::list::InboxCount,
+    indexing: search::Indexing,
     changes: ipc::changes::Watch,
     followed: ipc::Followed,
     /// Lets other programs talk to this one.
@@ -166,6 +169,7 @@ impl Workbench {
                 cleaning: storage::retention::Cleaning::default(),
                 deadlines: inbox::deadlines::Deadlines::default(),
                 inbox: inbox::list::InboxCount::default(),
+                indexing: search::Indexing::default(),
                 changes: ipc::changes::Watch::default(),
                 followed: ipc::Followed::default(),
                 listener: parking_lot::Mutex::default(),
@@ -184,6 +188,7 @@ impl Workbench {
         inbox::deadlines::watch(&workbench);
         inbox::list::count(&workbench);
         ipc::changes::watch(&workbench);
+        search::watch(&workbench);
         Ok(workbench)
     }
 
@@ -209,6 +214,7 @@ impl Workbench {
         self.deadlines.stop();
         self.inbox.stop();
         self.changes.stop();
+        self.indexing.stop();
         self.followed.stop();
         self.reembedding.stop();
         self.autosave_all().await;

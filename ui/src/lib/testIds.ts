@@ -2,6 +2,7 @@
 export { debugIds } from "./testIds/debug";
 export { formsIds } from "./testIds/forms";
 export { memoryIds } from "./testIds/memory";
+export { queryIds } from "./testIds/query";
 export { safetyIds } from "./testIds/safety";
 export { shellIds } from "./testIds/shell";
 export { storageIds } from "./testIds/storage";

@@ -5,6 +5,7 @@
 import { debug } from "./texts/debug";
 import { forms } from "./texts/forms";
 import { memory } from "./texts/memory";
+import { query } from "./texts/query";
 import { result } from "./texts/result";
 import { safety } from "./texts/safety";
 import { shell } from "./texts/shell";
@@ -20,6 +21,7 @@ const catalogue: Readonly<Record<string, string>> = {
   ...structure,
   ...safety,
   ...memory,
+  ...query,
   ...result,
   ...trace,
 };
@@ -32,6 +34,7 @@ export type TextKey =
   | keyof typeof structure
   | keyof typeof safety
   | keyof typeof memory
+  | keyof typeof query
   | keyof typeof result
   | keyof typeof trace;
 

@@ -22,6 +22,7 @@ import { EffectsDialog, RunPanel } from "../features/run";
 import { Reader } from "../features/result";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { MemoryDialog } from "../features/memory";
+import { QueryDialog } from "../features/query";
 import { ExportDialog } from "../features/export";
 import { ExtractDialog } from "../features/structure";
 import { TypesDialog } from "../features/state-schema";
@@ -82,6 +83,7 @@ export function Shell() {
         <SettingsDialog />
         <StorageDialogs />
         <MemoryDialog />
+        <QueryDialog />
         <ExportDialog />
         <ExtractDialog />
         <TypesDialog />

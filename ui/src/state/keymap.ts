@@ -67,6 +67,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "run.step": { keys: ["F10"], scope: "app" },
   "run.stepInto": { keys: ["F11"], scope: "app" },
   "run.stepOut": { keys: ["Shift+F11"], scope: "app" },
+  "query.open": { keys: ["Mod+Shift+F"], scope: "app" },
   "debug.breakpoint": { keys: ["F9"], scope: "window" },
   "debug.backToNow": { keys: ["Mod+Shift+Enter"], scope: "app" },
   "debug.previousCheckpoint": { keys: ["J", "["], scope: "window" },

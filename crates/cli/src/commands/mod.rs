@@ -8,6 +8,7 @@ pub(crate) mod maintenance;
 pub(crate) mod questions;
 pub(crate) mod resume;
 pub(crate) mod run;
+pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod state;
 pub(crate) mod store;

@@ -15,6 +15,7 @@ mod handover;
 mod outlive;
 mod records;
 mod run;
+mod search;
 mod secrets;
 #[cfg(unix)]
 mod serve;

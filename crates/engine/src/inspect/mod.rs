@@ -14,4 +14,4 @@ pub use provenance::{Provenance, ValueWrite, WriteOrigin, Writer};
 pub use questions::{questions, waiting_questions, withdraw};
 pub use snapshot::{StateSnapshot, TaskSnapshot, TaskState};
 
-pub use crate::state::delta::{prune, prune_watched};
+pub use crate::state::delta::{has_deltas, prune, prune_watched};

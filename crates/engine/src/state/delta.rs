@@ -35,6 +35,12 @@ pub(crate) fn counters_of(metadata: &Object) -> Object {
     counts.into_iter().collect()
 }
 
+/// True when values of a checkpoint are those of delta keys: only its graph shows them as they are.
+pub fn has_deltas(checkpoint: &Checkpoint) -> bool {
+    let mut values = checkpoint.channel_values.iter();
+    checkpoint.metadata.user.contains_key(COUNTERS) || values.any(|(_, value)| whole_of(value).is_some())
+}
+
 /// What a thread knows about its delta keys between two checkpoints.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deltas {

@@ -3,7 +3,8 @@
 
 use std::io::{self, Write};
 
-use superstep::{Interrupt, List, Value};
+use superstep::{Interrupt, List, Object, Value};
+use superstep_document::Document;
 
 use crate::wire::{InterruptView, Problem, ValueView};
 
@@ -88,6 +89,14 @@ pub(crate) fn view(value: &Value) -> ValueView {
         value: inline.then(|| value.into()),
         head: (!inline).then(|| head(value)),
     }
+}
+
+/// What the keys of a graph begin with.
+pub(crate) fn initial(document: &Document) -> Object {
+    document
+        .state_keys()
+        .filter_map(|(name, key)| Some((name.to_owned(), Value::from(key.initial()?))))
+        .collect()
 }
 
 /// A segment of a JSON Pointer as it is meant.

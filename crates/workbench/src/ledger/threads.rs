@@ -88,6 +88,15 @@ impl Ledger {
         })
     }
 
+    /// The titles of all threads, by thread.
+    pub(crate) fn titles(&self) -> Result<Vec<(String, String)>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached("SELECT thread_id, title FROM threads")?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        })
+    }
+
     pub(crate) fn delete_thread(&self, thread_id: &str) -> Result<(), Problem> {
         self.with(|c| {
             let transaction = c.transaction()?;

@@ -3,21 +3,12 @@
 
 use std::sync::Arc;
 
-use superstep::{Object, Value};
-use superstep_document::Document;
+use superstep::Value;
 use superstep_nodes::expression::{Expression, ExpressionError, Scope, Template};
 
 use crate::Workbench;
 use crate::base::{blocking, values};
 use crate::wire::{Evaluate, Evaluated, Problem};
-
-/// What the keys of a graph begin with.
-fn initial(document: &Document) -> Object {
-    document
-        .state_keys()
-        .filter_map(|(name, key)| Some((name.to_owned(), Value::from(key.initial()?))))
-        .collect()
-}
 
 fn evaluate(text: &str, template: bool, scope: &Scope) -> Result<Value, ExpressionError> {
     const PLACE: &str = "the field";
@@ -33,7 +24,7 @@ impl Workbench {
         request: Evaluate,
     ) -> Result<Evaluated, Problem> {
         let source = self.document(&request.graph_id)?.source();
-        let mut state = initial(&source.document);
+        let mut state = values::initial(&source.document);
         if let Some(at) = &request.at {
             for (name, value) in self.state_at(at).await?.iter() {
                 state.insert(name.clone(), value.clone());

@@ -145,6 +145,7 @@ impl Workbench {
 
     /// What the ledger knows of checkpoints that are not there any more goes with them.
     async fn forget_removed(&self, thread: &ThreadId, left: bool) -> Result<(), Problem> {
+        self.indexing.note_removed();
         let oldest = match left {
             true => self.heads(thread.as_str(), None, None).await?.pop(),
             false => None,

@@ -54,7 +54,13 @@ struct Known {
     runs: RunsOf,
 }
 
-fn place(text: &str) -> Result<ThreadPlace, Problem> {
+/// A place in the list as an interface has it.
+pub(crate) fn place_text(place: &ThreadPlace) -> String {
+    format!("{}/{}", place.head, place.thread)
+}
+
+/// The place that an interface gives back.
+pub(crate) fn place(text: &str) -> Result<ThreadPlace, Problem> {
     let (head, thread) = text.split_once('/').ok_or_else(|| {
         Problem::invalid(format!("{text:?} is not a place in the list of threads."))
             .remedy("Load the list from its beginning.")
@@ -66,17 +72,23 @@ fn place(text: &str) -> Result<ThreadPlace, Problem> {
 }
 
 impl Workbench {
+    /// The keys that an open document is known by in threads.
+    pub(crate) fn keys_of_graph(&self, graph_id: &str) -> Result<Vec<String>, Problem> {
+        let key = self.document(graph_id)?.key();
+        let mut keys = self.ledger.drafts_of(&key)?;
+        // A draft that was saved keeps the id that its first threads know it by.
+        keys.push(graph_id.to_owned());
+        keys.push(key);
+        keys.sort();
+        keys.dedup();
+        Ok(keys)
+    }
+
     fn wanted(&self, request: &ListThreads) -> Result<Wanted, Problem> {
         let filters = match &request.graph_id {
             None => vec![Object::new()],
             Some(graph_id) => {
-                let key = self.document(graph_id)?.key();
-                let mut keys = self.ledger.drafts_of(&key)?;
-                // A draft that was saved keeps the id that its first threads know it by.
-                keys.push(graph_id.clone());
-                keys.push(key);
-                keys.sort();
-                keys.dedup();
+                let keys = self.keys_of_graph(graph_id)?;
                 keys.iter()
                     .map(|key| session::of_graph(Object::new(), key))
                     .collect()
@@ -219,7 +231,7 @@ impl Workbench {
         Ok(ThreadList {
             threads,
             total: total.map(|total| u32::try_from(total).unwrap_or(u32::MAX)),
-            next: next.map(|place| format!("{}/{}", place.head, place.thread)),
+            next: next.as_ref().map(place_text),
         })
     }
 

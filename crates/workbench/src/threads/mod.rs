@@ -148,6 +148,7 @@ impl Workbench {
         let by = self.claim(&request.thread_id, request.take_over).await;
         superstep::delete_thread(&*self.saver(), &ThreadId::from(request.thread_id.as_str()), &by).await?;
         self.ledger.delete_thread(&request.thread_id)?;
+        self.indexing.note_removed();
         self.publish_inbox(Some(&request.thread_id));
         self.hub.publish(AppEvent::ThreadDeleted {
             thread_id: request.thread_id,

@@ -52,6 +52,8 @@ macro_rules! for_each_command {
             "thread.export" => thread_export(ExportThread) -> ThreadExported,
             "thread.import" => thread_import(ImportThread) -> ThreadView,
             "thread.prune" => thread_prune(PruneThreads) -> RemovalView,
+            "moments.find" => moments_find(FindMoments) -> MomentsFound,
+            "node.probe" => node_probe(ProbeNode) -> NodeProbed,
             "storage.info" => storage_info(Empty) -> StorageInfo,
             "storage.test" => storage_test(TestStorage) -> StorageTested,
             "storage.use" => storage_use(UseStorage) -> StorageInfo,

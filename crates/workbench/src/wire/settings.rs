@@ -38,6 +38,10 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub retention: Option<super::RetentionRule>,
+    /// Keep an index of the words in all threads, so that searches need not read them; absent keeps one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub index_threads: Option<bool>,
     /// How long-term memory works; absent finds by words and keeps forever.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

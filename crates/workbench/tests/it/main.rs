@@ -26,6 +26,7 @@ mod remote;
 mod retention;
 mod runs;
 mod saving;
+mod search;
 mod snapshots;
 mod threads;
 mod trace;

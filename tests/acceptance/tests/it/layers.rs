@@ -58,6 +58,7 @@ const WORKBENCH: Layout = Layout {
         "documents",
         "trust",
         "threads",
+        "search",
         "inbox",
         "ipc",
         "runs",

@@ -9,7 +9,7 @@ import { Switch } from "../../components/Switch";
 import { Tabs } from "../../components/Tabs";
 import { TextField } from "../../components/TextField";
 import type { Theme } from "../../ipc/bindings/Theme";
-import { formsIds } from "../../lib/testIds";
+import { formsIds, queryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
@@ -155,6 +155,8 @@ function General() {
 }
 
 function Storage({ close }: { close(): void }) {
+  const indexThreads = useSession((state) => state.appInfo?.settings.indexThreads ?? true);
+  const setSettings = useSession((state) => state.setSettings);
   return (
     <>
       <section className={settingsPartClass}>
@@ -171,6 +173,13 @@ function Storage({ close }: { close(): void }) {
             {t("storage.settings.open")}
           </Button>
         </div>
+        <Field label={t("query.index")} description={t("query.indexText")} layout="switch">
+          <Switch
+            checked={indexThreads}
+            onChange={(next) => setSettings({ indexThreads: next })}
+            data-testid={queryIds.indexSwitch}
+          />
+        </Field>
       </section>
       <MemorySettings />
     </>

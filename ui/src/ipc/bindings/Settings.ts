@@ -32,6 +32,10 @@ python?: string,
  */
 retention?: RetentionRule, 
 /**
+ * Keep an index of the words in all threads, so that searches need not read them; absent keeps one.
+ */
+indexThreads?: boolean, 
+/**
  * How long-term memory works; absent finds by words and keeps forever.
  */
 memory?: MemorySettings, };

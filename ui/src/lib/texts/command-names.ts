@@ -12,6 +12,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "graph.versions": ["Versions"],
   "help.shortcuts": ["Keys", "Hotkeys"],
   "memory.open": ["What graphs remember", "Memory", "Long-term memory", "Store"],
+  "query.open": ["Search all threads", "Query", "Full text"],
   "run.replay": ["Replay"],
   "run.step": ["Step"],
   "run.stepInto": ["Step into"],

@@ -1,0 +1,328 @@
+//! `superstep find` and `superstep probe`: moments of all threads by words and conditions, and values of an expression at
+//! every visit of a node. Lines are printed as they are found, so that Ctrl-C loses none of them.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+use superstep::{Graph, ThreadSummary};
+use superstep_workbench::wire::{
+    Evaluated, FindMoments, MomentFound, MomentReason, NodeVisit, ProbeNode, Problem, RunStatus,
+    SearchProgress, ValueView,
+};
+use superstep_workbench::{Desk, Folder};
+
+use crate::args::search::{FindArgs, ProbeArgs};
+use crate::args::threads::Status;
+use crate::commands::state;
+use crate::fault::Fault;
+use crate::out;
+use crate::place::Store;
+
+/// Results of an answer.
+const PAGE: u32 = 100;
+/// Letters of a value in a line.
+const SHOWN: usize = 80;
+
+fn refused(problem: Problem) -> Fault {
+    let remedy = problem
+        .remedy
+        .map_or(String::new(), |remedy| format!(" {remedy}"));
+    let message = format!("{}{remedy}", problem.message);
+    match problem.code.as_str() {
+        "invalid-request" => Fault::usage(message),
+        _ => Fault::failed(message),
+    }
+}
+
+async fn desk(db: &crate::args::Db) -> Result<Desk, Fault> {
+    let store = Arc::new(Store::existing(db).await?);
+    let data_dir = superstep_workbench::default_data_dir();
+    let reading = store.clone();
+    let graph = move |thread: &ThreadSummary| -> Option<Graph> {
+        let opened = state::open(&reading, None, &thread.thread, &thread.head);
+        opened.ok().map(|(_, graph)| graph)
+    };
+    let folder = Folder::open(data_dir.as_deref(), graph).map_err(refused)?;
+    let desk = Desk::new(store.saver.clone(), Arc::new(folder));
+    // The app keeps the index; here it is only read.
+    Ok(match data_dir {
+        Some(dir) => desk.with_index_of(&dir, &store.name),
+        None => desk,
+    })
+}
+
+/// The key that a graph is known by in threads.
+fn key_of(graph: Option<&Path>) -> Vec<String> {
+    let file = |path: &Path| match path.is_dir() {
+        true => path.join("graph.json"),
+        false => path.to_owned(),
+    };
+    let path = graph.map(file);
+    let path = path.map(|file| file.canonicalize().unwrap_or(file));
+    path.map(|path| path.to_string_lossy().into_owned())
+        .into_iter()
+        .collect()
+}
+
+/// How far a search is.
+#[derive(Debug, Default)]
+struct Searched {
+    threads: u64,
+    total: u64,
+    unknown: u64,
+    reason: Option<String>,
+    /// There is more than was asked for.
+    more: bool,
+}
+
+impl Searched {
+    /// Adds an answer; gives the place to go on from.
+    fn add(&mut self, progress: SearchProgress) -> Option<String> {
+        self.threads += progress.searched;
+        self.total = progress.total.unwrap_or(self.total);
+        self.unknown += progress.unknown;
+        self.reason = self.reason.take().or(progress.reason);
+        if std::io::stderr().is_terminal() {
+            out::note_part(&format!("\r{} of {} threads", self.threads, self.total));
+        }
+        progress.next
+    }
+
+    /// Threads that were dealt with: at the end all of them, also those that an index left out.
+    fn done(&self) -> u64 {
+        match self.more {
+            true => self.threads,
+            false => self.total,
+        }
+    }
+
+    /// Says what a person must know of the search.
+    fn finish(&self, found: usize, what: &str) {
+        if std::io::stderr().is_terminal() {
+            out::note_part("\r\x1b[K");
+        }
+        if let Some(reason) = &self.reason {
+            out::note(&format!(
+                "The expression could not be evaluated at {}: {reason}",
+                out::count(self.unknown, "step")
+            ));
+        }
+        if self.more {
+            out::note(&format!(
+                "There is more; --limit shows more than {}.",
+                out::count(found as u64, what)
+            ));
+        } else if found == 0 {
+            out::note(&format!("Nothing found in {}.", out::count(self.total, "thread")));
+        }
+    }
+}
+
+pub(crate) async fn find(args: FindArgs) -> Result<(), Fault> {
+    let desk = desk(&args.db).await?;
+    let limit = args.limit.get();
+    let graphs = key_of(args.graph.as_deref());
+    let mut request = FindMoments {
+        words: Some(args.words.join(" ")),
+        first_where: args.first_where,
+        at_end: args.at_end,
+        passed: args.passed,
+        status: args.status.map(|status| match status {
+            Status::Done => RunStatus::Done,
+            Status::Asking => RunStatus::Asking,
+            Status::Failed => RunStatus::Failed,
+            Status::Paused => RunStatus::Paused,
+        }),
+        since: args.since,
+        until: args.until,
+        columns: args.columns,
+        limit: limit.min(PAGE),
+        ..FindMoments::default()
+    };
+    let mut searched = Searched::default();
+    let mut found: Vec<Json> = Vec::new();
+    loop {
+        let answer = desk.find(&request, &graphs).await.map_err(refused)?;
+        request.after = searched.add(answer.progress);
+        for moment in answer.moments {
+            if found.len() == limit as usize {
+                searched.more = true;
+                break;
+            }
+            match args.json {
+                true => found.push(moment_json(&moment)),
+                false => {
+                    out::line(&out::plain(&moment_line(&moment)))?;
+                    found.push(Json::Null);
+                }
+            }
+        }
+        // Whether there is more in the threads that follow is not known: they may be looked at.
+        searched.more |= request.after.is_some() && found.len() == limit as usize;
+        if request.after.is_none() || searched.more {
+            break;
+        }
+    }
+    if args.json {
+        let answer = json!({
+            "moments": found, "searched": searched.done(), "more": searched.more, "unknown": searched.unknown,
+        });
+        return Ok(out::pretty(&answer)?);
+    }
+    searched.finish(found.len(), "moment");
+    Ok(())
+}
+
+/// A value that was evaluated, in a line.
+fn shown(result: &Evaluated) -> String {
+    match (&result.value, &result.message) {
+        (
+            Some(ValueView {
+                value: Some(value), ..
+            }),
+            _,
+        ) => out::short(value, SHOWN),
+        (
+            Some(ValueView {
+                head: Some(head),
+                bytes,
+                ..
+            }),
+            _,
+        ) => {
+            let head: String = head.chars().take(SHOWN).collect();
+            format!("{head}… ({bytes} bytes)")
+        }
+        (_, Some(message)) => format!("({message})"),
+        _ => String::new(),
+    }
+}
+
+fn result_json(result: &Evaluated) -> Json {
+    match &result.value {
+        Some(ValueView {
+            value: Some(value), ..
+        }) => value.clone(),
+        Some(view) => json!({"head": view.head, "bytes": view.bytes}),
+        None => Json::Null,
+    }
+}
+
+fn moment_line(moment: &MomentFound) -> String {
+    let snippet: String = moment.snippet.iter().map(|part| part.text.as_str()).collect();
+    let place = match (&moment.pointer, moment.reason) {
+        (Some(pointer), _) => format!("{}: ", pointer.trim_start_matches('/')),
+        (None, MomentReason::Title) => "title: ".to_owned(),
+        (None, MomentReason::Question) => "question: ".to_owned(),
+        (None, MomentReason::Error) => "error: ".to_owned(),
+        _ => String::new(),
+    };
+    let nodes = match (snippet.is_empty(), moment.nodes.is_empty()) {
+        (true, false) => format!("by {}", moment.nodes.join(", ")),
+        _ => String::new(),
+    };
+    let columns: String = moment
+        .columns
+        .iter()
+        .map(|column| format!("  {}", shown(column)))
+        .collect();
+    let more = match moment.more {
+        0 => String::new(),
+        more => format!("  (and {})", out::count(more.into(), "earlier step")),
+    };
+    format!(
+        "{}  step {}  {place}{snippet}{nodes}{columns}{more}",
+        moment.thread_id, moment.step
+    )
+}
+
+fn moment_json(moment: &MomentFound) -> Json {
+    let snippet: String = moment.snippet.iter().map(|part| part.text.as_str()).collect();
+    json!({
+        "thread_id": moment.thread_id,
+        "title": moment.title,
+        "graph": moment.graph_name,
+        "status": moment.status,
+        "checkpoint_id": moment.checkpoint_id,
+        "step": moment.step,
+        "at": moment.at,
+        "reason": moment.reason,
+        "nodes": moment.nodes,
+        "pointer": moment.pointer,
+        "text": (!snippet.is_empty()).then_some(snippet),
+        "columns": moment.columns.iter().map(result_json).collect::<Vec<_>>(),
+        "more": moment.more,
+    })
+}
+
+pub(crate) async fn probe(args: ProbeArgs) -> Result<(), Fault> {
+    let desk = desk(&args.db).await?;
+    let limit = args.limit.map_or(usize::MAX, |limit| limit.get() as usize);
+    let graphs = key_of(args.graph.as_deref());
+    let mut request = ProbeNode {
+        node: args.node,
+        expression: args.expression,
+        since: args.since,
+        limit: PAGE.min(u32::try_from(limit).unwrap_or(PAGE)),
+        ..ProbeNode::default()
+    };
+    let mut searched = Searched::default();
+    let mut visits: Vec<Json> = Vec::new();
+    loop {
+        let answer = desk.probe(&request, &graphs).await.map_err(refused)?;
+        request.after = searched.add(answer.progress);
+        for visit in answer.visits {
+            if visits.len() == limit {
+                searched.more = true;
+                break;
+            }
+            match args.json {
+                true => visits.push(visit_json(&visit)),
+                false => {
+                    out::line(&out::plain(&visit_line(&visit)))?;
+                    visits.push(Json::Null);
+                }
+            }
+        }
+        searched.more |= request.after.is_some() && visits.len() == limit;
+        if request.after.is_none() || searched.more {
+            break;
+        }
+    }
+    if args.json {
+        let answer = json!({
+            "visits": visits, "searched": searched.done(), "more": searched.more, "unknown": searched.unknown,
+        });
+        return Ok(out::pretty(&answer)?);
+    }
+    searched.finish(visits.len(), "visit");
+    Ok(())
+}
+
+fn visit_line(visit: &NodeVisit) -> String {
+    let tasks = match visit.tasks {
+        0 | 1 => String::new(),
+        tasks => format!(" ({tasks} tasks)"),
+    };
+    format!(
+        "{}  step {}{tasks}  {}",
+        visit.thread_id,
+        visit.step,
+        shown(&visit.result)
+    )
+}
+
+fn visit_json(visit: &NodeVisit) -> Json {
+    json!({
+        "thread_id": visit.thread_id,
+        "title": visit.title,
+        "checkpoint_id": visit.checkpoint_id,
+        "step": visit.step,
+        "at": visit.at,
+        "tasks": visit.tasks,
+        "value": result_json(&visit.result),
+        "message": visit.result.message,
+    })
+}

@@ -1,0 +1,141 @@
+//! `superstep find` and `superstep probe`: moments of all threads.
+
+use serde_json::{Value as Json, json};
+
+use crate::{User, example};
+
+fn ran(user: &User) {
+    for thread in ["t1", "t2"] {
+        user.expect(
+            3,
+            &[
+                "run",
+                &example("refund-desk"),
+                "--example",
+                "1",
+                "--thread",
+                thread,
+            ],
+        );
+    }
+    user.expect(0, &["resume", "t1", "--answer", r#"{"decision": "approve"}"#]);
+}
+
+fn threads(found: &Json) -> Vec<&str> {
+    let moments = found["moments"].as_array().unwrap();
+    moments
+        .iter()
+        .map(|moment| moment["thread_id"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn moments_are_found_by_words_conditions_and_nodes() {
+    let user = User::new();
+    ran(&user);
+    let history = user.expect(0, &["state", "t1", "--json"]).json();
+    let request = history["values"]["request"].as_str().unwrap().to_owned();
+    let word = request
+        .split(|c: char| !c.is_alphanumeric())
+        .max_by_key(|word| word.len())
+        .unwrap();
+
+    let found = user.expect(0, &["find", word, "--json"]).json();
+    assert_eq!(found["searched"], 2);
+    let moments = found["moments"].as_array().unwrap();
+    let of_input = moments
+        .iter()
+        .find(|moment| moment["pointer"] == "/request")
+        .unwrap();
+    assert!(of_input["text"].as_str().unwrap().contains(word), "{of_input}");
+    assert_eq!(of_input["step"], 0, "where the input was written");
+    let text = user.expect(0, &["find", word]).out;
+    assert!(
+        text.lines().any(|line| line.starts_with("t1  step 0  request: ")),
+        "{text}"
+    );
+
+    let first = user
+        .expect(
+            0,
+            &[
+                "find",
+                "--where",
+                "state.category == 'refund'",
+                "--json",
+                "--column",
+                "state.category",
+            ],
+        )
+        .json();
+    assert_eq!(threads(&first), ["t1", "t2"], "the one that changed last first");
+    assert_eq!(
+        (&first["moments"][0]["nodes"], &first["moments"][0]["columns"]),
+        (&json!(["classify"]), &json!(["refund"]))
+    );
+    let passed = user
+        .expect(0, &["find", "--passed", "classify,review", "--json"])
+        .json();
+    assert_eq!(threads(&passed), ["t1"], "the other still asks");
+    let asking = user.expect(0, &["find", "--status", "asking", "--json"]).json();
+    assert_eq!(threads(&asking), ["t2"]);
+    let graph = example("counter");
+    let other = user.expect(0, &["find", word, "--graph", &graph]);
+    assert_eq!(other.out, "");
+    assert!(other.err.contains("Nothing found in 2 threads."), "{}", other.err);
+    let one = user.expect(0, &["find", "--limit", "1", "--json"]).json();
+    assert_eq!((threads(&one), &one["more"]), (vec!["t1"], &json!(true)));
+    let long_ago = user
+        .expect(0, &["find", word, "--until", "2020-01-01", "--json"])
+        .json();
+    assert_eq!(long_ago["moments"], json!([]));
+}
+
+#[test]
+fn a_probe_gives_a_line_for_each_visit() {
+    let user = User::new();
+    ran(&user);
+    let probed = user
+        .expect(
+            0,
+            &[
+                "probe",
+                "classify",
+                "[before.category is defined, state.category]",
+                "--json",
+            ],
+        )
+        .json();
+    let values: Vec<&Json> = probed["visits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|visit| &visit["value"])
+        .collect();
+    assert_eq!(values, [&json!([false, "refund"]); 2]);
+    let lines = user.expect(0, &["probe", "review", "writes.review.decision"]).out;
+    assert_eq!(
+        lines.lines().count(),
+        1,
+        "a visit that still asks is none: {lines}"
+    );
+    assert!(
+        lines.starts_with("t1  step ") && lines.trim_end().ends_with("\"approve\""),
+        "{lines}"
+    );
+    for (args, says) in [
+        (&["probe", "classify", "state."][..], "unexpected"),
+        (&["probe", "classify", "old"], "there is no `old` here"),
+        (&["find", "--where", "totl > 2"], "there is no `totl` here"),
+        (&["find", "x", "--since", "yesterday"], "is no time"),
+    ] {
+        let refused = user.expect(2, args);
+        assert!(refused.err.contains(says), "{args:?}: {}", refused.err);
+    }
+    let nothing = User::new().expect(0, &["find", "word"]);
+    assert!(
+        nothing.err.contains("Nothing found in 0 threads."),
+        "{}",
+        nothing.err
+    );
+}

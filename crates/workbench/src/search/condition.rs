@@ -1,0 +1,122 @@
+//! Expressions about a moment: over its state, the step that led to it and its run.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use superstep::{Name, Object, Value};
+use superstep_nodes::expression::{Expression, Scope};
+
+use super::past::Past;
+use crate::base::values;
+use crate::session;
+use crate::wire::{Evaluated, Problem};
+
+/// Steps at which expressions could not be evaluated.
+#[derive(Debug, Default)]
+pub(super) struct Unknown {
+    pub(super) count: u64,
+    pub(super) reason: Option<String>,
+}
+
+impl Unknown {
+    /// Counts a value that could not be evaluated.
+    pub(super) fn note_message(&mut self, message: Option<&str>) {
+        if let Some(message) = message {
+            self.count += 1;
+            self.reason.get_or_insert_with(|| message.to_owned());
+        }
+    }
+
+    /// Adds what another thread had.
+    pub(super) fn add(&mut self, other: Unknown) {
+        self.count += other.count;
+        self.reason = self.reason.take().or(other.reason);
+    }
+}
+
+/// An expression that uses only names that are there.
+#[derive(Clone, Debug)]
+pub(super) struct Condition {
+    expression: Arc<Expression>,
+    uses_task: bool,
+}
+
+/// The names of conditions and columns beside `state`.
+pub(super) const NAMES: &[&str] = &["task", "run"];
+
+impl Condition {
+    pub(super) fn compile(source: &str, place: &str, names: &[&str]) -> Result<Self, Problem> {
+        let expression = Expression::compile(source, place)
+            .map_err(|error| Problem::invalid(error.message.clone()).remedy(error.remedy))?;
+        let uses = &expression.uses().names;
+        let unknown: BTreeSet<&str> = (uses.iter().map(String::as_str))
+            .filter(|name| !names.contains(name))
+            .collect();
+        if let Some(name) = unknown.into_iter().next() {
+            let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            return Err(Problem::invalid(format!("{place}: there is no `{name}` here."))
+                .remedy(format!("Use `state` and {}.", known.join(", "))));
+        }
+        let uses_task = uses.contains("task");
+        Ok(Self {
+            expression: Arc::new(expression),
+            uses_task,
+        })
+    }
+
+    /// Is it true of a checkpoint? Of a step of several nodes, when it is true of one of them.
+    pub(super) fn holds(&self, past: &Past<'_>, place: usize, state: &Object, unknown: &mut Unknown) -> bool {
+        let scope = scope(past, place, state);
+        let ran = past.ran(place);
+        if !self.uses_task || ran.is_empty() {
+            let scope = scope.with("task", Value::Object(Object::new()));
+            return self.truth(&scope, unknown);
+        }
+        ran.into_iter()
+            .any(|node| self.truth(&scope.clone().with("task", task(node, 1)), unknown))
+    }
+
+    fn truth(&self, scope: &Scope, unknown: &mut Unknown) -> bool {
+        self.expression.truth(scope).unwrap_or_else(|error| {
+            unknown.note_message(Some(&error.message));
+            false
+        })
+    }
+
+    /// What it gives at a moment.
+    pub(super) fn value(&self, scope: &Scope) -> Evaluated {
+        match self.expression.eval(scope) {
+            Ok(value) => Evaluated {
+                value: Some(values::view(&value)),
+                message: None,
+            },
+            Err(error) => Evaluated {
+                value: None,
+                message: Some(error.message),
+            },
+        }
+    }
+
+    /// What it gives at a checkpoint, with the first of the nodes that led there.
+    pub(super) fn value_at(&self, past: &Past<'_>, place: usize, state: &Object) -> Evaluated {
+        let scope = scope(past, place, state);
+        let node = past.ran(place).into_iter().next();
+        let task = node.map_or_else(|| Value::Object(Object::new()), |node| task(node, 1));
+        self.value(&scope.with("task", task))
+    }
+}
+
+/// The task of a node, with how many of them one step had.
+pub(super) fn task(node: &Name, count: u32) -> Value {
+    superstep::json!({"node": &**node, "count": count})
+}
+
+/// `state` and `run` of a checkpoint.
+pub(super) fn scope(past: &Past<'_>, place: usize, state: &Object) -> Scope {
+    let head = &past.heads[place];
+    let run = superstep::json!({
+        "id": session::run_id(head).unwrap_or_default(),
+        "step": head.metadata.step,
+    });
+    Scope::new(&Value::Object(state.clone())).with("run", run)
+}

@@ -1,0 +1,403 @@
+//! A search over all threads, answer by answer.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use futures::StreamExt;
+use parking_lot::Mutex;
+use superstep::{Checkpointer, Graph, Object, ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
+use superstep_document::Document;
+use superstep_nodes::files::{LARGEST_GRAPH, read_text};
+
+use super::condition::Unknown;
+use super::find::{Query, Search};
+use super::index::path_of;
+use super::index::reader::{Page, Threads};
+use super::probe::Probe;
+use super::words::{Words, fold};
+use super::{Directory, Listed};
+use crate::base::values::initial;
+use crate::ledger::Ledger;
+use crate::session;
+use crate::threads::listing::{page_size, place, place_text};
+use crate::wire::{FindMoments, MomentsFound, NodeProbed, ProbeNode, Problem, RunStatus, SearchProgress};
+
+/// Time after which an answer is given with what was found by then.
+const ANSWER_AFTER: Duration = Duration::from_millis(200);
+/// Threads that are read at once.
+const READ: usize = 4;
+/// Moments of an answer when nobody says how many.
+const MOMENTS: usize = 100;
+
+/// Searches the threads of a database.
+#[derive(Clone, Debug)]
+pub struct Desk {
+    saver: Arc<dyn Checkpointer>,
+    directory: Arc<dyn Directory>,
+    /// Where the index of words is, if there is one.
+    index: Option<PathBuf>,
+}
+
+/// Which threads are read, and how many results are wanted.
+#[derive(Debug, Default)]
+pub(super) struct Frame<'a> {
+    /// The keys that the graph is known by; empty for every graph.
+    pub(super) graphs: &'a [String],
+    pub(super) status: Option<RunStatus>,
+    pub(super) since: Option<&'a str>,
+    pub(super) after: Option<&'a str>,
+    pub(super) limit: u32,
+    /// Words that the threads must have.
+    pub(super) words: Option<&'a Words>,
+}
+
+/// A thread that is read, with what reads it.
+#[derive(Clone, Debug)]
+pub(super) struct Reading {
+    pub(super) saver: Arc<dyn Checkpointer>,
+    pub(super) directory: Arc<dyn Directory>,
+    pub(super) summary: ThreadSummary,
+    pub(super) listed: Listed,
+}
+
+impl Desk {
+    /// Searches what `saver` keeps; `directory` says how its threads are listed.
+    pub fn new(saver: Arc<dyn Checkpointer>, directory: Arc<dyn Directory>) -> Self {
+        let index = None;
+        Self {
+            saver,
+            directory,
+            index,
+        }
+    }
+
+    /// Uses the index at a path; where there is none, every thread is read.
+    #[must_use]
+    pub(super) fn with_index(mut self, path: Option<PathBuf>) -> Self {
+        self.index = path;
+        self
+    }
+
+    /// Uses the index of a data folder for the database at `place`, when its app keeps one.
+    #[must_use]
+    pub fn with_index_of(self, data_dir: &Path, place: &str) -> Self {
+        self.with_index(Some(path_of(data_dir, place)))
+    }
+
+    /// Finds moments. `graphs` are the keys that the graph of the request is known by, in place of its own fields.
+    pub async fn find(&self, request: &FindMoments, graphs: &[String]) -> Result<MomentsFound, Problem> {
+        let query = Arc::new(Query::compile(request)?);
+        let frame = Frame {
+            graphs,
+            status: query.status,
+            since: query.since.as_deref(),
+            after: request.after.as_deref(),
+            limit: request.limit,
+            words: query.words.as_ref(),
+        };
+        let (moments, progress) = self
+            .walk(&frame, |reading| {
+                let query = query.clone();
+                async move {
+                    let mut unknown = Unknown::default();
+                    let search = Search {
+                        query: &query,
+                        saver: &*reading.saver,
+                        directory: &*reading.directory,
+                        summary: &reading.summary,
+                        listed: &reading.listed,
+                    };
+                    let found = search.run(&mut unknown).await?;
+                    Ok((found, unknown))
+                }
+            })
+            .await?;
+        Ok(MomentsFound { moments, progress })
+    }
+
+    /// Evaluates an expression at every visit of a node. `graphs` are as in [`find`](Self::find).
+    pub async fn probe(&self, request: &ProbeNode, graphs: &[String]) -> Result<NodeProbed, Problem> {
+        let probe = Arc::new(Probe::compile(request)?);
+        let frame = Frame {
+            graphs,
+            status: None,
+            since: probe.since.as_deref(),
+            after: request.after.as_deref(),
+            limit: request.limit,
+            words: None,
+        };
+        let (visits, progress) = self
+            .walk(&frame, |reading| {
+                let probe = probe.clone();
+                async move {
+                    let mut unknown = Unknown::default();
+                    let visits = probe.run(&reading, &mut unknown).await?;
+                    Ok((visits, unknown))
+                }
+            })
+            .await?;
+        Ok(NodeProbed { visits, progress })
+    }
+
+    /// Reads threads, the newest first, until there are enough results or it took long enough.
+    async fn walk<T, F>(
+        &self,
+        frame: &Frame<'_>,
+        read: impl Fn(Reading) -> F,
+    ) -> Result<(Vec<T>, SearchProgress), Problem>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<(Vec<T>, Unknown), Problem>> + Send + 'static,
+    {
+        let began = Instant::now();
+        let limit = page_size((frame.limit > 0).then_some(frame.limit), MOMENTS);
+        let mut after = frame.after.map(place).transpose()?;
+        let mut progress = SearchProgress::default();
+        let mut unknown = Unknown::default();
+        let threads = self.threads(frame).await?;
+        if after.is_none() {
+            let total = self.saver.count_threads(&ThreadQuery::default()).await?;
+            progress.total = Some(total);
+            progress.index = threads.state(total).await?;
+        }
+        let mut results = Vec::new();
+        loop {
+            let Page { threads: page, then } = threads.page(after.as_ref()).await?;
+            let listed = self.directory.listed(&page).await?;
+            let mut reads = futures::stream::iter(page.into_iter().zip(listed))
+                .map(|(summary, listed)| {
+                    let place = summary.place();
+                    let late = frame.since.is_some_and(|since| summary.head.ts.as_str() < since);
+                    let fits = !late && frame.fits(&summary, &listed);
+                    let reading = Reading {
+                        saver: self.saver.clone(),
+                        directory: self.directory.clone(),
+                        summary,
+                        listed,
+                    };
+                    let work = fits.then(|| tokio::spawn(read(reading)));
+                    async move { (place, late, joined(work).await) }
+                })
+                .buffered(READ);
+            while let Some((place, late, outcome)) = reads.next().await {
+                if late {
+                    // Those that follow are older still.
+                    return Ok((results, done(progress, unknown, None)));
+                }
+                progress.searched += 1;
+                if let Some((found, failed)) = outcome? {
+                    results.extend(found);
+                    unknown.add(failed);
+                }
+                after = Some(place);
+                if results.len() >= limit || began.elapsed() >= ANSWER_AFTER {
+                    return Ok((results, done(progress, unknown, after)));
+                }
+            }
+            if then.is_none() {
+                return Ok((results, done(progress, unknown, None)));
+            }
+            after = then;
+            if began.elapsed() >= ANSWER_AFTER {
+                return Ok((results, done(progress, unknown, after)));
+            }
+        }
+    }
+
+    /// The threads that may have results.
+    async fn threads(&self, frame: &Frame<'_>) -> Result<Threads, Problem> {
+        let query = ThreadQuery {
+            status: match frame.status {
+                Some(RunStatus::Done) => Some(ThreadStatus::Idle),
+                Some(RunStatus::Asking) => Some(ThreadStatus::Interrupted),
+                _ => None,
+            },
+            ..ThreadQuery::default()
+        };
+        let all = Threads::all(self.saver.clone(), query);
+        let (Some(words), Some(path)) = (frame.words, &self.index) else {
+            return Ok(all);
+        };
+        let titles = self.directory.titles().await?;
+        let titled = titles
+            .into_iter()
+            .filter(|(_, title)| words.present(&fold(title)).iter().all(|present| *present))
+            .map(|(thread, _)| thread);
+        Ok(all.with_index(path.clone(), words, titled.collect()).await)
+    }
+}
+
+impl Frame<'_> {
+    fn fits(&self, summary: &ThreadSummary, listed: &Listed) -> bool {
+        let path = session::graph_path(&summary.head);
+        let is_of = |key: &String| path == Some(key) || listed.graph_path.as_ref() == Some(key);
+        let of_graph = self.graphs.is_empty() || self.graphs.iter().any(is_of);
+        of_graph && self.status.is_none_or(|status| status == listed.status)
+    }
+}
+
+fn done(progress: SearchProgress, unknown: Unknown, next: Option<ThreadPlace>) -> SearchProgress {
+    SearchProgress {
+        next: next.as_ref().map(place_text),
+        unknown: unknown.count,
+        reason: unknown.reason,
+        ..progress
+    }
+}
+
+type Outcome<T> = Result<(Vec<T>, Unknown), Problem>;
+
+async fn joined<T>(
+    work: Option<tokio::task::JoinHandle<Outcome<T>>>,
+) -> Result<Option<(Vec<T>, Unknown)>, Problem> {
+    let Some(work) = work else { return Ok(None) };
+    let outcome = work.await.unwrap_or_else(|error| {
+        Err(Problem::new(
+            "internal",
+            format!("The search broke off: {error}."),
+        ))
+    });
+    outcome.map(Some)
+}
+
+/// Builds the graph of a thread.
+type BuildGraph = dyn Fn(&ThreadSummary) -> Option<Graph> + Send + Sync;
+
+/// The threads as a data folder knows them, for a host that has no workbench.
+pub struct Folder {
+    ledger: Option<Ledger>,
+    /// What the keys of a graph begin with, by its file.
+    initial: Mutex<HashMap<String, Object>>,
+    graphs: Box<BuildGraph>,
+}
+
+impl std::fmt::Debug for Folder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Folder")
+            .field("ledger", &self.ledger)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Folder {
+    /// Opens what the app's data folder knows, if there is one; `graphs` builds the graph of a thread.
+    pub fn open(
+        data_dir: Option<&Path>,
+        graphs: impl Fn(&ThreadSummary) -> Option<Graph> + Send + Sync + 'static,
+    ) -> Result<Self, Problem> {
+        let path = data_dir
+            .map(|dir| dir.join("workbench.db"))
+            .filter(|path| path.exists());
+        Ok(Self {
+            ledger: path.map(|path| Ledger::open(&path)).transpose()?,
+            initial: Mutex::default(),
+            graphs: Box::new(graphs),
+        })
+    }
+}
+
+#[async_trait]
+impl Directory for Folder {
+    async fn listed(&self, threads: &[ThreadSummary]) -> Result<Vec<Listed>, Problem> {
+        let ids: Vec<&str> = threads.iter().map(|thread| thread.thread.as_str()).collect();
+        let rows = match &self.ledger {
+            Some(ledger) => ledger.threads(&ids)?,
+            None => Default::default(),
+        };
+        let listed = threads.iter().map(|thread| {
+            let (row, head) = (rows.get(thread.thread.as_str()), &thread.head);
+            let path = session::graph_path(head).filter(|path| !path.starts_with("draft-"));
+            Listed {
+                title: row.map_or_else(|| thread.thread.to_string(), |row| row.title.clone()),
+                graph_name: session::graph_name(head).unwrap_or_default().to_owned(),
+                graph_path: path.map(str::to_owned),
+                status: match thread.status() {
+                    ThreadStatus::Idle => RunStatus::Done,
+                    ThreadStatus::Interrupted => RunStatus::Asking,
+                    ThreadStatus::Error => RunStatus::Failed,
+                    ThreadStatus::Pending => RunStatus::Paused,
+                },
+            }
+        });
+        Ok(listed.collect())
+    }
+
+    async fn titles(&self) -> Result<Vec<(String, String)>, Problem> {
+        self.ledger
+            .as_ref()
+            .map_or_else(|| Ok(Vec::new()), Ledger::titles)
+    }
+
+    async fn initial(&self, thread: &ThreadSummary) -> Object {
+        let Some(path) = session::graph_path(&thread.head) else {
+            return Object::new();
+        };
+        let mut known = self.initial.lock();
+        let read = || {
+            let text = read_text(Path::new(path), LARGEST_GRAPH).ok()?;
+            Some(initial(&Document::parse(&text).0))
+        };
+        let initial = known.entry(path.to_owned());
+        initial.or_insert_with(|| read().unwrap_or_default()).clone()
+    }
+
+    async fn graph(&self, thread: &ThreadSummary) -> Option<Graph> {
+        (self.graphs)(thread)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use superstep::{
+        BinaryOp, ChannelSpec, Input, MemorySaver, NodeContext, NodeOutput, RunConfig, START, StateGraph,
+        Value,
+    };
+
+    use super::*;
+
+    /// A folder that nobody made.
+    fn folder(graph: Option<Graph>) -> Arc<Folder> {
+        Arc::new(Folder::open(None, move |_| graph.clone()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn keys_that_are_stored_as_deltas_are_read_through_the_graph() {
+        let saver = Arc::new(MemorySaver::new());
+        let says = |text: &'static str| {
+            move |_: NodeContext, _: Value| async move {
+                Ok(NodeOutput::update([("log", superstep::json!([text]))]))
+            }
+        };
+        let graph = StateGraph::new()
+            .channel("log", ChannelSpec::delta(BinaryOp::Append, 50))
+            .node("a", says("alpha"))
+            .node("b", says("beta"))
+            .edge(START, "a")
+            .edge("a", "b")
+            .compile()
+            .unwrap()
+            .with_checkpointer(saver.clone());
+        let input = Input::value(superstep::json!({"log": ["begun"]}));
+        graph.invoke(input, RunConfig::on("t")).await.unwrap();
+        let request = FindMoments {
+            words: Some("beta".to_owned()),
+            ..FindMoments::default()
+        };
+        let found = Desk::new(saver.clone(), folder(Some(graph)))
+            .find(&request, &[])
+            .await
+            .unwrap();
+        let places: Vec<_> = found
+            .moments
+            .iter()
+            .map(|moment| (moment.step, moment.pointer.as_deref()))
+            .collect();
+        assert_eq!(places, [(2, Some("/log/2"))]);
+        // Without its graph the thread is searched in what is stored of it.
+        Desk::new(saver, folder(None)).find(&request, &[]).await.unwrap();
+    }
+}

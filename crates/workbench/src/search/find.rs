@@ -1,0 +1,317 @@
+//! What a query finds in one thread.
+
+use std::collections::{HashMap, VecDeque};
+
+use superstep::{CheckpointHead, Checkpointer, Object, ThreadSummary};
+
+use super::condition::{Condition, NAMES, Unknown};
+use super::past::{Past, Read};
+use super::texts::{self, Text};
+use super::words::{Words, fold};
+use super::{Directory, Listed};
+use crate::wire::{FindMoments, MomentFound, MomentReason, Problem, RunStatus, SnippetPart};
+
+/// Moments of one thread that are listed.
+const MOST: usize = 20;
+/// Columns of an answer.
+const COLUMNS: usize = 20;
+
+/// A query whose expressions are compiled.
+#[derive(Clone, Debug)]
+pub(super) struct Query {
+    pub(super) words: Option<Words>,
+    first_where: Option<Condition>,
+    at_end: Option<Condition>,
+    passed: Vec<String>,
+    pub(super) status: Option<RunStatus>,
+    pub(super) since: Option<String>,
+    until: Option<String>,
+    columns: Vec<Condition>,
+}
+
+/// A text without spaces around, if there is any.
+fn given(text: Option<&String>) -> Option<&str> {
+    text.map(|text| text.trim()).filter(|text| !text.is_empty())
+}
+
+impl Query {
+    pub(super) fn compile(request: &FindMoments) -> Result<Self, Problem> {
+        let condition = |source: Option<&String>, place: &str| {
+            let source = given(source);
+            source
+                .map(|source| Condition::compile(source, place, NAMES))
+                .transpose()
+        };
+        if request.columns.len() > COLUMNS {
+            return Err(Problem::invalid(format!(
+                "A search has at most {COLUMNS} columns."
+            )));
+        }
+        let columns = request
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(place, source)| Condition::compile(source, &format!("Column {}", place + 1), NAMES));
+        let mut passed: Vec<String> = request.passed.iter().map(|node| node.trim().to_owned()).collect();
+        passed.retain(|node| !node.is_empty());
+        Ok(Self {
+            words: given(request.words.as_ref()).and_then(Words::read),
+            first_where: condition(request.first_where.as_ref(), "First where")?,
+            at_end: condition(request.at_end.as_ref(), "At the end")?,
+            passed,
+            status: request.status,
+            since: given(request.since.as_ref()).map(str::to_owned),
+            until: given(request.until.as_ref()).map(str::to_owned),
+            columns: columns.collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn is_in_time(&self, head: &CheckpointHead) -> bool {
+        let since = self.since.as_ref().is_none_or(|since| head.ts >= *since);
+        since && self.until.as_ref().is_none_or(|until| head.ts < *until)
+    }
+
+    /// Are states to be read? Otherwise the checkpoints without their values say everything.
+    fn reads_states(&self) -> bool {
+        let expressions = self.first_where.is_some() || self.at_end.is_some() || !self.columns.is_empty();
+        expressions || self.words.is_some()
+    }
+}
+
+/// A moment before it is written out.
+#[derive(Debug)]
+struct Hit {
+    place: usize,
+    reason: MomentReason,
+    pointer: Option<String>,
+    snippet: Vec<SnippetPart>,
+    state: Object,
+}
+
+impl Hit {
+    fn at(place: usize, reason: MomentReason, state: Object) -> Self {
+        Self {
+            place,
+            reason,
+            pointer: None,
+            snippet: Vec::new(),
+            state,
+        }
+    }
+}
+
+/// The words that a step wrote: the text that has the most of them, when the step has them all.
+struct Matched<'q> {
+    words: &'q Words,
+    present: Vec<bool>,
+    /// How many of the words it has, and the text.
+    best: Option<(usize, Hit, String)>,
+}
+
+impl<'q> Matched<'q> {
+    fn of(words: &'q Words) -> Self {
+        Self {
+            words,
+            present: vec![false; words.count()],
+            best: None,
+        }
+    }
+
+    fn see(&mut self, text: &Text<'_>) {
+        let present = self.words.present(&fold(&text.text));
+        let count = present.iter().filter(|present| **present).count();
+        if count == 0 {
+            return;
+        }
+        for (all, here) in self.present.iter_mut().zip(present) {
+            *all |= here;
+        }
+        if self.best.as_ref().is_none_or(|(best, ..)| count > *best) {
+            let hit = Hit {
+                pointer: (text.reason == MomentReason::State).then(|| text.pointer.to_owned()),
+                ..Hit::at(0, text.reason, Object::new())
+            };
+            self.best = Some((count, hit, text.text.clone().into_owned()));
+        }
+    }
+
+    /// The hit, when all words are there.
+    fn hit(self, place: usize, state: &Object) -> Option<Hit> {
+        let (_, hit, text) = self
+            .best
+            .filter(|_| self.present.iter().all(|present| *present))?;
+        Some(Hit {
+            place,
+            snippet: self.words.snippet(&text),
+            state: state.clone(),
+            ..hit
+        })
+    }
+}
+
+/// What is known of a thread while it is read.
+#[derive(Debug, Default)]
+struct Found {
+    /// The newest hits of the words, the oldest first.
+    hits: VecDeque<Hit>,
+    /// Older ones that are not listed.
+    older: u32,
+    /// Where the condition held first.
+    first: Option<usize>,
+    ends_so: bool,
+    /// States that a moment without words may need for its columns.
+    kept: HashMap<usize, Object>,
+}
+
+/// One thread of a search.
+pub(super) struct Search<'a> {
+    pub(super) query: &'a Query,
+    pub(super) saver: &'a dyn Checkpointer,
+    pub(super) directory: &'a dyn Directory,
+    pub(super) summary: &'a ThreadSummary,
+    pub(super) listed: &'a Listed,
+}
+
+impl Search<'_> {
+    /// The moments that fit, the newest first.
+    pub(super) async fn run(&self, unknown: &mut Unknown) -> Result<Vec<MomentFound>, Problem> {
+        let query = self.query;
+        let mut past = Past::read(self.saver, self.directory, self.summary, query.reads_states()).await?;
+        let Some(last) = past.heads.len().checked_sub(1) else {
+            return Ok(Vec::new());
+        };
+        let passed = past.passed(&query.passed, |head| query.is_in_time(head));
+        if !query.passed.is_empty() && passed.is_none() {
+            return Ok(Vec::new());
+        }
+        let mut found = Found::default();
+        if query.reads_states() {
+            self.look(&mut past, passed.unwrap_or(last), &mut found, unknown)
+                .await?;
+        }
+        if (query.first_where.is_some() && found.first.is_none())
+            || (query.at_end.is_some() && !found.ends_so)
+        {
+            return Ok(Vec::new());
+        }
+        let moment = |place: usize, reason: MomentReason| {
+            let state = found.kept.get(&place).cloned().unwrap_or_default();
+            Hit::at(place, reason, state)
+        };
+        let mut hits: Vec<Hit> = Vec::new();
+        if let Some(words) = &query.words {
+            let in_title = words.present(&fold(&self.listed.title));
+            if in_title.iter().all(|present| *present) && query.is_in_time(&past.heads[last]) {
+                hits.push(Hit {
+                    snippet: words.snippet(&self.listed.title),
+                    ..moment(last, MomentReason::Title)
+                });
+            }
+            hits.extend(found.hits.into_iter().rev());
+        } else if let Some(first) = found.first {
+            hits.push(moment(first, MomentReason::Condition));
+        } else if let Some(passed) = passed {
+            hits.push(moment(passed, MomentReason::Passed));
+        } else if query.is_in_time(&past.heads[last]) {
+            hits.push(moment(last, MomentReason::Thread));
+        }
+        let mut moments: Vec<MomentFound> = hits.into_iter().map(|hit| self.moment(&past, hit)).collect();
+        if let Some(oldest) = moments.last_mut() {
+            oldest.more = found.older;
+        }
+        Ok(moments)
+    }
+
+    /// Reads the states; `passed` is the moment of a search without words and without a condition.
+    async fn look(
+        &self,
+        past: &mut Past<'_>,
+        passed: usize,
+        found: &mut Found,
+        unknown: &mut Unknown,
+    ) -> Result<(), Problem> {
+        let query = self.query;
+        let last = past.heads.len() - 1;
+        let all = query.words.is_some() || query.first_where.is_some();
+        let mut from = if all { 0 } else { passed };
+        // What the chunk before had: parents are most often there.
+        let mut before: HashMap<usize, Object> = HashMap::new();
+        while from <= last {
+            let read = past.chunk(from, self.directory).await?;
+            let mut states: HashMap<usize, Object> = HashMap::with_capacity(read.len());
+            for checkpoint in read {
+                let Read { place, state, writes } = &checkpoint;
+                let in_time = query.is_in_time(&past.heads[*place]);
+                if let Some(words) = query.words.as_ref().filter(|_| in_time) {
+                    let parent = past.parent(*place);
+                    let near = parent.and_then(|parent| states.get(&parent).or_else(|| before.get(&parent)));
+                    let old = match (near, parent) {
+                        (Some(near), _) => Some(near.clone()),
+                        (None, Some(parent)) => past.state(parent, self.directory).await?,
+                        (None, None) => None,
+                    };
+                    let old = old.unwrap_or_else(|| past.initial.clone());
+                    let mut matched = Matched::of(words);
+                    texts::written(&old, state, &mut |text| matched.see(&text));
+                    texts::of_tasks(writes, &mut |text| matched.see(&text));
+                    if let Some(hit) = matched.hit(*place, state) {
+                        found.hits.push_back(hit);
+                        if found.hits.len() > MOST {
+                            found.hits.pop_front();
+                            found.older += 1;
+                        }
+                    }
+                }
+                if let Some(condition) = query
+                    .first_where
+                    .as_ref()
+                    .filter(|_| found.first.is_none() && in_time)
+                    && condition.holds(past, *place, state, unknown)
+                {
+                    found.first = Some(*place);
+                    found.kept.insert(*place, state.clone());
+                }
+                if *place == last {
+                    let holds = |condition: &Condition| condition.holds(past, last, state, unknown);
+                    found.ends_so = query.at_end.as_ref().is_some_and(holds);
+                }
+                if *place == last || *place == passed {
+                    found.kept.insert(*place, state.clone());
+                }
+                states.insert(*place, checkpoint.state);
+            }
+            before = states;
+            let done = found.first.is_some() && query.words.is_none();
+            from = match done && from < last {
+                // What is between says nothing more.
+                true if query.at_end.is_some() => last.max(past.next(from)),
+                true => return Ok(()),
+                false => past.next(from),
+            };
+        }
+        Ok(())
+    }
+
+    fn moment(&self, past: &Past<'_>, hit: Hit) -> MomentFound {
+        let head = &past.heads[hit.place];
+        let columns = self.query.columns.iter();
+        MomentFound {
+            thread_id: self.summary.thread.to_string(),
+            title: self.listed.title.clone(),
+            graph_name: self.listed.graph_name.clone(),
+            graph_path: self.listed.graph_path.clone(),
+            status: self.listed.status,
+            checkpoint_id: head.id.to_string(),
+            step: i32::try_from(head.metadata.step).unwrap_or(i32::MAX),
+            at: head.ts.clone(),
+            reason: hit.reason,
+            nodes: past.ran(hit.place).into_iter().map(ToString::to_string).collect(),
+            pointer: hit.pointer,
+            snippet: hit.snippet,
+            columns: columns
+                .map(|column| column.value_at(past, hit.place, &hit.state))
+                .collect(),
+            more: 0,
+        }
+    }
+}

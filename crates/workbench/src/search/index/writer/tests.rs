@@ -1,0 +1,186 @@
+//! What the index leaves out and forgets, and that a search finds the same with it.
+
+use superstep::{
+    ChannelSpec, Input, MemorySaver, NodeContext, NodeOutput, RunConfig, START, StateGraph, Value,
+};
+
+use super::super::super::words::Words;
+use super::super::super::{Desk, Folder};
+use super::super::reader::Threads;
+use super::*;
+use crate::wire::FindMoments;
+
+struct Trial {
+    dir: tempfile::TempDir,
+    saver: Arc<MemorySaver>,
+    folder: Arc<Folder>,
+}
+
+impl Trial {
+    fn new() -> Self {
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+            saver: Arc::default(),
+            folder: Arc::new(Folder::open(None, |_| None).unwrap()),
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.path().join("index.db")
+    }
+
+    /// Runs a thread that writes a text.
+    async fn says(&self, thread: &str, text: &str) {
+        let node = |_: NodeContext, state: Value| async move {
+            Ok(NodeOutput::update([(
+                "said",
+                state.get("text").cloned().unwrap_or_default(),
+            )]))
+        };
+        let graph = StateGraph::new()
+            .channel("text", ChannelSpec::last_value())
+            .channel("said", ChannelSpec::last_value())
+            .node("say", node)
+            .edge(START, "say")
+            .compile()
+            .unwrap()
+            .with_checkpointer(self.saver.clone());
+        let input = Input::value(superstep::json!({"text": text}));
+        graph.invoke(input, RunConfig::on(thread)).await.unwrap();
+    }
+
+    fn writer(&self) -> Writer {
+        Writer::open(&self.path()).unwrap().expect("nobody else writes")
+    }
+
+    async fn catch_up(&self, writer: &mut Writer, removed: bool) {
+        while writer.more(&*self.saver, &*self.folder, removed).await.unwrap() {}
+        writer.more(&*self.saver, &*self.folder, removed).await.unwrap();
+    }
+
+    async fn find(&self, words: &str, index: bool) -> Vec<String> {
+        let mut desk = Desk::new(self.saver.clone(), self.folder.clone());
+        if index {
+            desk = desk.with_index(Some(self.path()));
+        }
+        let mut request = FindMoments {
+            words: Some(words.to_owned()),
+            limit: 3,
+            ..FindMoments::default()
+        };
+        let mut found = Vec::new();
+        loop {
+            let answer = desk.find(&request, &[]).await.unwrap();
+            found.extend(
+                answer
+                    .moments
+                    .into_iter()
+                    .map(|moment| format!("{} {}", moment.thread_id, moment.step)),
+            );
+            request.after = answer.progress.next;
+            if request.after.is_none() {
+                return found;
+            }
+        }
+    }
+
+    /// The threads that the index does not leave out.
+    async fn candidates(&self, words: &str) -> usize {
+        let words = Words::read(words).unwrap();
+        let threads = Threads::all(self.saver.clone(), ThreadQuery::default());
+        let threads = threads.with_index(self.path(), &words, Vec::new()).await;
+        let (mut after, mut count) = (None, 0);
+        loop {
+            let page = threads.page(after.as_ref()).await.unwrap();
+            count += page.threads.len();
+            after = page.then;
+            if after.is_none() {
+                return count;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_search_finds_the_same_with_an_index_at_any_time() {
+    let trial = Trial::new();
+    for n in 0..(BATCH * 2 + 7) {
+        let word = if n % 5 == 0 { "marmot" } else { "otter" };
+        trial
+            .says(&format!("t{n}"), &format!("A {word} sleeps {n}"))
+            .await;
+    }
+    let mut writer = trial.writer();
+    for step in 0..5 {
+        let more = writer.more(&*trial.saver, &*trial.folder, false).await.unwrap();
+        assert_eq!(more, step < 3, "two batches, the rest, and nothing more: {step}");
+        trial.says(&format!("late{step}"), "A late marmot").await;
+        for words in ["marmot", "otter 13", "sleep", "late", "nothing"] {
+            assert_eq!(
+                trial.find(words, true).await,
+                trial.find(words, false).await,
+                "{words} at {step}"
+            );
+        }
+    }
+    trial.catch_up(&mut writer, false).await;
+    assert_eq!(
+        trial.candidates("nothing").await,
+        0,
+        "the index leaves out what does not have the words"
+    );
+    assert_eq!(trial.candidates("late").await, 5);
+    // A thread that grew is found by what it had and by what came.
+    trial.says("t1", "It dreams of the sea").await;
+    trial.catch_up(&mut writer, false).await;
+    for words in ["otter", "dreams sea"] {
+        assert!(
+            trial
+                .find(words, true)
+                .await
+                .iter()
+                .any(|found| found.starts_with("t1 ")),
+            "{words}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_deleted_is_forgotten_and_damage_is_repaired() {
+    let trial = Trial::new();
+    trial.says("keeps", "a public word").await;
+    trial.says("goes", "the confidential codename").await;
+    let mut writer = trial.writer();
+    trial.catch_up(&mut writer, false).await;
+    let vocabulary = |writer: &Writer| writer.file.as_ref().unwrap().vocabulary();
+    assert!(vocabulary(&writer).contains(&"codename".to_owned()));
+    trial.saver.delete_thread(&"goes".into()).await.unwrap();
+    assert!(
+        trial.find("codename", true).await.is_empty(),
+        "what is gone is not found"
+    );
+    drop(writer);
+    let mut writer = trial.writer();
+    trial.catch_up(&mut writer, true).await;
+    let words = vocabulary(&writer);
+    assert!(
+        words.contains(&"public".to_owned()) && !words.contains(&"codename".to_owned()),
+        "{words:?}"
+    );
+
+    assert!(
+        Writer::open(&trial.path()).unwrap().is_none(),
+        "one program writes"
+    );
+    drop(writer);
+    fs::write(trial.path(), b"this is no database").unwrap();
+    assert_eq!(
+        trial.find("public", true).await.len(),
+        2,
+        "without an index all threads are read"
+    );
+    let mut writer = trial.writer();
+    trial.catch_up(&mut writer, false).await;
+    assert_eq!(trial.candidates("nothing").await, 0, "it was made again");
+    assert_eq!(trial.find("public", true).await.len(), 2);
+}

@@ -1,0 +1,52 @@
+//! The query desk: which threads contain these words, where did this expression become true for the first time, which went
+//! through these nodes, and what was this expression at every visit of a node.
+//!
+//! Every backend is searched in the same way, thread by thread, the newest first, through the traits of the engine. An
+//! answer comes after a fraction of a second with what was found by then and the place to go on from, so that progress and
+//! stopping need nothing of their own. Hosts say how their threads are listed ([`Directory`]); nothing here knows which.
+
+mod commands;
+mod condition;
+mod desk;
+mod find;
+mod index;
+mod past;
+mod probe;
+mod texts;
+mod words;
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+use superstep::{Graph, Object, ThreadSummary};
+
+pub use desk::{Desk, Folder};
+pub(crate) use index::{Indexing, watch};
+
+use crate::wire::{Problem, RunStatus};
+
+/// A thread as lists show it.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// Title.
+    pub title: String,
+    /// Name of its graph; empty when it is not known.
+    pub graph_name: String,
+    /// File of its graph; `None` for a draft.
+    pub graph_path: Option<String>,
+    /// How it stands.
+    pub status: RunStatus,
+}
+
+/// What a host knows of threads beside their checkpoints.
+#[async_trait]
+pub trait Directory: Debug + Send + Sync {
+    /// These threads as lists show them, in their order.
+    async fn listed(&self, threads: &[ThreadSummary]) -> Result<Vec<Listed>, Problem>;
+    /// The titles of all threads that have one, by thread.
+    async fn titles(&self) -> Result<Vec<(String, String)>, Problem>;
+    /// What the state keys of a thread's graph begin with; nothing when the graph is gone.
+    async fn initial(&self, thread: &ThreadSummary) -> Object;
+    /// The graph of a thread over its storage, which shows values that are stored as deltas; `None` when it is gone.
+    async fn graph(&self, thread: &ThreadSummary) -> Option<Graph>;
+}

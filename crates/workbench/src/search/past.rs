@@ -1,0 +1,221 @@
+//! The checkpoints of one thread, the oldest first, read in chunks so that a long thread takes little memory. Only those of
+//! the outermost graph: what a nested graph does is seen in what it gives back.
+
+use std::collections::{BTreeSet, HashMap};
+
+use superstep::inspect::has_deltas;
+use superstep::{
+    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Graph, ListQuery, Name, Object,
+    PendingWrite, Source, StorageError, ThreadSummary, Value,
+};
+
+use super::Directory;
+use crate::threads::is_state_key;
+use crate::wire::Problem;
+
+/// Checkpoints that are read at once.
+const CHUNK: usize = 256;
+
+/// A checkpoint with its state.
+#[derive(Debug)]
+pub(super) struct Read {
+    /// Its place among the heads.
+    pub(super) place: usize,
+    pub(super) state: Object,
+    /// What its tasks wrote.
+    pub(super) writes: Vec<PendingWrite>,
+}
+
+/// What happened on a thread.
+#[derive(Debug)]
+pub(super) struct Past<'a> {
+    saver: &'a dyn Checkpointer,
+    summary: &'a ThreadSummary,
+    /// The oldest first.
+    pub(super) heads: Vec<CheckpointHead>,
+    places: HashMap<CheckpointId, usize>,
+    /// Everything of a short thread, which was read at once.
+    whole: Option<Vec<CheckpointTuple>>,
+    graph: Option<Graph>,
+    /// What the state keys begin with.
+    pub(super) initial: Object,
+}
+
+fn query(summary: &ThreadSummary) -> ListQuery {
+    ListQuery {
+        thread: Some(summary.thread.clone()),
+        ns: Some("".into()),
+        ..ListQuery::default()
+    }
+}
+
+/// The state keys of a checkpoint; those that nothing was written to have what they begin with.
+fn state(initial: &Object, tuple: &CheckpointTuple) -> Object {
+    let values = tuple.checkpoint.channel_values.iter();
+    let mut state = initial.clone();
+    for (name, value) in values.filter(|(name, _)| is_state_key(name)) {
+        state.insert(name.clone(), value.clone());
+    }
+    state
+}
+
+impl<'a> Past<'a> {
+    /// Reads which checkpoints there are; with `states`, those of a short thread as well.
+    pub(super) async fn read(
+        saver: &'a dyn Checkpointer,
+        directory: &dyn Directory,
+        summary: &'a ThreadSummary,
+        states: bool,
+    ) -> Result<Self, StorageError> {
+        let initial = match states {
+            true => directory.initial(summary).await,
+            false => Object::new(),
+        };
+        let whole = match states && summary.checkpoints as usize <= CHUNK {
+            true => Some(saver.list(&query(summary)).await?),
+            false => None,
+        };
+        let mut heads = match &whole {
+            Some(tuples) => tuples.iter().cloned().map(CheckpointTuple::into_head).collect(),
+            None => saver.heads(&query(summary)).await?,
+        };
+        heads.sort_by(|a, b| a.id.cmp(&b.id));
+        let places = (heads.iter().enumerate())
+            .map(|(place, head)| (head.id.clone(), place))
+            .collect();
+        Ok(Self {
+            saver,
+            summary,
+            heads,
+            places,
+            whole,
+            graph: None,
+            initial,
+        })
+    }
+
+    /// The checkpoint before one, if it is still stored.
+    pub(super) fn parent(&self, place: usize) -> Option<usize> {
+        let parent = self.heads.get(place)?.parent.as_ref()?;
+        self.places.get(parent).copied()
+    }
+
+    /// The nodes that ran in the step which led to a checkpoint.
+    pub(super) fn ran(&self, place: usize) -> BTreeSet<&Name> {
+        let head = self
+            .heads
+            .get(place)
+            .filter(|head| head.metadata.source == Source::Loop);
+        let parent = head.and_then(|_| self.parent(place));
+        parent.map_or_else(BTreeSet::new, |parent| self.heads[parent].next.iter().collect())
+    }
+
+    /// The first step in which the last of these nodes ran, when each ran in a later step of the same branch than the one
+    /// before.
+    pub(super) fn passed(
+        &self,
+        nodes: &[String],
+        in_time: impl Fn(&CheckpointHead) -> bool,
+    ) -> Option<usize> {
+        let mut reached: Vec<usize> = Vec::with_capacity(self.heads.len());
+        let mut found = None;
+        for (place, head) in self.heads.iter().enumerate() {
+            let before = self.parent(place).map_or(0, |parent| reached[parent]);
+            let advances =
+                (nodes.get(before)).is_some_and(|node| self.ran(place).iter().any(|ran| ***ran == **node));
+            let now = before + usize::from(advances);
+            if found.is_none() && advances && now == nodes.len() && in_time(head) {
+                found = Some(place);
+            }
+            reached.push(now);
+        }
+        found
+    }
+
+    /// Reads the states of the checkpoints from this place on: some of them, and with the last of them all.
+    pub(super) async fn chunk(
+        &mut self,
+        from: usize,
+        directory: &dyn Directory,
+    ) -> Result<Vec<Read>, Problem> {
+        let end = self.next(from);
+        let query = ListQuery {
+            before: self.heads.get(end).map(|next| next.id.clone()),
+            // While a run goes on, there may be newer ones by now.
+            limit: Some(end - from + 8),
+            ..query(self.summary)
+        };
+        let tuples = match self.whole.take() {
+            Some(tuples) => tuples,
+            None => self.saver.list(&query).await?,
+        };
+        let rebuilt = self.rebuilt(&tuples, &query, directory).await?;
+        let read = tuples.into_iter().filter_map(|tuple| {
+            let place = *self.places.get(&tuple.checkpoint.id)?;
+            let state = match rebuilt.get(&tuple.checkpoint.id) {
+                Some(state) => state.clone(),
+                None => state(&self.initial, &tuple),
+            };
+            (from..end).contains(&place).then_some(Read {
+                place,
+                state,
+                writes: tuple.pending_writes,
+            })
+        });
+        let mut read: Vec<Read> = read.collect();
+        read.sort_by_key(|read| read.place);
+        Ok(read)
+    }
+
+    /// The first place of the chunk after the one from this place on.
+    pub(super) fn next(&self, from: usize) -> usize {
+        self.heads.len().min(from + CHUNK)
+    }
+
+    /// The state of one checkpoint.
+    pub(super) async fn state(
+        &mut self,
+        place: usize,
+        directory: &dyn Directory,
+    ) -> Result<Option<Object>, Problem> {
+        let query = ListQuery {
+            id: Some(self.heads[place].id.clone()),
+            ..query(self.summary)
+        };
+        let tuples = self.saver.list(&query).await?;
+        let mut rebuilt = self.rebuilt(&tuples, &query, directory).await?;
+        let found = tuples.first();
+        Ok(found.map(|tuple| {
+            rebuilt
+                .remove(&tuple.checkpoint.id)
+                .unwrap_or_else(|| state(&self.initial, tuple))
+        }))
+    }
+
+    /// The states of checkpoints that only the graph can show: keys that are stored as deltas. Nothing where there is no
+    /// such key, or no graph any more.
+    async fn rebuilt(
+        &mut self,
+        tuples: &[CheckpointTuple],
+        query: &ListQuery,
+        directory: &dyn Directory,
+    ) -> Result<HashMap<CheckpointId, Object>, Problem> {
+        if !tuples.iter().any(|tuple| has_deltas(&tuple.checkpoint)) {
+            return Ok(HashMap::new());
+        }
+        if self.graph.is_none() {
+            self.graph = directory.graph(self.summary).await;
+        }
+        let Some(graph) = &self.graph else {
+            return Ok(HashMap::new());
+        };
+        let snapshots = graph.get_state_history(&self.summary.thread, query).await?;
+        let states = snapshots
+            .into_iter()
+            .filter_map(|snapshot| match snapshot.values {
+                Value::Object(state) => Some((snapshot.checkpoint?.id, state)),
+                _ => None,
+            });
+        Ok(states.collect())
+    }
+}

@@ -1,0 +1,223 @@
+/** Finds moments in all threads: words, conditions, and a table of what fits. Opening one moves the cursor there. */
+import { Search, SearchX, Square } from "lucide-react";
+import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
+import { create } from "zustand";
+import { Button } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import { EmptyState } from "../../components/EmptyState";
+import { Spinner } from "../../components/Spinner";
+import { TextField } from "../../components/TextField";
+import { openMoment } from "../../debugger/run/open-moment";
+import { ProblemNote } from "../../debugger/run/ProblemNote";
+import { count, when } from "../../debugger/parts/format";
+import { useNow } from "../../debugger/parts/useNow";
+import { hintClass } from "../../components/recipes";
+import type { IndexState } from "../../ipc/bindings/IndexState";
+import type { MomentFound } from "../../ipc/bindings/MomentFound";
+import { queryIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { registerCommands } from "../../state/commands";
+import { useSession } from "../../state/session";
+import { Conditions } from "./Conditions";
+import { EMPTY, requestOf, type Query } from "./query";
+import { Results } from "./Results";
+import { startSearch, stopSearch, useSearch } from "./search";
+
+/** A query that is being written is sent when it rests so long. */
+const REST_MS = 250;
+
+const useDialog = create<{ open: boolean; query: Query; asked: string | null }>(() => ({
+  open: false,
+  query: EMPTY,
+  asked: null,
+}));
+
+export function QueryDialog() {
+  const open = useDialog((dialog) => dialog.open);
+  useEffect(
+    () =>
+      registerCommands([
+        {
+          id: "query.open",
+          title: t("query.open"),
+          group: t("shell.group.debug"),
+          run: () => useDialog.setState({ open: true }),
+        },
+      ]),
+    [],
+  );
+  const close = () => {
+    stopSearch();
+    useDialog.setState({ open: false });
+  };
+  return open ? <Desk onClose={close} /> : null;
+}
+
+function Desk({ onClose }: { onClose(): void }) {
+  const query = useDialog((dialog) => dialog.query);
+  const asked = useDialog((dialog) => dialog.asked);
+  const graphId = useSession((session) => session.graphId);
+  const search = useSearch();
+  const [chosen, setChosen] = useState(search.moments.length > 0 ? 0 : -1);
+  const field = useRef<HTMLInputElement>(null);
+  const list = useId();
+
+  // What is asked for, as text: the time "since" counts from is the moment of asking.
+  const wanted = JSON.stringify(requestOf(query, graphId, 0));
+  const ask = () => {
+    useDialog.setState({ asked: wanted });
+    setChosen(-1);
+    void startSearch(requestOf(query, graphId, Date.now()));
+  };
+  const askRef = useRef(ask);
+  useEffect(() => {
+    askRef.current = ask;
+  });
+  useEffect(() => {
+    if (wanted === asked) return;
+    const timer = setTimeout(() => askRef.current(), REST_MS);
+    return () => clearTimeout(timer);
+  }, [wanted, asked]);
+
+  const { moments, state } = search;
+  const at = Math.min(chosen, moments.length - 1);
+  const openAt = (moment: MomentFound | undefined) => {
+    if (!moment) return;
+    onClose();
+    void openMoment({ threadId: moment.threadId, checkpointId: moment.checkpointId });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    const page = 10;
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page }[event.key];
+    if (to !== undefined) {
+      setChosen(Math.max(0, Math.min(moments.length - 1, to)));
+      event.preventDefault();
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      if (wanted !== asked) ask();
+      else openAt(moments[Math.max(0, at)]);
+    }
+  };
+  const columns = query.conditions.flatMap(({ kind, value }) =>
+    kind === "column" && value.trim() !== "" ? [value.trim()] : [],
+  );
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t("query.title")}
+      size="large"
+      initialFocus={field}
+      data-testid={queryIds.dialog}
+    >
+      <div className="flex h-[min(620px,calc(100vh-130px))] min-h-0 flex-col gap-2">
+        <TextField
+          ref={field}
+          type="search"
+          role="combobox"
+          aria-expanded={moments.length > 0}
+          aria-controls={list}
+          aria-activedescendant={at >= 0 ? `${list}-${at}` : undefined}
+          aria-label={t("query.words")}
+          placeholder={t("query.words")}
+          className="shrink-0"
+          prefix={<Search size={14} aria-hidden />}
+          value={query.words}
+          onChange={(words) => useDialog.setState({ query: { ...query, words } })}
+          onKeyDown={onKeyDown}
+          data-testid={queryIds.words}
+        />
+        <Conditions
+          query={query}
+          hasGraph={graphId !== null}
+          onChange={(next) => useDialog.setState({ query: next })}
+          onCommit={ask}
+        />
+        {search.problem ? (
+          <ProblemNote problem={search.problem} onRetry={ask} />
+        ) : moments.length > 0 ? (
+          <Results
+            id={list}
+            moments={moments}
+            columns={columns}
+            chosen={at}
+            onChoose={setChosen}
+            onOpen={openAt}
+          />
+        ) : (
+          <Nothing state={state} total={search.total} />
+        )}
+        <Progress onAgain={ask} />
+      </div>
+    </Dialog>
+  );
+}
+
+function Nothing({ state, total }: { state: string; total: number }) {
+  if (state === "idle")
+    return (
+      <EmptyState icon={<Search size={20} aria-hidden />} title={t("query.begin")}>
+        {t("query.beginText")}
+      </EmptyState>
+    );
+  if (state === "running")
+    return (
+      <div className="grid min-h-0 flex-1 place-items-center">
+        <Spinner label={t("query.searching")} />
+      </div>
+    );
+  return (
+    <EmptyState icon={<SearchX size={20} aria-hidden />} title={t("query.nothing")}>
+      {total === 0 ? t("query.noThreads") : t("query.nothingText")}
+    </EmptyState>
+  );
+}
+
+function Index({ index: { until, behind } }: { index: IndexState }) {
+  const time = when(until, useNow(30_000));
+  return (
+    <span className={hintClass} title={t("query.indexHelp")} data-testid={queryIds.index}>
+      {behind > 0 ? tn("query.behindOne", "query.behind", behind, { time }) : t("query.upTo", { time })}
+    </span>
+  );
+}
+
+/** How far the search is, with what ends it. */
+function Progress({ onAgain }: { onAgain(): void }) {
+  const search = useSearch();
+  if (search.state === "idle" || search.problem) return null;
+  const found = tn("query.foundOne", "query.found", search.moments.length);
+  const of = t("query.progress", { n: count(search.searched), total: count(search.total) });
+  return (
+    <footer className="flex min-h-7 shrink-0 items-center gap-2 border-t border-line pt-2 text-xs text-text-2">
+      <span className="min-w-0 flex-1 truncate tabular-nums" role="status" data-testid={queryIds.progress}>
+        {found}
+        {" · "}
+        {search.state === "done" ? tn("query.allOne", "query.all", search.total) : of}
+        {search.state === "stopped" && ` · ${t("query.stopped")}`}
+        {search.state === "full" && ` · ${t("query.full")}`}
+      </span>
+      {search.index !== null && <Index index={search.index} />}
+      {search.reason !== null && (
+        <span className={hintClass} title={search.reason} data-testid={queryIds.unknown}>
+          {tn("query.unknownOne", "query.unknown", search.unknown)}
+        </span>
+      )}
+      {search.state === "running" ? (
+        <Button
+          size="small"
+          icon={<Square size={12} aria-hidden />}
+          onClick={stopSearch}
+          data-testid={queryIds.stop}
+        >
+          {t("query.stop")}
+        </Button>
+      ) : (
+        <Button size="small" variant="ghost" onClick={onAgain}>
+          {t("query.again")}
+        </Button>
+      )}
+    </footer>
+  );
+}
