@@ -645,7 +645,7 @@ async fn effects_of_one_name_in_two_graphs_are_two() {
         .unwrap();
     let found: Vec<(usize, &str, u32)> = listed
         .iter()
-        .map(|done| (done.path.len(), &*done.node, done.times as u32))
+        .map(|done| (done.path.len(), &*done.node, done.times))
         .collect();
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(

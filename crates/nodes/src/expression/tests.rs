@@ -451,7 +451,7 @@ fn ranges_are_bounded_at_the_ends_of_numbers() {
 #[test]
 fn nothing_multiplies_without_an_end() {
     let text = Value::from("x".repeat(1_000_000));
-    let state = json!({"t": text.clone(), "l": (0..1000).collect::<Vec<i32>>(), "texts": vec![text; 70]});
+    let state = json!({"t": text, "l": (0..1000).collect::<Vec<i32>>(), "texts": vec![text; 70]});
     let looped = |step: &str| {
         format!(
             "{{% set ns = namespace(v='x', l=[1]) %}}{{% for i in range(200) %}}{{% set {step} %}}{{% endfor %}}{{{{ ns.v|length }}}}"

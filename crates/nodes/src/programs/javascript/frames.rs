@@ -205,9 +205,9 @@ mod tests {
     fn large_fields_stay_until_they_are_wanted() {
         let text = "x".repeat(600_000);
         for (state, longest) in [
-            (json!({"n": 1, "text": text.clone()}), 1000),
+            (json!({"n": 1, "text": text}), 1000),
             (json!({"some": vec!["y".repeat(20_000); 40]}), 1000),
-            (json!({"text": text.clone(), "other": {"text": text}}), 1000),
+            (json!({"text": text, "other": {"text": text}}), 1000),
             (json!({"n": 1, "text": "short"}), 1000),
             (json!({"n": 1, "text": "x".repeat(10_000)}), 11_000),
         ] {
