@@ -5,7 +5,7 @@ const MONO =
   '"JetBrains Mono Variable", "JetBrains Mono", ui-monospace, "SF Mono", Menlo, Consolas, monospace';
 
 /** The looks of texts, as the CSS of the canvas has them. */
-export const FONTS = {
+const FONTS = {
   name: { weight: 600, size: 13, family: SANS },
   end: { weight: 600, size: 12, family: SANS },
   sub: { weight: 400, size: 11, family: SANS },

@@ -2,7 +2,7 @@
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 
 /** What made a branch: the thread's first run, a replay, an edit, another input. */
-export type BranchCause = "trunk" | "replay" | "edit" | "input";
+type BranchCause = "trunk" | "replay" | "edit" | "input";
 
 export interface Branch {
   /** 1 is the oldest. */

@@ -29,7 +29,7 @@ export async function drawNow(): Promise<Drawn | null> {
 }
 
 /** A file name for people, without what a file system does not take. */
-export function pictureName(name: string, form: PictureForm): string {
+function pictureName(name: string, form: PictureForm): string {
   const stem = name
     .replace(/[\\/:*?"<>|\p{Cc}]+/gu, " ")
     .replace(/\s+/g, " ")

@@ -2,7 +2,7 @@
 import type { FindMoments } from "../../ipc/bindings/FindMoments";
 import type { RunStatus } from "../../ipc/bindings/RunStatus";
 
-export const CONDITIONS = ["where", "passed", "atEnd", "status", "since", "graph", "column"] as const;
+const CONDITIONS = ["where", "passed", "atEnd", "status", "since", "graph", "column"] as const;
 export type ConditionKind = (typeof CONDITIONS)[number];
 
 export interface Condition {

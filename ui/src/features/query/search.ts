@@ -10,7 +10,7 @@ import type { MomentFound } from "../../ipc/bindings/MomentFound";
 import { rpc } from "../../ipc/client";
 
 /** Moments that are listed; a search that finds more is to be made narrower. */
-export const MOST = 5_000;
+const MOST = 5_000;
 
 export interface Search {
   readonly state: "idle" | "running" | "stopped" | "full" | "done";

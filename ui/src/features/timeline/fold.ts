@@ -2,7 +2,7 @@
 import type { TimelineRow } from "./rows";
 
 /** Fewer steps than this are shown as they are. */
-export const LEAST = 4;
+const LEAST = 4;
 
 /** A row of the list, or a stretch of rows as one. Places are those in the list of all rows. */
 export type Entry =
