@@ -203,3 +203,27 @@ test("arranging a large graph says that it is going on, and can be stopped", asy
   await app.id("stop-arranging").click();
   await expect(app.id("arranging")).toHaveCount(0);
 });
+
+test("the edit history goes back to any step, and forward again", async ({ app, page }) => {
+  await app.openGraph({
+    format: "superstep/1",
+    name: "Steps",
+    state: { n: { type: "integer" } },
+    nodes: { a: { kind: "assign", config: { set: { n: "1" } } } },
+    edges: [{ from: "__start__", to: "a" }, { from: "a", to: "__end__" }],
+    layout: { __start__: [0, 0], a: [160, -12], __end__: [480, 0] },
+  });
+  const history = app.id("edit-history");
+  await expect(history).toBeDisabled();
+  await app.id("node-a").click();
+  for (let copy = 0; copy < 3; copy += 1) await page.keyboard.press("Control+d");
+  await page.keyboard.press("Delete");
+  await expect(page.locator('[data-testid^="node-a"]')).toHaveCount(3);
+  await history.click();
+  await app.picture("edit-history", ["light", "dark"]);
+  await page.getByRole("menuitem", { name: "As it was opened" }).click();
+  await expect(page.locator('[data-testid^="node-a"]')).toHaveCount(1);
+  await history.click();
+  await page.getByRole("menuitem", { name: "Duplicate" }).first().click();
+  await expect(page.locator('[data-testid^="node-a"]')).toHaveCount(4);
+});

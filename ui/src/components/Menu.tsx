@@ -106,11 +106,14 @@ export interface MenuProps {
   entries: MenuEntry[] | (() => MenuEntry[]);
   align?: "start" | "center" | "end";
   side?: "top" | "bottom" | "left" | "right";
+  /** For menus that a command opens too. */
+  open?: boolean;
+  onOpenChange?(open: boolean): void;
 }
 
-export function Menu({ trigger, entries, align = "start", side = "bottom" }: MenuProps) {
+export function Menu({ trigger, entries, align = "start", side = "bottom", ...opening }: MenuProps) {
   return (
-    <Base.Root modal={false}>
+    <Base.Root modal={false} {...opening}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner className="outline-none z-60" sideOffset={4} align={align} side={side}>

@@ -47,6 +47,12 @@ export class History {
     return this.#redo.at(-1)?.name ?? null;
   }
 
+  /** Names of the steps that can be taken back, the newest first, and of those that can be done again, the next first. */
+  get steps(): { readonly undo: readonly string[]; readonly redo: readonly string[] } {
+    const names = (steps: readonly Step[]) => steps.map((step) => step.name).toReversed();
+    return { undo: names(this.#undo), redo: names(this.#redo) };
+  }
+
   get length(): number {
     return this.#undo.length;
   }

@@ -328,6 +328,14 @@ export function redo(): string | null {
   return step.name;
 }
 
+/** Steps of the open document, as they are now. */
+export const editHistory = (): History["steps"] => history.steps;
+
+/** Takes so many steps back, or does so many again when the number is negative. */
+export function travel(steps: number): void {
+  for (let left = Math.abs(steps); left > 0; left -= 1) if ((steps > 0 ? undo() : redo()) === null) return;
+}
+
 function replay(patch: Patch): void {
   try {
     sync.push(doc.apply(patch));

@@ -22,6 +22,7 @@ import { t, tn, type TextKey } from "../lib/texts";
 import { runCommand } from "../state/commands";
 import { KEYMAP } from "../state/keymap";
 import { useSession, type Use } from "../state/session";
+import { EditHistory } from "./EditHistory";
 import { PanelBoundary } from "./PanelBoundary";
 
 const key = (id: string) => KEYMAP[id]?.keys[0] ?? "";
@@ -220,6 +221,7 @@ function UndoButtons() {
       >
         <Undo2 size={16} aria-hidden />
       </IconButton>
+      <EditHistory />
       <IconButton
         label={redoName ? t("shell.redo.named", { name: redoName }) : t("shell.redo")}
         shortcut={key("edit.redo")}

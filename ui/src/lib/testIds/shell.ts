@@ -10,6 +10,7 @@ export const shellIds = {
   graphTrail: "graph-trail",
   saveState: "save-state",
   undo: "undo",
+  editHistory: "edit-history",
   redo: "redo",
   paletteButton: "palette-button",
   inboxCount: "inbox-count",
