@@ -63,3 +63,44 @@ test("steps fold to one row, the cursor stays a row, branches say what made them
   await stretch.first().locator("button").click();
   await expect.poll(() => stretch.evaluateAll((all) => all.map((one) => Number(one.dataset["steps"])))).not.toContain(opened);
 });
+
+test("a watch shows its value at every moment, and becomes a breakpoint", async ({ app, page }) => {
+  await app.openGraph(counting);
+  await app.id("use-debug").click();
+  const field = page.locator('[data-testid="watch-field"] .cm-content');
+  const write = async (text: string) => {
+    await app.id("watch-add").click();
+    await expect(field).toBeFocused();
+    await page.keyboard.type(text);
+  };
+  await write("state.n * 2");
+  await page.keyboard.press("Enter");
+  await expect(app.id("watch-value")).toHaveText("no thread");
+  await app.id("run").click();
+  await app.status("done");
+  await expect(app.id("watch-value")).toHaveText("120");
+  await app.id("timeline-goto-step").fill("31");
+  await page.keyboard.press("Enter");
+  await expect(app.id("watch-value")).toHaveText("62");
+  await expect(app.id("watch-value")).toHaveAttribute("data-changed", "true");
+
+  // A second one that cannot be evaluated says why; Escape leaves a third as it was.
+  await write("state.nowhere + 1");
+  await page.keyboard.press("Enter");
+  await expect(app.id("watch-value")).toHaveCount(2);
+  await expect(app.id("watch-value").nth(1)).toHaveAttribute("data-failed", "true");
+  await app.picture("watches", ["light", "dark"]);
+  await write("state.limit ");
+  await page.keyboard.press("Escape");
+  await expect(app.id("watch")).toHaveCount(2);
+  await app.id("watch").nth(1).hover();
+  await app.id("watch").nth(1).getByRole("button", { name: "Remove watch" }).click();
+  await expect(app.id("watch")).toHaveCount(1);
+
+  await page.reload();
+  await expect(app.id("watch")).toHaveCount(1);
+  await app.id("watch").hover();
+  await app.id("watch").getByRole("button", { name: "Stop when it becomes true…" }).click();
+  await expect(app.id("breakpoint-dialog")).toBeVisible();
+  await expect(app.id("breakpoint-condition")).toContainText("state.n * 2");
+});

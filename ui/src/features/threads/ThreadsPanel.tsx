@@ -55,6 +55,7 @@ import { askPrune, showStorage } from "../../state/storage";
 import { isBusyElsewhere, takingOver } from "../../state/take-over";
 import { showProblem } from "../../state/toasts";
 import { BreakpointList } from "../breakpoints";
+import { WatchList } from "../watches";
 
 const ROW = 46;
 const STATUSES: readonly RunStatus[] = ["running", "asking", "paused", "failed", "stopped", "done"];
@@ -260,6 +261,7 @@ export function ThreadsPanel() {
           })}
         </div>
       </div>
+      <WatchList />
       <BreakpointList />
       <DeleteThread threadId={deleting} onClose={() => setDeleting(null)} />
     </section>

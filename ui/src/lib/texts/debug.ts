@@ -198,6 +198,17 @@ export const debug = {
   "debug.breakpoints.stopAfter": "Stop after it ran",
   "debug.breakpoints.remove": "Remove breakpoint",
 
+  watches: "Watches",
+  "watches.add": "Add watch",
+  "watches.edit": "Edit watch",
+  "watches.remove": "Remove watch",
+  "watches.expression": "Expression",
+  "watches.placeholder": "for example state.total > 100",
+  "watches.none": "Add an expression with + to see its value at every step.",
+  "watches.noThread": "no thread",
+  "watches.many": "A graph has at most {n} watches. Remove one first.",
+  "watches.stop": "Stop when it becomes true…",
+
   "breakpoints.add": "Add breakpoint",
   "breakpoints.add.watch": "When a condition becomes true…",
   "breakpoints.add.key": "When a state key is written…",
