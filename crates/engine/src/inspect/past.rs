@@ -280,18 +280,19 @@ fn split<'a>(heads: &'a [CheckpointHead], began: &Began) -> (Vec<Site>, Vec<&'a 
     let mut roots: Vec<&CheckpointHead> = heads.iter().filter(existed).collect();
     roots.sort_by(|a, b| a.id.cmp(&b.id));
     let by_id: HashMap<&CheckpointId, &CheckpointHead> = roots.iter().map(|head| (&head.id, *head)).collect();
+    // A copy of the first checkpoint has no parent either: both come from before it.
+    let before_all = CheckpointId::new("");
+    let parent_of = |head: &'a CheckpointHead| head.parent.as_ref().unwrap_or(&before_all);
     let mut children: HashMap<&CheckpointId, Vec<&CheckpointHead>> = HashMap::new();
     for head in &roots {
-        if let Some(parent) = &head.parent {
-            children.entry(parent).or_default().push(head);
-        }
+        children.entry(parent_of(head)).or_default().push(head);
     }
     let start = began.start.as_ref().and_then(|id| by_id.get(id).copied());
     let before = |head: &&'a CheckpointHead| head.parent.as_ref().and_then(|id| by_id.get(id).copied());
     let path: Vec<&CheckpointHead> = std::iter::successors(start, before).collect();
-    // Two branches may both come from a checkpoint that was pruned since: it ends the path.
-    let pruned = path.last().and_then(|last| last.parent.as_ref());
-    let ids: Vec<&CheckpointId> = path.iter().map(|head| &head.id).chain(pruned).collect();
+    // Two branches may both come from what is not there: a checkpoint that was pruned since, or none. It ends the path.
+    let absent = path.last().map(|last| parent_of(last));
+    let ids: Vec<&CheckpointId> = path.iter().map(|head| &head.id).chain(absent).collect();
     // Was the step of path[place] finished on this path?
     let is_own = |place: usize| match place {
         0 => !began.leaves,
@@ -317,15 +318,12 @@ fn split<'a>(heads: &'a [CheckpointHead], began: &Began) -> (Vec<Site>, Vec<&'a 
     let places: HashMap<&CheckpointId, usize> =
         ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
     // Parents are older than their children.
-    let mut left_at: HashMap<&CheckpointId, usize> = pruned.map(|id| (id, path.len())).into_iter().collect();
+    let mut left_at: HashMap<&CheckpointId, usize> = absent.map(|id| (id, path.len())).into_iter().collect();
     let mut others: HashMap<&CheckpointId, usize> = HashMap::new();
     for head in &roots {
         let from = match places.get(&head.id) {
             Some(place) => Some(*place),
-            None => head
-                .parent
-                .as_ref()
-                .and_then(|parent| left_at.get(parent).copied()),
+            None => left_at.get(parent_of(head)).copied(),
         };
         let Some(from) = from else { continue };
         left_at.insert(&head.id, from);

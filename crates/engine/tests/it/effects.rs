@@ -672,6 +672,16 @@ async fn a_policy_of_one_node_comes_before_that_of_the_run() {
     assert_eq!(of(&question(&asked), "state"), json!("other-input"));
 }
 
+/// A fork that is a copy of a checkpoint.
+async fn copied(graph: &Graph, from: &StateRef) -> StateRef {
+    let copy = StateUpdate {
+        as_node: Some(reserved::COPY.into()),
+        ..StateUpdate::default()
+    };
+    let fork = graph.update_state(from, copy).await.unwrap();
+    StateRef::at(from.thread.clone(), fork.checkpoint_id)
+}
+
 /// What two branches have in common may be pruned; they are branches of one case all the same.
 #[tokio::test]
 async fn branches_from_a_pruned_checkpoint_know_of_each_other() {
@@ -679,15 +689,7 @@ async fn branches_from_a_pruned_checkpoint_know_of_each_other() {
     let graph = one_payment(&world, Effect::Once);
     graph.invoke(begin(1), on("1", EffectPolicy::Stop)).await.unwrap();
     let before = at_step(&graph, "1", 1).await;
-    let copy = || StateUpdate {
-        as_node: Some(reserved::COPY.into()),
-        ..StateUpdate::default()
-    };
-    let mut forks = Vec::new();
-    for _ in 0..2 {
-        let fork = graph.update_state(&before, copy()).await.unwrap();
-        forks.push(StateRef::at("1", fork.checkpoint_id));
-    }
+    let forks = [copied(&graph, &before).await, copied(&graph, &before).await];
     graph
         .prune(&Pruning::threads(["1".into()], Keep::Newest(2)))
         .await
@@ -702,4 +704,46 @@ async fn branches_from_a_pruned_checkpoint_know_of_each_other() {
         .await;
     assert!(matches!(stopped, Err(RunError::Effect { .. })), "{stopped:?}");
     assert_eq!(world.count(), 2);
+}
+
+/// A copy of the first checkpoint is a second root: what follows it has no checkpoint in common with the first run.
+#[tokio::test]
+async fn a_branch_from_the_first_checkpoint_knows_of_the_others() {
+    let world = World::default();
+    let asks = |context: NodeContext, _: Value| async move {
+        context.interrupt("May it go on?")?;
+        Ok(NodeOutput::none())
+    };
+    let graph = on_memory(
+        channels()
+            .node("first", asks)
+            .node_with("pay", world.node(), declared(Effect::Once))
+            .edge(START, "first")
+            .edge("first", "pay"),
+    );
+    graph.invoke(begin(40), RunConfig::on("1")).await.unwrap();
+    let root = at_step(&graph, "1", -1).await;
+    graph
+        .invoke(Input::answer("yes"), RunConfig::on("1"))
+        .await
+        .unwrap();
+    assert_eq!(world.count(), 1);
+    // It stops before the payment, and another run goes on from where it stopped.
+    let fork = copied(&graph, &root).await;
+    let asked = graph
+        .invoke(Input::Continue, at(&fork, EffectPolicy::Reuse))
+        .await;
+    assert_eq!(question(&asked.unwrap()), json!("May it go on?"));
+    let done = graph
+        .invoke(Input::answer("yes"), on("1", EffectPolicy::Reuse))
+        .await;
+    assert_eq!(of(&done.unwrap().value, "log"), json!([1]));
+    assert_eq!(world.count(), 1, "it was paid on the first branch");
+    // The branch that comes after is another branch of the same roots.
+    let stopped = graph.invoke(Input::Continue, at(&root, EffectPolicy::Stop)).await;
+    assert_eq!(stopped.unwrap().status, RunStatus::Interrupted);
+    let stopped = graph
+        .invoke(Input::answer("yes"), on("1", EffectPolicy::Stop))
+        .await;
+    assert!(matches!(stopped, Err(RunError::Effect { .. })), "{stopped:?}");
 }
