@@ -52,6 +52,18 @@ it("begins where it parted from an older one, with what made it", () => {
 
 it("takes a branch whose beginning is not loaded for what is there", () => {
   expect(brief([checkpoint("d", "c"), checkpoint("c", "gone")])).toEqual([
-    [1, "d", "c", 2, 2, "replay", undefined],
+    [1, "d", "c", 2, 2, "trunk", undefined],
+  ]);
+});
+
+it("takes a copy of the first checkpoint for a replay", () => {
+  const list = [
+    checkpoint("c", undefined, { source: "fork" }),
+    checkpoint("b", "a"),
+    checkpoint("a", undefined, { source: "input" }),
+  ];
+  expect(brief(list)).toEqual([
+    [2, "c", "c", 1, 0, "replay", undefined],
+    [1, "b", "a", 2, 1, "trunk", undefined],
   ]);
 });

@@ -33,7 +33,7 @@ export function branchesOf(list: readonly CheckpointView[]): readonly Branch[] {
     oldestChild.set(parent, id);
     continued.add(parent);
   }
-  const found: Omit<Branch, "number">[] = [];
+  const found: Omit<Branch, "number" | "cause">[] = [];
   for (const tip of list) {
     if (continued.has(tip.id)) continue;
     let [first, name] = [tip, tip.bookmark];
@@ -47,11 +47,14 @@ export function branchesOf(list: readonly CheckpointView[]): readonly Branch[] {
       steps += Number(parent.source === "loop");
       name ??= parent.bookmark;
     }
-    const cause = first.parent === undefined ? "trunk" : (CAUSES[first.source] ?? "replay");
-    found.push({ tip, first, own, steps, cause, name });
+    found.push({ tip, first, own, steps, name });
   }
   const place = new Map(list.map((checkpoint, at) => [checkpoint.id, at]));
   const oldestFirst = found.toSorted((a, b) => (place.get(b.first.id) ?? 0) - (place.get(a.first.id) ?? 0));
   const numbers = new Map(oldestFirst.map((branch, at) => [branch.tip.id, at + 1]));
-  return found.map((branch) => ({ ...branch, number: numbers.get(branch.tip.id) ?? 0 }));
+  return found.map((branch) => {
+    const number = numbers.get(branch.tip.id) ?? 0;
+    // A copy of the first checkpoint has no parent either.
+    return { ...branch, number, cause: number === 1 ? "trunk" : (CAUSES[branch.first.source] ?? "replay") };
+  });
 }
