@@ -829,3 +829,40 @@ async fn another_attempt_begins_a_nested_graph_anew() {
     assert_eq!(log_of(&result.value), "first,second");
     assert_eq!((calls.of("first"), calls.of("second")), (2, 2), "as in LangGraph");
 }
+
+/// Siblings of a failed node go on, and what they wrote is kept; readers of the stream get the failure and no more.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_emitted_after_a_failure() {
+    let slow = |context: NodeContext, _: Value| async move {
+        context.emit("before").await;
+        tokio::time::sleep(ms(50)).await;
+        context.emit("after").await;
+        Ok(NodeOutput::from(json!({"log": ["slow"]})))
+    };
+    let fails = |_: NodeContext, _: Value| async {
+        tokio::time::sleep(ms(10)).await;
+        Err::<NodeOutput, _>(NodeError::new("Broken", "no"))
+    };
+    let graph = base()
+        .node("slow", slow)
+        .node("fails", fails)
+        .edge(START, "slow")
+        .edge(START, "fails")
+        .compile()
+        .unwrap()
+        .with_checkpointer(Arc::new(MemorySaver::new()));
+    let config = RunConfig::on("t").modes([Custom]);
+    let mut run = graph.stream(Input::value(json!({"x": 1})), config);
+    let mut emitted = Vec::new();
+    while let Some(event) = run.next().await {
+        emitted.push(event.data());
+    }
+    assert_eq!(class_of(&run.finish().await), "Broken");
+    assert_eq!(emitted, [json!("before")]);
+    let state = graph.get_state(&StateRef::live("t")).await.unwrap();
+    assert_eq!(
+        state.values.get("log"),
+        Some(&json!(["slow"])),
+        "its work is kept"
+    );
+}
