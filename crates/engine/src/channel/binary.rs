@@ -145,3 +145,19 @@ fn numbers(a: &Number, b: &Number, int: fn(i64, i64) -> Option<i64>, float: fn(f
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    #[test]
+    fn large_whole_numbers_are_compared_exactly() {
+        // As floating-point numbers the two are one.
+        let (less, more) = (json!(9_007_199_254_740_992_i64), json!(9_007_199_254_740_993_i64));
+        for (op, expected) in [(BinaryOp::Min, &less), (BinaryOp::Max, &more)] {
+            assert_eq!(op.apply(&less, &more).as_ref(), Ok(expected));
+            assert_eq!(op.apply(&more, &less).as_ref(), Ok(expected));
+        }
+    }
+}

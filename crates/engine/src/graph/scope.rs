@@ -218,3 +218,16 @@ pub(crate) fn stable_ns(ns: &str) -> String {
         .collect::<Vec<_>>()
         .join("|")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_graphs_and_neither_tasks_nor_calls() {
+        assert_eq!(graph_path(""), Vec::<&str>::new());
+        assert_eq!(graph_path("agent:8f1c|tools:22ab"), ["agent", "tools"]);
+        assert_eq!(graph_path("agent:8f1c|1|tools:22ab"), ["agent", "tools"]);
+        assert_eq!(stable_ns("agent:8f1c|1|tools:22ab"), "agent|1|tools");
+    }
+}

@@ -225,6 +225,7 @@ mod tests {
             ("info.address", &[r#"{"city": "London", "zip": "E1"}"#]),
             ("info.tags[0]", &["x"]),
             ("info.tags[-1]", &["z"]),
+            ("{info.{address.city,tags[0]},name}", &["London", "x", "Ada"]),
             ("info.tags[-4]", &[]),
             ("info.tags[9]", &[]),
             ("info.tags[*]", &["x", "y", "z"]),

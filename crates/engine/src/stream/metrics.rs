@@ -259,3 +259,31 @@ fn commit_bytes(commit: &Commit) -> usize {
     }
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    #[test]
+    fn a_list_is_weighed_by_what_came_when_it_grew_and_whole_otherwise() {
+        let long = "x".repeat(1000);
+        let weighed = |list: &Value| {
+            let mut size = StateSize::default();
+            size.set(0, Some(list), None);
+            size.total()
+        };
+        let (two, three, one) = (json!([long, long]), json!([long, long, "y"]), json!(["y"]));
+        let mut size = StateSize::default();
+        size.set(0, Some(&two), None);
+        size.set(0, Some(&three), Some(2));
+        assert_eq!(size.total(), weighed(&three));
+        size.set(0, Some(&one), None);
+        assert_eq!(size.total(), weighed(&one), "it was replaced");
+        size.set(0, Some(&three), Some(1));
+        size.set(0, Some(&two), Some(1));
+        assert!(size.total() > 2000, "what is kept is another number of items");
+        size.set(0, None, None);
+        assert_eq!(size.total(), 0);
+    }
+}
