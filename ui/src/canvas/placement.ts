@@ -39,12 +39,14 @@ export function placeMissing(
     bottoms.set(column, y + size.height + GAP);
   }
   const all = union(rects.values()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  const isLast = (name: string) => (rects.get(name)?.x ?? 0) + sizeOf(name).width >= all.x + all.width;
+  const behind = inner.some((name) => isLast(name) && hasConditions(doc, name)) ? 80 + LABELLED - COLUMN : 80;
   const besides = (name: string, neighbours: readonly string[]) => {
     const near = neighbours.flatMap((each) => rects.get(each) ?? []);
     const size = sizeOf(name);
     const first = near[0];
     const y = first ? first.y + 22 - size.height / 2 : all.y;
-    const x = name === START ? all.x - 80 - size.width : all.x + all.width + 80;
+    const x = name === START ? all.x - 80 - size.width : all.x + all.width + behind;
     rects.set(name, { x, y, ...size });
   };
   if (rects.size === 0 && inner.length === 0) {

@@ -145,6 +145,7 @@ describe("Scene", () => {
       ...["a", "b"].map((name) => ({ id: `node:${name}`, value: { kind: "x" } as Json })),
       { id: "edge:1", value: { from: "__start__", to: "a" } },
       { id: "edge:2", value: { from: "a", to: "b", when: long } },
+      { id: "edge:3", value: { from: "b", to: "__end__", when: long } },
     ]);
     const scene = new Scene(doc);
     const [line] = scene.linesOf("2");
@@ -152,6 +153,8 @@ describe("Scene", () => {
     const end = card.x + card.width + LABEL_X + line!.labelWidth;
     expect(line!.labelWidth).toBeGreaterThan(100);
     expect(end).toBeLessThan(scene.position("b").x);
+    const last = scene.rect("b")!;
+    expect(last.x + last.width + LABEL_X + line!.labelWidth).toBeLessThan(scene.position("__end__").x);
   });
 });
 

@@ -331,7 +331,7 @@ export function redo(): string | null {
 /** Steps of the open document, as they are now. */
 export const editHistory = (): History["steps"] => history.steps;
 
-/** Takes so many steps back, or does so many again when the number is negative. */
+/** Takes a number of steps back, or does them again when it is negative. */
 export function travel(steps: number): void {
   for (let left = Math.abs(steps); left > 0; left -= 1) if ((steps > 0 ? undo() : redo()) === null) return;
 }

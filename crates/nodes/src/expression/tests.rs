@@ -362,7 +362,7 @@ fn long_chains_of_anything_are_refused_and_shorter_ones_fit_any_stack() {
         let deep = Expression::compile(&format!("state{}", "[0]".repeat(300)), "x").unwrap();
         assert!(deep.eval(&Scope::new(&json!([1]))).is_err());
     });
-    // What stands in a text is no chain, what follows it is one.
+    // A quoted text holds no chain; what follows it is one.
     let links = "+1".repeat(500);
     Expression::compile(&format!("'{links}' ~ \"{links}\""), "x").unwrap();
     for text in ["'a'", "\"a\"", "'\\''"] {

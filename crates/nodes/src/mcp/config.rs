@@ -434,7 +434,7 @@ mod tests {
         );
         assert!(!told.contains("one.js"), "a value may be a key: {told}");
         let hash = told.split_once('#').unwrap().1.split(' ').next().unwrap();
-        assert_eq!(hash.len(), 32, "128 bits tell values apart: {told}");
+        assert_eq!(hash.len(), 32, "128 bits keep values apart: {told}");
         assert_ne!(
             told,
             program(r#"{"NODE_OPTIONS": "--require ./two.js", "B": "${KEY}"}"#)

@@ -172,12 +172,12 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
   }
   return (
     <section
-      className="flex h-full min-h-0 flex-col"
+      className="@container flex h-full min-h-0 flex-col"
       aria-label={t("debug.timeline")}
       data-testid={debugIds.timeline}
     >
       <div className="flex h-8 shrink-0 items-center gap-2 px-2">
-        <span className="tabular-nums shrink-0 text-2xs text-text-2">
+        <span className="tabular-nums hidden shrink-0 text-2xs text-text-2 @lg:inline">
           {tn("debug.timeline.countOne", "debug.timeline.count", list.length)}
           {pages?.more && "+"}
         </span>

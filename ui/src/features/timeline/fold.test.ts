@@ -3,7 +3,7 @@ import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { type Entry, entryOf, folded } from "./fold";
 import { timelineOf } from "./rows";
 
-/** A thread of so many steps, newest first; `special` changes single ones. */
+/** A thread of a number of steps, newest first; `special` changes single ones. */
 function thread(length: number, special: Record<number, Partial<CheckpointView>> = {}): CheckpointView[] {
   return Array.from({ length }, (_, at) => {
     const step = length - 1 - at;
