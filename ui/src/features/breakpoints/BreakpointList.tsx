@@ -1,9 +1,10 @@
 /** All breakpoints of the open graph, each with a switch; one at something that is gone is shown as such and can be removed. */
-import { ChevronDown, ChevronRight, Pencil, Plus, X } from "lucide-react";
+import { Pencil, Plus, X } from "lucide-react";
 import { useState } from "react";
 import { Checkbox } from "../../components/Checkbox";
 import { IconButton } from "../../components/IconButton";
 import { Menu, type MenuEntry } from "../../components/Menu";
+import { PanelSection } from "../../components/PanelSection";
 import { addBreakpoint, editBreakpoint } from "../../debugger/run/breakpoint-dialog";
 import { detailText, placeText } from "../../debugger/run/breakpoint-text";
 import {
@@ -39,25 +40,19 @@ export function BreakpointList() {
   useIds("node");
   useIds("key");
   const [open, setOpen] = useState(true);
-  const Chevron = open ? ChevronDown : ChevronRight;
   const add: MenuEntry[] = PLACES.map((place) => ({
     id: place.when,
     label: t(`breakpoints.add.${place.when}`),
     run: () => addBreakpoint(place),
   }));
   return (
-    <div className="shrink-0 border-t border-line" data-testid={debugIds.breakpoints}>
-      <div className="flex h-8 items-center pr-1">
-        <button
-          type="button"
-          className="flex h-8 min-w-0 flex-1 items-center gap-1 px-2 text-left text-xs font-semibold text-text-2 hover:text-text"
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-        >
-          <Chevron size={14} aria-hidden />
-          {t("debug.breakpoints")}
-          {points.length > 0 && <span className="tabular font-normal text-text-3">{points.length}</span>}
-        </button>
+    <PanelSection
+      title={t("debug.breakpoints")}
+      count={points.length}
+      open={open}
+      onOpen={setOpen}
+      data-testid={debugIds.breakpoints}
+      action={
         <Menu
           align="end"
           entries={add}
@@ -67,18 +62,17 @@ export function BreakpointList() {
             </IconButton>
           }
         />
-      </div>
-      {open && (
-        <ul className="max-h-48 overflow-y-auto pb-1">
-          {points.length === 0 && (
-            <li className="px-3 pb-2 text-xs text-text-2">{t("debug.breakpoints.none")}</li>
-          )}
-          {points.map((point) => (
-            <Row key={pointId(point)} point={point} />
-          ))}
-        </ul>
-      )}
-    </div>
+      }
+    >
+      <ul className="max-h-48 overflow-y-auto pb-1">
+        {points.length === 0 && (
+          <li className="px-3 pb-2 text-xs text-text-2">{t("debug.breakpoints.none")}</li>
+        )}
+        {points.map((point) => (
+          <Row key={pointId(point)} point={point} />
+        ))}
+      </ul>
+    </PanelSection>
   );
 }
 

@@ -1,9 +1,10 @@
 /** The watched expressions of the open graph with their values at the cursor. */
-import { ChevronDown, ChevronRight, OctagonPause, Pencil, Plus, X } from "lucide-react";
+import { OctagonPause, Pencil, Plus, X } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { ExpressionField } from "../../components/ExpressionField";
 import { IconButton } from "../../components/IconButton";
 import { InlineCode } from "../../components/InlineCode";
+import { PanelSection } from "../../components/PanelSection";
 import { addBreakpoint } from "../../debugger/run/breakpoint-dialog";
 import { addWatch, changeWatch, MOST_WATCHES, useWatches, watchesOf } from "../../debugger/state/watches";
 import { useIds } from "../../document/store";
@@ -49,22 +50,14 @@ export function WatchList() {
     if (from !== NEW) changeWatch(graph, from, to);
     else if (!addWatch(graph, to)) showToast({ tone: "info", text: t("watches.many", { n: MOST_WATCHES }) });
   };
-  const Chevron = open ? ChevronDown : ChevronRight;
   return (
-    <div className="shrink-0 border-t border-line" data-testid={debugIds.watches}>
-      <div className="flex h-8 items-center pr-1">
-        <button
-          type="button"
-          className="flex h-8 min-w-0 flex-1 items-center gap-1 px-2 text-left text-xs font-semibold text-text-2 hover:text-text"
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-        >
-          <Chevron size={14} aria-hidden />
-          {t("watches")}
-          {watches.length > 0 && (
-            <span className="font-normal tabular-nums text-text-3">{watches.length}</span>
-          )}
-        </button>
+    <PanelSection
+      title={t("watches")}
+      count={watches.length}
+      open={open}
+      onOpen={setOpen}
+      data-testid={debugIds.watches}
+      action={
         <IconButton
           size="small"
           label={t("watches.add")}
@@ -76,29 +69,28 @@ export function WatchList() {
         >
           <Plus size={14} aria-hidden />
         </IconButton>
-      </div>
-      {open && (
-        <ul className="max-h-64 overflow-y-auto pb-1">
-          {watches.length === 0 && writing === null && (
-            <li className="px-3 pb-2 text-xs text-text-2">{t("watches.none")}</li>
-          )}
-          {watches.map((watch) =>
-            writing === watch ? (
-              <Writing key={watch} from={watch} onFinish={finish} />
-            ) : (
-              <Row
-                key={watch}
-                expression={watch}
-                hasThread={hasThread}
-                onEdit={() => setWriting(watch)}
-                onRemove={() => changeWatch(graph, watch, "")}
-              />
-            ),
-          )}
-          {writing === NEW && <Writing from={NEW} onFinish={finish} />}
-        </ul>
-      )}
-    </div>
+      }
+    >
+      <ul className="max-h-64 overflow-y-auto pb-1">
+        {watches.length === 0 && writing === null && (
+          <li className="px-3 pb-2 text-xs text-text-2">{t("watches.none")}</li>
+        )}
+        {watches.map((watch) =>
+          writing === watch ? (
+            <Writing key={watch} from={watch} onFinish={finish} />
+          ) : (
+            <Row
+              key={watch}
+              expression={watch}
+              hasThread={hasThread}
+              onEdit={() => setWriting(watch)}
+              onRemove={() => changeWatch(graph, watch, "")}
+            />
+          ),
+        )}
+        {writing === NEW && <Writing from={NEW} onFinish={finish} />}
+      </ul>
+    </PanelSection>
   );
 }
 
