@@ -24,6 +24,7 @@ interface Props {
   item: ItemView | null;
   /** Where a new one is proposed to be. */
   namespace: readonly string[];
+  /** Whether there are changes that are not saved; `false` when the form goes. */
   onChanged(changed: boolean): void;
   onSaved(item: ItemView): void;
   onRemoved(): void;
@@ -37,8 +38,8 @@ export function ItemForm({ item, onSaved, ...rest }: Props) {
   );
   const [saved, setSaved] = useState<{ item: ItemView; form: string } | null>(null);
   if (item === null) return <Form {...rest} onSaved={onSaved} item={null} />;
-  // What was saved here stays in its form, with what is typed while it is read again.
-  const own = saved !== null && (!read.value || saved.item.updatedAt >= read.value.updatedAt) ? saved : null;
+  // What was saved here stays in its form, with what is typed meanwhile, until a later state is chosen or asked for.
+  const own = saved !== null && saved.item.updatedAt >= item.updatedAt ? saved : null;
   const shown = own?.item ?? read.value;
   if (read.problem && !own) return <ProblemNote problem={read.problem} onRetry={read.again} />;
   if (!shown) return <Spinner label={t("storage.loading")} />;
@@ -47,7 +48,11 @@ export function ItemForm({ item, onSaved, ...rest }: Props) {
     setSaved({ item: next, form });
     onSaved(next);
   };
-  return <Form {...rest} onSaved={keep} key={form} item={shown} onReload={read.again} />;
+  const reload = () => {
+    setSaved(null);
+    read.again();
+  };
+  return <Form {...rest} onSaved={keep} key={form} item={shown} onReload={reload} />;
 }
 
 const isObject = (value: Json): boolean =>
@@ -74,7 +79,10 @@ function Form({
   const changed = !valid || !sameJson(value, before) || (item === null && key !== "");
   const tell = useRef(onChanged);
   tell.current = onChanged;
-  useEffect(() => tell.current(changed), [changed]);
+  useEffect(() => {
+    tell.current(changed);
+    return () => tell.current(false);
+  }, [changed]);
 
   const labels = item?.namespace ?? placeOf(place);
   const ready = changed && valid && isObject(value) && key.trim() !== "" && labels.length > 0;

@@ -90,11 +90,7 @@ function Memory({ onClose }: { onClose(): void }) {
     if (changed) setLeaving(() => next);
     else next();
   };
-  const select = (item: ItemView | "new" | null) =>
-    safely(() => {
-      setSelected(item);
-      setChanged(false);
-    });
+  const select = (item: ItemView | "new" | null) => safely(() => setSelected(item));
   const shownId = selected === null || selected === "new" ? selected : idOf(selected);
   const asked = words !== "" || namespace.length > 0;
   const nothing = selected === null && items.value?.items.length === 0;
@@ -205,12 +201,10 @@ function Memory({ onClose }: { onClose(): void }) {
                   namespace={namespace}
                   onChanged={setChanged}
                   onSaved={(saved) => {
-                    setChanged(false);
                     setSelected(saved);
                     read();
                   }}
                   onRemoved={() => {
-                    setChanged(false);
                     setSelected(null);
                     read();
                   }}
