@@ -437,6 +437,13 @@ mod tests {
     }
 
     #[test]
+    fn everything_in_a_value_counts_for_its_size() {
+        assert_eq!(size(&json!([1, [2, 3], "four"]), 100), 100 - 5 - 1 - 4);
+        assert_eq!(size(&json!({"four": {"a": [1]}}), 100), 100 - 3 - 1 - 4 - 1);
+        assert_eq!(size(&json!([[[[1]]]]), 4), 0);
+    }
+
+    #[test]
     fn a_schema_that_leads_to_itself_in_several_ways_does_not_take_for_ever() {
         let began = Instant::now();
         let shape = SchemaValidator::new(&tangled()).unwrap();

@@ -539,6 +539,11 @@ mod tests {
             (String::new(), "[secret].".into())
         );
         assert!(pieces.in_parts());
+        let mut unfinished = Pieces::default();
+        for piece in ["held", "-ba"] {
+            assert_eq!(unfinished.push(piece), "");
+        }
+        assert!(unfinished.in_parts(), "what comes may make it whole");
         assert_eq!(
             (pieces.push("held"), pieces.rest()),
             (String::new(), "held".into())

@@ -235,6 +235,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn objects_and_lists_have_a_length() {
+        let scope =
+            crate::expression::Scope::new(&json!({"object": {"a": 1, "b": 2, "c": {}}, "list": [1, 2]}));
+        for (source, length) in [
+            ("state.object|length", 3),
+            ("state.list|length", 2),
+            ("state.object.c|length", 0),
+        ] {
+            let made = crate::expression::Expression::compile(source, "t")
+                .unwrap()
+                .eval(&scope);
+            assert_eq!(made.unwrap(), json!(length), "{source}");
+        }
+    }
+
+    #[test]
     fn a_value_has_an_end() {
         let make = |source: &str| {
             let scope =

@@ -266,6 +266,12 @@ mod tests {
             total += count;
         }
         assert_eq!(total, 40 << 20);
+        // In one read, with a line that ends in it.
+        let long = [vec![b'x'; LONGEST_MESSAGE - 1], vec![b'\n', b'y', b'y']].concat();
+        let mut read_at_once = vec![0; long.len()];
+        let mut bounded = Bounded::new(&long[..]);
+        bounded.read_exact(&mut read_at_once).await.unwrap();
+        assert_eq!(bounded.line, 2);
         let mut bounded = Bounded::new(tokio::io::repeat(b'x'));
         let error = loop {
             if let Err(error) = bounded.read(&mut read).await {

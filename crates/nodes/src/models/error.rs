@@ -576,6 +576,20 @@ mod tests {
     }
 
     #[test]
+    fn an_error_of_several_layers_says_the_innermost_cause() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("{0}")]
+        struct Layer(&'static str, #[source] Option<Box<Layer>>);
+        let layer = |text, inner: Option<Layer>| Layer(text, inner.map(Box::new));
+        let error = layer(
+            "it failed",
+            Some(layer("to send", Some(layer("the line is broken", None)))),
+        );
+        assert_eq!(innermost(&error).as_deref(), Some("the line is broken"));
+        assert_eq!(innermost(&layer("it failed", None)), None);
+    }
+
+    #[test]
     fn a_failure_in_the_middle_of_a_stream_has_the_class_of_a_refusal() {
         let asked = Asked {
             model: "anthropic::claude".to_owned(),

@@ -507,6 +507,23 @@ fn parallel_writers_of_a_plain_key_are_warned_about() {
 }
 
 #[test]
+fn a_folder_of_the_project_named_by_its_whole_path_needs_no_grant() {
+    let dir = tempfile::tempdir().unwrap();
+    let real = dir.path().canonicalize().unwrap();
+    let (graph, docs) = (real.join("project/graph"), real.join("project/docs"));
+    std::fs::create_dir_all(&graph).unwrap();
+    std::fs::create_dir_all(&docs).unwrap();
+    let environment = Environment::new(Some(graph)).in_project(real.join("project"));
+    let wants = |folder: &std::path::Path| {
+        let config = json!({"folder": folder, "query": "state.q", "into": "l"});
+        let state = json!({"q": {"type": "string"}, "l": {"type": "array"}});
+        Registry::standard().accesses(&document(&one_node(state, "retrieve", config)), &environment)
+    };
+    assert!(wants(&docs).is_empty());
+    assert_eq!(wants(&real).len(), 1);
+}
+
+#[test]
 fn folders_are_checked_when_the_graph_has_one() {
     let dir = tempfile::tempdir().unwrap();
     let graph = |folder: &str| {
@@ -519,10 +536,10 @@ fn folders_are_checked_when_the_graph_has_one() {
     let environment = Environment::new(Some(dir.path().to_owned()));
     let registry = Registry::standard();
     let code = |folder: &str| {
-        registry
-            .check_in(&graph(folder), &environment)
-            .first()
-            .map(|p| (p.code, p.severity))
+        registry.check_in(&graph(folder), &environment).first().map(|p| {
+            assert!(p.message.contains("folder"), "{p:?}");
+            (p.code, p.severity)
+        })
     };
     assert_eq!(code("docs"), Some(("missing-folder", Severity::Warning)));
     assert_eq!(code("../docs"), Some(("folder-outside", Severity::Error)));
@@ -553,6 +570,36 @@ fn usage_says_who_reads_and_writes_a_key() {
             "edge:x->y": {"reads": ["b"], "writes": []}
         })
     );
+}
+
+#[test]
+fn a_name_in_a_program_is_a_write_only_as_a_field_of_what_it_returns() {
+    let graph = one_node(
+        json!({"a": {}, "b": {}, "c": {}}),
+        "code",
+        json!({"source": "const at = {n: c};\nreturn {a: at.n ? b : 1};"}),
+    );
+    let usage = Registry::standard().usage(&document(&graph));
+    let writes: Vec<&str> = usage["node:n"].writes.iter().map(AsRef::as_ref).collect();
+    assert_eq!(writes, ["a"]);
+}
+
+#[test]
+fn a_model_can_offer_tools_of_a_node_of_that_kind_only() {
+    let graph = json!({
+        "format": "superstep/1", "name": "g",
+        "state": {"messages": {"type": "array", "reducer": "add_messages"}},
+        "nodes": {
+            "m": {"kind": "model", "config": {"model": "scripted::m", "messages": "messages", "into": "messages", "tools_of": "d"}},
+            "d": {"kind": "delay", "config": {"seconds": 0}}
+        },
+        "edges": [{"from": "__start__", "to": "m"}, {"from": "m", "to": "d"}, {"from": "d", "to": "__end__"}],
+    });
+    let problems = check(&graph);
+    let said = problems
+        .iter()
+        .any(|problem| problem.message.contains("`d` is of kind delay, not tools"));
+    assert!(said, "{problems:#?}");
 }
 
 #[test]

@@ -152,6 +152,48 @@ async fn answers_are_taken_and_values_stay_values() {
 }
 
 #[tokio::test]
+async fn a_replay_with_another_value_of_a_key_that_it_does_not_read_is_the_same_request() {
+    let server = Server::start().await;
+    let mut graph = server.graph("/pay", json!({"method": "POST", "body": "{'n': state.id}"}));
+    graph["nodes"]["n"]["effect"] = json!("once");
+    let graph = build(&graph, &server.environment());
+    let (_, first) = run(&graph, Input::Value(superstep::json!({"q": "a", "id": 1})), &[]).await;
+    assert_eq!(first.unwrap().status, RunStatus::Done);
+    let again = |values: Value| {
+        let graph = &graph;
+        async move {
+            let all = superstep::ListQuery::default();
+            let history = graph.get_state_history(&"t".into(), &all).await.unwrap();
+            let before = history.iter().find(|state| state.next == ["n".into()]).unwrap();
+            let update = superstep::StateUpdate {
+                values,
+                as_node: Some(superstep::START.into()),
+                ..Default::default()
+            };
+            let edited = graph.update_state(&before.state_ref(), update).await.unwrap();
+            let config = superstep::RunConfig::on("t")
+                .checkpoint_id(edited.checkpoint_id)
+                .effects(superstep::EffectPolicy::Reuse);
+            graph.invoke(Input::Continue, config).await
+        }
+    };
+    again(superstep::json!({"q": "b"})).await.unwrap();
+    assert_eq!(server.seen.lock().unwrap().len(), 1);
+    let other = again(superstep::json!({"id": 2})).await.unwrap_err();
+    assert!(
+        matches!(
+            other,
+            superstep::RunError::Effect {
+                same_input: false,
+                ..
+            }
+        ),
+        "{other}"
+    );
+    assert_eq!(server.seen.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn failures_have_a_class_and_are_tried_again_when_that_helps() {
     let server = Server::start().await;
     let none = || superstep::json!({});
@@ -162,7 +204,7 @@ async fn failures_have_a_class_and_are_tried_again_when_that_helps() {
             "/big",
             json!({"max_kb": 1}),
             "HttpAnswerError",
-            "larger than 1 kB",
+            "larger than 1 kB. Raise `max_kb`",
         ),
         ("/slow", json!({"timeout_s": 1}), "HttpTimeoutError", "1 s"),
         ("/away", json!({}), "AccessDenied", "127.0.0.2:9"),
