@@ -48,7 +48,7 @@ async fn claims() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changes() {
     let files = Files::new();
-    let report = superstep_suites::run_changes(async || {
+    let report = superstep_suites::run_two_programs(async || {
         let path = files.path();
         [(); 2].map(|()| {
             let saver = SqliteSaver::open(&path).expect("the database opens");

@@ -75,7 +75,7 @@ async fn changes() {
             store,
         }
     };
-    let report = superstep_suites::run_changes(async || {
+    let report = superstep_suites::run_two_programs(async || {
         let url = schemas.url();
         [program(&url).await, program(&url).await]
     });

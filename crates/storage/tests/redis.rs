@@ -87,7 +87,7 @@ async fn changes() {
             store,
         }
     };
-    let report = superstep_suites::run_changes(async || {
+    let report = superstep_suites::run_two_programs(async || {
         let url = prefixes.url();
         [program(&url).await, program(&url).await]
     });

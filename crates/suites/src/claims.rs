@@ -1,5 +1,6 @@
 //! Claims: what a backend that offers [`Coordination`](superstep::Coordination) must keep to.
 
+pub(super) mod programs;
 mod threads;
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The suites that storage backends pass: [`run`] is for each, [`run_claims`] and [`run_changes`] for those that offer
+//! The suites that storage backends pass: [`run`] is for each, [`run_claims`] and [`run_two_programs`] for those that offer
 //! [`Coordination`](superstep::Coordination), [`run_maintenance`] for those that offer [`Maintenance`](superstep::Maintenance).
 //!
 //! A backend is accepted by running this, not by review: the cases are what the engine, the debugger and the hosts
@@ -57,11 +57,11 @@ pub async fn run_claims(make: impl AsyncFn() -> Arc<dyn Checkpointer>) -> Report
     run_all(claims::cases(), make).await
 }
 
-/// Runs the cases of changes, each on two programs that work on one place, for a backend that
-/// [tells](superstep::Coordination::changes) of changes.
-pub async fn run_changes(make: impl AsyncFn() -> [Program; 2]) -> Report {
+/// Runs the cases of two programs that work on one place: what one learns of the other's
+/// [changes](superstep::Coordination::changes), and claims that one takes over from the other.
+pub async fn run_two_programs(make: impl AsyncFn() -> [Program; 2]) -> Report {
     let mut report = Report::default();
-    for (name, check) in changes::CASES {
+    for (name, check) in changes::CASES.into_iter().chain(claims::programs::CASES) {
         let programs = make().await;
         match check(&programs).await {
             Ok(()) => report.passed.push(name),

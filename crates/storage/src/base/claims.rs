@@ -1,9 +1,39 @@
 //! What a server's refusal of a claim means.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
-use superstep::{ClaimId, ClaimView, Holder, StorageError, ThreadId};
+use superstep::{ClaimId, ClaimUse, ClaimView, Holder, StorageError, ThreadId};
+
+/// A claim that the server said a run of this program holds.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldClaim {
+    claim: ClaimId,
+    since: Instant,
+}
+
+impl HeldClaim {
+    /// What a commit knows of the thread's claim once the server has accepted what it `shows`: nothing when that ended it,
+    /// or was accepted beside the claim of another run.
+    pub(crate) fn after(shows: &ClaimUse, since: Instant) -> Option<Self> {
+        let beside = shows.take.as_ref().is_some_and(|take| take.beside_own);
+        (!shows.ends && !beside).then(|| Self {
+            claim: shows.claim.clone(),
+            since,
+        })
+    }
+
+    pub(crate) fn is(&self, claim: &ClaimId) -> bool {
+        self.claim == *claim
+    }
+
+    /// True when a commit need not show it: it is the same claim, nothing changes about it, and it lasts for at least half of
+    /// its length.
+    pub(crate) fn covers(&self, shows: &ClaimUse) -> bool {
+        let changes = shows.take.is_some() || shows.ends;
+        !changes && shows.claim == self.claim && self.since.elapsed() < shows.length / 6
+    }
+}
 
 /// Reads the claim that a server says the thread has, in `detail`: of a run that holds it, or of one that has taken it.
 pub(crate) fn of_claim(thread: &ThreadId, is_busy: bool, detail: &Json) -> Option<StorageError> {

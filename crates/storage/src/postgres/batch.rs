@@ -52,6 +52,8 @@ pub(super) struct Touch {
     epoch: i64,
     head: Option<String>,
     added: i64,
+    /// A claim of the thread may be taken over: others who know the epoch are to look again.
+    takes_over: bool,
 }
 
 /// What is to be stored together.
@@ -94,6 +96,23 @@ impl Batch {
         let touch = self.touched.entry(space).or_default();
         touch.epoch = epoch;
         touch
+    }
+
+    /// The batch takes the claim of a thread whose outermost namespace this is.
+    pub(super) fn take_over(&mut self, space: i64, epoch: i64) {
+        self.touch(space, epoch).takes_over = true;
+    }
+
+    /// The epoch that a namespace will have, when the batch builds on it.
+    pub(super) fn epoch_after(&self, space: i64) -> Option<i64> {
+        let touch = self.touched.get(&space)?;
+        let is_new = self.spaces.iter().any(|(id, ..)| *id == space);
+        Some(touch.epoch + i64::from(touch.takes_over && !is_new))
+    }
+
+    /// Does the batch add checkpoints to the namespace?
+    pub(super) fn grows(&self, space: i64) -> bool {
+        self.touched.get(&space).is_some_and(|touch| touch.added > 0)
     }
 
     /// The batch adds a checkpoint to a namespace.
@@ -141,6 +160,7 @@ impl Batch {
         for (space, touch) in other.touched {
             let own = self.touch(space, touch.epoch);
             own.added += touch.added;
+            own.takes_over |= touch.takes_over;
             own.head = own.head.take().max(touch.head);
         }
         self.metas.extend(other.metas);
@@ -168,21 +188,32 @@ impl Batch {
                 (true, head) => {
                     heads.insert(space, (head.unwrap_or_default(), touch.added));
                 }
-                (false, Some(head)) => grown.push((space, touch.epoch, head, touch.added)),
-                (false, None) => held.push((space, touch.epoch)),
+                (false, None) if !touch.takes_over => held.push((space, touch.epoch)),
+                (false, head) => {
+                    let after = touch.epoch + i64::from(touch.takes_over);
+                    grown.push((
+                        (space, touch.epoch),
+                        (after, head.unwrap_or_default(), touch.added),
+                    ));
+                }
             }
         }
         if !grown.is_empty() {
             let wanted = grown.len() as i64;
-            let (spaces, epochs, heads, added) = unzip4(grown);
+            let (known, new): (Vec<_>, Vec<_>) = grown.into_iter().unzip();
+            let (spaces, epochs): (Vec<i64>, Vec<i64>) = known.into_iter().unzip();
+            let (after, heads, added) = unzip3(new);
             parts.check(
                 "grown",
-                "UPDATE spaces s SET head = greatest(s.head, u.head), checkpoints = s.checkpoints + u.added
-                 FROM unnest({bigint[]}, {bigint[]}, {text[]}, {bigint[]}) u (id, epoch, head, added)
+                "UPDATE spaces s
+                 SET head = greatest(s.head, u.head), checkpoints = s.checkpoints + u.added, epoch = u.after
+                 FROM unnest({bigint[]}, {bigint[]}, {bigint[]}, {text[]}, {bigint[]})
+                      u (id, epoch, after, head, added)
                  WHERE s.id = u.id AND s.epoch = u.epoch RETURNING s.id",
                 vec![
                     Box::new(spaces),
                     Box::new(epochs),
+                    Box::new(after),
                     Box::new(heads),
                     Box::new(added),
                 ],
@@ -475,6 +506,16 @@ fn columns(rows: Vec<CheckpointRow>) -> Params {
         Box::new(weights),
         Box::new(deltas),
     ]
+}
+
+fn unzip3<A, B, C>(rows: Vec<(A, B, C)>) -> (Vec<A>, Vec<B>, Vec<C>) {
+    let mut columns = (Vec::new(), Vec::new(), Vec::new());
+    for (a, b, c) in rows {
+        columns.0.push(a);
+        columns.1.push(b);
+        columns.2.push(c);
+    }
+    columns
 }
 
 fn unzip4<A, B, C, D>(rows: Vec<(A, B, C, D)>) -> (Vec<A>, Vec<B>, Vec<C>, Vec<D>) {

@@ -40,6 +40,19 @@ impl Shown {
         self.0.is_empty()
     }
 
+    /// What is shown last of each thread.
+    pub(super) fn last(&self) -> HashMap<ThreadId, ClaimUse> {
+        let shown = self.0.iter();
+        shown
+            .map(|(thread, shown, _)| (thread.clone(), shown.clone()))
+            .collect()
+    }
+
+    /// True when a claim of the thread is shown.
+    pub(super) fn names(&self, thread: &ThreadId) -> bool {
+        self.0.iter().any(|(of, ..)| of == thread)
+    }
+
     /// The text for the database. In the order of the threads, so that two programs cannot wait for each other.
     pub(super) fn text(mut self) -> String {
         self.0.sort_by(|(a, ..), (b, ..)| a.cmp(b));

@@ -19,6 +19,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0004_waiting", include_str!("migrations/0004_waiting.sql")),
     ("0005_claims", include_str!("migrations/0005_claims.sql")),
     ("0006_changes", include_str!("migrations/0006_changes.sql")),
+    ("0007_takeovers", include_str!("migrations/0007_takeovers.sql")),
 ];
 
 /// "SStp" in ASCII: the first half of the advisory lock; the second is a hash of the schema's name.

@@ -21,6 +21,7 @@ use super::names::Names;
 use super::parts::Shelves;
 use super::server::{Server, Session};
 use super::survey::Sick;
+use crate::base::claims::HeldClaim;
 use commit::KnownRows;
 
 /// Commits after which a statement is closed: bounds how long the first caller waits for the last.
@@ -76,10 +77,18 @@ pub(super) type Outcome = Result<Removal, StorageError>;
 pub(super) type Request = (Job, oneshot::Sender<Outcome>);
 
 /// A namespace as it is known.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Space {
     pub(super) id: i64,
     pub(super) epoch: i64,
+}
+
+/// A claim that was compared while the outermost namespace of its thread was at this epoch. Whoever takes it over counts up
+/// the epoch.
+#[derive(Debug)]
+struct ClaimAt {
+    root: Space,
+    held: HeldClaim,
 }
 
 pub(super) struct Writer {
@@ -91,6 +100,7 @@ pub(super) struct Writer {
     /// Numbers that are ours.
     numbers: VecDeque<i64>,
     spaces: HashMap<(ThreadId, Name), Space>,
+    claims: HashMap<ThreadId, ClaimAt>,
     known: HashMap<(i64, CheckpointId), Arc<KnownRows>>,
     /// What the next commits most likely do not build on, once what is planned is stored.
     left: Vec<(i64, CheckpointId)>,
@@ -112,6 +122,7 @@ impl Writer {
             session: Some(session),
             numbers: VecDeque::new(),
             spaces: HashMap::new(),
+            claims: HashMap::new(),
             known: HashMap::new(),
             left: Vec::new(),
             connections: 0,
@@ -249,6 +260,7 @@ impl Writer {
 
     fn forget(&mut self) {
         self.spaces.clear();
+        self.claims.clear();
         self.known.clear();
         self.left.clear();
     }

@@ -6,6 +6,9 @@ local function shown_claim(take)
   if kind == '0' then
     return nil
   end
+  if kind == '3' then
+    return {claim = take(), stays = true}
+  end
   local shown = {claim = take(), length = tonumber(take()), ends = take() == '1', ended = take() == '1'}
   if kind == '2' then
     shown.take = {
@@ -24,11 +27,18 @@ local function old_claim(had)
   return 'old ' .. cjson.encode(had and {holder = had[3], name = had[4]} or {})
 end
 
--- Decides: a refusal, or nothing and what is to be noted with the commit, if anything.
-local function compare_claim(facts, index, shown)
+-- Decides: a refusal, or nothing and what is to be noted with the commit, if anything. `claim` and `ends` are the facts `claim`
+-- and `until` now.
+local function compare_claim(facts, index, shown, claim, ends)
+  if shown.stays and claim == shown.claim and ends ~= '0' then
+    return nil
+  end
   local had = redis.call('HMGET', facts, 'claim', 'number', 'holder', 'name', 'until')
   if not had[1] then
     had = nil
+  end
+  if shown.stays then
+    return old_claim(had and had[1] ~= shown.claim and had)
   end
   local now = claim_clock()
   local ends_at = had and tonumber(had[5]) or 0

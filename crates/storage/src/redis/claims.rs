@@ -8,6 +8,11 @@ use superstep::{ClaimId, ClaimUse, ClaimView, Holder, StorageError, TakeOver, Th
 
 use super::server::{CLAIMS, Server, number, parts, text};
 
+/// The arguments of a claim that only has to be the thread's.
+pub(super) fn staying(claim: &ClaimId) -> Vec<Vec<u8>> {
+    vec![b"3".to_vec(), claim.as_str().as_bytes().to_vec()]
+}
+
 /// The arguments of what a commit shows. `ended` when a later commit of the same call ends the claim: a call that
 /// arrives twice is accepted once more.
 pub(super) fn arguments(shown: Option<&ClaimUse>, ended: bool) -> Vec<Vec<u8>> {

@@ -14,7 +14,7 @@ local function take()
 end
 
 local thread, ttl, new_epoch, relied_on, count = take(), tonumber(take()), take(), take(), tonumber(take())
-local epoch = redis.call('HGET', facts, 'epoch')
+local epoch, claim, claim_ends = unpack(redis.call('HMGET', facts, 'epoch', 'claim', 'until'))
 if relied_on ~= '' and (epoch or new_epoch) ~= relied_on then
   return {epoch or '', 'stale'}
 end
@@ -88,8 +88,11 @@ for n = 1, count do
   end
   local claimed
   if shown and (answer == 'ok' or answer == 'there') then
-    local refused, fields = compare_claim(facts, index, shown)
+    local refused, fields = compare_claim(facts, index, shown, claim, claim_ends)
     answer, claimed = refused or answer, fields
+  end
+  if claimed then
+    claim, claim_ends = nil, nil
   end
   answers[n] = answer
   -- That a claim lasts longer is nothing that others look for.

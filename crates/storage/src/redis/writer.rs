@@ -6,15 +6,17 @@ mod plan;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 use futures::future::{BoxFuture, join_all};
 use imbl::OrdMap;
 use superstep::{CheckpointId, Commit, Name, Removal, StorageError, ThreadId};
 use tokio::sync::{mpsc, oneshot};
 
-use super::claims::refusal;
+use super::claims::{self, refusal};
 use super::server::{COMMIT, Server, parts, text};
 use super::state::{Grown, Resolved};
+use crate::base::claims::HeldClaim;
 pub(super) use plan::standing;
 
 /// Jobs taken at a time.
@@ -51,6 +53,7 @@ struct KnownRows {
 #[derive(Debug, Default)]
 struct Thread {
     epoch: Vec<u8>,
+    held: Option<HeldClaim>,
     checkpoints: HashMap<(Name, CheckpointId), Arc<KnownRows>>,
 }
 
@@ -74,6 +77,10 @@ struct Batch {
     commits: Vec<(usize, Commit)>,
     done: usize,
     rounds: usize,
+    /// When they were sent.
+    sent: Instant,
+    /// For each of those that were sent whether it shows the whole claim.
+    shows: Vec<bool>,
 }
 
 impl Writer {
@@ -144,7 +151,9 @@ impl Writer {
             for batch in &mut batches {
                 batch.skip(failed);
                 if batch.done < batch.commits.len() {
-                    let prepared = self.prepare(batch).await;
+                    let mut prepared = self.prepare(batch).await;
+                    batch.shows = std::mem::take(&mut prepared.shows);
+                    batch.sent = Instant::now();
                     calls.push((batch, prepared));
                 }
             }
@@ -223,7 +232,8 @@ impl Writer {
         if let Some(thread) = self.threads.get_mut(&batch.thread) {
             thread.epoch = epoch.into_bytes();
         }
-        for answer in answers {
+        let shows = std::mem::take(&mut batch.shows);
+        for (answer, shows) in answers.zip(shows) {
             let (job, commit) = &batch.commits[batch.done];
             match answer.split_once(' ').unwrap_or((&answer, "")) {
                 ("ok", _) => {
@@ -232,6 +242,10 @@ impl Writer {
                     if let (Some(parent), Some(thread)) = (parent, self.threads.get_mut(&batch.thread)) {
                         let key = (commit.ns.clone(), parent);
                         self.known -= usize::from(thread.checkpoints.remove(&key).is_some());
+                    }
+                    if let (Some(shown), true) = (&commit.claim, shows) {
+                        let held = HeldClaim::after(shown, batch.sent);
+                        self.threads.entry(batch.thread.clone()).or_default().held = held;
                     }
                     batch.done += 1;
                     batch.rounds = 0;
@@ -316,15 +330,28 @@ impl Writer {
     async fn prepare_once(&mut self, batch: &Batch) -> Prepared {
         let new_epoch = uuid::Uuid::new_v4().simple().to_string();
         let mut body = Vec::new();
-        let (mut calls, mut refused) = (0, None);
+        let (mut calls, mut refused, mut shows) = (0, None, Vec::new());
         let commits = &batch.commits[batch.done..];
         for (n, (_, commit)) in commits.iter().enumerate() {
             let claim = |commit: &Commit| commit.claim.as_ref().map(|shown| shown.claim.clone());
             let ended = commits[n..].iter().any(|(_, later)| {
                 later.claim.as_ref().is_some_and(|shown| shown.ends) && claim(later) == claim(commit)
             });
-            match self.arguments(commit, ended).await {
+            let known = self
+                .threads
+                .get(&batch.thread)
+                .and_then(|thread| thread.held.as_ref());
+            let stays = commit
+                .claim
+                .as_ref()
+                .filter(|shown| !ended && known.is_some_and(|known| known.covers(shown)));
+            let claim = match stays {
+                Some(shown) => claims::staying(&shown.claim),
+                None => claims::arguments(commit.claim.as_ref(), ended),
+            };
+            match self.arguments(commit, claim).await {
                 Ok(arguments) => {
+                    shows.push(stays.is_none());
                     body.extend(arguments);
                     calls += 1;
                 }
@@ -351,6 +378,7 @@ impl Writer {
             arguments,
             calls,
             refused,
+            shows,
         }
     }
 }
@@ -361,6 +389,7 @@ struct Prepared {
     calls: usize,
     /// Why the commit after them must not be stored.
     refused: Option<StorageError>,
+    shows: Vec<bool>,
 }
 
 impl Batch {
@@ -370,6 +399,8 @@ impl Batch {
             commits: vec![(job, commit)],
             done: 0,
             rounds: 0,
+            sent: Instant::now(),
+            shows: Vec::new(),
         }
     }
 

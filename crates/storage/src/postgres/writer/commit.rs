@@ -5,15 +5,17 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Instant;
 
 use superstep::{
-    CheckpointId, Commit, Metadata, Name, Put, Removal, StorageError, TaskId, TaskStatus, TaskWrites,
-    ThreadId, Value, reserved,
+    CheckpointId, ClaimUse, Commit, Metadata, Name, Put, Removal, StorageError, TaskId, TaskStatus,
+    TaskWrites, ThreadId, Value, reserved,
 };
 use tokio_postgres::types::ToSql;
 
 use super::values::{PostgresSlot, links};
-use super::{Job, Outcome, Space, Writer};
+use super::{ClaimAt, Job, Outcome, Space, Writer};
+use crate::base::claims::HeldClaim;
 use crate::codec::plan::{self, ChannelState, Plan, Tables, plan, read_metadata};
 use crate::postgres::batch::{Batch, CheckpointRow, WriteRow};
 use crate::postgres::fault::PostgresFault;
@@ -23,6 +25,11 @@ use crate::postgres::reader::{CHAINS, Deltas};
 const KNOWN: usize = 4096;
 
 const SPACE: &str = "SELECT id, epoch FROM spaces WHERE thread = $1 AND ns = $2";
+
+/// The namespace of the outermost graph.
+fn root(thread: &ThreadId) -> (ThreadId, Name) {
+    (thread.clone(), "".into())
+}
 
 pub(super) type KnownRows = plan::KnownCheckpoint<PostgresSlot>;
 
@@ -65,6 +72,11 @@ impl Writer {
         {
             self.spaces.remove(&any);
         }
+        while self.claims.len() > KNOWN
+            && let Some(any) = self.claims.keys().next().cloned()
+        {
+            self.claims.remove(&any);
+        }
     }
 
     async fn store_jobs(&mut self, jobs: &[&Job], careful: bool) -> Result<Vec<Outcome>, PostgresFault> {
@@ -102,11 +114,78 @@ impl Writer {
             return Err(PostgresFault::Stale);
         }
         if !batch.is_empty() {
+            let (shown, sent) = (self.shown(&batch), Instant::now());
             let (sql, params) = batch.statement(&self.shelves);
             let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|param| &**param as _).collect();
             self.session().await?.query(&sql, &params).await?;
+            for (thread, shown, root) in shown {
+                self.note_claim(thread, &shown, root, sent);
+            }
         }
         Ok(outcomes)
+    }
+
+    /// What a batch shows of claims, with the outermost namespace of each thread as it will be, where the batch builds on it.
+    fn shown(&self, batch: &Batch) -> Vec<(ThreadId, ClaimUse, Option<Space>)> {
+        let after = |thread: &ThreadId| {
+            let Space { id, .. } = *self.spaces.get(&root(thread))?;
+            let epoch = batch.epoch_after(id)?;
+            Some(Space { id, epoch })
+        };
+        let last = batch.claims.last().into_iter();
+        last.map(|(thread, shown)| {
+            let after = after(&thread);
+            (thread, shown, after)
+        })
+        .collect()
+    }
+
+    /// Notes what the database has accepted.
+    fn note_claim(&mut self, thread: ThreadId, shown: &ClaimUse, at: Option<Space>, sent: Instant) {
+        if let Some(at) = at {
+            self.spaces.insert(root(&thread), at);
+        }
+        let before = self.claims.remove(&thread);
+        let before = before.filter(|before| before.held.is(&shown.claim));
+        let at = at.or_else(|| before.map(|before| before.root));
+        if let Some((held, root)) = HeldClaim::after(shown, sent).zip(at) {
+            self.claims.insert(thread, ClaimAt { root, held });
+        }
+    }
+
+    /// Does the database know without being shown that the thread is the run's? Its outermost namespace has the epoch at
+    /// which the claim was compared.
+    fn is_held(&self, thread: &ThreadId, shown: &ClaimUse) -> bool {
+        self.claims.get(thread).is_some_and(|known| {
+            let now = self.spaces.get(&root(thread));
+            now == Some(&known.root) && known.held.covers(shown)
+        })
+    }
+
+    /// Adds what a commit shows to the batch.
+    async fn show(
+        &mut self,
+        commit: &Commit,
+        shown: &ClaimUse,
+        earlier: &Batch,
+        batch: &mut Batch,
+    ) -> Result<(), PostgresFault> {
+        let thread = &commit.thread;
+        let stores = commit.put.is_some() || !commit.writes.is_empty();
+        batch.claims.add(thread, shown, stores);
+        if shown.take.is_none() {
+            return Ok(());
+        }
+        let (_, ns) = root(thread);
+        let Some(root) = self.space(thread, &ns, false).await? else {
+            return Ok(());
+        };
+        if earlier.grows(root.id) {
+            // What it is taken onto is compared with what is stored.
+            return Err(PostgresFault::Stale);
+        }
+        batch.take_over(root.id, root.epoch);
+        Ok(())
     }
 
     /// Is a namespace as it is known here? What was looked at in several statements was not, where somebody removed some
@@ -154,13 +233,12 @@ impl Writer {
             put,
             claim,
         } = commit;
-        if let Some(shown) = claim {
-            batch
-                .claims
-                .add(thread, shown, put.is_some() || !writes.is_empty());
-        }
-        if writes.is_empty() && put.is_none() {
-            return Ok(());
+        let stores = put.is_some() || !writes.is_empty();
+        if !stores {
+            return match claim {
+                Some(shown) => self.show(commit, shown, earlier, batch).await,
+                None => Ok(()),
+            };
         }
         let new_id = put.as_ref().map(|put| &put.checkpoint.id);
         let mut named: HashSet<Name> = writes
@@ -203,6 +281,12 @@ impl Writer {
             }
         };
         batch.touch(space.id, space.epoch);
+        if let Some(shown) = claim {
+            let is_shown = earlier.claims.names(thread) || batch.claims.names(thread);
+            if is_shown || !ns.is_empty() || !self.is_held(thread, shown) {
+                self.show(commit, shown, earlier, batch).await?;
+            }
+        }
         if let Some(put) = put {
             let id = &put.checkpoint.id;
             let there = match careful {

@@ -10,28 +10,27 @@ use super::{KnownRows, NUMBERS, Writer};
 use crate::codec::long::pressed;
 use crate::codec::plain::{Head, Record, Task, readable, seen_of};
 use crate::codec::plan::ChannelState;
-use crate::redis::claims;
 use crate::redis::reader::{corrupt, flags_of, state_at};
 use crate::redis::server::{number, place};
 use crate::redis::state::{Grown, Held, Start, continued, record_text, row};
 
 impl Writer {
-    /// What the script needs for a commit.
+    /// What the script needs for a commit, with what it shows of its `claim`.
     pub(super) async fn arguments(
         &mut self,
         commit: &Commit,
-        ended: bool,
+        claim: Vec<Vec<u8>>,
     ) -> Result<Vec<Vec<u8>>, StorageError> {
         let Commit {
             thread,
             ns,
             writes,
             put,
-            claim,
+            ..
         } = commit;
         let words = |word: &str| word.as_bytes().to_vec();
         let mut arguments = vec![words(ns)];
-        arguments.extend(claims::arguments(claim.as_ref(), ended));
+        arguments.extend(claim);
         let known = |put: &&Put| {
             let thread = self.threads.get(thread);
             let key = (ns.clone(), put.checkpoint.id.clone());
