@@ -183,3 +183,16 @@ impl Workbench {
         self.has_threads_of(&peer).then_some(peer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_followed_up_to_a_number() {
+        let sockets = (0..=MOST).map(|n| (n.to_string(), PathBuf::from(n.to_string())));
+        let followed = Followed::default();
+        assert_eq!(followed.begin(sockets.clone().collect()).len(), MOST);
+        assert!(followed.begin(sockets.collect()).is_empty(), "nobody has left");
+    }
+}

@@ -75,3 +75,18 @@ impl Secrets for Keychain {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_keychain_refuses_is_said_with_its_reason() {
+        let locked = keyring::Error::NoStorageAccess("it is locked".into());
+        assert_eq!(
+            reason(&locked),
+            "the keychain is locked or cannot be reached (it is locked)"
+        );
+        assert!(reason(&keyring::Error::NoEntry).starts_with("the keychain said: "));
+    }
+}

@@ -223,3 +223,16 @@ async fn passed(until: u64) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_time_that_has_passed_is_not_waited_for_and_another_is() {
+        let began = now_ms();
+        passed(began).await;
+        passed(began + 60).await;
+        assert!(now_ms() >= began + 60);
+    }
+}

@@ -175,6 +175,18 @@ mod tests {
     }
 
     #[test]
+    fn texts_are_compared_in_small_letters_with_plain_spaces() {
+        for (text, folded) in [
+            ("ABC", "abc"),
+            ("a\tb", "a b"),
+            ("plain text", "plain text"),
+            ("ÉTÉ", "été"),
+        ] {
+            assert_eq!(fold(text), folded);
+        }
+    }
+
+    #[test]
     fn words_are_found_at_the_beginning_of_words_in_any_case() {
         for (query, text, found) in [
             ("refund", "A REFUND was due", true),

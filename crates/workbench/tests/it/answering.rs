@@ -65,10 +65,8 @@ async fn what_changed_is_what_the_run_did_that_asks() {
     assert_eq!(app.ok("run.effects", here).await["questionsLeft"], 0);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_packet_asks_in_the_name_of_its_node() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut app = App::open(dir.path()).await;
+/// A thread that asks "x?" and "y?" at once.
+async fn two_questions(app: &mut App) -> Value {
     let graph = app
         .draft(
             "Many",
@@ -87,6 +85,14 @@ async fn every_packet_asks_in_the_name_of_its_node() {
         .run(json!({"graphId": graph, "action": {"type": "input", "input": {}}}))
         .await;
     assert_eq!(run["status"], "asking", "{run}");
+    run
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_packet_asks_in_the_name_of_its_node() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let run = two_questions(&mut app).await;
     let inbox = app.ok("inbox.list", json!({})).await;
     let mut asked: Vec<(&str, &str)> = (inbox["questions"].as_array().unwrap().iter())
         .map(|question| {
@@ -152,4 +158,20 @@ async fn what_is_being_answered_is_not_asked_any_more() {
     };
     app.until(done).await;
     assert_eq!(app.state(&thread, None).await["verdict"], "yes");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_one_question_of_a_thread_is_answered_the_other_is_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    two_questions(&mut app).await;
+    let asked = waiting(&app).await;
+    let answered = asked.iter().find(|question| question["text"] == "x?");
+    let writer = rusqlite::Connection::open(dir.path().join("threads.db")).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    app.ok("run.start", answer(answered.unwrap(), "yes")).await;
+    let left = waiting(&app).await;
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(left[0]["text"], "y?");
+    writer.execute_batch("ROLLBACK").unwrap();
 }

@@ -127,6 +127,7 @@ async fn the_steps_of_a_nested_graph_are_seen_while_it_runs_and_afterwards() {
         json!({"kind": "keys", "keys": []}),
         "what its tasks read is recorded too"
     );
+    assert_eq!(within(Value::Null, 3).await["more"], false, "those are all");
     let first = within(Value::Null, 1).await;
     assert_eq!(first["more"], true);
     let rest = within(first["steps"][0]["checkpoint"]["id"].clone(), 5).await;
