@@ -123,7 +123,7 @@ async fn words_and_conditions_lead_to_moments_on_every_backend() {
 
         let first = find(
             &app,
-            json!({"firstWhere": "state.n > 1", "columns": ["state.n * 10", "task.node"]}),
+            json!({"firstWhere": "state.n > 1", "columns": ["state.n * 10", "task.node", "run.id"]}),
         )
         .await;
         assert_eq!(
@@ -139,6 +139,11 @@ async fn words_and_conditions_lead_to_moments_on_every_backend() {
         assert_eq!(
             (&columns[0]["value"]["value"], &columns[1]["value"]["value"]),
             (&json!(20), &json!("count"))
+        );
+        assert_ne!(columns[2]["value"]["value"], "");
+        assert_ne!(
+            columns[2]["value"], first[1]["columns"][2]["value"],
+            "each was made by a run of its own"
         );
 
         let passed = |nodes: Value| json!({"passed": nodes});

@@ -214,3 +214,23 @@ impl Threads {
         Ok(known)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_knows_what_is_newer_than_its_oldest_head() {
+        let is_known = |head: &str, thread: &str| {
+            let after = ThreadPlace {
+                head: head.into(),
+                thread: thread.into(),
+            };
+            super::is_known(&after, "2")
+        };
+        assert!(is_known("3", "t"));
+        assert!(!is_known("1", "t"));
+        assert!(is_known("2", "t"), "another thread may have the same head");
+        assert!(!is_known("2", LAST));
+    }
+}
