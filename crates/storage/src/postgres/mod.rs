@@ -130,6 +130,8 @@ impl PostgresSaver {
         schema::prepare(&self.server, &mut session)
             .await
             .map_err(|fault| fault.worded(OPENING, &self.server.shown))?;
+        let prepared = session.batch(writer::PLANNED_ONCE).await;
+        prepared.map_err(|fault| fault.worded(OPENING, &self.server.shown))?;
         let _ = writer.send(Writer::new(self.server.clone(), self.names.clone(), session)?);
         self.server.runtime.spawn(self.server.clone().tell_changes());
         Ok(self)

@@ -29,6 +29,14 @@ const GROUP: usize = 256;
 /// How often a job is tried that another program or a cut connection gets in the way of.
 const TRIES: u64 = 5;
 
+/// How a connection plans the statement of commits: once, by its indexes. It looks the same each time, finds rows by their
+/// keys, and planning it takes as long as carrying it out.
+pub(super) const PLANNED_ONCE: &str =
+    "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off";
+/// How one plans the other jobs, which look at whole tables: as the server does by itself.
+const PLANNED_FRESH: &str =
+    "SET LOCAL plan_cache_mode TO DEFAULT; SET LOCAL enable_seqscan TO DEFAULT; SET LOCAL jit TO DEFAULT";
+
 /// Something for the writer to do.
 #[derive(Debug)]
 pub(super) enum Job {
@@ -221,7 +229,8 @@ impl Writer {
             Job::Prune(pruning, _) if pruning.dry_run => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
             _ => "BEGIN",
         };
-        self.session().await?.batch(begin).await?;
+        let begin = format!("{begin}; {PLANNED_FRESH}");
+        self.session().await?.batch(&begin).await?;
         let outcome = match job {
             Job::Delete(thread, shown) => self.delete(thread, shown.as_ref()).await,
             Job::Copy(from, to) => self.copy(from, to).await.map(|()| Removal::default()),
@@ -252,7 +261,9 @@ impl Writer {
             _ => {
                 self.forget();
                 self.connections += 1;
-                self.server.connect().await?
+                let session = self.server.connect().await?;
+                session.batch(PLANNED_ONCE).await?;
+                session
             }
         };
         Ok(self.session.insert(session))
