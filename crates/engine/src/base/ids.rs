@@ -148,3 +148,16 @@ fn time_of(id: &CheckpointId) -> Option<(u64, u16)> {
     let ms = u64::from_be_bytes([0, 0, b[0], b[1], b[2], b[3], b[4], b[5]]);
     (b[6] >> 4 == 7).then(|| (ms, u16::from(b[6] & 0x0f) << 8 | u16::from(b[7])))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_one_millisecond_end_differently() {
+        let ids = CheckpointIds::new(Arc::new(crate::base::clock::SystemClock));
+        let end = || ids.next(None).as_str().rsplit('-').next().map(str::to_owned);
+        let ends: std::collections::HashSet<_> = (0..100).map(|_| end()).collect();
+        assert_eq!(ends.len(), 100);
+    }
+}

@@ -399,3 +399,35 @@ impl Claims {
         threads.iter().filter_map(view).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checkpoint::memory::MemorySaver;
+    use crate::checkpoint::types::Commit;
+
+    #[tokio::test]
+    async fn what_another_program_has_not_ended_is_taken_first() {
+        let saver = MemorySaver::new();
+        let (one, two) = (Holder::new("1", "one"), Holder::new("2", "two"));
+        let thread = ThreadId::from("t");
+        let has_to_take = async |holder: &Holder| {
+            let request = ClaimRequest::by(holder.clone());
+            request.has_to_take(&saver, &thread).await.unwrap()
+        };
+        assert!(!has_to_take(&two).await, "nobody has it");
+        let run = ClaimRequest::by(one.clone()).change();
+        let runs = |ends| Commit {
+            thread: thread.clone(),
+            ns: "".into(),
+            writes: Vec::new(),
+            put: None,
+            claim: Some(ClaimUse { ends, ..run.clone() }),
+        };
+        saver.commit(runs(false)).await.unwrap();
+        assert!(has_to_take(&two).await);
+        assert!(!has_to_take(&one).await, "its own run is beside it");
+        saver.commit(runs(true)).await.unwrap();
+        assert!(!has_to_take(&two).await, "it has ended");
+    }
+}

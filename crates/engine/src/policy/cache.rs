@@ -264,6 +264,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn nodes_of_one_name_share_results_only_when_they_do_the_same() {
+        let policy = CachePolicy::default().ttl(Duration::from_secs(1));
+        let (name, one) = ("n".into(), policy.clone().identity("adds 1"));
+        assert_eq!(one.expires(), Some(Duration::from_secs(1)));
+        assert_ne!(one.place(&name), policy.place(&name));
+        assert_ne!(one.place(&name), policy.identity("adds 2").place(&name));
+    }
+
     #[tokio::test(start_paused = true)]
     async fn the_least_used_goes_first_and_old_results_expire() {
         let cache = MemoryCache::new(2);

@@ -103,6 +103,12 @@ mod tests {
             scores[2] > scores[0] && scores[0] > scores[1] && scores[1] > scores[3],
             "{scores:?}"
         );
+        let lengths = ["cat", "cat one two three four five"].map(words);
+        let scores = by_words(&words("cat"), lengths.iter().map(Vec::as_slice));
+        assert!(
+            scores[0] > scores[1],
+            "what is said in fewer words is said more: {scores:?}"
+        );
         let none = by_words(&words("whale"), documents.iter().map(Vec::as_slice));
         assert_eq!(none, [None, None, None, None]);
     }

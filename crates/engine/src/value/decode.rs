@@ -38,11 +38,18 @@ impl Value {
 
 /// Why a value does not read as a type, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DecodeError(String);
+pub struct DecodeError {
+    /// Members and items on the way to it, such as `people[2].name`; empty for the value itself.
+    place: String,
+    problem: String,
+}
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        if !self.place.is_empty() {
+            write!(f, "`{}`: ", self.place)?;
+        }
+        f.write_str(&self.problem)
     }
 }
 
@@ -50,13 +57,16 @@ impl std::error::Error for DecodeError {}
 
 impl de::Error for DecodeError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self(message.to_string())
+        Self {
+            place: String::new(),
+            problem: message.to_string(),
+        }
     }
 }
 
 impl From<serde_json::Error> for DecodeError {
     fn from(error: serde_json::Error) -> Self {
-        Self(error.to_string())
+        de::Error::custom(error)
     }
 }
 
@@ -64,21 +74,21 @@ impl From<serde_json::Error> for DecodeError {
 struct Part<'de>(&'de str, usize, &'de Value);
 
 impl Part<'_> {
-    fn place(&self, error: DecodeError) -> DecodeError {
+    /// Puts this part in front of the places inside it.
+    fn place(&self, DecodeError { place, problem }: DecodeError) -> DecodeError {
         let Part(key, index, _) = self;
         let here = match key.is_empty() {
             true => format!("[{index}]"),
             false => (*key).to_owned(),
         };
-        DecodeError(match error.0.split_once(": ") {
-            // Inner places come first: this one goes in front of them.
-            Some((place, rest)) if place.starts_with('`') => {
-                let inner = place.trim_matches('`');
-                let dot = if inner.starts_with('[') { "" } else { "." };
-                format!("`{here}{dot}{inner}`: {rest}")
-            }
-            _ => format!("`{here}`: {}", error.0),
-        })
+        let dot = match place.is_empty() || place.starts_with('[') {
+            true => "",
+            false => ".",
+        };
+        DecodeError {
+            place: format!("{here}{dot}{place}"),
+            problem,
+        }
     }
 }
 

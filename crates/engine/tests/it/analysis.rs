@@ -233,6 +233,21 @@ fn nodes_that_may_run_at_once_and_write_one_key() {
         .unwrap();
     assert_eq!(pairs(&choice), "", "one of them or the other");
     assert!(choice.analysis().warnings().is_empty());
+    let goes = NodeOptions::new().destinations(["a", "b"]);
+    let command = build(base())
+        .node_with("go", Arc::new(logs("go")), goes)
+        .edge(START, "go")
+        .compile()
+        .unwrap();
+    assert_eq!(pairs(&command), "", "it goes to one of them");
+    let goes = NodeOptions::new().destinations(["a"]);
+    let both = build(base())
+        .node_with("go", Arc::new(logs("go")), goes)
+        .edge(START, "go")
+        .edge("go", "b")
+        .compile()
+        .unwrap();
+    assert_eq!(pairs(&both), "a|b", "the edge is taken whatever it chooses");
     let uneven = build(base())
         .edge(START, "a")
         .edge(START, "b")

@@ -124,6 +124,12 @@ async fn a_replay_does_not_repeat_what_is_to_be_done_once() {
             matches!(&error, RunError::Effect { node, state: EffectState::Done, same_input: true, .. } if &**node == "pay"),
             "{effect:?}: {error}"
         );
+        assert!(
+            error
+                .to_string()
+                .contains("`pay` did its work already on another branch"),
+            "{error}"
+        );
         assert_eq!(world.count(), 1, "{effect:?}: nothing was repeated");
         let next = graph.get_state(&StateRef::live("1")).await.unwrap().next;
         assert_eq!(next, [Name::from("pay")], "the thread can go on");

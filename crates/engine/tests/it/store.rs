@@ -331,3 +331,23 @@ async fn vectors_score_as_in_langgraph() {
         .collect();
     assert_eq!((got, ranked.len()), (wanted, 6));
 }
+
+#[tokio::test]
+async fn values_are_nested_so_deep_and_no_deeper() {
+    let store = MemoryStore::new();
+    let nested = |levels: usize, step: fn(Value) -> Value| (1..levels).fold(json!(1), |inner, _| step(inner));
+    let steps: [fn(Value) -> Value; 2] = [|inner| json!([inner]), |inner| json!({"in": inner})];
+    for step in steps {
+        let put = async |levels| {
+            store
+                .put(&["n"], "k", json!({"value": nested(levels, step)}))
+                .await
+        };
+        put(120).await.unwrap();
+        let refused = put(121).await.unwrap_err();
+        assert!(
+            matches!(refused, StoreError::Nested { limit: 120, .. }),
+            "{refused}"
+        );
+    }
+}
