@@ -15,6 +15,7 @@ mod parts;
 mod reader;
 mod schema;
 mod server;
+mod statement;
 mod store;
 mod survey;
 mod threads;

@@ -8,6 +8,7 @@ use crate::policy::effect::{Effect, EffectPolicy, EffectState};
 use crate::task::Instead;
 
 /// How a task with an effect begins.
+#[derive(Default)]
 pub(super) struct Decided {
     /// Answers that were given to questions of this decision, before any of the node's own.
     pub(super) answers: Vec<Value>,
@@ -38,6 +39,46 @@ struct Doubt {
     instead: Option<TaskId>,
 }
 
+/// What earlier runs stored of a task.
+struct Earlier<'a> {
+    own: Vec<&'a PendingWrite>,
+    /// What was noted of its effect.
+    note: Option<&'a PendingWrite>,
+}
+
+impl<'a> Earlier<'a> {
+    fn of(pending: &'a [PendingWrite], task: &TaskId) -> Self {
+        let own: Vec<&PendingWrite> = pending.iter().filter(|write| write.task_id == *task).collect();
+        let note = own.iter().find(|write| &*write.write.channel == reserved::EFFECT);
+        let note = note.copied();
+        Self { own, note }
+    }
+
+    fn noted(&self, name: &str) -> Option<&'a Value> {
+        self.note?.write.value.get(name)
+    }
+
+    fn text(&self, name: &str) -> Option<&'a str> {
+        self.noted(name).and_then(Value::as_str)
+    }
+
+    /// How many answers earlier decisions used.
+    fn asked(&self) -> usize {
+        let asked = self.noted("asked").and_then(Value::as_i64);
+        asked.map_or(0, |n| usize::try_from(n).unwrap_or(0))
+    }
+
+    fn outputs(&self) -> impl Iterator<Item = &'a PendingWrite> {
+        let own = self.own.iter().copied();
+        own.filter(|write| snapshot::is_output(&write.write.channel))
+    }
+
+    fn error(&self) -> Option<&'a PendingWrite> {
+        let mut own = self.own.iter().copied();
+        own.find(|write| &*write.write.channel == reserved::ERROR)
+    }
+}
+
 /// What a person answers.
 enum Said {
     Again,
@@ -62,13 +103,14 @@ impl Doubt {
         }
     }
 
-    fn question(&self, plan: &Plan, node: &Name, effect: Effect, refused: bool) -> Value {
+    /// What a person is asked.
+    fn text(&self, node: &Name, effect: Effect) -> String {
         let must = match effect {
             Effect::Once => "It must not work twice.",
             Effect::Idempotent => "It may work twice, with the same key.",
             _ => "Nothing is said about what it does outside of the graph.",
         };
-        let text = match (self.own, self.state) {
+        match (self.own, self.state) {
             (_, EffectState::Done) if self.same_input => {
                 format!(
                     "`{node}` did its work already. Is it to do it again?\nIt did so on another branch of this thread, with the \
@@ -98,9 +140,13 @@ impl Doubt {
                     "Did `{node}` do its work?\n{ended} must not work twice. Look at what it changes, then say how to go on."
                 )
             }
-        };
+        }
+    }
+
+    /// What a person can choose from.
+    fn choices(&self) -> Vec<Value> {
         let choice = |label: &str, value: &str, description: &str| crate::json!({"label": label, "value": value, "description": description});
-        let choices = match (self.state, &self.uses) {
+        match (self.state, &self.uses) {
             (EffectState::Done, Some(_)) => vec![
                 choice(
                     "Use its result",
@@ -121,7 +167,11 @@ impl Doubt {
                 choice("It did not", "again", "The node runs again."),
                 choice("It did", "done", "The run goes on without its result."),
             ],
-        };
+        }
+    }
+
+    fn question(&self, plan: &Plan, node: &Name, effect: Effect, refused: bool) -> Value {
+        let choices = self.choices();
         let words: Vec<Value> = choices
             .iter()
             .filter_map(|choice| choice.get("value").cloned())
@@ -135,7 +185,7 @@ impl Doubt {
             "node": node.clone(),
             "effect": effect.as_str(),
             "state": state,
-            "question": text,
+            "question": self.text(node, effect),
             "schema": {"oneOf": [
                 {"enum": words},
                 {"type": "object", "properties": {"update": {"type": "object"}}, "required": ["update"], "additionalProperties": false},
@@ -197,139 +247,18 @@ impl Loop {
 
     async fn decide(&self, place: usize, effect: Effect) -> Result<Option<Decided>, RunError> {
         let task = &self.open.tasks[place];
-        let mut own = Vec::new();
-        if !self.resumed.pending.is_empty() {
-            let id = task.id();
-            own.extend(self.resumed.pending.iter().filter(|write| write.task_id == *id));
-        }
-        let note = own.iter().find(|write| &*write.write.channel == reserved::EFFECT);
-        let field = |name: &str| note.and_then(|note| note.write.value.get(name));
-        let key = field("key").and_then(Value::as_str).map(Name::from);
-        let instead = field("instead").and_then(Value::as_str).map(TaskId::new);
-        let finished = own.iter().any(|write| snapshot::is_output(&write.write.channel));
-        let doubt = if finished {
-            // A step that the thread has moved past is done again.
-            let outputs = own
-                .iter()
-                .filter(|write| snapshot::is_output(&write.write.channel));
-            Some(Doubt {
-                state: EffectState::Done,
-                same_input: true,
-                own: false,
-                at: String::new(),
-                root: self.progress.current.clone(),
-                failure: None,
-                uses: Some(
-                    outputs
-                        .map(|w| (resolve(&self.setup.plan, &w.write.channel), w.write.value.clone()))
-                        .collect(),
-                ),
-                key,
-                instead,
-            })
-        } else if note.is_some() || effect == Effect::Once && self.began_before(task) {
-            let error = own.iter().find(|write| &*write.write.channel == reserved::ERROR);
-            let failure = error.and_then(|write| write.write.value.as_str());
-            let doubt = Doubt {
-                state: error.map_or(EffectState::Begun, |_| EffectState::Failed),
-                same_input: true,
-                own: true,
-                at: String::new(),
-                root: self.progress.current.clone(),
-                failure: failure.map(|shown| failure_of(shown).to_string()),
-                uses: None,
-                key,
-                instead,
-            };
-            Some(doubt)
-        } else {
-            let (Some(saver), Some(thread)) = (&self.setup.saver, &self.setup.shared.config.thread) else {
-                return Ok(None);
-            };
-            let scene = Scene {
-                plan: &self.setup.plan,
-                saver: &**saver,
-                thread,
-                ns: &self.setup.shared.ns,
-            };
-            match self.setup.shared.past.take(&scene, task, effect).await? {
-                Visits::None => None,
-                Visits::Same(visit) => Some(Doubt::of(&visit, true)),
-                Visits::Other(visit) => Some(Doubt::of(&visit, false)),
-            }
-        };
-        let stored = self.resumed.given.get(task.id()).map_or(0, Vec::len);
-        let asked = field("asked")
-            .and_then(Value::as_i64)
-            .map_or(0, |n| usize::try_from(n).unwrap_or(0));
-        let mut given = Vec::new();
+        let earlier = Earlier::of(&self.resumed.pending, task.id());
         let mut decided = Decided {
-            answers: Vec::new(),
-            key: None,
-            note: None,
-            instead: None,
-            uses: None,
             seals: effect == Effect::Once,
+            ..Decided::default()
         };
-        if let Some(doubt) = doubt {
-            given = self.answers_of(task);
-            // Answers of earlier decisions are used up.
-            let mut used = asked.min(stored).min(given.len());
-            decided.key = doubt.key.clone();
-            match self.verdict(task, effect, &doubt)? {
-                Verdict::Begin => {}
-                Verdict::Use => decided.uses = doubt.uses.clone(),
-                Verdict::Ask => loop {
-                    let answer = match given.get(used) {
-                        Some(answer) => answer.clone(),
-                        None => match self.setup.shared.answers.scalar.lock().take() {
-                            Some(answer) => {
-                                given.push(answer.clone());
-                                answer
-                            }
-                            None => {
-                                let refused = used > asked.min(stored);
-                                let question = doubt.question(&self.setup.plan, &task.name, effect, refused);
-                                decided.instead = Some(Instead::Ask(question, used));
-                                break;
-                            }
-                        },
-                    };
-                    used += 1;
-                    match doubt.answer(&answer) {
-                        Some(Said::Again) => break,
-                        Some(Said::Use) => {
-                            decided.uses = doubt.uses.clone();
-                            break;
-                        }
-                        Some(Said::Give(output)) => {
-                            decided.instead = Some(Instead::Give(output));
-                            break;
-                        }
-                        None => {}
-                    }
-                },
-            }
-            given.truncate(used);
-            let mut fields = Object::new();
-            if let Some(key) = &decided.key
-                && **key != *task.id().as_str()
-            {
-                fields.insert("key", key.clone());
-            }
-            if let Some(instead) = &doubt.instead {
-                fields.insert("instead", instead.as_str());
-            }
-            if used > 0 {
-                fields.insert("asked", used);
-            }
-            decided.note = (!fields.is_empty()).then_some(Value::Object(fields));
+        if let Some(doubt) = self.doubt(task, effect, &earlier).await? {
+            self.settle(task, effect, &doubt, &earlier, &mut decided)?;
         }
-        decided.answers = given;
         decided.seals &= decided.instead.is_none() && decided.uses.is_none();
         if matches!(decided.instead, Some(Instead::Ask(..))) {
             // What a question is about is found again when it is answered.
-            decided.note = note.map(|note| note.write.value.clone());
+            decided.note = earlier.note.map(|note| note.write.value.clone());
         }
         if decided.seals {
             let mut fields = decided
@@ -347,6 +276,117 @@ impl Loop {
             && decided.uses.is_none()
             && decided.answers.is_empty();
         Ok((!plain).then_some(decided))
+    }
+
+    /// Why the task cannot simply begin, if anything.
+    async fn doubt(
+        &self,
+        task: &Task,
+        effect: Effect,
+        earlier: &Earlier<'_>,
+    ) -> Result<Option<Doubt>, RunError> {
+        let own = Doubt {
+            state: EffectState::Done,
+            same_input: true,
+            own: true,
+            at: String::new(),
+            root: self.progress.current.clone(),
+            failure: None,
+            uses: None,
+            key: earlier.text("key").map(Name::from),
+            instead: earlier.text("instead").map(TaskId::new),
+        };
+        let outputs: Writes = earlier
+            .outputs()
+            .map(|w| (resolve(&self.setup.plan, &w.write.channel), w.write.value.clone()))
+            .collect();
+        if !outputs.is_empty() {
+            // A step that the thread has moved past is done again.
+            return Ok(Some(Doubt {
+                own: false,
+                uses: Some(outputs),
+                ..own
+            }));
+        }
+        if earlier.note.is_some() || effect == Effect::Once && self.began_before(task) {
+            let error = earlier.error();
+            let failure = error.and_then(|write| write.write.value.as_str());
+            return Ok(Some(Doubt {
+                state: error.map_or(EffectState::Begun, |_| EffectState::Failed),
+                failure: failure.map(|shown| failure_of(shown).to_string()),
+                ..own
+            }));
+        }
+        let (Some(saver), Some(thread)) = (&self.setup.saver, &self.setup.shared.config.thread) else {
+            return Ok(None);
+        };
+        let scene = Scene {
+            plan: &self.setup.plan,
+            saver: &**saver,
+            thread,
+            ns: &self.setup.shared.ns,
+        };
+        Ok(match self.setup.shared.past.take(&scene, task, effect).await? {
+            Visits::None => None,
+            Visits::Same(visit) => Some(Doubt::of(&visit, true)),
+            Visits::Other(visit) => Some(Doubt::of(&visit, false)),
+        })
+    }
+
+    /// Decides about a doubt as the run's policy says, or as a person has answered.
+    fn settle(
+        &self,
+        task: &Task,
+        effect: Effect,
+        doubt: &Doubt,
+        earlier: &Earlier<'_>,
+        decided: &mut Decided,
+    ) -> Result<(), RunError> {
+        let stored = self.resumed.given.get(task.id()).map_or(0, Vec::len);
+        let mut given = self.answers_of(task);
+        // Answers of earlier decisions are used up.
+        let before = earlier.asked().min(stored);
+        let mut used = before.min(given.len());
+        decided.key = doubt.key.clone();
+        match self.verdict(task, effect, doubt)? {
+            Verdict::Begin => {}
+            Verdict::Use => decided.uses = doubt.uses.clone(),
+            Verdict::Ask => loop {
+                if used == given.len() {
+                    given.extend(self.setup.shared.answers.scalar.lock().take());
+                }
+                let Some(answer) = given.get(used) else {
+                    let refused = used > before;
+                    let question = doubt.question(&self.setup.plan, &task.name, effect, refused);
+                    decided.instead = Some(Instead::Ask(question, used));
+                    break;
+                };
+                used += 1;
+                match doubt.answer(answer) {
+                    Some(Said::Again) => {}
+                    Some(Said::Use) => decided.uses = doubt.uses.clone(),
+                    Some(Said::Give(output)) => decided.instead = Some(Instead::Give(output)),
+                    None => continue,
+                }
+                break;
+            },
+        }
+        given.truncate(used);
+        decided.answers = given;
+        let mut fields = Object::new();
+        if let Some(key) = &decided.key
+            && **key != *task.id().as_str()
+        {
+            fields.insert("key", key.clone());
+        }
+        if let Some(instead) = &doubt.instead {
+            fields.insert("instead", instead.as_str());
+        }
+        if used > 0 {
+            fields.insert("asked", used);
+        }
+        decided.note = (!fields.is_empty()).then_some(Value::Object(fields));
+        Ok(())
     }
 
     /// Did releases that kept no notes of effects store that the task began? They stored it as what the task called.
