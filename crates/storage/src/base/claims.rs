@@ -23,6 +23,7 @@ impl HeldClaim {
         })
     }
 
+    #[cfg(feature = "postgres")]
     pub(crate) fn is(&self, claim: &ClaimId) -> bool {
         self.claim == *claim
     }

@@ -35,7 +35,8 @@ async fn worked(saver: &dyn Checkpointer, thread: &str, run: &Runner) -> Result<
 }
 
 async fn taken([here, there]: &[Program; 2]) -> Outcome {
-    let kinds: [(&str, fn(&str, &Checkpoint) -> Commit); 4] = [
+    type Late = fn(&str, &Checkpoint) -> Commit;
+    let kinds: [(&str, Late); 4] = [
         ("a checkpoint", |thread, last| next(thread, last, 9).1),
         ("writes", |thread, last| {
             commit(
