@@ -38,6 +38,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "graph.openNested": { keys: ["Alt+ArrowRight"], scope: "window" },
   "graph.back": { keys: ["Alt+ArrowLeft"], scope: "window" },
   "graph.extract": { keys: ["Mod+G"], scope: "canvas" },
+  "edit.disable": { keys: ["D"], scope: "canvas" },
   "edit.frame": { keys: ["Mod+Shift+F"], scope: "canvas" },
   "graph.inline": { keys: ["Mod+Alt+G"], scope: "canvas" },
   "edit.rename": { keys: ["F2"], scope: "canvas" },

@@ -5,7 +5,7 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { focusEdge, focusNode } from "../../canvas/actions";
-import { deleteEverywhere } from "../../canvas/records";
+import { deleteEverywhere, toggleEverywhere } from "../../canvas/records";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { deleteThings } from "../../document/edits";
@@ -151,6 +151,8 @@ export function OutlinePanel() {
     else if (event.key === "F2" && row.kind === "node" && row.name !== START && row.name !== END)
       setRenaming(row.name);
     else if (event.key === "Delete" || event.key === "Backspace") actions.remove(row);
+    else if (event.key === "d" && !event.ctrlKey && !event.metaKey && row.kind === "node")
+      toggleEverywhere([row.name]);
     else if (
       event.key === "c" &&
       !event.ctrlKey &&

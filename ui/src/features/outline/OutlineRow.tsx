@@ -1,13 +1,14 @@
 /** One row of the outline, with what can be done to its node. */
-import { CircleAlert, Flag, MoreHorizontal, Play, TriangleAlert } from "lucide-react";
+import { CircleAlert, CircleOff, Flag, MoreHorizontal, Play, TriangleAlert } from "lucide-react";
 import { memo, useState } from "react";
 import { addNodeAt, connectFrom } from "../../canvas/actions";
-import { renameEverywhere } from "../../canvas/records";
+import { renameEverywhere, toggleEverywhere } from "../../canvas/records";
 import { IconButton } from "../../components/IconButton";
 import { KindIcon } from "../../components/KindIcon";
 import { Menu, type MenuEntry } from "../../components/Menu";
 import { connectBy } from "../../canvas/adding";
 import { waysOf } from "../../canvas/ways";
+import { disabledOf, someEnabled } from "../../document/disabled";
 import { connect, nodeNameProblem } from "../../document/edits";
 import { doc, edit, useDiagnostics, useRecord } from "../../document/store";
 import { edgeOf, END, nodeOf, START } from "../../document/types";
@@ -39,10 +40,11 @@ interface Props {
 export const OutlineRow = memo(function OutlineRow({ row, id, selected, current, renaming, actions }: Props) {
   const recordId = row.kind === "node" ? `node:${row.name}` : `edge:${row.edge}`;
   const record = useRecord(recordId);
-  const found = useDiagnostics(recordId);
+  const found = useDiagnostics(recordId).filter(({ pointer }) => pointer !== "/disabled");
   const kinds = useSession((state) => state.appInfo?.kinds);
   const failed = found.some((problem) => problem.severity === "error");
   const node = row.kind === "node" ? nodeOf(record) : null;
+  const disabled = row.kind === "node" && disabledOf(record) !== null;
   const terminal = row.kind === "node" && (row.name === START || row.name === END);
   const Problem = failed ? CircleAlert : TriangleAlert;
   return (
@@ -53,6 +55,7 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
       aria-posinset={row.at}
       aria-setsize={row.of}
       aria-selected={selected}
+      data-disabled={disabled || undefined}
       tabIndex={current ? 0 : -1}
       className="group/row relative flex h-7 items-center gap-1.75 rounded-md pr-1 pl-1.5 hover:bg-surface-3 focus-visible:-outline-offset-2 aria-selected:bg-accent-soft data-[level=2]:h-6 data-[level=2]:pl-5 data-[level=2]:text-xs/inherit data-[level=2]:text-text-2 [&>svg]:shrink-0 [&>svg]:text-text-2"
       data-level={row.level}
@@ -77,7 +80,7 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
       {row.kind === "node" && renaming ? (
         <RenameInput name={row.name} onDone={() => actions.rename(null)} />
       ) : (
-        <span className="shrink-0 max-w-[62%] truncate in-data-[level=1]:font-medium">
+        <span className="shrink-0 max-w-[62%] truncate in-data-[level=1]:font-medium in-data-disabled:text-text-3 in-data-disabled:line-through">
           {nodeText(row.kind === "node" ? row.name : row.target)}
         </span>
       )}
@@ -86,6 +89,12 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
       )}
       {node?.title !== undefined && (
         <span className="flex-1 min-w-0 text-2xs/inherit text-text-3 truncate">{node.title}</span>
+      )}
+      {disabled && (
+        <span className="ml-auto inline-flex shrink-0 items-center gap-1 text-2xs text-text-3">
+          <CircleOff size={12} aria-hidden />
+          {t("disabled.badge")}
+        </span>
       )}
       {found.length > 0 && (
         <Problem
@@ -204,6 +213,12 @@ function RowMenu({
             ? []
             : ([
                 { id: "rename", label: t("forms.outline.rename"), shortcut: "F2", run: onRename },
+                {
+                  id: "disable",
+                  label: t(someEnabled(doc, [name]) ? "disabled.disable" : "disabled.enable"),
+                  shortcut: "D",
+                  run: () => void toggleEverywhere([name]),
+                },
                 { id: "separator", separator: true },
                 {
                   id: "delete",
