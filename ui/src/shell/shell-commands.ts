@@ -1,6 +1,8 @@
 /** Commands of the window's frame. The canvas registers its own. */
 import { leaveNestedGraph, useGraphTrail } from "../document/nested-graphs";
 import { redo, undo, useDocumentState } from "../document/store";
+import { partOf } from "../lib/parts";
+import { formsIds } from "../lib/testIds";
 import { t, type TextKey } from "../lib/texts";
 import { registerCommands, type Command } from "../state/commands";
 import { isFolded, useSession, type Side, type Use } from "../state/session";
@@ -8,6 +10,15 @@ import { goHome, newGraph, openWithDialog, save, saveAs } from "./files";
 
 const session = () => useSession.getState();
 const hasGraph = () => useDocumentState.getState().graphId !== null;
+
+/** Puts the focus on the row that the outline was left at, or on what it offers when it is empty. */
+function focusOutline(): void {
+  requestAnimationFrame(() => {
+    const outline = partOf(formsIds.outline);
+    const row = outline?.querySelector<HTMLElement>('[role=treeitem][tabindex="0"]');
+    (row ?? outline?.querySelector<HTMLElement>("button"))?.focus();
+  });
+}
 
 export function registerShellCommands(): () => void {
   const file = t("shell.group.file");
@@ -33,6 +44,7 @@ export function registerShellCommands(): () => void {
     run: () => {
       session().setUse(where);
       session().showTab(side, id, where);
+      if (id === "outline") focusOutline();
     },
   });
   return registerCommands([

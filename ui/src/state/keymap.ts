@@ -22,6 +22,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "use.debug": { keys: ["Alt+2"], scope: "app" },
   "use.approve": { keys: ["Alt+3"], scope: "app" },
   "settings.open": { keys: ["Mod+,"], scope: "app" },
+  "tab.outline": { keys: ["Mod+Shift+O"], scope: "app" },
   "panel.left": { keys: ["Mod+B"], scope: "app" },
   "panel.right": { keys: ["Mod+Alt+B"], scope: "app" },
   "panel.bottom": { keys: ["Mod+J"], scope: "app" },

@@ -1,5 +1,6 @@
 /** Test ids of pictures, extraction, notes, frames and disabled nodes. */
 export const structureIds = {
+  announcer: "announcer",
   disable: "disable",
   disabled: "disabled",
   disabledNotice: "disabled-notice",
