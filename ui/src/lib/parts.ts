@@ -6,15 +6,22 @@ const FIELDS =
 export const partOf = (id: string): HTMLElement | null =>
   document.querySelector<HTMLElement>(`[data-testid="${id}"]`);
 
-/** Puts the focus on the first field of the first of these parts that has one, once it is shown. */
-export function focusFirstField(ids: readonly string[], frames = 20): void {
+/** Puts the focus on what is found, once it is shown; after a third of a second nothing is looked for any more. */
+export function focusWhenShown(find: () => HTMLElement | null | undefined, frames = 20): void {
   requestAnimationFrame(() => {
+    const found = find();
+    if (found) found.focus();
+    else if (frames > 0) focusWhenShown(find, frames - 1);
+  });
+}
+
+/** Puts the focus on the first field of the first of these parts that has one. */
+export function focusFirstField(ids: readonly string[]): void {
+  focusWhenShown(() => {
     for (const id of ids) {
       const field = partOf(id)?.querySelector<HTMLElement>(FIELDS);
-      if (!field) continue;
-      field.focus();
-      return;
+      if (field) return field;
     }
-    if (frames > 0) focusFirstField(ids, frames - 1);
+    return null;
   });
 }

@@ -1,7 +1,7 @@
 /** Commands of the window's frame. The canvas registers its own. */
 import { leaveNestedGraph, useGraphTrail } from "../document/nested-graphs";
 import { redo, undo, useDocumentState } from "../document/store";
-import { partOf } from "../lib/parts";
+import { focusWhenShown, partOf } from "../lib/parts";
 import { formsIds } from "../lib/testIds";
 import { t, type TextKey } from "../lib/texts";
 import { registerCommands, type Command } from "../state/commands";
@@ -11,12 +11,14 @@ import { goHome, newGraph, openWithDialog, save, saveAs } from "./files";
 const session = () => useSession.getState();
 const hasGraph = () => useDocumentState.getState().graphId !== null;
 
-/** Puts the focus on the row that the outline was left at, or on what it offers when it is empty. */
-function focusOutline(): void {
-  requestAnimationFrame(() => {
+/** Puts the focus where a panel of the left is worked in: the row that the outline was left at, the button that adds a key. */
+function focusPanel(id: string): void {
+  if (id === "keys") focusWhenShown(() => partOf(formsIds.addKey));
+  if (id !== "outline") return;
+  focusWhenShown(() => {
     const outline = partOf(formsIds.outline);
-    const row = outline?.querySelector<HTMLElement>('[role=treeitem][tabindex="0"]');
-    (row ?? outline?.querySelector<HTMLElement>("button"))?.focus();
+    const rows = outline?.querySelector("[role=tree]");
+    return outline?.querySelector<HTMLElement>(rows ? '[role=treeitem][tabindex="0"]' : "button");
   });
 }
 
@@ -44,7 +46,7 @@ export function registerShellCommands(): () => void {
     run: () => {
       session().setUse(where);
       session().showTab(side, id, where);
-      if (id === "outline") focusOutline();
+      focusPanel(id);
     },
   });
   return registerCommands([

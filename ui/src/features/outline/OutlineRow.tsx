@@ -120,6 +120,7 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
       )}
       {row.kind === "node" && row.name !== END && (
         <RowMenu
+          id={id}
           row={row}
           terminal={terminal}
           onRename={() => actions.rename(row.id)}
@@ -131,11 +132,13 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
 });
 
 function RowMenu({
+  id,
   row,
   terminal,
   onRename,
   onDelete,
 }: {
+  id: string;
   row: NodeRow;
   terminal: boolean;
   onRename(): void;
@@ -184,6 +187,7 @@ function RowMenu({
     >
       <Menu
         align="end"
+        finalFocus={() => document.getElementById(id)}
         trigger={
           <IconButton
             size="small"
