@@ -1,7 +1,10 @@
 /** Parts of the window by their test ids, for the focus that moves between them. */
 
-const FIELDS =
-  "input:not([type=hidden]):not([aria-hidden=true]), textarea, .cm-content, [role=combobox], [role=switch]";
+/** What is written in comes before what is chosen from. */
+const FIELDS = [
+  "input:not([type=hidden]):not([aria-hidden=true]), textarea, .cm-content",
+  "[role=combobox], [role=switch]",
+];
 
 export const partOf = (id: string): HTMLElement | null =>
   document.querySelector<HTMLElement>(`[data-testid="${id}"]`);
@@ -19,8 +22,10 @@ export function focusWhenShown(find: () => HTMLElement | null | undefined, frame
 export function focusFirstField(ids: readonly string[]): void {
   focusWhenShown(() => {
     for (const id of ids) {
-      const field = partOf(id)?.querySelector<HTMLElement>(FIELDS);
-      if (field) return field;
+      for (const fields of FIELDS) {
+        const field = partOf(id)?.querySelector<HTMLElement>(fields);
+        if (field) return field;
+      }
     }
     return null;
   });
