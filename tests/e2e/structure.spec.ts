@@ -234,3 +234,42 @@ test("notes have colours and sizes; a frame moves what lies in it", async ({ app
   await page.setViewportSize({ width: 1024, height: 700 });
   await app.picture("frame-small");
 });
+
+test("a disabled node is passed by, and a disabled router goes the way that was chosen", async ({ app, page }) => {
+  await app.openGraph({
+    ...graph,
+    edges: graph.edges.filter((edge) => edge.from !== "check").concat([{ from: "check", to: "__end__" }]),
+  });
+  await app.node("check").click();
+  await page.keyboard.press("d");
+  await expect(app.node("check").getByTestId("disabled")).toHaveText("Disabled");
+  await expect(app.id("disabled-notice")).toBeVisible();
+  await expect(app.id("disabled-way")).toHaveCount(0);
+
+  await app.node("classify").click({ button: "right" });
+  await page.getByRole("menuitem", { name: /^Disable/ }).click();
+  await expect(app.id("disabled-notice")).toContainText("where its run goes on is not chosen");
+  await app.id("disabled-way").click();
+  await expect(page.getByRole("option", { name: "other" })).toBeVisible();
+  await app.picture("disabled-choice");
+  await page.getByRole("option", { name: "refund" }).click();
+  await app.id("canvas").click({ position: { x: 300, y: 700 } });
+  await app.picture("disabled-near", ["light", "dark"]);
+
+  for (const name of ["far", "middle"]) {
+    await page.keyboard.press("Control+1");
+    for (let times = 0; times < (name === "far" ? 8 : 1); times += 1) await page.keyboard.press("Control+-");
+    await app.picture(`disabled-${name}`, ["light", "dark"]);
+  }
+  await page.keyboard.press("Control+1");
+
+  await app.id("run-with-input").click();
+  await app.id("run-form").getByLabel("request").fill("refund please");
+  await app.id("run-start").click();
+  await app.status("done");
+  await expect(app.id("disabled-run")).toHaveText("2 nodes disabled: classify, check");
+  await app.showState();
+  await expect(app.key("answer")).toContainText("Dear refund please!");
+  await expect(app.key("category")).not.toContainText("refund");
+  await app.picture("disabled-run", ["light", "dark"]);
+});

@@ -122,6 +122,9 @@ pub(crate) struct CheckArgs {
     /// Exit with 1 for warnings too
     #[arg(long)]
     pub(crate) deny_warnings: bool,
+    /// Report disabled nodes as warnings, not as errors
+    #[arg(long)]
+    pub(crate) allow_disabled: bool,
 }
 
 #[derive(Debug, Args)]
@@ -187,6 +190,9 @@ pub(crate) struct Running {
     /// Allow everything that the graph wants to touch, for this run only
     #[arg(long)]
     pub(crate) trust: bool,
+    /// Run without the disabled nodes of the graph
+    #[arg(long)]
+    pub(crate) allow_disabled: bool,
     /// Print events as NDJSON, only of these modes: values, updates, custom, messages, tasks, checkpoints, debug, attempts
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     pub(crate) stream: Vec<StreamMode>,

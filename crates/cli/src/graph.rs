@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use superstep::Graph;
 use superstep_document::{Diagnostic, Document};
-use superstep_nodes::{Environment, Grants, ModelSettings, Registry, files};
+use superstep_nodes::{Environment, Grants, ModelSettings, NODE_DISABLED, Registry, files};
 use superstep_workbench::session::{self, Origin};
 use superstep_workbench::wire::RunModels;
 use superstep_workbench::{Keychain, Trust, Wanted, connection_key};
@@ -135,6 +135,30 @@ impl GraphFile {
         problems
     }
 
+    /// Refuses a graph that would run without some of its nodes.
+    pub(crate) fn all_enabled(&self) -> Result<(), Fault> {
+        if self.document.source().is_some() {
+            return Ok(());
+        }
+        let mut problems = self.problems(&Registry::standard());
+        problems.retain(|problem| problem.code == NODE_DISABLED);
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let own = session::disabled_in(&self.document);
+        let within = problems.iter().filter_map(|problem| {
+            let node = problem.record.strip_prefix("node:")?;
+            let own = own.iter().any(|disabled| disabled == node);
+            (!own).then(|| format!("those in the graph of {node}"))
+        });
+        let names: Vec<String> = own.iter().cloned().chain(within).collect();
+        Err(Fault::usage(format!(
+            "{} has disabled nodes: {}. Enable them, or run without them with --allow-disabled.",
+            self.path.display(),
+            names.join(", ")
+        )))
+    }
+
     /// Its drawing, with the ways that its programs say they go.
     pub(crate) fn mermaid(&self, registry: &Registry) -> String {
         let checked = registry.checked(&self.document, &self.environment());
@@ -180,6 +204,7 @@ impl GraphFile {
             graph: session::name_of(&self.document, Some(&self.path)),
             path: self.path.to_string_lossy().into_owned(),
             models: self.models.clone(),
+            disabled: session::disabled_in(&self.document),
         }
     }
 }

@@ -308,6 +308,18 @@ impl Document {
         self.source = None;
     }
 
+    /// The document with a node that works, whatever its record says.
+    pub fn enabled(&self, node: &str) -> Self {
+        let mut document = self.clone();
+        if let Some(Json::Object(fields)) = document
+            .section_mut(Section::Nodes)
+            .get_mut(&format!("node:{node}"))
+        {
+            fields.remove("disabled");
+        }
+        document
+    }
+
     /// Called when a record was put in: an unreadable file has become a document.
     pub(crate) fn touched(&mut self) {
         self.source = None;

@@ -44,6 +44,9 @@ impl Document {
                 ("[\"", "\"]")
             };
             let _ = writeln!(out, "  {mermaid_id}{open}{label}{close}");
+            if node.disabled.is_some() {
+                let _ = writeln!(out, "  style {mermaid_id} stroke-dasharray:4 3,opacity:0.6");
+            }
             ids.insert(id, mermaid_id);
         }
         let ends = edges.iter().any(|(_, edge)| edge.targets().contains(&END));

@@ -145,6 +145,22 @@ pub fn json_schema() -> Json {
                         "type": "integer", "minimum": 1, "maximum": u32::MAX,
                         "description": "Super-steps of one run in which the node may have work: a bound for the loops that it is part of."
                     },
+                    "disabled": {
+                        "description": "The node does nothing and writes nothing; its plain edges are taken.",
+                        "oneOf": [
+                            { "type": "boolean" },
+                            {
+                                "type": "object",
+                                "properties": {
+                                    "way": {
+                                        "$ref": "#/$defs/target",
+                                        "description": "Where a run goes on from a node that routes."
+                                    }
+                                },
+                                "additionalProperties": false
+                            }
+                        ]
+                    },
                     "effect": {
                         "enum": Effect::ALL.map(Effect::as_str),
                         "description": "What running the node does to the world."

@@ -209,6 +209,26 @@ pub(crate) fn types_of(schema: &Json) -> Vec<&str> {
     }
 }
 
+/// A node that is switched off: it does nothing, and its plain edges are taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Disabled {
+    /// Where the run goes on when the node's edges depend on what it does: a node, or the end.
+    pub way: Option<String>,
+}
+
+impl Disabled {
+    /// Reads a node's field: `true`, or an object that names the way.
+    fn of(field: &Json) -> Option<Self> {
+        match field {
+            Json::Bool(true) => Some(Self::default()),
+            Json::Object(fields) => Some(Self {
+                way: fields.get("way").and_then(Json::as_str).map(str::to_owned),
+            }),
+            _ => None,
+        }
+    }
+}
+
 /// A node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeSpec {
@@ -218,6 +238,8 @@ pub struct NodeSpec {
     pub config: Map<String, Json>,
     /// How it is run, beside what it does.
     pub policy: NodePolicy,
+    /// Set when it is switched off.
+    pub disabled: Option<Disabled>,
     /// For people.
     pub title: Option<String>,
     /// For people.
@@ -462,6 +484,7 @@ impl Document {
                     kind,
                     config,
                     policy: NodePolicy::read(record).0,
+                    disabled: record.get("disabled").and_then(Disabled::of),
                     title: text("title"),
                     description: text("description"),
                 },

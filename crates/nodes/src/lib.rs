@@ -26,7 +26,9 @@ pub use models::ModelSettings;
 pub use programs::helper::HelperProgram;
 pub use programs::{javascript, python};
 pub use project::{Environment, NestedError};
-pub use registry::{Built, Checked, KindInfo, NodeKind, Registry, Usage, bounds, not_retried};
+pub use registry::{
+    Built, Checked, KindInfo, NODE_DISABLED, NodeKind, Registry, Usage, bounds, not_retried, refuse_disabled,
+};
 pub use state::schema;
 
 /// Does the work that this program was started for beside another one, and ends the process; otherwise returns at once.

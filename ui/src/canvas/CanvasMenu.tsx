@@ -3,6 +3,7 @@ import { PointMenu, type MenuEntry } from "../components/Menu";
 import { deleteThings, joinable, setEdgeForm, setField } from "../document/edits";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { currentBreakpoints, plainPoint, toggleBreakpoint } from "../debugger/run/breakpoints";
+import { someEnabled } from "../document/disabled";
 import { nestedGraphOf } from "../document/nested-graphs";
 import { declaredWays } from "../document/ports";
 import { routeByWays, routeKey } from "../document/routes";
@@ -43,6 +44,10 @@ function nodeEntries(node: string): MenuEntry[] {
     ...(useSession.getState().selection.nodes.length > 1
       ? [command("view.layoutSelection", t("canvas.command.layoutSelection"))]
       : []),
+    command(
+      "edit.disable",
+      t(someEnabled(doc, useSession.getState().selection.nodes) ? "disabled.disable" : "disabled.enable"),
+    ),
     { id: "s4", separator: true },
     command("graph.extract", t("structure.extract")),
     command("edit.frame", t("notes.frame")),

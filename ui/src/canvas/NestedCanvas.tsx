@@ -17,6 +17,7 @@ import { ProblemNote } from "../debugger/run/ProblemNote";
 import { asProblem, type ShownProblem } from "../debugger/parts/problem";
 import { useStatus } from "../debugger/model/runStore";
 import { useWithin } from "../debugger/timeline/useWithin";
+import { disabledOf } from "../document/disabled";
 import { GraphDocument } from "../document/document";
 import { END, nodeOf, NOTE, START, type Json } from "../document/types";
 import type { InsideView } from "../ipc/bindings/InsideView";
@@ -33,7 +34,7 @@ import { NoteFace } from "./NoteCard";
 import { noteOf } from "./notes";
 import { PortRows } from "./NodePorts";
 import type { Ports } from "../document/ports";
-import { CardRows, Counts, StateMark, stateText } from "./NodeCard";
+import { CardRows, Counts, DisabledMark, StateMark, stateText } from "./NodeCard";
 import { Scene, shownLabel, startOf, type Line } from "./window";
 import { fitView, MAX_ZOOM, MIN_ZOOM } from "./viewport";
 import {
@@ -250,6 +251,7 @@ const NestedNode = memo(function NestedNode({ name, rect, record, ports, overlay
     );
   if (node.kind === NOTE) return <NestedNote name={name} rect={rect} record={record} />;
   const rows = cardRows(node, kind?.card ?? NO_ROWS);
+  const disabled = disabledOf(record) !== null;
   return (
     <div style={style}>
       <div
@@ -257,6 +259,7 @@ const NestedNode = memo(function NestedNode({ name, rect, record, ports, overlay
         data-state={overlay.state}
         data-quiet={(overlay.state === "idle" && overlay.runs === 0) || undefined}
         data-group={kind?.group ?? "unknown"}
+        data-disabled={disabled || undefined}
         data-testid={shellIds.nestedNode(name)}
         aria-label={t("canvas.node.label", {
           name,
@@ -279,6 +282,7 @@ const NestedNode = memo(function NestedNode({ name, rect, record, ports, overlay
         </div>
         <CardRows rows={rows} />
         <PortRows {...ports} />
+        {disabled && <DisabledMark />}
       </div>
     </div>
   );

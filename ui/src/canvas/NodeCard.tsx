@@ -4,15 +4,16 @@
  * problems and overlay.
  */
 import { Handle, Position, type NodeProps } from "@xyflow/react";
-import { Check, CircleHelp, Clock, LoaderCircle, Play, TriangleAlert, X } from "lucide-react";
+import { Check, CircleHelp, CircleOff, Clock, LoaderCircle, Play, TriangleAlert, X } from "lucide-react";
 import { memo, useEffect, useRef, type CSSProperties } from "react";
 import { KindIcon } from "../components/KindIcon";
 import { duration } from "../debugger/parts/format";
 import { useNodeOverlay, type NodeOverlay } from "../debugger/overlay/overlay";
+import { disabledOf } from "../document/disabled";
 import { nodeNameProblem } from "../document/edits";
 import { doc, useDiagnostics, useRecord } from "../document/store";
 import { END, nodeOf, START } from "../document/types";
-import { shellIds } from "../lib/testIds";
+import { shellIds, structureIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useCalm } from "../state/calm";
 import { useLitRole, type LitRole } from "../document/lit";
@@ -30,6 +31,7 @@ import {
   cardIconClass,
   cardNameClass,
   cardSubClass,
+  disabledMarkClass,
   endPillClass,
 } from "./recipes";
 import { cx } from "../components/cx";
@@ -51,6 +53,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
   const quiet = useSession((state) => state.use === "debug" && state.cursor.threadId !== null);
   const rows = cardRows(node, kind?.card ?? NO_ROWS);
   const ports = usePorts(id);
+  const disabled = disabledOf(record) !== null;
   const body = { rows: rows.length, ports: ports.ports.length, caption: ports.expression !== null };
   return (
     <div
@@ -60,12 +63,13 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       data-quiet={(quiet && overlay.state === "idle" && overlay.runs === 0) || undefined}
       data-group={kind?.group ?? "unknown"}
       data-lit={lit ?? undefined}
+      data-disabled={disabled || undefined}
       data-testid={shellIds.node(id)}
       style={{ "--ports": `${portsHeight(body)}px`, "--lines": rows.length > 1 ? 2 : 1 } as CSSProperties}
       aria-label={t("canvas.node.label", {
         name: id,
         kind: kind?.title ?? node.kind,
-        state: stateText(overlay),
+        state: disabled ? t("disabled.badge") : stateText(overlay),
       })}
     >
       <Handle
@@ -100,6 +104,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       <CardRows rows={rows} />
       <NodePorts name={id} ports={ports} />
       <ProblemBadge name={id} />
+      {disabled && <DisabledMark />}
       {lit !== null && lit !== "none" && <LitMark role={lit} />}
       {overlay.breakBefore && (
         <span className={cx(cardBreakClass, "-left-1.5")} title={t("canvas.break.before")} />
@@ -152,7 +157,7 @@ export const MARKS = {
 export function CardRows({ rows }: { rows: ReturnType<typeof cardRows> }) {
   if (rows.length === 0) return null;
   return (
-    <div className="px-2.5 in-data-[drawing=middle]:hidden">
+    <div className="px-2.5 in-data-[drawing=middle]:hidden in-data-disabled:opacity-50">
       {rows.map((row, index) => (
         <div
           key={index}
@@ -205,8 +210,19 @@ function LitMark({ role }: { role: LitRole }) {
   );
 }
 
+/** Says that runs pass the node by; in the middle drawing the sign alone. */
+export function DisabledMark() {
+  return (
+    <span className={disabledMarkClass} title={t("disabled.badgeHelp")} data-testid={structureIds.disabled}>
+      <CircleOff size={11} strokeWidth={2.5} aria-hidden />
+      <span className="in-data-[drawing=middle]:hidden">{t("disabled.badge")}</span>
+    </span>
+  );
+}
+
 function ProblemBadge({ name }: { name: string }) {
-  const problems = useDiagnostics(`node:${name}`);
+  // That a node is disabled has a mark of its own.
+  const problems = useDiagnostics(`node:${name}`).filter(({ pointer }) => pointer !== "/disabled");
   const calm = useCalm(name);
   const first = problems[0];
   if (!first) return null;

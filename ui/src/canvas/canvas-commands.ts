@@ -19,7 +19,7 @@ import {
   writeClipboard,
 } from "./clipboard";
 import { union, type Rect } from "./geometry";
-import { deleteEverywhere } from "./records";
+import { deleteEverywhere, toggleEverywhere } from "./records";
 import { isFrame, withHeld } from "./notes";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
@@ -165,6 +165,13 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
         ownNodes().length === 1 &&
         nestedGraphOf(ownNodes()[0] ?? "") !== null,
       run: () => void openNestedGraph(ownNodes()[0] ?? ""),
+    },
+    {
+      id: "edit.disable",
+      title: t("disabled.toggle"),
+      group,
+      enabled: () => runNodes().length > 0,
+      run: () => toggleEverywhere(runNodes()),
     },
     {
       id: "edit.frame",

@@ -4,6 +4,7 @@
  */
 import { readOverlay } from "../debugger/overlay/overlay";
 import { edgeKey } from "../debugger/overlay/overlay-model";
+import { disabledOf } from "../document/disabled";
 import { portOf, PILL_HEIGHT, type Rect } from "./geometry";
 import { isFrame } from "./notes";
 import { startOf, type Line, type Scene } from "./window";
@@ -126,13 +127,18 @@ export function drawOverview(
     const top = rect.y * zoom + y;
     const width = Math.max(2, rect.width * zoom);
     const height = Math.max(2, rect.height * zoom);
+    const disabled = disabledOf(scene.doc.get(`node:${name}`)) !== null;
+    context.globalAlpha = disabled ? 0.5 : 1;
     context.fillStyle = fill ?? paint.node;
     context.strokeStyle = selected.has(name) ? paint.accent : paint.border;
     context.fillRect(left, top, width, height);
     if (width > 5) {
       context.lineWidth = selected.has(name) ? 2 : 1;
+      if (disabled) context.setLineDash([3, 3]);
       context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
+      context.setLineDash([]);
     }
+    if (disabled) drawOff(context, left, top, width, height, paint.text);
     const state = overlay.nodes.get(name)?.state;
     if (state !== undefined)
       drawMark(context, state, left, top, width, height, fill === null ? paint.text : paint.node);
@@ -142,7 +148,30 @@ export function drawOverview(
       context.fillStyle = paint.text;
       context.fillText(short(name, width), left, top - 3);
     }
+    context.globalAlpha = 1;
   }
+}
+
+/** The sign of a disabled node: a circle that is struck through. */
+function drawOff(
+  context: CanvasRenderingContext2D,
+  left: number,
+  top: number,
+  width: number,
+  height: number,
+  colour: string,
+): void {
+  const radius = Math.min(7, Math.min(width, height) * 0.35);
+  if (radius * 2 < LEAST_MARK) return;
+  const [x, y] = [left + width / 2, top + height / 2];
+  const slant = radius * Math.SQRT1_2;
+  context.strokeStyle = colour;
+  context.lineWidth = Math.max(1, radius / 4);
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.moveTo(x - slant, y - slant);
+  context.lineTo(x + slant, y + slant);
+  context.stroke();
 }
 
 /** Frames are borders with a name: what lies in them is drawn over them. */

@@ -2,12 +2,12 @@
 export const canvasClass =
   "@container-size relative min-h-0 min-w-0 flex-1 overflow-clip bg-canvas focus-visible:outline-none focus-visible:after:pointer-events-none focus-visible:after:absolute focus-visible:after:inset-0 focus-visible:after:z-9 focus-visible:after:border focus-visible:after:border-focus";
 export const cardClass =
-  "relative size-full cursor-default rounded-lg border border-line-strong bg-surface-2 text-text hover:border-line-field data-[state=asking]:border-asking data-[state=asking]:outline-1 data-[state=asking]:outline-asking data-[state=done]:border-[color-mix(in_oklab,var(--done)_60%,var(--line-strong))] data-[state=failed]:border-failed data-[state=failed]:outline-1 data-[state=failed]:outline-failed data-[state=next]:border-dashed data-[state=next]:border-running data-[state=running]:border-running data-[state=running]:outline-1 data-[state=running]:outline-running data-[state=waiting]:border-running data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent! data-[lit=none]:opacity-35 data-[lit=reads]:border-accent data-[lit=writes]:border-accent data-[lit=both]:border-accent";
+  "relative size-full cursor-default rounded-lg border border-line-strong bg-surface-2 text-text hover:border-line-field data-[state=asking]:border-asking data-[state=asking]:outline-1 data-[state=asking]:outline-asking data-[state=done]:border-[color-mix(in_oklab,var(--done)_60%,var(--line-strong))] data-[state=failed]:border-failed data-[state=failed]:outline-1 data-[state=failed]:outline-failed data-[state=next]:border-dashed data-[state=next]:border-running data-[state=running]:border-running data-[state=running]:outline-1 data-[state=running]:outline-running data-[state=waiting]:border-running data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent! data-disabled:border-dashed data-disabled:border-line-field data-[lit=none]:opacity-35 data-[lit=reads]:border-accent data-[lit=writes]:border-accent data-[lit=both]:border-accent";
 export const endPillClass =
   "relative grid size-full cursor-default place-items-center rounded-[14px] border border-line-strong bg-surface-2 text-xs font-semibold text-text-2 in-data-[drawing=middle]:text-[length:min(calc(11px*var(--unzoom)),22px)]/none data-[state=running]:border-running data-[state=running]:outline-1 data-[state=running]:outline-running data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent!";
 /** In the middle drawing the head is all of the card over its ports. */
 export const cardHeadClass =
-  "flex h-10.5 items-center gap-2 pr-2.5 pl-2 in-data-quiet:opacity-62 in-data-[drawing=middle]:absolute in-data-[drawing=middle]:inset-x-0 in-data-[drawing=middle]:top-0 in-data-[drawing=middle]:bottom-(--ports) in-data-[drawing=middle]:h-auto in-data-[drawing=middle]:gap-[calc(4px*var(--unzoom))] in-data-[drawing=middle]:px-[calc(5px*var(--unzoom))]";
+  "flex h-10.5 items-center gap-2 pr-2.5 pl-2 in-data-quiet:opacity-62 in-data-disabled:opacity-50 in-data-[drawing=middle]:absolute in-data-[drawing=middle]:inset-x-0 in-data-[drawing=middle]:top-0 in-data-[drawing=middle]:bottom-(--ports) in-data-[drawing=middle]:h-auto in-data-[drawing=middle]:gap-[calc(4px*var(--unzoom))] in-data-[drawing=middle]:px-[calc(5px*var(--unzoom))]";
 export const cardNameClass =
   "text-[length:max(13px,calc(11px*var(--unzoom,1)))]/[17px] font-semibold truncate in-data-[drawing=middle]:text-[length:calc(12px*var(--unzoom))]/[1.15] in-data-[drawing=middle]:whitespace-normal in-data-[drawing=middle]:wrap-anywhere in-data-[drawing=middle]:line-clamp-(--lines)";
 export const cardIconClass =
@@ -16,7 +16,10 @@ export const cardSubClass =
   "flex gap-1.5 justify-between text-2xs/[15px] text-text-3 in-data-[drawing=middle]:hidden";
 export const lineLabelClass =
   "pointer-events-auto absolute top-0 left-0 h-5 origin-top-left truncate rounded-[10px] border border-line-strong bg-surface-2 px-2 text-center font-mono text-2xs/4.5 text-text-2 hover:border-line-field hover:text-text data-default:font-sans data-default:italic data-[form=each]:rounded-sm data-[form=when]:rounded-sm in-data-[drawing=middle]:text-[length:min(calc(10px*var(--unzoom)),16px)]/4.5 in-data-[drawing=middle]:px-0.5 data-[state=active]:border-running data-[state=active]:text-running data-[state=taken]:border-edge-strong data-[state=taken]:text-text data-failed:border-failed! data-failed:text-failed! data-selected:border-accent! data-selected:bg-accent-soft data-selected:text-accent-text!";
-export const portRowsClass = "absolute inset-x-0 bottom-0 border-t border-line py-1 pl-2.5 pr-3.5";
+export const disabledMarkClass =
+  "absolute -top-3 left-2 inline-flex items-center gap-1 h-4 px-1.5 rounded-lg border border-line-field border-dashed bg-surface-2 text-[10px] font-semibold text-text-2 in-data-[drawing=middle]:origin-top-left in-data-[drawing=middle]:[scale:min(var(--unzoom),1.8)]";
+export const portRowsClass =
+  "in-data-disabled:opacity-50 absolute inset-x-0 bottom-0 border-t border-line py-1 pl-2.5 pr-3.5";
 export const portCaptionClass =
   "block h-5 w-full truncate text-left font-mono text-[10.5px]/5 text-text-3 hover:text-text in-data-[drawing=middle]:invisible";
 export const portRowClass =

@@ -4,7 +4,8 @@ import { deleteThings, renameNode, type Doomed } from "../document/edits";
 import { namedBy, namingKinds } from "../document/named";
 import type { GraphDocument } from "../document/document";
 import type { Patch } from "../document/patch";
-import { doc, edit } from "../document/store";
+import { someEnabled, toggleDisabled } from "../document/disabled";
+import { doc, edit, useDocumentState } from "../document/store";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
@@ -20,6 +21,13 @@ export function renameEverywhere(from: string, to: string): boolean {
   renameBreakpoints(from, to);
   if (selected.includes(from)) session.select({ nodes: selected.map((each) => (each === from ? to : each)) });
   return true;
+}
+
+/** Switches nodes off, or on when none of them works. */
+export function toggleEverywhere(nodes: readonly string[]): boolean {
+  const name = t(someEnabled(doc, nodes) ? "disabled.edit.off" : "disabled.edit.on");
+  const { leads } = useDocumentState.getState();
+  return edit(name, (document) => toggleDisabled(document, nodes, leads));
 }
 
 /** Deletes and lets the selection go; says which settings still name a node that is gone. */

@@ -105,19 +105,28 @@ export interface MenuProps {
   /** A function is asked when the menu opens. */
   entries: MenuEntry[] | (() => MenuEntry[]);
   align?: "start" | "center" | "end";
+  /** What has the focus after the menu; the trigger when absent. */
+  finalFocus?: () => HTMLElement | null;
   side?: "top" | "bottom" | "left" | "right";
   /** For menus that a command opens too. */
   open?: boolean;
   onOpenChange?(open: boolean): void;
 }
 
-export function Menu({ trigger, entries, align = "start", side = "bottom", ...opening }: MenuProps) {
+export function Menu({
+  trigger,
+  entries,
+  align = "start",
+  side = "bottom",
+  finalFocus,
+  ...opening
+}: MenuProps) {
   return (
     <Base.Root modal={false} {...opening}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner className="outline-none z-60" sideOffset={4} align={align} side={side}>
-          <Base.Popup className={cx(popupClass, menuClass)}>
+          <Base.Popup className={cx(popupClass, menuClass)} {...(finalFocus && { finalFocus })}>
             <Lazy entries={entries} />
           </Base.Popup>
         </Base.Positioner>

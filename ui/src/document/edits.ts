@@ -4,6 +4,7 @@
  */
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import type { GraphDocument } from "./document";
+import { withWayNamed } from "./disabled";
 import { addEdge, Draft } from "./draft";
 import { keysTaking, namedBy, namingKinds, placesOf, withAllowed, withLabels, withNames } from "./named";
 import type { Patch } from "./patch";
@@ -163,12 +164,15 @@ export function renameNode(doc: GraphDocument, from: string, to: string, kinds: 
     const record = draft.get(id);
     if (isObject(record)) draft.set(id, withNames(record, schemas, next));
   }
-  // Nodes that another one stands in for, or goes on at, when it fails.
+  // Nodes that another one stands in for, goes on at when it fails, or leads to while it is disabled.
   for (const name of doc.names("node")) {
     const id = `node:${next(name) ?? name}`;
-    const record = draft.get(id);
-    const fallback = isObject(record) ? record["fallback"] : undefined;
-    if (!isObject(record) || !isObject(fallback)) continue;
+    const old = draft.get(id);
+    if (!isObject(old)) continue;
+    const record = withWayNamed(old, next);
+    if (record !== old) draft.set(id, record);
+    const fallback = record["fallback"];
+    if (!isObject(fallback)) continue;
     const field = fallback["node"] === from ? "node" : fallback["to"] === from ? "to" : null;
     if (field === null) continue;
     draft.set(id, { ...record, fallback: { ...fallback, [field]: to } });
@@ -690,7 +694,7 @@ export function pasteClip(
     const spot = spots.get(name) ?? { x: left, y: top };
     for (const place of placesOf(record, schemas))
       if (place.into !== undefined && copied(place.name) !== undefined) taking.add(place.into);
-    draft.set(`node:${next}`, withNames(record, schemas, copied));
+    draft.set(`node:${next}`, withWayNamed(withNames(record, schemas, copied), copied));
     draft.set(`layout:${next}`, rounded({ x: place.x + spot.x - left, y: place.y + spot.y - top }));
   }
   for (const key of taking) {

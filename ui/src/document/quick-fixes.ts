@@ -1,4 +1,5 @@
 /** What can be done at once about a problem, by the code of a diagnostic or the class of a failure. */
+import { disabledOf, toggleDisabled } from "./disabled";
 import { doc, edit } from "./store";
 import { sectionOf } from "./types";
 import { routeByWays, routeKey } from "./routes";
@@ -19,7 +20,14 @@ const TABS: Readonly<Record<string, SettingsTab>> = {
 };
 
 /** Changes of the record that a problem belongs to. */
-const EDITS: Readonly<Record<string, (name: string) => QuickFix>> = {
+const EDITS: Readonly<Record<string, (name: string) => QuickFix | undefined>> = {
+  "node-disabled": (name) =>
+    disabledOf(doc.get(`node:${name}`)) === null
+      ? undefined
+      : {
+          label: t("disabled.enable"),
+          run: () => void edit(t("disabled.edit.on"), (document) => toggleDisabled(document, [name])),
+        },
   "router-every-way": (name) => ({
     label: t("forms.mend.routeByWays", { key: routeKey(doc, name) }),
     run: () => void edit(t("forms.edit.routeByWays"), (document) => routeByWays(document, name)),

@@ -44,6 +44,7 @@ import { shellIds, formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { KEYMAP } from "../state/keymap";
 import { isFolded, PANEL_LIMITS, useSession, type PanelState, type Side } from "../state/session";
+import { Announcer } from "./Announcer";
 import { useBoot } from "./boot";
 import { NestedPath } from "./NestedPath";
 import { Panel, type PanelTab } from "./Panel";
@@ -77,6 +78,7 @@ export function Shell() {
           <Uses />
         )}
       </main>
+      <Announcer />
       <PanelBoundary name="dialogs">
         <CommandPalette />
         <FileDialogs />

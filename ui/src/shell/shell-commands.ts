@@ -1,6 +1,8 @@
 /** Commands of the window's frame. The canvas registers its own. */
 import { leaveNestedGraph, useGraphTrail } from "../document/nested-graphs";
 import { redo, undo, useDocumentState } from "../document/store";
+import { focusWhenShown, partOf } from "../lib/parts";
+import { formsIds } from "../lib/testIds";
 import { t, type TextKey } from "../lib/texts";
 import { registerCommands, type Command } from "../state/commands";
 import { isFolded, useSession, type Side, type Use } from "../state/session";
@@ -8,6 +10,17 @@ import { goHome, newGraph, openWithDialog, save, saveAs } from "./files";
 
 const session = () => useSession.getState();
 const hasGraph = () => useDocumentState.getState().graphId !== null;
+
+/** Puts the focus where a panel of the left is worked in: the row that the outline was left at, the button that adds a key. */
+function focusPanel(id: string): void {
+  if (id === "keys") focusWhenShown(() => partOf(formsIds.addKey));
+  if (id !== "outline") return;
+  focusWhenShown(() => {
+    const outline = partOf(formsIds.outline);
+    const rows = outline?.querySelector("[role=tree]");
+    return outline?.querySelector<HTMLElement>(rows ? '[role=treeitem][tabindex="0"]' : "button");
+  });
+}
 
 export function registerShellCommands(): () => void {
   const file = t("shell.group.file");
@@ -33,6 +46,7 @@ export function registerShellCommands(): () => void {
     run: () => {
       session().setUse(where);
       session().showTab(side, id, where);
+      focusPanel(id);
     },
   });
   return registerCommands([

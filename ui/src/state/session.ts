@@ -12,7 +12,7 @@ import { showProblem } from "./toasts";
 export type Use = "design" | "debug" | "approve";
 export type Side = "left" | "right" | "bottom";
 
-interface Selection {
+export interface Selection {
   /** Node names, `__start__` and `__end__` included. */
   readonly nodes: readonly string[];
   /** Edge ids, without the `edge:` of the record. */

@@ -20,7 +20,10 @@ pub(crate) fn check(args: &CheckArgs) -> Result<(), Fault> {
     let mut failed = false;
     let mut reports = Vec::new();
     for file in &files {
-        let problems = file.problems(&registry);
+        let mut problems = file.problems(&registry);
+        if !args.allow_disabled {
+            superstep_nodes::refuse_disabled(&mut problems);
+        }
         let errors = problems.iter().filter(|problem| problem.is_error()).count();
         let warnings = problems.len() - errors;
         failed |= errors > 0 || (args.deny_warnings && warnings > 0);

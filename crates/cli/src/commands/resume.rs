@@ -56,6 +56,9 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
         None => head.clone(),
     };
     let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
+    if !args.running.allow_disabled {
+        file.all_enabled()?;
+    }
     let file = file.with_models(models(&args.running, Some(&before)));
     let graph = runnable(&file, args.running.trust)?;
     let given = match Answered::of(&args)? {

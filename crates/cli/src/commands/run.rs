@@ -22,6 +22,9 @@ use crate::report::Report;
 
 pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
     let file = GraphFile::read(&args.graph)?;
+    if !args.running.allow_disabled {
+        file.all_enabled()?;
+    }
     if let Some(there) = Handover::to(&args.running.db, args.running.no_handover).await? {
         return there.run(file, args).await;
     }

@@ -197,3 +197,47 @@ fn what_is_no_regular_file_is_refused_at_once() {
     assert!(done.err.contains("it is no regular file"), "{}", done.err);
     assert!(began.elapsed().as_secs() < 30, "nothing was waited for");
 }
+
+fn with_disabled_node() -> Json {
+    json!({
+        "format": "superstep/1",
+        "name": "Desk",
+        "state": { "n": { "type": "integer" } },
+        "nodes": {
+            "first": { "kind": "assign", "config": { "set": { "n": "7" } }, "disabled": true },
+            "second": { "kind": "assign", "config": { "set": { "n": "state.n + 1" } } }
+        },
+        "edges": [
+            { "from": "__start__", "to": "first" },
+            { "from": "first", "to": "second" },
+            { "from": "second", "to": "__end__" }
+        ]
+    })
+}
+
+#[test]
+fn a_graph_with_disabled_nodes_is_refused_unless_that_is_allowed() {
+    let user = User::new();
+    let graph = user.graph("desk", &with_disabled_node());
+    let refused = user.expect(1, &["check", &graph]);
+    assert!(
+        refused.out.contains("error[node-disabled] node:first"),
+        "{}",
+        refused.out
+    );
+    let allowed = user.expect(0, &["check", "--allow-disabled", &graph]);
+    assert!(
+        allowed.out.contains("warning[node-disabled] node:first"),
+        "{}",
+        allowed.out
+    );
+
+    let refused = user.expect(2, &["run", &graph, "--input", r#"{"n": 1}"#]);
+    assert!(
+        refused.err.contains("first") && refused.err.contains("--allow-disabled"),
+        "{}",
+        refused.err
+    );
+    let ran = user.expect(0, &["run", "--allow-disabled", &graph, "--input", r#"{"n": 1}"#]);
+    assert!(ran.out.contains("\"n\": 2"), "{}", ran.out);
+}

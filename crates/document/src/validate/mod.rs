@@ -48,7 +48,7 @@ impl Document {
 const MAX_SUGGESTIONS: usize = 200;
 
 /// What a node's record may say.
-const NODE_FIELDS: [&str; 12] = [
+const NODE_FIELDS: [&str; 13] = [
     "kind",
     "config",
     "title",
@@ -61,6 +61,7 @@ const NODE_FIELDS: [&str; 12] = [
     "effect",
     "concurrency",
     "max_visits",
+    "disabled",
 ];
 
 /// The document under examination and what was found so far.
@@ -145,8 +146,25 @@ impl Check<'_> {
             self.field(&record, value, "config", Wanted::Object);
             self.field(&record, value, "title", Wanted::Text);
             self.field(&record, value, "description", Wanted::Text);
+            self.disabled(&record, value);
             self.policy(id, &record, value);
             self.unknown_fields(&record, value);
+        }
+    }
+
+    /// `true`, or an object that may name a way; `false` says nothing.
+    fn disabled(&mut self, record: &str, node: &Json) {
+        let well_formed = match node.get("disabled") {
+            None | Some(Json::Bool(_)) => true,
+            Some(Json::Object(fields)) => fields
+                .iter()
+                .all(|(name, value)| name == "way" && value.is_string()),
+            Some(_) => false,
+        };
+        if !well_formed {
+            let message = "`disabled` must be `true`, or an object with the text `way`.";
+            let remedy = "Write `true`, or {\"way\": \"NODE\"} for a node that routes.";
+            self.push(Diagnostic::error("bad-type", record, message, remedy).at("/disabled"));
         }
     }
 

@@ -329,6 +329,7 @@ impl NodeKind for Agent {
             kind: part.kind.to_owned(),
             config: part.config.clone(),
             policy: NodePolicy::default(),
+            disabled: None,
             title: None,
             description: None,
         };

@@ -7,13 +7,11 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
-use superstep::{
-    BoxFuture, ContextSchema, GraphPlace, Node, NodeContext, NodeError, NodeOptions, NodeOutput, START,
-    StateGraph, Value,
-};
+use superstep::{ContextSchema, GraphPlace, Node, NodeOptions, START, StateGraph, Value};
 use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodePolicy, NodeSpec};
 
 use super::check::Findings;
+use super::disabled::{self, Idle};
 use super::{BuildSite, Built, KindEntry, Registry, edges, policy};
 use crate::base::files::Stamp;
 use crate::base::schema_validator::SchemaValidator;
@@ -104,18 +102,33 @@ impl Build<'_> {
     fn in_the_way(&self, mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         problems.retain(Diagnostic::is_error);
         if let Some(node) = self.tested {
-            let edges = self.edges().map(|(id, _)| format!("edge:{id}"));
+            let edges = self.edges().into_iter().map(|(id, _)| format!("edge:{id}"));
             let own: HashSet<String> = edges.chain([format!("node:{node}")]).collect();
             problems.retain(|problem| problem.record.starts_with("key:") || own.contains(&problem.record));
         }
         problems
     }
 
-    /// The edges that the graph has: of a node that is tried alone only those that leave it.
-    fn edges(&self) -> impl Iterator<Item = (&str, Edge)> {
-        self.document
+    /// The edges that the graph has: of a node that is tried alone only those that leave it, of a disabled one those that
+    /// do not depend on what it does.
+    fn edges(&self) -> Vec<(String, Edge)> {
+        let tried = |edge: &Edge| self.tested.is_none_or(|node| edge.sources().contains(&node));
+        let mut edges: Vec<(String, Edge)> = self
+            .document
             .edges()
-            .filter(|(_, edge)| self.tested.is_none_or(|node| edge.sources().contains(&node)))
+            .filter(|(_, edge)| tried(edge))
+            .map(|(id, edge)| (id.to_owned(), edge))
+            .collect();
+        for (id, spec) in &self.specs {
+            if let Some(disabled) = &spec.disabled {
+                // A join has several sources, and is plain.
+                let own = |(_, edge): &(String, Edge)| edge.sources() == [*id];
+                let (own, others) = edges.into_iter().partition(own);
+                edges = others;
+                edges.extend(disabled::followed(id, disabled, own));
+            }
+        }
+        edges
     }
 
     /// A graph with the document's state keys and its run context.
@@ -152,6 +165,10 @@ impl Build<'_> {
         for (&id, spec) in &self.specs {
             if self.tested.is_some_and(|node| node != id) {
                 graph = graph.node(id, Idle);
+                continue;
+            }
+            if spec.disabled.is_some() {
+                graph = graph.node_with(id, Arc::new(Idle), disabled::options(&spec.policy));
                 continue;
             }
             let Some(entry) = self.registry.kinds.get(spec.kind.as_str()) else {
@@ -204,6 +221,12 @@ impl Build<'_> {
         let Some(spec) = self.specs.get(id) else {
             return Ok(None);
         };
+        if spec.disabled.is_some() {
+            return Ok(Some(BuiltNode {
+                node: Arc::new(Idle),
+                runs: Runs::default(),
+            }));
+        }
         let entry = self.registry.kinds.get(spec.kind.as_str());
         entry.map(|entry| self.node(id, spec, entry)).transpose()
     }
@@ -268,7 +291,7 @@ impl Build<'_> {
             graph = graph.edge(START, node);
         }
         for (id, edge) in self.edges() {
-            graph = edges::connect(graph, id, &edge).map_err(|error| {
+            graph = edges::connect(graph, &id, &edge).map_err(|error| {
                 let record = format!("edge:{id}");
                 vec![Diagnostic::error(
                     "expression-syntax",
@@ -305,7 +328,7 @@ impl Build<'_> {
             for source in edge.sources() {
                 for target in edge.targets() {
                     ids.entry((source.to_owned(), target.to_owned()))
-                        .or_insert_with(|| id.to_owned());
+                        .or_insert_with(|| id.clone());
                 }
             }
         }
@@ -351,13 +374,4 @@ fn context_schema(declared: &Json) -> Result<ContextSchema, Diagnostic> {
         }
     };
     Ok(ContextSchema::checked(check).required())
-}
-
-/// A node that does nothing, in place of those around one that is tried alone.
-struct Idle;
-
-impl Node for Idle {
-    fn run(&self, _: NodeContext, _: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async { Ok(NodeOutput::none()) })
-    }
 }

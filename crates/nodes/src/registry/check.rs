@@ -11,7 +11,7 @@ use super::kind::Usage;
 use super::settings::{check_the_rest, config_problems};
 use super::site::Site;
 use super::{Environment, KindEntry, Registry};
-use super::{dynamic_targets, policy};
+use super::{disabled, dynamic_targets, policy};
 use crate::base::access::Access;
 use crate::state::schema::{Keys, StateSchema};
 use superstep_document::suggest;
@@ -82,7 +82,11 @@ impl Registry {
             }
             site.base = "";
             policy::check(&mut site, &spec.policy);
-            findings.problems.extend(site.problems);
+            // What keeps a disabled node from working keeps no run from passing it by.
+            findings.problems.extend(match &spec.disabled {
+                Some(way) => disabled::problems(id, way, &edges, &site.usage),
+                None => site.problems,
+            });
             if !site.accesses.is_empty() {
                 findings.accesses.insert(site.record.clone(), site.accesses);
             }
@@ -125,7 +129,7 @@ impl Registry {
             findings.problems.extend(site.problems);
             findings.usage.insert(site.record, site.usage);
         }
-        parallel_writers(&keys, &edges, &mut findings);
+        parallel_writers(&keys, &nodes, &edges, &mut findings);
         findings
     }
 

@@ -1,8 +1,8 @@
 //! What edges mean for state keys: what a node sees of the state, and who writes a key beside whom.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use superstep_document::{Diagnostic, Edge, Reducer};
+use superstep_document::{Diagnostic, Edge, NodeSpec, Reducer};
 
 use super::check::Findings;
 use crate::state::schema::Keys;
@@ -56,7 +56,12 @@ type Leads<'a> = HashMap<&'a str, BTreeSet<&'a str>>;
 type Clash = (String, String, String);
 
 /// Warns where two tasks of one super-step write the same `overwrite` key, as far as the drawing tells.
-pub(super) fn parallel_writers(keys: &Keys, edges: &[(String, Edge)], findings: &mut Findings) {
+pub(super) fn parallel_writers(
+    keys: &Keys,
+    nodes: &BTreeMap<&str, NodeSpec>,
+    edges: &[(String, Edge)],
+    findings: &mut Findings,
+) {
     let mut writes: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     for (record, usage) in &findings.usage {
         let overwrites = |key: &&String| keys.get(key).is_some_and(|key| key.reducer == Reducer::Overwrite);
@@ -66,7 +71,8 @@ pub(super) fn parallel_writers(keys: &Keys, edges: &[(String, Edge)], findings: 
             .filter(overwrites)
             .map(String::as_str)
             .collect();
-        if let (Some(node), false) = (record.strip_prefix("node:"), plain.is_empty()) {
+        let works = |node: &&str| nodes.get(node).is_none_or(|spec| spec.disabled.is_none());
+        if let (Some(node), false) = (record.strip_prefix("node:").filter(works), plain.is_empty()) {
             writes.insert(node, plain);
         }
     }

@@ -4,6 +4,7 @@
 mod build;
 mod build_site;
 mod check;
+mod disabled;
 mod dynamic_targets;
 mod edges;
 mod flow;
@@ -37,6 +38,7 @@ use crate::state::schema::Keys;
 
 pub use crate::base::config_schema::schema_of;
 pub use build_site::BuildSite;
+pub use disabled::{NODE_DISABLED, refuse as refuse_disabled};
 pub use kind::{KindInfo, NodeKind, Usage, parse};
 pub use policy::{bounds, not_retried};
 pub use site::Site;
@@ -301,13 +303,15 @@ impl Registry {
     }
 
     /// A graph that runs one node of a document and does nothing where its edges lead, so that the node can be tried on
-    /// its own with any state; what is wrong elsewhere in the document does not matter. An unknown node is a problem.
+    /// its own with any state, disabled or not; what is wrong elsewhere in the document does not matter. An unknown node is a problem.
     pub fn build_node_test(
         &self,
         document: &Document,
         environment: &Environment,
         node: &str,
     ) -> Result<Built, Vec<Diagnostic>> {
+        let tried = document.enabled(node);
+        let document = &tried;
         if document.nodes().all(|(id, _)| id != node) {
             return Err(vec![Diagnostic::error(
                 "unknown-node",

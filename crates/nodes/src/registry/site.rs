@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json};
 use superstep_document::{Diagnostic, Edge, NodeSpec};
 
 use super::Registry;
+use super::disabled::NODE_DISABLED;
 use super::kind::{Usage, parse};
 use crate::base::access::Access;
 use crate::base::schema_validator::SchemaValidator;
@@ -68,6 +69,18 @@ impl Site<'_> {
                 if let Some(summary) = graph_files::summary(&problems) {
                     let error = NestedError::Broken(nested.path.clone(), summary);
                     self.error(error.code(), pointer, error.to_string(), error.remedy());
+                }
+                let mut disabled = problems.iter().filter(|problem| problem.code == NODE_DISABLED);
+                if let Some(first) = disabled.next() {
+                    let more = match disabled.count() {
+                        0 => String::new(),
+                        more => format!(" and {more} more"),
+                    };
+                    let message = format!(
+                        "The graph {path} runs without some of its nodes: {}{more}.",
+                        first.record.trim_start_matches("node:")
+                    );
+                    self.warning(NODE_DISABLED, pointer, message, "Open the graph and enable them.");
                 }
                 Some(nested)
             }

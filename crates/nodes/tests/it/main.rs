@@ -4,6 +4,7 @@
 
 mod agents;
 mod checks;
+mod disabled;
 mod exchange;
 mod family;
 mod gemini;

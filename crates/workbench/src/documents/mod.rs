@@ -24,7 +24,7 @@ use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
 use crate::documents::autosave::{AutosaveSlot, Unsaved};
-use crate::session::{Origin, name_of};
+use crate::session::{Origin, disabled_in, name_of};
 use crate::wire::RunModels;
 use crate::wire::{
     AppEvent, Applied, ApplyPatch, Diagnostic, GraphView, Json, Leads, Problem, Record, Severity,
@@ -145,6 +145,7 @@ impl GraphSource {
             graph: self.name.clone(),
             path: self.key.clone(),
             models: models.clone(),
+            disabled: disabled_in(&self.document),
         }
     }
 }

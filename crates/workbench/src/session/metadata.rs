@@ -15,6 +15,8 @@ const GRAPH_PATH: &str = "graph_path";
 const RUN_ID: &str = "run_id";
 /// The keys that an edit wrote, one a line.
 const EDITED: &str = "edited";
+/// The disabled nodes of the graph that a run passed by, one a line.
+const DISABLED: &str = "disabled_nodes";
 
 /// The graph of a run or an edit, as its checkpoints say it.
 #[derive(Clone, Debug)]
@@ -25,6 +27,8 @@ pub struct Origin {
     pub path: String,
     /// Who answers for its models.
     pub models: RunModels,
+    /// Its disabled nodes.
+    pub disabled: Vec<String>,
 }
 
 impl Origin {
@@ -32,6 +36,9 @@ impl Origin {
     pub fn of_run(&self, run_id: &str) -> Object {
         let mut metadata = self.of_graph();
         self.models.note(&mut metadata);
+        if !self.disabled.is_empty() {
+            metadata.insert(DISABLED, self.disabled.join("\n"));
+        }
         metadata.insert(RUN_ID, run_id);
         metadata
     }
@@ -68,6 +75,17 @@ pub fn graph_path(head: &CheckpointHead) -> Option<&str> {
 /// The run that made a checkpoint.
 pub(crate) fn run_id(head: &CheckpointHead) -> Option<&str> {
     text(head, RUN_ID)
+}
+
+/// The disabled nodes that the run of a checkpoint passed by.
+pub fn disabled_nodes(head: &CheckpointHead) -> impl Iterator<Item = &str> {
+    text(head, DISABLED).into_iter().flat_map(str::lines)
+}
+
+/// The nodes of a document that its runs pass by.
+pub fn disabled_in(document: &Document) -> Vec<String> {
+    let nodes = document.nodes().filter(|(_, spec)| spec.disabled.is_some());
+    nodes.map(|(id, _)| id.to_owned()).collect()
 }
 
 /// The keys that an edit wrote.
@@ -132,12 +150,14 @@ mod tests {
                 scripted: Some("office::small".into()),
                 recording: None,
             },
+            disabled: vec!["mail".into(), "pay".into()],
         };
         let run = origin.of_run("r1");
         for (name, value) in [
             ("graph", "Triage"),
             ("graph_path", "/a/graph.json"),
             ("run_id", "r1"),
+            ("disabled_nodes", "mail\npay"),
         ] {
             assert_eq!(run.get(name).and_then(Value::as_str), Some(value), "{name}");
         }

@@ -8,7 +8,9 @@ mod start;
 
 pub use edit::Edit;
 pub(crate) use edit::replacing;
-pub use metadata::{Origin, graph_name, graph_path, models_of, name_of, of_graph};
+pub use metadata::{
+    Origin, disabled_in, disabled_nodes, graph_name, graph_path, models_of, name_of, of_graph,
+};
 pub(crate) use metadata::{edited_keys, run_id};
 pub use questions::{Answers, Asking, Withdrawal, asking, node_of, not_asked, waiting, waiting_at};
 pub use start::{Given, Start};

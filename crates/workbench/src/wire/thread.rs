@@ -39,6 +39,10 @@ pub struct ThreadView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub models: Option<super::RunModels>,
+    /// Disabled nodes of the graph that its last run passed by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<String>>", optional)]
+    pub disabled: Vec<String>,
     /// Its last run, when one is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

@@ -80,6 +80,13 @@ describe("drawGraph", () => {
     expect(root.querySelectorAll("g > path")).toHaveLength(8);
   });
 
+  it("draws a disabled node faded, with dashes and a badge", () => {
+    const { root, texts } = draw(sceneOf({ node: { off: { kind: "model", config: {}, disabled: true } } }));
+    expect(texts.map((text) => text.textContent)).toContain("Disabled");
+    expect(root.querySelector('g[opacity="0.5"] text')?.textContent).toBe("off");
+    expect(root.querySelectorAll("rect[stroke-dasharray]")).toHaveLength(2);
+  });
+
   it("takes in all nodes, also those that go left and up, and lines that go round", () => {
     const scene = small();
     const { root, width, height } = draw(scene);

@@ -4,6 +4,7 @@
  */
 import { duration } from "../../debugger/parts/format";
 import { edgeKey, type NodeOverlay, type Overlay } from "../../debugger/overlay/overlay-model";
+import { disabledOf } from "../../document/disabled";
 import { END, nodeOf, NOTE, START } from "../../document/types";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";
 import { t } from "../../lib/texts";
@@ -250,7 +251,9 @@ class Pen {
     const node = nodeOf(scene.doc.get(`node:${name}`));
     const kind = kindOf(node.kind);
     const shown = overlay?.nodes.get(name);
-    this.cards.push(this.#frame(rect, 8, colours.surface, shown?.state ?? "idle"));
+    const disabled = disabledOf(scene.doc.get(`node:${name}`)) !== null;
+    this.cards.push(this.#frame(rect, 8, colours.surface, shown?.state ?? "idle", disabled));
+    if (disabled) this.cards.push('<g opacity="0.5">');
     this.#head(name, node.title ?? kind?.title ?? node.kind, rect, kind, shown);
     scene.rowsOf(name).forEach((row, index) => {
       const code = row.role !== "text";
@@ -266,6 +269,7 @@ class Pen {
       );
     });
     this.#ports(name, rect);
+    if (disabled) this.cards.push("</g>", this.#off(rect));
     this.cards.push(this.#port(portOf(rect, "in"), false), this.#port(portOf(rect, "out"), false));
     if (shown?.state === "failed" && shown.error !== undefined)
       this.cards.push(
@@ -354,9 +358,22 @@ class Pen {
     });
   }
 
-  #frame(rect: Rect, round: number, fill: string, state: NodeOverlay["state"]): string {
+  /** The badge of a disabled node. */
+  #off({ x, y }: Rect): string {
+    const { colours, measure } = this.#drawing;
+    const words = t("disabled.badge");
+    const width = Math.ceil(measure(words, "sub")) + 12;
+    return (
+      `<rect x="${x + 8.5}" y="${y - 8.5}" width="${width}" height="17" rx="8" fill="${colours.surface}" stroke="${colours.field}" stroke-dasharray="3 3"/>` +
+      this.#text(x + 14, y + 4, "sub", words, "text2")
+    );
+  }
+
+  #frame(rect: Rect, round: number, fill: string, state: NodeOverlay["state"], disabled = false): string {
     const { colours } = this.#drawing;
-    const [role, width, dashes] = BORDERS[state] ?? ["border", 1];
+    const [role, width, dashes] = disabled
+      ? (["field", 1, "4 3"] as const)
+      : (BORDERS[state] ?? ["border", 1]);
     const half = width === 1 ? 0.5 : 0;
     return `<rect x="${rect.x + half}" y="${rect.y + half}" width="${rect.width - 2 * half}" height="${rect.height - 2 * half}" rx="${round}" fill="${fill}" stroke="${colours[role]}" stroke-width="${width}"${dashes === undefined ? "" : ` stroke-dasharray="${dashes}"`}/>`;
   }

@@ -9,6 +9,8 @@ import type { StartRun } from "../../ipc/bindings/StartRun";
 import type { Updated } from "../../ipc/bindings/Updated";
 import { rpc } from "../../ipc/client";
 import { doc, flush, useDocumentState } from "../../document/store";
+import { focusFirstField } from "../../lib/parts";
+import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { KEYMAP } from "../../state/keymap";
 import { endCalm } from "../../state/calm";
@@ -79,12 +81,13 @@ function showProblems(): void {
   session.showTab("bottom", "problems", session.use === "approve" ? "design" : session.use);
 }
 
-/** Opens the input form. */
+/** Opens the input form, at its first field. */
 export function showRunForm(): void {
   const session = useSession.getState();
   session.setUse("debug");
   session.showTab("right", session.cursor.threadId === null ? "run" : "state", "debug");
   runForm.open();
+  focusFirstField([debugIds.runForm]);
 }
 
 /** Whether the right panel shows the run form although a thread is selected. */

@@ -8,6 +8,7 @@ import {
   AlignStartHorizontal,
   AlignStartVertical,
   AlignVerticalSpaceAround,
+  CircleOff,
   Frame,
   Trash2,
   Workflow,
@@ -47,6 +48,7 @@ const WAYS: [Arrangement, typeof AlignStartVertical][] = [
 const TOGETHER = [
   { id: "graph.extract", text: "structure.extract", Icon: Workflow },
   { id: "edit.frame", text: "notes.frame", Icon: Frame },
+  { id: "edit.disable", text: "disabled.toggle", Icon: CircleOff },
 ] as const;
 
 export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edges: readonly string[] }) {

@@ -1,8 +1,8 @@
 /** One node: its name, its settings from the kind's schema, and what the debugger knows of it. */
-import { Copy, FlaskConical, MoreHorizontal, Trash2, Workflow } from "lucide-react";
+import { CircleOff, Copy, FlaskConical, MoreHorizontal, Trash2, Workflow } from "lucide-react";
 import { useCallback, useId, useMemo, useState, type ComponentType } from "react";
 import { Badge } from "../../components/Badge";
-import { deleteEverywhere, renameEverywhere } from "../../canvas/records";
+import { deleteEverywhere, renameEverywhere, toggleEverywhere } from "../../canvas/records";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Field } from "../../components/Field";
@@ -13,11 +13,12 @@ import { Menu } from "../../components/Menu";
 import type { Schema } from "../../components/schema-form/schema";
 import { SchemaForm } from "../../components/SchemaForm";
 import { TextArea, TextField } from "../../components/TextField";
+import { disabledOf } from "../../document/disabled";
 import { nodeNameProblem, setField, setRecord } from "../../document/edits";
 import { doc, edit, flush, openGraph, sealHistory, useDiagnostics, useRecord } from "../../document/store";
 import { isObject, nodeOf, NOTE, type Json } from "../../document/types";
 import { rpc } from "../../ipc/client";
-import { formsIds } from "../../lib/testIds";
+import { formsIds, structureIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { KEYMAP } from "../../state/keymap";
@@ -26,6 +27,7 @@ import { useSession } from "../../state/session";
 import { leaveField, useCalm } from "../../state/calm";
 import { askForTest } from "../../state/node-test";
 import { showProblem } from "../../state/toasts";
+import { DisabledNotice } from "./DisabledNotice";
 import { PolicySection } from "./PolicySection";
 import { EDITORS } from "./editors";
 import { LargeEditor } from "./LargeEditor";
@@ -78,7 +80,9 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
   const others = problemsOf(
     diagnostics,
     (pointer) =>
-      !/^\/(config\/|retry|timeout|cache|defer|fallback|effect|concurrency|max_visits)/.test(pointer) &&
+      !/^\/(config\/|retry|timeout|cache|defer|fallback|effect|concurrency|max_visits|disabled)/.test(
+        pointer,
+      ) &&
       pointer !== "/title" &&
       pointer !== "/description",
   ).map((problem) => (calm("") ? { ...problem, severity: "hint" as const } : problem));
@@ -108,6 +112,18 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
               data-testid={formsIds.askForTest}
             >
               <FlaskConical size={14} />
+            </IconButton>
+          )}
+          {runs && (
+            <IconButton
+              size="small"
+              label={t(disabledOf(record) === null ? "disabled.disable" : "disabled.enable")}
+              shortcut={KEYMAP["edit.disable"]?.keys[0] ?? ""}
+              pressed={disabledOf(record) !== null}
+              data-testid={structureIds.disable}
+              onClick={() => toggleEverywhere([name])}
+            >
+              <CircleOff size={14} />
             </IconButton>
           )}
           <IconButton
@@ -164,6 +180,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
           <Badge>{kind?.title ?? node.kind}</Badge>
           <span>{kind?.summary ?? t("forms.inspector.unknownKind", { kind: node.kind })}</span>
         </p>
+        {disabledOf(record) !== null && <DisabledNotice name={name} />}
         {kind?.inside === true && <OpenInside node={name} />}
         {others.length > 0 && (
           <Field error={others} pointer="">

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { doc } from "../../document/store";
 import { END, START } from "../../document/types";
@@ -73,7 +73,11 @@ it("rows of a route, a condition and a join say what leads there", () => {
     { id: "edge:3", value: { from: "b", to: "c", when: "state.y" } },
     { id: "edge:4", value: { from: ["b", "a"], to: "c" } },
   ]);
-  expect(rowsOf(doc).map((row) => (row.kind === "node" ? row.name : `${row.target} ${row.mark}`))).toEqual([
+  expect(
+    rowsOf(doc).map((row) =>
+      row.kind === "node" ? row.name : `${row.kind === "edge" ? row.target : "?"} ${row.mark}`,
+    ),
+  ).toEqual([
     START,
     "a ",
     "a",
@@ -85,4 +89,57 @@ it("rows of a route, a condition and a join say what leads there", () => {
     "c waits for a",
     "c",
   ]);
+});
+
+describe("what leaves a node that chooses", () => {
+  beforeEach(() =>
+    doc.reset([
+      { id: "doc", value: {} },
+      {
+        id: "node:choose",
+        value: { kind: "router", config: { ways: [{ label: "left" }, { label: "right" }], into: "way" } },
+      },
+      ...["a", "b"].map((each) => ({ id: `node:${each}`, value: { kind: "assign", config: {} } })),
+      { id: "edge:1", value: { from: START, to: "choose" } },
+      { id: "edge:2", value: { from: "choose", route: "state.way", paths: { left: "a" } } },
+      { id: "edge:3", value: { from: "choose", to: "b" } },
+    ]),
+  );
+  const shown = () => rows().map((row) => row.textContent);
+
+  it("lists its edges and then the ways that lead nowhere yet", () => {
+    render(<OutlinePanel />);
+    expect(screen.getByTestId("outline-way-choose-right").textContent).toContain("Not connected");
+    expect(screen.getByTestId("outline-way-choose-right").getAttribute("aria-setsize")).toBe("3");
+  });
+
+  it("renames a way in place, in the settings and in the route", () => {
+    render(<OutlinePanel />);
+    act(() => screen.getByTestId("outline-edge-2").focus());
+    press("F2");
+    const input = screen.getByRole("textbox");
+    fireEvent.change(input, { target: { value: "west" } });
+    fireEvent.keyDown(input, { key: "Enter" });
+    expect(doc.get("edge:2")).toMatchObject({ paths: { west: "a" } });
+    expect(doc.get("node:choose")).toMatchObject({
+      config: { ways: [{ label: "west" }, { label: "right" }] },
+    });
+  });
+
+  it("changes the order of edges, and keeps the focus on the one that moved", () => {
+    render(<OutlinePanel />);
+    act(() => screen.getByTestId("outline-edge-3").focus());
+    fireEvent.keyDown(document.activeElement!, { key: "ArrowUp", altKey: true });
+    expect(doc.names("edge")).toEqual(["1", "3", "2"]);
+    expect(document.activeElement).toBe(screen.getByTestId("outline-edge-3"));
+    expect(shown().join()).toMatch(/b.*a/);
+  });
+
+  it("disables with D, and says so", () => {
+    render(<OutlinePanel />);
+    act(() => screen.getByTestId("outline-node-a").focus());
+    press("d");
+    expect(doc.get("node:a")).toMatchObject({ disabled: true });
+    expect(screen.getByTestId("outline-node-a").textContent).toContain("Disabled");
+  });
 });

@@ -5,23 +5,30 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { focusEdge, focusNode } from "../../canvas/actions";
-import { deleteEverywhere } from "../../canvas/records";
+import { deleteEverywhere, toggleEverywhere } from "../../canvas/records";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
+import { addAfter, addBetween } from "../../canvas/adding";
+import { scene } from "../../canvas/scene";
+import { useCanvas } from "../../canvas/store";
 import { deleteThings } from "../../document/edits";
+import { moveLine } from "../../document/order";
 import { doc, edit, useDocumentVersion } from "../../document/store";
 import { edgeOf, END, START } from "../../document/types";
+import { focusFirstField } from "../../lib/parts";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
+import { runCommand } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { OutlineRow, type RowActions } from "./OutlineRow";
-import { rowsOf, type Row } from "./rows";
+import { rowsOf, wayOf, type Row } from "./rows";
 import { panelClass } from "../../components/recipes";
 
 /** Heights of rows, as in the stylesheet. */
-const HEIGHT = { node: 28, edge: 24 } as const;
+const HEIGHT = { node: 28, edge: 24, way: 24 } as const;
 
 function deleteRow(row: Row): boolean {
+  if (row.kind === "way") return false;
   if (row.kind === "node") {
     if (row.name === START || row.name === END) return false;
     return deleteEverywhere(t("forms.edit.delete", { name: row.name }), { nodes: [row.name] });
@@ -31,6 +38,50 @@ function deleteRow(row: Row): boolean {
       ? deleteThings(document, { paths: [{ edge: row.edge, part: row.part }] })
       : deleteThings(document, { edges: [row.edge] }),
   );
+}
+
+const isNamed = (row: Row) =>
+  row.kind === "node" ? row.name !== START && row.name !== END : wayOf(doc, row) !== null;
+
+/** Opens the search for what comes next: after a node, at a way, or in an edge. */
+function addAtRow(row: Row, element: HTMLElement | null): void {
+  const box = element?.getBoundingClientRect();
+  const at = { x: box?.right ?? 0, y: box?.top ?? 0 };
+  if (row.kind === "way") addAfter(row.node, row.port, at);
+  else if (row.kind === "node" && row.name !== END) addAfter(row.name, null, at);
+  else if (row.kind === "edge") {
+    const line = scene.linesOf(row.edge).find((each) => each.part === row.part);
+    if (line) addBetween(line, at);
+  }
+}
+
+function moveRow(row: Row & { kind: "edge" }, by: 1 | -1, goTo: (row: Row) => void): void {
+  const moved = edit(t("forms.outline.moveEdit"), (document) => moveLine(document, row.edge, row.part, by));
+  if (moved) goTo(row);
+}
+
+/** Puts the focus on the first setting of what is selected, once it is shown. */
+function openSettings(): void {
+  useSession.getState().showTab("right", "inspector");
+  focusFirstField([formsIds.inspectorConfig, formsIds.inspector]);
+}
+
+/** Brings the focus back to the list when a search that was opened from it has closed: to what was added, or where it was. */
+function useReturn(goTo: (row: Row | undefined) => void, rows: readonly Row[], current: number): () => void {
+  const busy = useCanvas((state) => state.search !== null || state.choice !== null);
+  const from = useRef<readonly string[] | null>(null);
+  useEffect(() => {
+    if (busy || from.current === null) return;
+    const before = from.current;
+    from.current = null;
+    const { nodes } = useSession.getState().selection;
+    const added =
+      nodes === before ? undefined : rows.find((row) => row.kind === "node" && row.name === nodes[0]);
+    goTo(added ?? rows[current]);
+  }, [busy, goTo, rows, current]);
+  return () => {
+    from.current = useSession.getState().selection.nodes;
+  };
 }
 
 export function OutlinePanel() {
@@ -49,16 +100,16 @@ export function OutlinePanel() {
     () => ({ nodes: new Set(selection.nodes), edges: new Set(selection.edges) }),
     [selection],
   );
-  const isSelected = (row: Row) =>
-    row.kind === "node" ? chosen.nodes.has(row.name) : chosen.edges.has(row.edge);
+  const isSelected = useCallback(
+    (row: Row) =>
+      row.kind === "node" ? chosen.nodes.has(row.name) : row.kind === "edge" && chosen.edges.has(row.edge),
+    [chosen],
+  );
   const current = useMemo(() => {
     const at = active === null ? undefined : places.get(active);
     if (at !== undefined) return at;
-    const first = rows.findIndex((row) =>
-      row.kind === "node" ? chosen.nodes.has(row.name) : chosen.edges.has(row.edge),
-    );
-    return Math.max(0, first);
-  }, [active, places, rows, chosen]);
+    return Math.max(0, rows.findIndex(isSelected));
+  }, [active, places, rows, isSelected]);
 
   const virtual = useVirtualizer({
     count: rows.length,
@@ -79,6 +130,7 @@ export function OutlinePanel() {
 
   /** The row that takes the focus once it is mounted. */
   const wanted = useRef<string | null>(null);
+  const [moves, setMoves] = useState(0);
   useEffect(() => {
     if (wanted.current === null) return;
     const at = places.get(wanted.current);
@@ -86,11 +138,12 @@ export function OutlinePanel() {
     virtual.scrollToIndex(at, { align: "auto" });
     document.getElementById(`${listId}${wanted.current}`)?.focus({ preventScroll: true });
     wanted.current = null;
-  }, [active, places, virtual, listId]);
+  }, [active, moves, places, virtual, listId]);
   const goTo = useCallback((row: Row | undefined) => {
     if (!row) return;
     wanted.current = row.id;
     setActive(row.id);
+    setMoves((moves) => moves + 1);
   }, []);
 
   const actions = useMemo<RowActions>(
@@ -100,9 +153,10 @@ export function OutlinePanel() {
       open: (row) => {
         setActive(row.id);
         const { select } = useSession.getState();
-        if (row.kind === "node") {
-          select({ nodes: [row.name] });
-          focusNode(row.name);
+        if (row.kind !== "edge") {
+          const name = row.kind === "node" ? row.name : row.node;
+          select({ nodes: [name] });
+          focusNode(name);
         } else {
           select({ edges: [row.edge] });
           focusEdge(row.edge);
@@ -120,46 +174,60 @@ export function OutlinePanel() {
     [places, goTo],
   );
 
+  const willReturn = useReturn(goTo, rows, current);
+
   if (doc.names("node").length === 0) {
     return (
-      <EmptyState
-        compact
-        title={t("forms.outline.empty")}
-        action={
-          <Button onClick={() => useSession.getState().showTab("left", "palette", "design")}>
-            {t("forms.outline.toPalette")}
-          </Button>
-        }
-      >
-        {t("forms.outline.emptyHelp")}
-      </EmptyState>
+      <div data-testid={formsIds.outline}>
+        <EmptyState
+          compact
+          title={t("forms.outline.empty")}
+          action={
+            <Button
+              shortcut="N"
+              onClick={() => {
+                willReturn();
+                runCommand("edit.addNode");
+              }}
+            >
+              {t("forms.outline.add")}
+            </Button>
+          }
+        >
+          {t("forms.outline.emptyHelp")}
+        </EmptyState>
+      </div>
     );
   }
 
+  const element = (row: Row) => document.getElementById(`${listId}${row.id}`);
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[current];
     if (renaming !== null || row === undefined) return;
-    if (event.key === "ArrowDown") goTo(rows[current + 1]);
+    if (event.key === "F2" && isNamed(row)) setRenaming(row.id);
+    else if (event.altKey && row.kind === "edge" && /^Arrow(Up|Down)$/.test(event.key))
+      moveRow(row, event.key === "ArrowUp" ? -1 : 1, goTo);
+    else if (event.altKey || event.ctrlKey || event.metaKey) return;
+    else if (event.key === "ArrowDown") goTo(rows[current + 1]);
     else if (event.key === "ArrowUp") goTo(rows[current - 1]);
     else if (event.key === "Home") goTo(rows[0]);
     else if (event.key === "End") goTo(rows.at(-1));
     else if (event.key === "ArrowRight" && row.kind === "edge")
       goTo(rows[places.get(`node:${row.target}`) ?? -1]);
-    else if (event.key === "ArrowLeft" && row.kind === "edge")
+    else if (event.key === "ArrowLeft" && row.kind !== "node")
       goTo(rows.slice(0, current).findLast((other) => other.kind === "node"));
-    else if (event.key === "Enter" || event.key === " ") actions.open(row);
-    else if (event.key === "F2" && row.kind === "node" && row.name !== START && row.name !== END)
-      setRenaming(row.name);
-    else if (event.key === "Delete" || event.key === "Backspace") actions.remove(row);
-    else if (
-      event.key === "c" &&
-      !event.ctrlKey &&
-      !event.metaKey &&
-      row.kind === "node" &&
-      row.name !== END
-    ) {
-      document.getElementById(`${listId}${row.id}`)?.querySelector<HTMLElement>("[data-connect]")?.click();
-    } else return;
+    else if (event.key === " ") actions.open(row);
+    else if (event.key === "Enter") {
+      actions.open(row);
+      openSettings();
+    } else if (event.key === "Delete" || event.key === "Backspace") actions.remove(row);
+    else if (event.key === "n" || (event.key === "c" && row.kind === "way")) {
+      willReturn();
+      addAtRow(row, element(row));
+    } else if (event.key === "d" && row.kind === "node") toggleEverywhere([row.name]);
+    else if (event.key === "c" && row.kind === "node" && row.name !== END)
+      element(row)?.querySelector<HTMLElement>("[data-connect]")?.click();
+    else return;
     event.preventDefault();
     event.stopPropagation();
   };
@@ -183,7 +251,7 @@ export function OutlinePanel() {
                   id={`${listId}${row.id}`}
                   selected={isSelected(row)}
                   current={item.index === current}
-                  renaming={row.kind === "node" && renaming === row.name}
+                  renaming={renaming === row.id}
                   actions={actions}
                 />
               </div>

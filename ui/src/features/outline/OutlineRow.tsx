@@ -1,20 +1,22 @@
 /** One row of the outline, with what can be done to its node. */
-import { CircleAlert, Flag, MoreHorizontal, Play, TriangleAlert } from "lucide-react";
+import { CircleAlert, CircleOff, Flag, MoreHorizontal, Play, TriangleAlert } from "lucide-react";
 import { memo, useState } from "react";
 import { addNodeAt, connectFrom } from "../../canvas/actions";
-import { renameEverywhere } from "../../canvas/records";
+import { renameEverywhere, toggleEverywhere } from "../../canvas/records";
 import { IconButton } from "../../components/IconButton";
 import { KindIcon } from "../../components/KindIcon";
 import { Menu, type MenuEntry } from "../../components/Menu";
 import { connectBy } from "../../canvas/adding";
 import { waysOf } from "../../canvas/ways";
+import { disabledOf, someEnabled } from "../../document/disabled";
 import { connect, nodeNameProblem } from "../../document/edits";
+import { renameWay } from "../../document/ports";
 import { doc, edit, useDiagnostics, useRecord } from "../../document/store";
 import { edgeOf, END, nodeOf, START } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { nodeText, type NodeRow, type Row } from "./rows";
+import { nodeText, wayOf, type NodeRow, type Row } from "./rows";
 
 /** More targets than this are searched for instead of listed. */
 const MOST_TARGETS = 200;
@@ -22,7 +24,8 @@ const MOST_TARGETS = 200;
 export interface RowActions {
   open(row: Row): void;
   activate(row: Row): void;
-  rename(name: string | null): void;
+  /** Edits the name of a row in place; null ends it. */
+  rename(row: string | null): void;
   remove(row: Row): void;
 }
 
@@ -37,12 +40,18 @@ interface Props {
 }
 
 export const OutlineRow = memo(function OutlineRow({ row, id, selected, current, renaming, actions }: Props) {
-  const recordId = row.kind === "node" ? `node:${row.name}` : `edge:${row.edge}`;
+  const recordId =
+    row.kind === "node"
+      ? `node:${row.name}`
+      : row.kind === "edge"
+        ? `edge:${row.edge}`
+        : `way:${row.node}:${row.port}`;
   const record = useRecord(recordId);
-  const found = useDiagnostics(recordId);
+  const found = useDiagnostics(recordId).filter(({ pointer }) => pointer !== "/disabled");
   const kinds = useSession((state) => state.appInfo?.kinds);
   const failed = found.some((problem) => problem.severity === "error");
   const node = row.kind === "node" ? nodeOf(record) : null;
+  const disabled = row.kind === "node" && disabledOf(record) !== null;
   const terminal = row.kind === "node" && (row.name === START || row.name === END);
   const Problem = failed ? CircleAlert : TriangleAlert;
   return (
@@ -53,17 +62,24 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
       aria-posinset={row.at}
       aria-setsize={row.of}
       aria-selected={selected}
+      data-disabled={disabled || undefined}
       tabIndex={current ? 0 : -1}
       className="group/row relative flex h-7 items-center gap-1.75 rounded-md pr-1 pl-1.5 hover:bg-surface-3 focus-visible:-outline-offset-2 aria-selected:bg-accent-soft data-[level=2]:h-6 data-[level=2]:pl-5 data-[level=2]:text-xs/inherit data-[level=2]:text-text-2 [&>svg]:shrink-0 [&>svg]:text-text-2"
       data-level={row.level}
-      data-testid={row.kind === "node" ? formsIds.outlineNode(row.name) : formsIds.outlineEdge(row.edge)}
+      data-testid={
+        row.kind === "node"
+          ? formsIds.outlineNode(row.name)
+          : row.kind === "edge"
+            ? formsIds.outlineEdge(row.edge)
+            : formsIds.outlineWay(row.node, row.mark)
+      }
       onClick={() => actions.open(row)}
       onFocus={() => actions.activate(row)}
       onDoubleClick={() => {
-        if (row.kind === "node" && !terminal) actions.rename(row.name);
+        if (!terminal) actions.rename(row.id);
       }}
     >
-      {row.kind === "edge" ? (
+      {row.kind !== "node" ? (
         <span className="text-text-3" aria-hidden>
           →
         </span>
@@ -74,18 +90,26 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
       ) : (
         <KindIcon icon={kinds?.find((kind) => kind.kind === node?.kind)?.icon ?? "box"} size={14} />
       )}
-      {row.kind === "node" && renaming ? (
-        <RenameInput name={row.name} onDone={() => actions.rename(null)} />
+      {renaming ? (
+        <RenameInput row={row} onDone={() => actions.rename(null)} />
+      ) : row.kind === "way" ? (
+        <span className="shrink-0 text-text-3 italic">{t("forms.outline.open")}</span>
       ) : (
-        <span className="shrink-0 max-w-[62%] truncate in-data-[level=1]:font-medium">
+        <span className="shrink-0 max-w-[62%] truncate in-data-[level=1]:font-medium in-data-disabled:text-text-3 in-data-disabled:line-through">
           {nodeText(row.kind === "node" ? row.name : row.target)}
         </span>
       )}
-      {row.kind === "edge" && row.mark !== "" && (
+      {row.kind !== "node" && row.mark !== "" && !renaming && (
         <span className="flex-1 min-w-0 text-2xs/inherit text-text-3 font-mono truncate">{row.mark}</span>
       )}
       {node?.title !== undefined && (
         <span className="flex-1 min-w-0 text-2xs/inherit text-text-3 truncate">{node.title}</span>
+      )}
+      {disabled && (
+        <span className="ml-auto inline-flex shrink-0 items-center gap-1 text-2xs text-text-3">
+          <CircleOff size={12} aria-hidden />
+          {t("disabled.badge")}
+        </span>
       )}
       {found.length > 0 && (
         <Problem
@@ -96,9 +120,10 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
       )}
       {row.kind === "node" && row.name !== END && (
         <RowMenu
+          id={id}
           row={row}
           terminal={terminal}
-          onRename={() => actions.rename(row.name)}
+          onRename={() => actions.rename(row.id)}
           onDelete={() => actions.remove(row)}
         />
       )}
@@ -107,11 +132,13 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
 });
 
 function RowMenu({
+  id,
   row,
   terminal,
   onRename,
   onDelete,
 }: {
+  id: string;
   row: NodeRow;
   terminal: boolean;
   onRename(): void;
@@ -160,6 +187,7 @@ function RowMenu({
     >
       <Menu
         align="end"
+        finalFocus={() => document.getElementById(id)}
         trigger={
           <IconButton
             size="small"
@@ -204,6 +232,12 @@ function RowMenu({
             ? []
             : ([
                 { id: "rename", label: t("forms.outline.rename"), shortcut: "F2", run: onRename },
+                {
+                  id: "disable",
+                  label: t(someEnabled(doc, [name]) ? "disabled.disable" : "disabled.enable"),
+                  shortcut: "D",
+                  run: () => void toggleEverywhere([name]),
+                },
                 { id: "separator", separator: true },
                 {
                   id: "delete",
@@ -219,19 +253,28 @@ function RowMenu({
   );
 }
 
-function RenameInput({ name, onDone }: { name: string; onDone(): void }) {
+/** The name of a node or of a way, edited in place. */
+function RenameInput({ row, onDone }: { row: Row; onDone(): void }) {
+  const way = wayOf(doc, row);
+  const name = row.kind === "node" ? row.name : (way?.title ?? "");
   const [draft, setDraft] = useState(name);
-  const bad = nodeNameProblem(doc, draft.trim(), name) !== null;
+  const to = draft.trim();
+  const bad = row.kind === "node" ? nodeNameProblem(doc, to, name) !== null : to === "";
   const finish = () => {
-    const to = draft.trim();
-    if (!bad && to !== name) renameEverywhere(name, to);
+    if (!bad && to !== name) {
+      if (row.kind === "node") renameEverywhere(name, to);
+      else if (way !== null)
+        edit(t("forms.outline.renameWay", { from: name, to }), (document) =>
+          renameWay(document, way.node, way.port, to),
+        );
+    }
     onDone();
   };
   return (
     <input
       autoFocus
       className="outline-none flex-1 min-w-0 h-5.5 px-1 border border-focus rounded-sm bg-surface-2 aria-invalid:border-failed"
-      aria-label={t("forms.inspector.name")}
+      aria-label={t(row.kind === "node" ? "forms.inspector.name" : "forms.outline.wayName")}
       aria-invalid={bad || undefined}
       value={draft}
       onFocus={(event) => event.target.select()}
@@ -240,7 +283,7 @@ function RenameInput({ name, onDone }: { name: string; onDone(): void }) {
       onBlur={finish}
       onKeyDown={(event) => {
         event.stopPropagation();
-        if (event.key === "Enter") finish();
+        if (event.key === "Enter" && !event.nativeEvent.isComposing) finish();
         else if (event.key === "Escape") onDone();
       }}
     />

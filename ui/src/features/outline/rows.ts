@@ -1,5 +1,6 @@
-/** The rows of the outline: each node with the edges that leave it. */
+/** The rows of the outline: each node with the edges that leave it, and its ways that lead nowhere yet. */
 import type { GraphDocument } from "../../document/document";
+import { declaredWays, portsOf } from "../../document/ports";
 import { edgeOf, END, START, type EdgePath, type EdgeView } from "../../document/types";
 import { t } from "../../lib/texts";
 
@@ -13,13 +14,22 @@ interface Place {
 export type NodeRow = Place & { readonly kind: "node"; readonly name: string; readonly level: 1 };
 type EdgeRow = Place & {
   readonly kind: "edge";
+  readonly from: string;
   readonly edge: string;
   readonly part: string;
   readonly target: string;
   readonly mark: string;
   readonly level: 2;
 };
-export type Row = NodeRow | EdgeRow;
+/** A way of a node that leads nowhere yet. */
+type WayRow = Place & {
+  readonly kind: "way";
+  readonly node: string;
+  readonly port: string;
+  readonly mark: string;
+  readonly level: 2;
+};
+export type Row = NodeRow | EdgeRow | WayRow;
 
 export const nodeText = (name: string) =>
   name === START ? t("forms.start") : name === END ? t("forms.end") : name;
@@ -46,14 +56,31 @@ export function rowsOf(doc: GraphDocument): Row[] {
   }
   for (const name of doc.names("node")) visit(name);
   const rows: Row[] = [];
+  // An edge that was changed comes last in the index, and keeps its place in the file.
+  const places = new Map(doc.names("edge").map((edge, at) => [edge, at]));
+  const inOrder = (one: string, other: string) => (places.get(one) ?? 0) - (places.get(other) ?? 0);
   order.forEach((name, index) => {
     rows.push({ kind: "node", id: `node:${name}`, name, level: 1, at: index + 1, of: order.length });
-    const edges = doc.edgesFrom(name).flatMap((edge) => {
-      const view = edgeOf(doc.get(`edge:${edge}`));
-      return view.paths
-        .filter((path) => path.from === name)
-        .map((path) => ({ edge, part: path.part, target: path.to, mark: markOf(view, path, name) }));
-    });
+    const edges = doc
+      .edgesFrom(name)
+      .sort(inOrder)
+      .flatMap((edge) => {
+        const view = edgeOf(doc.get(`edge:${edge}`));
+        return view.paths
+          .filter((path) => path.from === name)
+          .map((path) => ({
+            edge,
+            from: name,
+            part: path.part,
+            target: path.to,
+            mark: markOf(view, path, name),
+          }));
+      });
+    const open =
+      declaredWays(doc.get(`node:${name}`)).length === 0
+        ? []
+        : portsOf(doc, name).ports.filter((port) => port.to === null);
+    const of = edges.length + open.length;
     edges.forEach((each, at) =>
       rows.push({
         kind: "edge",
@@ -61,11 +88,33 @@ export function rowsOf(doc: GraphDocument): Row[] {
         ...each,
         level: 2,
         at: at + 1,
-        of: edges.length,
+        of,
+      }),
+    );
+    open.forEach((port, at) =>
+      rows.push({
+        kind: "way",
+        id: `way:${name}:${port.id}`,
+        node: name,
+        port: port.id,
+        mark: port.title,
+        level: 2,
+        at: edges.length + at + 1,
+        of,
       }),
     );
   });
   return rows;
+}
+
+/** The way of its node that an edge row is; null where no name can be given to it. */
+export function wayOf(doc: GraphDocument, row: Row): { node: string; port: string; title: string } | null {
+  if (row.kind === "node") return null;
+  const node = row.kind === "way" ? row.node : row.from;
+  const port = portsOf(doc, node).ports.find((each) =>
+    row.kind === "way" ? each.id === row.port : each.edge === row.edge && each.part === row.part,
+  );
+  return port?.label == null ? null : { node, port: port.id, title: port.title };
 }
 
 /** What stands behind the target: a label, a condition, what a join waits for. */

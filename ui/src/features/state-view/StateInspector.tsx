@@ -10,6 +10,7 @@ import { Tabs } from "../../components/Tabs";
 import { isPast, runForm } from "../../debugger/run/actions";
 import { useEdits } from "../../debugger/state/edits";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
+import { DisabledLine } from "./DisabledLine";
 import { RunModelsLine } from "../../debugger/run/RunModels";
 import { RunForm } from "../../debugger/run/RunForm";
 import { RunProblem } from "../../debugger/run/RunProblem";
@@ -76,6 +77,7 @@ export function StateInspector() {
       {here && !isPast({ threadId, checkpointId }) && <StopReason threadId={threadId} />}
       {here && <MomentLine loaded={here} past={isPast({ threadId, checkpointId })} />}
       <RunModelsLine threadId={threadId} />
+      <DisabledLine threadId={threadId} />
       <div className="px-3 py-2">
         <Tabs
           look="segmented"

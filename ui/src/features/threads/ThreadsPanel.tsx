@@ -4,6 +4,7 @@
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
+  CircleOff,
   Copy,
   Download,
   Ellipsis,
@@ -367,6 +368,15 @@ const ThreadRow = memo(function ThreadRow({
                   {t("debug.stepN", { n: Math.max(0, thread.step) })}
                   {thread.next.length > 0 && status !== "done" && ` · ${nodeList(thread.next)}`}
                 </span>
+                {(thread.disabled?.length ?? 0) > 0 && (
+                  <span
+                    className="inline-flex shrink-0 items-center gap-0.5"
+                    title={tn("disabled.runOne", "disabled.run", thread.disabled?.length ?? 0)}
+                  >
+                    <CircleOff size={11} aria-hidden />
+                    {thread.disabled?.length}
+                  </span>
+                )}
                 {thread.questions > 0 && (
                   <span
                     className="inline-flex shrink-0 items-center gap-0.5 text-asking"

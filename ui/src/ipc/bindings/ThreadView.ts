@@ -52,6 +52,10 @@ head?: string,
  */
 models?: RunModels, 
 /**
+ * Disabled nodes of the graph that its last run passed by.
+ */
+disabled?: Array<string>, 
+/**
  * Its last run, when one is known.
  */
 run?: RunView, 

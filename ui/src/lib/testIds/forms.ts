@@ -56,5 +56,6 @@ export const formsIds = {
   version: (index: number) => `version-${index}`,
   outline: "outline",
   outlineNode: (name: string) => `outline-node-${name}`,
+  outlineWay: (node: string, way: string) => `outline-way-${node}-${way}`,
   outlineEdge: (id: string) => `outline-edge-${id}`,
 } as const;

@@ -1,5 +1,11 @@
-/** Test ids of pictures, extraction, notes and frames. */
+/** Test ids of pictures, extraction, notes, frames and disabled nodes. */
 export const structureIds = {
+  announcer: "announcer",
+  disable: "disable",
+  disabled: "disabled",
+  disabledNotice: "disabled-notice",
+  disabledRun: "disabled-run",
+  disabledWay: "disabled-way",
   pictureCopy: "picture-copy",
   pictureMarks: "picture-marks",
   picturePreview: "picture-preview",

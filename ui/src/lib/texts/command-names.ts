@@ -3,6 +3,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "debug.breakpoint": ["Breakpoint"],
   "debug.copyLink": ["Link"],
   "edit.addNode": ["Nodes", "Patterns"],
+  "edit.disable": ["Disable", "Enable", "Bypass", "Mute", "Deactivate"],
   "graph.copyPicture": ["Picture", "Image", "Screenshot"],
   "graph.export": ["Mermaid", "JSON", "PNG", "SVG", "Image"],
   "graph.extract": ["Group", "Subgraph", "Nested graph"],
