@@ -113,19 +113,24 @@ impl Build<'_> {
     /// do not depend on what it does.
     fn edges(&self) -> Vec<(String, Edge)> {
         let tried = |edge: &Edge| self.tested.is_none_or(|node| edge.sources().contains(&node));
-        let mut edges: Vec<(String, Edge)> = self
-            .document
-            .edges()
-            .filter(|(_, edge)| tried(edge))
-            .map(|(id, edge)| (id.to_owned(), edge))
-            .collect();
+        let mut edges = Vec::new();
+        let mut of_disabled: IndexMap<&str, Vec<(String, Edge)>> = IndexMap::new();
         for (id, spec) in &self.specs {
-            if let Some(disabled) = &spec.disabled {
-                // A join has several sources, and is plain.
-                let own = |(_, edge): &(String, Edge)| edge.sources() == [*id];
-                let (own, others) = edges.into_iter().partition(own);
-                edges = others;
-                edges.extend(disabled::followed(id, disabled, own));
+            if spec.disabled.is_some() {
+                of_disabled.insert(id, Vec::new());
+            }
+        }
+        for (id, edge) in self.document.edges().filter(|(_, edge)| tried(edge)) {
+            // A join has several sources, and is plain.
+            let own = match edge.sources()[..] {
+                [source] => of_disabled.get_mut(source),
+                _ => None,
+            };
+            own.unwrap_or(&mut edges).push((id.to_owned(), edge));
+        }
+        for (node, own) in of_disabled {
+            if let Some(disabled) = &self.specs[node].disabled {
+                edges.extend(disabled::followed(node, disabled, own));
             }
         }
         edges
