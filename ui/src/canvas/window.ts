@@ -27,7 +27,7 @@ import {
   union,
   type Rect,
 } from "./geometry";
-import { type Loop, lanesOf } from "./lanes";
+import { type Loop, lanesOf } from "./wire-lanes";
 import { type Jump, jumpsOf, type Leads } from "../document/named";
 import { isFrame, noteOf, noteSize } from "./notes";
 import { placeMissing } from "./placement";

@@ -18,7 +18,7 @@ import { Button } from "../../components/Button";
 import { JsonEditor } from "../../components/JsonEditor";
 import { Kbd } from "../../components/Kbd";
 import { InlineMarkdown, Markdown } from "../../components/Markdown";
-import { SchemaForm } from "../../components/SchemaForm";
+import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Spinner } from "../../components/Spinner";
 import { Tabs } from "../../components/Tabs";
 import { blankValue, labelAt, validate, type Schema } from "../../components/schema-form/schema";

@@ -1,6 +1,6 @@
 /** The fields of the run context in the run form; not there where the graph declares none. */
 import { useMemo } from "react";
-import { SchemaForm } from "../../components/SchemaForm";
+import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { doc, useDocumentVersion } from "../../document/store";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";

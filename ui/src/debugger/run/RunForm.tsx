@@ -7,7 +7,7 @@ import { type KeyboardEvent, useEffect, useMemo, useRef, useState, useSyncExtern
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Menu } from "../../components/Menu";
-import { SchemaForm } from "../../components/SchemaForm";
+import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Tabs } from "../../components/Tabs";
 import { doc, useDocumentVersion } from "../../document/store";
 import { debugIds } from "../../lib/testIds";

@@ -5,7 +5,7 @@ import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { JsonEditor } from "../../components/JsonEditor";
 import { Field } from "../../components/Field";
-import type { FieldEditor, FieldEditorProps } from "../../components/SchemaForm";
+import type { FieldEditor, FieldEditorProps } from "../../components/schema-form/SchemaForm";
 import { TextField } from "../../components/TextField";
 import { isObject, type Json, type JsonObject } from "../../document/types";
 import { t } from "../../lib/texts";

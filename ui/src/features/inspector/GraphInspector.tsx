@@ -7,7 +7,7 @@ import { IconButton } from "../../components/IconButton";
 import { Markdown } from "../../components/Markdown";
 import { NumberField } from "../../components/NumberField";
 import type { Schema } from "../../components/schema-form/schema";
-import { SchemaForm } from "../../components/SchemaForm";
+import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { TextArea, TextField } from "../../components/TextField";
 import { fullTime } from "../../debugger/parts/format";
 import { setField } from "../../document/edits";

@@ -11,7 +11,7 @@ import { JsonEditor } from "../../components/JsonEditor";
 import { KindIcon } from "../../components/KindIcon";
 import { Menu } from "../../components/Menu";
 import type { Schema } from "../../components/schema-form/schema";
-import { SchemaForm } from "../../components/SchemaForm";
+import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { TextArea, TextField } from "../../components/TextField";
 import { disabledOf } from "../../document/disabled";
 import { nodeNameProblem, setField, setRecord } from "../../document/edits";

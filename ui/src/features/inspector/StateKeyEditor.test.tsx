@@ -4,7 +4,7 @@ import { useState } from "react";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Schema } from "../../components/schema-form/schema";
 import { matching } from "../../components/Combobox";
-import { SchemaForm } from "../../components/SchemaForm";
+import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { doc, edit } from "../../document/store";
 import { setRecord } from "../../document/edits";
 import { StateKeyEditor } from "./StateKeyEditor";

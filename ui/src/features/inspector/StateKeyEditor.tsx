@@ -2,7 +2,7 @@
 import { Plus } from "lucide-react";
 import { Button } from "../../components/Button";
 import { Combobox } from "../../components/Combobox";
-import type { FieldEditorProps } from "../../components/SchemaForm";
+import type { FieldEditorProps } from "../../components/schema-form/SchemaForm";
 import { addKey } from "../../document/edits";
 import { edit } from "../../document/store";
 import type { JsonObject } from "../../document/types";

@@ -13,7 +13,7 @@ import { JsonEditor } from "../../components/JsonEditor";
 import { Enlarged } from "../../components/schema-form/Enlarged";
 import { escapeToken } from "../../components/schema-form/schema";
 import { SchemaBuilder } from "../../components/schema-form/SchemaBuilder";
-import type { FieldEditor, FieldEditorProps, FormEditors } from "../../components/SchemaForm";
+import type { FieldEditor, FieldEditorProps, FormEditors } from "../../components/schema-form/SchemaForm";
 import { Tabs } from "../../components/Tabs";
 import { nestedGraphOf, openNestedGraph } from "../../document/nested-graphs";
 import { doc, openGraph, useDocumentState, useDocumentVersion } from "../../document/store";

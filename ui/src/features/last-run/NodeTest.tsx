@@ -7,7 +7,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../components/Button";
 import { Menu } from "../../components/Menu";
 import type { Json, Schema } from "../../components/schema-form/schema";
-import { SchemaForm } from "../../components/SchemaForm";
+import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Spinner } from "../../components/Spinner";
 import { Switch } from "../../components/Switch";
 import { AskedForm } from "../../debugger/answers/AskedForm";

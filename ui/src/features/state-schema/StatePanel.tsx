@@ -23,7 +23,7 @@ import { IconButton } from "../../components/IconButton";
 import { JsonEditor } from "../../components/JsonEditor";
 import { initialValue, typeText, type Schema } from "../../components/schema-form/schema";
 import { builderType, NameField, TypeDetails, TypeSelect } from "../../components/schema-form/SchemaBuilder";
-import { SchemaForm } from "../../components/SchemaForm";
+import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Select } from "../../components/Select";
 import { Switch } from "../../components/Switch";
 import { TextArea } from "../../components/TextField";

@@ -2,7 +2,7 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Button } from "../../components/Button";
 import { JsonEditor } from "../../components/JsonEditor";
-import { SchemaForm } from "../../components/SchemaForm";
+import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Tabs } from "../../components/Tabs";
 import { TextArea } from "../../components/TextField";
 import { isObject, readablePath } from "../../debugger/parts/diff";

@@ -3,9 +3,9 @@ import { UnfoldVertical } from "lucide-react";
 import { START } from "../../document/types";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import type { Entry } from "./fold";
+import type { Entry } from "../../debugger/timeline/fold";
 import { Lanes } from "./Lanes";
-import type { TimelineRow } from "./rows";
+import type { TimelineRow } from "../../debugger/timeline/rows";
 
 /** More nodes than this are not named. */
 const NAMED = 4;

@@ -52,10 +52,10 @@ import { askBookmark } from "../../state/storage";
 import { showProblem } from "../../state/toasts";
 import { goToStep } from "./commands";
 import { Branches } from "./Branches";
-import { entryOf, folded, unfolded } from "./fold";
+import { entryOf, folded, unfolded } from "../../debugger/timeline/fold";
 import { Lanes } from "./Lanes";
 import { Stretch } from "./Stretch";
-import { type Timeline, timelineOf, type TimelineRow } from "./rows";
+import { type Timeline, timelineOf, type TimelineRow } from "../../debugger/timeline/rows";
 import { Scrubber } from "./Scrubber";
 
 const ROW = 28;

@@ -233,7 +233,8 @@ export const forms = {
   "forms.outline.delete": "Delete",
   "forms.outline.addAfter": "Add a node after this one",
   "forms.outline.more": "More actions for {name}",
-  "forms.outline.help": "Enter opens settings, N adds what comes next, C connects, F2 renames, D disables, Alt+↑ and Alt+↓ change the order, Delete removes.",
+  "forms.outline.help":
+    "Enter opens settings, N adds what comes next, C connects, F2 renames, D disables, Alt+↑ and Alt+↓ change the order, Delete removes.",
   "forms.outline.problems": "has problems",
   "forms.outline.each": "each",
   "forms.outline.join": "waits for {others}",

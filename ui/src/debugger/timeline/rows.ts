@@ -1,6 +1,6 @@
 /** What each row of the timeline says, from the list of checkpoints alone. Pure. */
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
-import { layoutLanes, type LaneRow } from "../../debugger/timeline/lanes";
+import { layoutLanes, type LaneRow } from "./lanes";
 
 export interface TimelineRow {
   readonly checkpoint: CheckpointView;

@@ -3,17 +3,17 @@
  * that nothing is ever unreachable. The value belongs to the caller; the form never changes it on its own.
  */
 import { useMemo, useState, type ReactNode } from "react";
-import { t } from "../lib/texts";
-import type { KeyInfo, Variable } from "./code/jinja";
-import type { FieldProblem } from "./Field";
-import { JsonEditor } from "./JsonEditor";
-import { FormContext, type FormEditors, type FormSettings, type Workplace } from "./schema-form/form";
-import { SchemaField } from "./schema-form/SchemaField";
-import { resolve, validate, type Json, type Schema, type SchemaError } from "./schema-form/schema";
-import { Tabs } from "./Tabs";
+import { t } from "../../lib/texts";
+import type { KeyInfo, Variable } from "../code/jinja";
+import type { FieldProblem } from "../Field";
+import { JsonEditor } from "../JsonEditor";
+import { FormContext, type FormEditors, type FormSettings, type Workplace } from "./form";
+import { SchemaField } from "./SchemaField";
+import { resolve, validate, type Json, type Schema, type SchemaError } from "./schema";
+import { Tabs } from "../Tabs";
 
 export type { FormEditors };
-export type { FieldEditor, FieldEditorProps } from "./schema-form/form";
+export type { FieldEditor, FieldEditorProps } from "./form";
 
 export interface SchemaFormProps {
   schema: Schema;

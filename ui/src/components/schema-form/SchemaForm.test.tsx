@@ -3,7 +3,7 @@ import { cleanup, fireEvent, render, screen, within } from "@testing-library/rea
 import { useState } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { SchemaForm, type SchemaFormProps } from "./SchemaForm";
-import type { Json, Schema } from "./schema-form/schema";
+import type { Json, Schema } from "./schema";
 
 afterEach(cleanup);
 // jsdom has no pointer events, which Base UI makes its clicks from.
