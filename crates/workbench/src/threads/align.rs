@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(of("abcd", "bcde"), [(1, 0), (2, 1), (3, 2)]);
         assert_eq!(of("axbyc", "abzc"), [(0, 0), (2, 1), (4, 3)]);
         assert_eq!(of("aa", "a"), [(0, 0)]);
-        assert_eq!(of("xay", "yax"), [(1, 1)]);
+        assert_eq!(of("xay", "yax").len(), 1, "two orders have one item in common");
     }
 
     #[test]

@@ -371,7 +371,8 @@ mod tests {
                     .collect(),
             )
         };
-        let found = compare(&wide(1), &wide(2));
+        let (left, right) = (wide(1), wide(2));
+        let found = compare(&left, &right);
         assert_eq!((found.found.len(), found.truncated), (MAX_DIFFERENCES, true));
     }
 
