@@ -1,5 +1,6 @@
 //! Every command and option, with the help that teaches them.
 
+pub(crate) mod diff;
 pub(crate) mod search;
 pub(crate) mod store;
 pub(crate) mod threads;
@@ -68,6 +69,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show what ran when on a thread, how long it took and what it cost.
     Trace(TraceArgs),
+    /// Show what differs between two moments of any threads, and between the ways to them.
+    Diff(diff::DiffArgs),
     /// Find moments of all threads by words and conditions.
     Find(search::FindArgs),
     /// Evaluate an expression at every visit of a node, in all threads.

@@ -81,6 +81,7 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Why(args) => commands::explain::why(&args).await,
         Command::Explain(args) => commands::explain::explain(&args).await,
         Command::Trace(args) => commands::trace::trace(&args).await,
+        Command::Diff(args) => commands::diff::diff(&args).await,
         Command::Find(args) => commands::search::find(args).await,
         Command::Probe(args) => commands::search::probe(args).await,
         Command::Update(args) => commands::update::update(args).await,

@@ -29,6 +29,9 @@ export interface Cursor {
   readonly taskId?: string | null;
 }
 
+/** A moment that another one is compared with. `checkpointId` null is now. */
+export type ComparedMoment = Pick<Cursor, "checkpointId"> & { readonly threadId: string };
+
 export interface PanelState {
   readonly size: number;
   readonly folded: boolean;
@@ -69,7 +72,8 @@ interface SessionState {
   readonly use: Use;
   readonly selection: Selection;
   readonly cursor: Cursor;
-  readonly compareWith: string | null;
+  /** Stays while the cursor goes from thread to thread. */
+  readonly compareWith: ComparedMoment | null;
   readonly panels: Readonly<Record<Side, PanelState>>;
   /** The tab shown in a panel, by `use.side`. */
   readonly tabs: Readonly<Record<string, string>>;
@@ -89,7 +93,9 @@ interface SessionState {
   /** Replaces the given parts of the selection; parts left out become empty. */
   select(selection: Partial<Selection>): void;
   setCursor(cursor: Partial<Cursor>): void;
-  setCompareWith(checkpointId: string | null): void;
+  setCompareWith(moment: ComparedMoment | null): void;
+  /** Compares the moment with the cursor's, and shows that. */
+  compare(moment: ComparedMoment): void;
   setPanel(side: Side, change: Partial<PanelState>): void;
   /** Shows a tab of a panel and unfolds the panel. */
   showTab(side: Side, tab: string, use?: Use): void;
@@ -174,12 +180,13 @@ export const useSession = create<SessionState>((set, get) => ({
             : null
           : cursor.checkpointId;
       const taskId = cursor.taskId ?? null;
-      return {
-        cursor: { threadId, checkpointId, ...(taskId !== null && { taskId }) },
-        ...(sameThread ? {} : { compareWith: null }),
-      };
+      return { cursor: { threadId, checkpointId, ...(taskId !== null && { taskId }) } };
     }),
   setCompareWith: (compareWith) => set({ compareWith }),
+  compare: (compareWith) => {
+    set({ compareWith });
+    get().showTab("bottom", "compare");
+  },
   setPanel: (side, change) =>
     set((state) => {
       const next = { ...state.panels[side], ...change };

@@ -1,6 +1,7 @@
 //! One module per command, or per few that share their work.
 
 pub(crate) mod check;
+pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod input;

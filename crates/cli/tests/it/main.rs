@@ -5,6 +5,7 @@ mod breaks;
 mod changes;
 mod check;
 mod claims;
+mod diff;
 mod effects;
 #[cfg(unix)]
 mod elsewhere;

@@ -1,15 +1,16 @@
 //! The differences between two states, as deep as they go.
 //!
 //! Objects are compared by key. A list whose items all have a text `id` (messages, records) is compared by that id, so
-//! that one item that was put in front does not make every other one differ; any other list is compared by place
-//! between what is equal at its beginning and at its end.
+//! that one item that was put in front does not make every other one differ, and one that stands elsewhere has moved and
+//! not changed; any other list is compared by its longest common part.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use superstep::{List, Object, Value};
 use superstep_document::escape_pointer;
 
 use crate::base::values;
+use crate::threads::align::{common, rising};
 use crate::wire::{ChangeKind, Difference};
 
 /// Differences beyond this many are not listed.
@@ -17,156 +18,211 @@ const MAX_DIFFERENCES: usize = 500;
 
 /// What two states differ in.
 #[derive(Debug, Default)]
-pub(crate) struct Differences {
-    pub(crate) found: Vec<Difference>,
-    pub(crate) truncated: bool,
+pub struct Differences<'a> {
+    /// The first of them.
+    pub found: Vec<Differing<'a>>,
+    /// There are more than are listed.
+    pub truncated: bool,
+}
+
+/// One difference, with the values themselves.
+#[derive(Debug)]
+pub struct Differing<'a> {
+    /// JSON Pointer to the value on the right; on the left when it is gone.
+    pub pointer: String,
+    /// Where the value stood on the left, when that is elsewhere.
+    pub left_pointer: Option<String>,
+    /// What changed from left to right.
+    pub change: ChangeKind,
+    /// On the left.
+    pub left: Option<&'a Value>,
+    /// On the right.
+    pub right: Option<&'a Value>,
 }
 
 /// Compares two values.
-pub(crate) fn compare(left: &Value, right: &Value) -> Differences {
+pub fn compare<'a>(left: &'a Value, right: &'a Value) -> Differences<'a> {
     let mut differences = Differences::default();
-    differences.values("", left, right);
+    differences.values(&Place::default(), left, right);
     differences
 }
 
-impl Differences {
-    fn full(&mut self) -> bool {
-        self.truncated |= self.found.len() >= MAX_DIFFERENCES;
-        self.truncated
-    }
+/// Where two values stand that are compared, on both sides.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    left: String,
+    right: String,
+}
 
-    fn add(&mut self, pointer: String, change: ChangeKind, left: Option<&Value>, right: Option<&Value>) {
-        if !self.full() {
-            self.found.push(Difference {
-                pointer,
-                change,
-                left: left.map(values::view),
-                right: right.map(values::view),
-            });
+impl Place {
+    fn key(&self, key: &str) -> Self {
+        let key = escape_pointer(key);
+        Self {
+            left: format!("{}/{key}", self.left),
+            right: format!("{}/{key}", self.right),
         }
     }
 
-    fn values(&mut self, pointer: &str, left: &Value, right: &Value) {
+    fn items(&self, left: usize, right: usize) -> Self {
+        Self {
+            left: format!("{}/{left}", self.left),
+            right: format!("{}/{right}", self.right),
+        }
+    }
+}
+
+impl<'a> Differences<'a> {
+    /// The differences as interfaces receive them.
+    pub(crate) fn views(&self) -> Vec<Difference> {
+        let view = |found: &Differing<'_>| Difference {
+            pointer: found.pointer.clone(),
+            left_pointer: found.left_pointer.clone(),
+            change: found.change,
+            left: found.left.map(values::view),
+            right: found.right.map(values::view),
+        };
+        self.found.iter().map(view).collect()
+    }
+
+    fn add(&mut self, found: Differing<'a>) {
+        self.truncated |= self.found.len() >= MAX_DIFFERENCES;
+        if !self.truncated {
+            self.found.push(found);
+        }
+    }
+
+    /// A value that is on the left only.
+    fn removed(&mut self, pointer: String, value: Option<&'a Value>) {
+        self.add(Differing {
+            pointer,
+            left_pointer: None,
+            change: ChangeKind::Removed,
+            left: value,
+            right: None,
+        });
+    }
+
+    /// A value that is on the right only.
+    fn came(&mut self, pointer: String, change: ChangeKind, value: Option<&'a Value>) {
+        self.add(Differing {
+            pointer,
+            left_pointer: None,
+            change,
+            left: None,
+            right: value,
+        });
+    }
+
+    /// A value that is on both sides, with another content or in another place.
+    fn both(&mut self, place: &Place, change: ChangeKind, left: &'a Value, right: &'a Value) {
+        self.add(Differing {
+            pointer: place.right.clone(),
+            left_pointer: (place.left != place.right).then(|| place.left.clone()),
+            change,
+            left: Some(left),
+            right: Some(right),
+        });
+    }
+
+    fn values(&mut self, place: &Place, left: &'a Value, right: &'a Value) {
         if self.truncated || left == right {
             return;
         }
         match (left, right) {
-            (Value::Object(left), Value::Object(right)) => self.objects(pointer, left, right),
+            (Value::Object(left), Value::Object(right)) => self.objects(place, left, right),
             (Value::Array(left), Value::Array(right)) => match (ids(left), ids(right)) {
                 (Some(left_ids), Some(right_ids)) => {
-                    self.by_id(pointer, (left, &left_ids), (right, &right_ids))
+                    self.by_id(place, (left, &left_ids), (right, &right_ids));
                 }
-                _ => self.by_place(pointer, left, right),
+                _ => self.by_place(place, left, right),
             },
-            _ => self.add(pointer.to_owned(), ChangeKind::Changed, Some(left), Some(right)),
+            _ => self.both(place, ChangeKind::Changed, left, right),
         }
     }
 
-    fn objects(&mut self, pointer: &str, left: &Object, right: &Object) {
+    fn objects(&mut self, place: &Place, left: &'a Object, right: &'a Object) {
         for (key, value) in left.iter() {
-            let place = format!("{pointer}/{}", escape_pointer(key));
+            let place = place.key(key);
             match right.get(key) {
                 Some(other) => self.values(&place, value, other),
-                None => self.add(place, ChangeKind::Removed, Some(value), None),
+                None => self.removed(place.left, Some(value)),
             }
         }
         for (key, value) in right.iter().filter(|(key, _)| !left.contains_key(key)) {
-            self.add(
-                format!("{pointer}/{}", escape_pointer(key)),
-                ChangeKind::Added,
-                None,
-                Some(value),
-            );
+            self.came(place.key(key).right, ChangeKind::Added, Some(value));
         }
     }
 
     fn by_id(
         &mut self,
-        pointer: &str,
-        (left, left_ids): (&List, &[&str]),
-        (right, right_ids): (&List, &[&str]),
+        place: &Place,
+        (left, left_ids): (&'a List, &[&str]),
+        (right, right_ids): (&'a List, &[&str]),
     ) {
-        let there: HashSet<&str> = right_ids.iter().copied().collect();
+        let there: HashMap<&str, usize> = places(right_ids);
+        let before: HashMap<&str, usize> = places(left_ids);
         for (index, (id, value)) in left_ids.iter().zip(left.iter()).enumerate() {
-            if !there.contains(id) {
-                self.add(
-                    format!("{pointer}/{index}"),
-                    ChangeKind::Removed,
-                    Some(value),
-                    None,
-                );
+            if !there.contains_key(id) {
+                self.removed(place.items(index, index).left, Some(value));
             }
         }
-        let before: HashMap<&str, &Value> = left_ids.iter().copied().zip(left.iter()).collect();
+        let kept: Vec<usize> = right_ids
+            .iter()
+            .filter_map(|id| before.get(id).copied())
+            .collect();
+        let mut stays = rising(&kept).into_iter();
         let last_kept = right_ids.iter().rposition(|id| before.contains_key(id));
         for (index, (id, value)) in right_ids.iter().zip(right.iter()).enumerate() {
-            let place = format!("{pointer}/{index}");
-            match before.get(id) {
-                Some(other) => self.values(&place, other, value),
-                None if last_kept.is_none_or(|last| index > last) => {
-                    self.add(place, ChangeKind::Appended, None, Some(value));
-                }
-                None => self.add(place, ChangeKind::Added, None, Some(value)),
+            let old = before.get(id).and_then(|old| Some((*old, left.get(*old)?)));
+            let Some((old, other)) = old else {
+                let change = match last_kept.is_none_or(|last| index > last) {
+                    true => ChangeKind::Appended,
+                    false => ChangeKind::Added,
+                };
+                self.came(place.items(index, index).right, change, Some(value));
+                continue;
+            };
+            let place = place.items(old, index);
+            if !stays.next().unwrap_or(true) {
+                self.both(&place, ChangeKind::Moved, other, value);
             }
-        }
-        let kept = |ids: &[&str], others: &HashSet<&str>| -> Vec<String> {
-            ids.iter()
-                .filter(|id| others.contains(*id))
-                .map(|id| (*id).to_owned())
-                .collect()
-        };
-        let (left_set, right_set) = (left_ids.iter().copied().collect(), there);
-        if kept(left_ids, &right_set) != kept(right_ids, &left_set) {
-            // The same items in another order: only the list as a whole shows it.
-            self.add(
-                pointer.to_owned(),
-                ChangeKind::Changed,
-                Some(&left.clone().into()),
-                Some(&right.clone().into()),
-            );
+            self.values(&place, other, value);
         }
     }
 
-    fn by_place(&mut self, pointer: &str, left: &List, right: &List) {
-        let shorter = left.len().min(right.len());
-        let start = left.iter().zip(right.iter()).take_while(|(a, b)| a == b).count();
-        let end = left
-            .iter()
-            .rev()
-            .zip(right.iter().rev())
-            .take(shorter - start)
-            .take_while(|(a, b)| a == b)
-            .count();
-        let (left_end, right_end) = (left.len() - end, right.len() - end);
-        let paired = (left_end - start).min(right_end - start);
-        for index in start..start + paired {
-            if let (Some(a), Some(b)) = (left.get(index), right.get(index)) {
-                self.values(&format!("{pointer}/{index}"), a, b);
+    fn by_place(&mut self, place: &Place, left: &'a List, right: &'a List) {
+        let pairs = common(left.len(), right.len(), |a, b| left.get(a) == right.get(b));
+        let ends = [(left.len(), right.len())];
+        let (mut left_at, mut right_at) = (0, 0);
+        for (left_end, right_end) in pairs.into_iter().chain(ends) {
+            // What stands between two equal items on both sides took the other's place.
+            let paired = (left_end - left_at).min(right_end - right_at);
+            for offset in 0..paired {
+                let (a, b) = (left_at + offset, right_at + offset);
+                if let (Some(old), Some(new)) = (left.get(a), right.get(b)) {
+                    self.values(&place.items(a, b), old, new);
+                }
             }
-        }
-        for index in start + paired..left_end {
-            self.add(
-                format!("{pointer}/{index}"),
-                ChangeKind::Removed,
-                left.get(index),
-                None,
-            );
+            for index in left_at + paired..left_end {
+                self.removed(place.items(index, index).left, left.get(index));
+            }
+            let change = match right_end == right.len() {
+                true => ChangeKind::Appended,
+                false => ChangeKind::Added,
+            };
+            for index in right_at + paired..right_end {
+                self.came(place.items(index, index).right, change, right.get(index));
+            }
             if self.truncated {
                 return;
             }
-        }
-        let change = if end == 0 {
-            ChangeKind::Appended
-        } else {
-            ChangeKind::Added
-        };
-        for index in start + paired..right_end {
-            self.add(format!("{pointer}/{index}"), change, None, right.get(index));
-            if self.truncated {
-                return;
-            }
+            (left_at, right_at) = (left_end + 1, right_end + 1);
         }
     }
+}
+
+fn places<'a>(ids: &[&'a str]) -> HashMap<&'a str, usize> {
+    ids.iter().enumerate().map(|(place, id)| (*id, place)).collect()
 }
 
 /// The ids of a list's items, when every item has its own.
@@ -175,9 +231,7 @@ fn ids(list: &List) -> Option<Vec<&str>> {
         .iter()
         .map(|item| item.get("id")?.as_str().filter(|id| !id.is_empty()))
         .collect();
-    let ids = ids?;
-    let unique: HashSet<&str> = ids.iter().copied().collect();
-    (unique.len() == ids.len()).then_some(ids)
+    ids.filter(|ids| places(ids).len() == ids.len())
 }
 
 #[cfg(test)]
@@ -187,24 +241,25 @@ mod tests {
     use super::*;
 
     fn print(left: Value, right: Value) -> Vec<String> {
-        let show = |view: &Option<crate::wire::ValueView>| {
-            view.as_ref().map_or("-".to_owned(), |v| {
-                v.value.as_ref().map_or("…".into(), ToString::to_string)
+        let show = |value: Option<&Value>| {
+            value.map_or("-".to_owned(), |value| {
+                serde_json::to_string(value).expect("a value is JSON")
             })
         };
-        compare(&left, &right)
-            .found
-            .iter()
-            .map(|d| {
-                format!(
-                    "{} {:?} {} {}",
-                    d.pointer,
-                    d.change,
-                    show(&d.left),
-                    show(&d.right)
-                )
-            })
-            .collect()
+        let line = |d: &Differing<'_>| {
+            let from = d
+                .left_pointer
+                .as_ref()
+                .map_or(String::new(), |from| format!("{from} -> "));
+            format!(
+                "{from}{} {:?} {} {}",
+                d.pointer,
+                d.change,
+                show(d.left),
+                show(d.right)
+            )
+        };
+        compare(&left, &right).found.iter().map(line).collect()
     }
 
     #[test]
@@ -245,11 +300,41 @@ mod tests {
                 r#"/2 Appended - {"id":"c","t":4}"#
             ]
         );
-        let moved = print(
-            json!([{"id": "a"}, {"id": "b"}]),
-            json!([{"id": "b"}, {"id": "a"}]),
+    }
+
+    #[test]
+    fn an_item_that_stands_elsewhere_has_moved() {
+        assert_eq!(
+            print(
+                json!([{"id": "a"}, {"id": "b"}, {"id": "c"}]),
+                json!([{"id": "c"}, {"id": "a"}, {"id": "b"}]),
+            ),
+            [r#"/2 -> /0 Moved {"id":"c"} {"id":"c"}"#],
+            "the others only made room"
         );
-        assert_eq!(moved.len(), 1, "another order is one difference: {moved:?}");
+        assert_eq!(
+            print(
+                json!([{"id": "a", "t": 1}, {"id": "b"}, {"id": "c"}]),
+                json!([{"id": "b"}, {"id": "c"}, {"id": "a", "t": 2}]),
+            ),
+            [
+                r#"/0 -> /2 Moved {"id":"a","t":1} {"id":"a","t":2}"#,
+                "/0/t -> /2/t Changed 1 2"
+            ],
+            "and its content is compared with what it was"
+        );
+    }
+
+    #[test]
+    fn items_without_ids_that_made_room_are_equal() {
+        assert_eq!(
+            print(json!([1, 2, 3, 4]), json!([2, 3, 5, 4, 6])),
+            ["/0 Removed 1 -", "/2 Added - 5", "/4 Appended - 6"]
+        );
+        assert_eq!(
+            print(json!([0, {"n": 1}, 2]), json!([2, 0, {"n": 3}, 2])),
+            ["/0 Added - 2", "/1/n -> /2/n Changed 1 3"]
+        );
     }
 
     #[test]
@@ -286,7 +371,8 @@ mod tests {
                     .collect(),
             )
         };
-        let found = compare(&wide(1), &wide(2));
+        let (left, right) = (wide(1), wide(2));
+        let found = compare(&left, &right);
         assert_eq!((found.found.len(), found.truncated), (MAX_DIFFERENCES, true));
     }
 

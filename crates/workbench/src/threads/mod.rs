@@ -1,19 +1,23 @@
 //! Threads: titles, checkpoints, edits. A thread is what storage says it is; the ledger adds its title.
 
+mod align;
 pub(crate) mod compare;
 mod edit;
 mod key_history;
 pub(crate) mod listing;
 pub(crate) mod nested;
+pub(crate) mod paths;
 pub(crate) mod provenance;
 mod route;
 pub(crate) mod snapshot;
 pub(crate) mod status;
 pub(crate) mod tasks;
 
+pub use align::common;
+
 use std::sync::Arc;
 
-use superstep::{CheckpointHead, CheckpointId, ListQuery, Source, ThreadId, Value};
+use superstep::{Checkpoint, CheckpointHead, CheckpointId, ListQuery, Object, Source, ThreadId, Value};
 
 use crate::Workbench;
 use crate::base::problem::no_thread;
@@ -28,6 +32,15 @@ use crate::wire::{
 /// A node's name, or a state key: what is not is a channel of the engine.
 pub(crate) fn is_state_key(name: &str) -> bool {
     !name.starts_with("__") && !name.starts_with("branch:") && !name.starts_with("join:")
+}
+
+/// The state keys of a checkpoint as they are stored: what is left to show when the graph is gone.
+pub fn stored_state(checkpoint: &Checkpoint) -> Object {
+    let values = checkpoint.channel_values.iter();
+    values
+        .filter(|(name, _)| is_state_key(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {

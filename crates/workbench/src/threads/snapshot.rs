@@ -15,10 +15,11 @@ use crate::base::problem::no_thread;
 use crate::base::values;
 use crate::documents::graphs::Built;
 use crate::threads::compare::compare;
-use crate::threads::is_state_key;
+use crate::threads::paths::paths;
 use crate::threads::provenance::records;
 use crate::threads::route::route;
 use crate::threads::tasks::{TasksOf, task_view};
+use crate::threads::{is_state_key, stored_state};
 use crate::wire::{
     ChangeKind, CheckpointRef, Compare, Comparison, EdgeCount, KeyView, NodeCount, Problem, ReadValue,
     SnapshotView, ValueView,
@@ -105,15 +106,8 @@ impl Workbench {
                 Some(id) => no_checkpoint(thread_id, id.as_str()),
                 None => no_thread(thread_id),
             })?;
-        let values = tuple
-            .checkpoint
-            .channel_values
-            .iter()
-            .filter(|(name, _)| is_state_key(name));
         Ok(Shown {
-            values: values
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
+            values: stored_state(&tuple.checkpoint),
             tasks: Vec::new(),
             next: tuple.checkpoint.next.iter().map(ToString::to_string).collect(),
         })
@@ -305,28 +299,34 @@ impl Workbench {
     pub(crate) async fn thread_compare(self: &Arc<Self>, request: Compare) -> Result<Comparison, Problem> {
         let (left, left_head) = self.side(&request.left).await?;
         let (right, right_head) = self.side(&request.right).await?;
-        let common_ancestor = if request.left.thread_id == request.right.thread_id {
-            let both = [left_head.clone(), right_head.clone()];
-            let (saver, thread) = (self.saver(), ThreadId::from(request.left.thread_id.as_str()));
-            let mut lineage = Lineage::from(&*saver, &thread, both);
-            lineage.common_ancestor(&left_head.id, &right_head.id).await?
-        } else {
-            None
-        };
+        let thread_of = |side: &CheckpointRef| ThreadId::from(side.thread_id.as_str());
+        let threads = (thread_of(&request.left), thread_of(&request.right));
+        let (common_ancestor, paths) = paths(
+            &*self.saver(),
+            (&threads.0, &left_head),
+            (&threads.1, &right_head),
+        )
+        .await?;
         let equal_keys = left
             .iter()
             .filter(|(key, value)| right.get(key) == Some(*value))
             .map(|(key, _)| key.to_string())
             .collect();
         // Large states take a while; other commands go on meanwhile.
-        let differences = blocking(move || compare(&Value::Object(left), &Value::Object(right))).await?;
+        let (differences, truncated) = blocking(move || {
+            let (left, right) = (Value::Object(left), Value::Object(right));
+            let differences = compare(&left, &right);
+            (differences.views(), differences.truncated)
+        })
+        .await?;
         Ok(Comparison {
             left: self.marked(&request.left.thread_id, &left_head)?,
             right: self.marked(&request.right.thread_id, &right_head)?,
             common_ancestor: common_ancestor.map(|id| id.to_string()),
-            differences: differences.found,
+            paths,
+            differences,
             equal_keys,
-            truncated: differences.truncated,
+            truncated,
         })
     }
 

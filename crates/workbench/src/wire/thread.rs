@@ -239,6 +239,8 @@ pub enum ChangeKind {
     Appended,
     /// Gone.
     Removed,
+    /// In another place of its list.
+    Moved,
 }
 
 /// A value, whole when small, otherwise summarised.
@@ -407,7 +409,7 @@ pub struct WithinStep {
 }
 
 /// How often something ran on the way to a checkpoint.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct NodeCount {
     /// Node.
     pub node: String,
@@ -553,9 +555,14 @@ pub struct Compare {
 
 /// One difference.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
 pub struct Difference {
-    /// JSON Pointer.
+    /// JSON Pointer on the right; on the left when the value is gone.
     pub pointer: String,
+    /// JSON Pointer on the left, when the value stood elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub left_pointer: Option<String>,
     /// What changed from left to right.
     pub change: ChangeKind,
     /// On the left.
@@ -566,6 +573,44 @@ pub struct Difference {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub right: Option<ValueView>,
+}
+
+/// A step on the way to a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct PathStep {
+    /// The checkpoint that it led to.
+    pub id: String,
+    /// Super-step.
+    pub step: i32,
+    /// input, loop, update or fork.
+    pub source: String,
+    /// Nodes that ran; of an edit, the node it was made as.
+    pub nodes: Vec<NodeCount>,
+}
+
+/// Steps that follow each other on both ways, or where the ways differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct PathStretch {
+    /// Did the same nodes run on both sides? The two lists are then of the same length.
+    pub same: bool,
+    /// Steps on the left.
+    pub left: Vec<PathStep>,
+    /// Steps on the right.
+    pub right: Vec<PathStep>,
+}
+
+/// The ways to two checkpoints beside each other, the oldest step first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PathComparison {
+    /// From where they parted, or from where both threads began.
+    pub stretches: Vec<PathStretch>,
+    /// Nodes that ran on the left only.
+    pub only_left: Vec<String>,
+    /// Nodes that ran on the right only.
+    pub only_right: Vec<String>,
+    /// True when older steps were left out.
+    pub cut: bool,
 }
 
 /// Answer of `thread.compare`.
@@ -580,6 +625,8 @@ pub struct Comparison {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub common_ancestor: Option<String>,
+    /// The steps that led to both, since they parted.
+    pub paths: PathComparison,
     /// Differences in the state, as deep as they go.
     pub differences: Vec<Difference>,
     /// Keys that are equal.

@@ -55,9 +55,8 @@ export function ChangedSince({ question: { threadId, checkpointId } }: { questio
           <div className="border-t border-line">
             <Differences
               differences={differences}
-              threadId={threadId}
-              left={comparison.left.id}
-              right={null}
+              left={{ threadId, checkpointId: comparison.left.id }}
+              right={{ threadId, checkpointId: null }}
             />
             {truncated && <p className="px-3 py-2 text-xs text-text-2">{t("debug.compare.truncated")}</p>}
           </div>

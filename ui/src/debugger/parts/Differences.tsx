@@ -8,17 +8,25 @@ import type { ValueView } from "../../ipc/bindings/ValueView";
 import { rpc } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
+import type { ComparedMoment } from "../../state/session";
 import { groupDifferences, insideKey, likeness, readablePath, wordDiff } from "./diff";
 import { preview } from "./format";
 import { json, Pre } from "./Pre";
 import { WordDiff } from "./WordDiff";
 
 interface Sides {
-  threadId: string;
-  left: string;
-  /** `null` is now. */
-  right: string | null;
+  left: ComparedMoment;
+  right: ComparedMoment;
 }
+
+const TONE = {
+  added: "done",
+  appended: "done",
+  removed: "failed",
+  changed: "neutral",
+  same: "neutral",
+  moved: "neutral",
+} as const;
 
 export function Differences({ differences, ...sides }: Sides & { differences: readonly Difference[] }) {
   const groups = useMemo(() => groupDifferences(differences), [differences]);
@@ -37,7 +45,7 @@ export function Differences({ differences, ...sides }: Sides & { differences: re
       >
         {() =>
           group.differences.map((difference) => (
-            <Row key={difference.pointer} difference={difference} {...sides} />
+            <Row key={`${difference.change} ${difference.pointer}`} difference={difference} {...sides} />
           ))
         }
       </Fold>
@@ -45,9 +53,10 @@ export function Differences({ differences, ...sides }: Sides & { differences: re
   ));
 }
 
-function Row({ difference, threadId, left, right }: Sides & { difference: Difference }) {
+function Row({ difference, left, right }: Sides & { difference: Difference }) {
   const [whole, setWhole] = useState<{ left?: unknown; right?: unknown } | null>(null);
   const path = insideKey(difference.pointer);
+  const moved = difference.change === "moved";
   const before = whole && "left" in whole ? whole.left : difference.left?.value;
   const after = whole && "right" in whole ? whole.right : difference.right?.value;
   const cut =
@@ -63,19 +72,26 @@ function Row({ difference, threadId, left, right }: Sides & { difference: Differ
     [before, after],
   );
   const load = async () => {
-    const read = async (side: ValueView | undefined, checkpointId: string | null) =>
+    const read = async (
+      side: ValueView | undefined,
+      { threadId, checkpointId }: ComparedMoment,
+      pointer: string,
+    ) =>
       side === undefined
         ? undefined
         : ((
             await rpc("thread.value", {
               threadId,
               ...(checkpointId !== null && { checkpointId }),
-              pointer: difference.pointer,
+              pointer,
               offset: 0,
               limit: 0,
             })
           ).value as unknown);
-    const [a, b] = await Promise.all([read(difference.left, left), read(difference.right, right)]);
+    const [a, b] = await Promise.all([
+      read(difference.left, left, difference.leftPointer ?? difference.pointer),
+      read(difference.right, right, difference.pointer),
+    ]);
     setWhole({ ...(difference.left && { left: a }), ...(difference.right && { right: b }) });
   };
   return (
@@ -90,17 +106,19 @@ function Row({ difference, threadId, left, right }: Sides & { difference: Differ
           <span className="font-mono text-xs text-text-2 [overflow-wrap:anywhere]">{readablePath(path)}</span>
         )}
         {difference.change !== "changed" && (
-          <Badge tone={difference.change === "removed" ? "failed" : "done"}>
-            {t(difference.change === "same" ? "debug.change.changed" : `debug.change.${difference.change}`)}
+          <Badge tone={TONE[difference.change]}>
+            {difference.change === "moved"
+              ? t("debug.change.movedFrom", { place: readablePath(insideKey(difference.leftPointer ?? "")) })
+              : t(`debug.change.${difference.change}`)}
           </Badge>
         )}
-        {cut && (
+        {cut && !moved && (
           <Button size="small" variant="ghost" onClick={() => void load()}>
             {t("debug.compare.load")}
           </Button>
         )}
       </div>
-      {alike ? (
+      {moved ? null : alike ? (
         <WordDiff before={String(before)} after={String(after)} />
       ) : (
         <div className="grid grid-cols-2 gap-2">

@@ -118,7 +118,14 @@ export const PAGE = 100;
 const LONG_TEXT = 60;
 const MAX_CHANGES = 30;
 
-const RANK: Record<KeyView["change"], number> = { added: 0, changed: 0, appended: 0, removed: 1, same: 2 };
+const RANK: Record<KeyView["change"], number> = {
+  added: 0,
+  changed: 0,
+  appended: 0,
+  moved: 0,
+  removed: 1,
+  same: 2,
+};
 
 /** A list with more items than this that only grew shows what it gained; the rest is one press away. */
 const LONG_LIST = 12;

@@ -1,7 +1,7 @@
 /**
- * Two checkpoints side by side. The left one was chosen with Ctrl or Shift in the timeline (or here), the right one is
- * the cursor; so moving along the timeline compares as one goes. Differences come from the workbench, as deep as they
- * go; text differs by word.
+ * Two moments side by side, of one thread or of two. The left one was chosen in the timeline, in a menu or here, the right
+ * one is the cursor; so moving along the timeline, or from thread to thread, compares as one goes. Differences come from the
+ * workbench, as deep as they go; text differs by word.
  */
 import { ArrowRightLeft, GitMerge, X } from "lucide-react";
 import { useEffect, useState } from "react";
@@ -13,51 +13,60 @@ import { Differences } from "../../debugger/parts/Differences";
 import { nodeList } from "../../debugger/parts/format";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
-import { useCheckpoints } from "../../debugger/model/runStore";
+import { loadCheckpoints, useCheckpoints, useRuns } from "../../debugger/model/runStore";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import type { Comparison } from "../../ipc/bindings/Comparison";
 import { rpc } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { useSession } from "../../state/session";
+import { type ComparedMoment, useSession } from "../../state/session";
+import { PathDiff } from "./PathDiff";
 
 /** A list to choose from; what is further back is chosen in the timeline. */
 const MAX_OPTIONS = 300;
+const NONE: readonly CheckpointView[] = [];
 
 export function ComparePanel() {
-  const cursor = useSession((session) => session.cursor);
-  const compareWith = useSession((session) => session.compareWith);
-  if (cursor.threadId === null || compareWith === null) {
+  const { threadId, checkpointId } = useSession((session) => session.cursor);
+  const left = useSession((session) => session.compareWith);
+  if (threadId === null || left === null) {
     return (
       <EmptyState compact icon={<ArrowRightLeft size={20} aria-hidden />} title={t("debug.compare.none")}>
         {t("debug.compare.noneText")}
       </EmptyState>
     );
   }
-  return <Compare threadId={cursor.threadId} left={compareWith} right={cursor.checkpointId} />;
+  return <Compare left={left} right={{ threadId, checkpointId }} />;
 }
 
-function Compare({ threadId, left, right }: { threadId: string; left: string; right: string | null }) {
-  const setCursor = useSession((session) => session.setCursor);
-  const setCompareWith = useSession((session) => session.setCompareWith);
-  const pages = useCheckpoints(threadId);
-  const head = pages?.list[0]?.id;
+interface Sides {
+  left: ComparedMoment;
+  right: ComparedMoment;
+}
+
+const refOf = ({ threadId, checkpointId }: ComparedMoment) => ({
+  threadId,
+  ...(checkpointId !== null && { checkpointId }),
+});
+
+/** What differs; asked again when a side that is "now" moves with its thread. */
+function useComparison({ left, right }: Sides) {
   const [answer, setAnswer] = useState<Comparison | null>(null);
   const [problem, setProblem] = useState<ShownProblem | null>(null);
   const [attempt, setAttempt] = useState(0);
-
-  // "Now" moves with the thread: its newest checkpoint is part of what is compared.
-  const moment = right ?? head;
+  const leftHead = useCheckpoints(left.threadId)?.list[0]?.id;
+  const rightHead = useCheckpoints(right.threadId)?.list[0]?.id;
+  const moments = [
+    left.threadId,
+    left.checkpointId,
+    left.checkpointId ?? leftHead,
+    right.threadId,
+    right.checkpointId,
+    right.checkpointId ?? rightHead,
+  ];
   useEffect(() => {
     const abort = new AbortController();
-    rpc(
-      "thread.compare",
-      {
-        left: { threadId, checkpointId: left },
-        right: { threadId, ...(right !== null && { checkpointId: right }) },
-      },
-      abort.signal,
-    ).then(
+    rpc("thread.compare", { left: refOf(left), right: refOf(right) }, abort.signal).then(
       (comparison) => {
         if (abort.signal.aborted) return;
         setAnswer(comparison);
@@ -68,11 +77,17 @@ function Compare({ threadId, left, right }: { threadId: string; left: string; ri
       },
     );
     return () => abort.abort();
-  }, [threadId, left, right, moment, attempt]);
+    // The moments say all that the two sides hold.
+  }, [...moments, attempt]);
+  return { answer, problem, retry: () => setAttempt(attempt + 1) };
+}
 
-  const ancestor = answer?.commonAncestor;
-  const ancestorView = pages?.list.find((checkpoint) => checkpoint.id === ancestor);
-  const options = (pages?.list ?? []).slice(0, MAX_OPTIONS);
+function Compare({ left, right }: Sides) {
+  const setCursor = useSession((session) => session.setCursor);
+  const setCompareWith = useSession((session) => session.setCompareWith);
+  useEffect(() => void loadCheckpoints(left.threadId), [left.threadId]);
+  const { answer, problem, retry } = useComparison({ left, right });
+  const isSame = answer !== null && left.threadId === right.threadId && answer.left.id === answer.right.id;
   return (
     <section
       className="flex h-full min-h-0 flex-col"
@@ -80,48 +95,30 @@ function Compare({ threadId, left, right }: { threadId: string; left: string; ri
       data-testid={debugIds.compare}
     >
       <div className="flex shrink-0 flex-wrap items-center gap-2 border-b border-line px-3 py-1.5">
-        <Picker
-          label={t("debug.compare.left")}
-          value={left}
-          list={options}
-          chosen={pages?.list}
-          onChange={(id) => setCompareWith(id)}
-          testId={debugIds.compareLeft}
+        <Side
+          moment={left}
+          labels={[t("debug.compare.leftThread"), t("debug.compare.left")]}
+          testIds={[debugIds.compareLeftThread, debugIds.compareLeft]}
+          onChange={setCompareWith}
         />
         <IconButton
           size="small"
           label={t("debug.compare.swap")}
           onClick={() => {
-            const other = right ?? head;
-            if (other === undefined) return;
-            setCompareWith(other);
-            setCursor({ checkpointId: left === head ? null : left });
+            setCompareWith(right);
+            setCursor(left);
           }}
           data-testid={debugIds.compareSwap}
         >
           <ArrowRightLeft size={14} aria-hidden />
         </IconButton>
-        <Picker
-          label={t("debug.compare.right")}
-          value={right ?? ""}
-          list={options}
-          chosen={pages?.list}
-          now
-          onChange={(id) => setCursor({ checkpointId: id === "" ? null : id })}
-          testId={debugIds.compareRight}
+        <Side
+          moment={right}
+          labels={[t("debug.compare.rightThread"), t("debug.compare.right")]}
+          testIds={[debugIds.compareRightThread, debugIds.compareRight]}
+          onChange={setCursor}
         />
-        {ancestor !== undefined && (
-          <span className="flex min-w-0 items-center gap-1 text-xs text-text-2" title={ancestor}>
-            <GitMerge size={13} aria-hidden className="shrink-0" />
-            <span className="truncate">
-              {ancestor === left
-                ? t("debug.compare.leftIsAncestor")
-                : ancestor === moment
-                  ? t("debug.compare.rightIsAncestor")
-                  : t("debug.compare.ancestor", { step: ancestorView?.step ?? "?" })}
-            </span>
-          </span>
-        )}
+        {answer && !isSame && <Ancestor answer={answer} threadId={right.threadId} />}
         <span className="ml-auto">
           <IconButton size="small" label={t("debug.compare.close")} onClick={() => setCompareWith(null)}>
             <X size={14} aria-hidden />
@@ -129,21 +126,52 @@ function Compare({ threadId, left, right }: { threadId: string; left: string; ri
         </span>
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
-        {problem && <ProblemNote problem={problem} onRetry={() => setAttempt(attempt + 1)} />}
-        {!problem && answer && answer.differences.length === 0 && (
-          <EmptyState compact title={t("debug.compare.equal")}>
-            {tn("debug.compare.equalKeysOne", "debug.compare.equalKeys", answer.equalKeys.length)}
-          </EmptyState>
-        )}
-        {answer && (
-          <Differences differences={answer.differences} threadId={threadId} left={left} right={right} />
-        )}
-        {answer?.truncated && <p className="px-3 py-2 text-xs text-text-2">{t("debug.compare.truncated")}</p>}
-        {answer && answer.differences.length > 0 && answer.equalKeys.length > 0 && (
-          <EqualKeys keys={answer.equalKeys} />
-        )}
+        {problem && <ProblemNote problem={problem} onRetry={retry} />}
+        {!problem && answer && <Answer answer={answer} isSame={isSame} left={left} right={right} />}
       </div>
     </section>
+  );
+}
+
+function Answer({ answer, isSame, left, right }: Sides & { answer: Comparison; isSame: boolean }) {
+  if (isSame && answer.differences.length === 0) {
+    return (
+      <EmptyState compact title={t("debug.compare.equal")}>
+        {t("debug.compare.choose")}
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <PathDiff paths={answer.paths} left={left.threadId} right={right.threadId} />
+      {answer.differences.length === 0 && (
+        <EmptyState compact title={t("debug.compare.equal")}>
+          {tn("debug.compare.equalKeysOne", "debug.compare.equalKeys", answer.equalKeys.length)}
+        </EmptyState>
+      )}
+      <Differences differences={answer.differences} left={left} right={right} />
+      {answer.truncated && <p className="px-3 py-2 text-xs text-text-2">{t("debug.compare.truncated")}</p>}
+      {answer.differences.length > 0 && answer.equalKeys.length > 0 && <EqualKeys keys={answer.equalKeys} />}
+    </>
+  );
+}
+
+function Ancestor({ answer, threadId }: { answer: Comparison; threadId: string }) {
+  const pages = useCheckpoints(threadId);
+  const ancestor = answer.commonAncestor;
+  if (ancestor === undefined) return null;
+  const step = pages?.list.find((checkpoint) => checkpoint.id === ancestor)?.step ?? "?";
+  return (
+    <span className="flex min-w-0 items-center gap-1 text-xs text-text-2" title={ancestor}>
+      <GitMerge size={13} aria-hidden className="shrink-0" />
+      <span className="truncate">
+        {ancestor === answer.left.id
+          ? t("debug.compare.leftIsAncestor")
+          : ancestor === answer.right.id
+            ? t("debug.compare.rightIsAncestor")
+            : t("debug.compare.ancestor", { step })}
+      </span>
+    </span>
   );
 }
 
@@ -157,34 +185,57 @@ function describe(checkpoint: CheckpointView): string {
   return `${t("debug.stepN", { n: checkpoint.step })} · ${what}`;
 }
 
-interface PickerProps {
-  label: string;
-  value: string;
-  list: readonly CheckpointView[];
-  chosen: readonly CheckpointView[] | undefined;
-  now?: boolean;
-  testId: string;
-  onChange(id: string): void;
+interface SideProps {
+  moment: ComparedMoment;
+  /** Of its thread, and of its checkpoint. */
+  labels: readonly [string, string];
+  testIds: readonly [string, string];
+  onChange(moment: ComparedMoment): void;
 }
 
-function Picker({ label, value, list, chosen, now = false, testId, onChange }: PickerProps) {
-  const options = list.map((checkpoint) => ({ value: checkpoint.id, label: describe(checkpoint) }));
-  const far =
-    value !== "" && !list.some((checkpoint) => checkpoint.id === value)
-      ? chosen?.find((checkpoint) => checkpoint.id === value)
-      : undefined;
-  if (far) options.push({ value: far.id, label: describe(far) });
-  if (now) options.unshift({ value: "", label: t("debug.now") });
+/** The thread and the checkpoint of one side. */
+function Side({ moment, labels, testIds, onChange }: SideProps) {
+  const { threadId, checkpointId } = moment;
+  const threads = useRuns((store) => store.threads);
+  const order = useRuns((store) => store.order);
+  const list = useCheckpoints(threadId)?.list ?? NONE;
+  const ids = order.slice(0, MAX_OPTIONS);
+  if (!ids.includes(threadId)) ids.unshift(threadId);
+  const titleOf = (id: string) => {
+    const title = threads.get(id)?.title ?? id;
+    return title === "" ? t("debug.threads.untitled") : title;
+  };
+  const options = [
+    { value: "", label: t("debug.now") },
+    ...list
+      .slice(0, MAX_OPTIONS)
+      .map((checkpoint) => ({ value: checkpoint.id, label: describe(checkpoint) })),
+  ];
+  if (checkpointId !== null && !options.some(({ value }) => value === checkpointId)) {
+    const far = list.find((checkpoint) => checkpoint.id === checkpointId);
+    options.push({ value: checkpointId, label: far ? describe(far) : checkpointId });
+  }
   return (
-    <Select<string>
-      size="small"
-      className="w-52! max-w-[36%]"
-      aria-label={label}
-      data-testid={testId}
-      value={value}
-      options={options}
-      onChange={onChange}
-    />
+    <>
+      <Select<string>
+        size="small"
+        className="w-36! max-w-[17%]"
+        aria-label={labels[0]}
+        data-testid={testIds[0]}
+        value={threadId}
+        options={ids.map((id) => ({ value: id, label: titleOf(id) }))}
+        onChange={(id) => onChange({ threadId: id, checkpointId: null })}
+      />
+      <Select<string>
+        size="small"
+        className="w-44! max-w-[22%]"
+        aria-label={labels[1]}
+        data-testid={testIds[1]}
+        value={checkpointId ?? ""}
+        options={options}
+        onChange={(id) => onChange({ threadId, checkpointId: id === "" ? null : id })}
+      />
+    </>
   );
 }
 

@@ -4,6 +4,7 @@
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
+  ArrowRightLeft,
   CircleOff,
   Copy,
   Download,
@@ -291,6 +292,7 @@ const ThreadRow = memo(function ThreadRow({
   const thread = useThread(threadId);
   const status = useStatus(threadId);
   const live = useLive(threadId);
+  const canCompare = useSession((session) => session.cursor.threadId !== null);
   if (!thread || !status) return null;
   const program = status === "running" ? programOf(thread, live) : undefined;
   const entries: MenuEntry[] = [
@@ -302,6 +304,13 @@ const ThreadRow = memo(function ThreadRow({
       run: () => onRename(threadId),
     },
     { id: "copy", label: t("debug.threads.copyId"), run: () => void copyText(threadId) },
+    {
+      id: "compare",
+      label: t("debug.threads.compare"),
+      icon: <ArrowRightLeft size={14} aria-hidden />,
+      disabled: selected || !canCompare || thread.head === undefined,
+      run: () => useSession.getState().compare({ threadId, checkpointId: null }),
+    },
     { id: "files", separator: true },
     {
       id: "duplicate",

@@ -77,9 +77,10 @@ export function TimelinePanel() {
 function ThreadTimeline({ threadId }: { threadId: string }) {
   const pages = useCheckpoints(threadId);
   const cursor = useSession((session) => session.cursor);
-  const compareWith = useSession((session) => session.compareWith);
+  const compareWith = useSession(({ compareWith }) =>
+    compareWith?.threadId === threadId ? compareWith.checkpointId : null,
+  );
   const setCursor = useSession((session) => session.setCursor);
-  const setCompareWith = useSession((session) => session.setCompareWith);
   const list = pages?.list ?? NONE;
   const timeline = useMemo(() => timelineOf(list), [list]);
   const head = list[0]?.id;
@@ -146,10 +147,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) compare(id);
     else move(row === 0 ? null : id);
   };
-  const compare = (id: string) => {
-    setCompareWith(id);
-    useSession.getState().showTab("bottom", "compare");
-  };
+  const compare = (id: string) => useSession.getState().compare({ threadId, checkpointId: id });
   const onKeyDown = (event: KeyboardEvent) => {
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? ROW) / ROW) - 1);
     const to = {
@@ -396,6 +394,12 @@ const Row = memo(function Row({
         useSession.getState().setCursor({ checkpointId: null });
         onCompare(checkpoint.id);
       },
+    },
+    {
+      id: "compare-with",
+      label: t("debug.timeline.compareWith"),
+      icon: <ArrowRightLeft size={14} aria-hidden />,
+      run: () => onCompare(checkpoint.id),
     },
     { id: "line", separator: true },
     {

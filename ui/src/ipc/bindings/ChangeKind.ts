@@ -3,4 +3,4 @@
 /**
  * How a key differs from the parent checkpoint.
  */
-export type ChangeKind = "same" | "added" | "changed" | "appended" | "removed";
+export type ChangeKind = "same" | "added" | "changed" | "appended" | "removed" | "moved";

@@ -7,9 +7,13 @@ import type { ValueView } from "./ValueView";
  */
 export type Difference = { 
 /**
- * JSON Pointer.
+ * JSON Pointer on the right; on the left when the value is gone.
  */
 pointer: string, 
+/**
+ * JSON Pointer on the left, when the value stood elsewhere.
+ */
+leftPointer?: string, 
 /**
  * What changed from left to right.
  */

@@ -1,7 +1,8 @@
 //! What the index leaves out and forgets, and that a search finds the same with it.
 
 use superstep::{
-    ChannelSpec, Input, MemorySaver, NodeContext, NodeOutput, RunConfig, START, StateGraph, Value,
+    ChannelSpec, Input, Keep, MemorySaver, NodeContext, NodeOutput, Pruning, RunConfig, START, StateGraph,
+    Value,
 };
 
 use super::super::super::words::Words;
@@ -56,6 +57,14 @@ impl Trial {
     async fn catch_up(&self, writer: &mut Writer, removed: bool) {
         while writer.more(&*self.saver, &*self.folder, removed).await.unwrap() {}
         writer.more(&*self.saver, &*self.folder, removed).await.unwrap();
+    }
+
+    /// Whether the bytes are anywhere in the files of the index.
+    fn holds(&self, word: &str) -> bool {
+        let files = fs::read_dir(self.dir.path()).unwrap();
+        files
+            .map(|file| fs::read(file.unwrap().path()).unwrap())
+            .any(|bytes| bytes.windows(word.len()).any(|window| window == word.as_bytes()))
     }
 
     async fn find(&self, words: &str, index: bool) -> Vec<String> {
@@ -183,4 +192,43 @@ async fn what_is_deleted_is_forgotten_and_damage_is_repaired() {
     trial.catch_up(&mut writer, false).await;
     assert_eq!(trial.candidates("nothing").await, 0, "it was made again");
     assert_eq!(trial.find("public", true).await.len(), 2);
+}
+
+#[tokio::test]
+async fn what_another_program_removes_is_forgotten_when_all_is_compared() {
+    let trial = Trial::new();
+    trial.says("deleted", "xylophone beneath the stairs").await;
+    trial.says("pruned", "zirconium beneath the stairs").await;
+    trial.says("pruned", "nothing of note").await;
+    trial.says("stays", "a public word").await;
+    let mut writer = trial.writer();
+    trial.catch_up(&mut writer, false).await;
+    for word in ["xylophone", "zirconium"] {
+        assert_eq!(trial.candidates(word).await, 1, "{word}");
+        assert!(trial.holds(word), "{word}");
+    }
+
+    trial.saver.delete_thread(&"deleted".into()).await.unwrap();
+    let past = Pruning::threads(["pruned".into()], Keep::Latest);
+    let removal = superstep::prune(&*trial.saver, &past).await.unwrap();
+    assert!(removal.checkpoints > 0, "the first text is gone from the thread");
+    // Nobody says so to this program: it sees it when it compares all threads the next time.
+    trial.catch_up(&mut writer, false).await;
+    assert!(trial.holds("xylophone"), "nothing was compared yet");
+    assert!(
+        trial.find("xylophone", true).await.is_empty(),
+        "and yet not found"
+    );
+    writer.compared = None;
+    trial.catch_up(&mut writer, false).await;
+    for word in ["xylophone", "zirconium"] {
+        assert_eq!(trial.candidates(word).await, 0, "{word}");
+        assert!(!trial.holds(word), "no byte of {word} is left in the files");
+    }
+    assert_eq!(
+        trial.candidates("note").await,
+        1,
+        "what is left of a thread is found"
+    );
+    assert_eq!(trial.candidates("public").await, 1);
 }

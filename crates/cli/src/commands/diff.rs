@@ -1,0 +1,411 @@
+//! `superstep diff`: two moments of any threads, and the ways to them.
+
+use serde_json::{Value as Json, json as json_of};
+use superstep::inspect::Lineage;
+use superstep::{CheckpointHead, CheckpointId, Object, StateRef, ThreadId, Value};
+use superstep_workbench::wire::{ChangeKind, PathComparison, PathStep};
+use superstep_workbench::{Differences, Differing, common, compare, paths, stored_state};
+
+use crate::args::diff::DiffArgs;
+use crate::commands::state::open;
+use crate::fault::Fault;
+use crate::out;
+use crate::place::{Store, graph_of, quoted};
+use crate::progress::json;
+
+/// Letters of a value in a line.
+const SHOWN: usize = 80;
+/// Texts from this length on are compared by words.
+const LONG: usize = 40;
+/// Letters of what is equal beside a changed word.
+const CONTEXT: usize = 24;
+
+/// One of the two.
+struct Moment {
+    thread: ThreadId,
+    head: CheckpointHead,
+    /// It was asked for as the thread is now, with what the tasks of an open step have finished.
+    is_now: bool,
+}
+
+pub(crate) async fn diff(args: &DiffArgs) -> Result<(), Fault> {
+    let store = Store::existing(&args.db).await?;
+    let left = moment(&store, &args.left).await?;
+    let right = moment(&store, &args.right).await?;
+    let (old, new) = (
+        state(&store, args, &left).await?,
+        state(&store, args, &right).await?,
+    );
+    let (ancestor, paths) = paths(
+        &*store.saver,
+        (&left.thread, &left.head),
+        (&right.thread, &right.head),
+    )
+    .await?;
+    let equal: Vec<&str> = old
+        .iter()
+        .filter(|(key, value)| new.get(key) == Some(*value))
+        .map(|(key, _)| &**key)
+        .collect();
+    let (before, after) = (Value::Object(old.clone()), Value::Object(new.clone()));
+    let differences = compare(&before, &after);
+    if args.json {
+        return Ok(out::pretty(&json_of!({
+            "left": moment_json(&left),
+            "right": moment_json(&right),
+            "common_ancestor": ancestor.as_ref().map(CheckpointId::as_str),
+            "paths": {
+                "stretches": paths.stretches,
+                "only_left": paths.only_left,
+                "only_right": paths.only_right,
+                "cut": paths.cut,
+            },
+            "differences": differences.found.iter().map(difference_json).collect::<Vec<_>>(),
+            "equal_keys": equal,
+            "truncated": differences.truncated,
+        }))?);
+    }
+    let shown = |moment: &Moment| {
+        format!(
+            "{} step {} ({})",
+            moment.thread, moment.head.metadata.step, moment.head.id
+        )
+    };
+    out::note(&format!("< {}\n> {}", shown(&left), shown(&right)));
+    if let Some(ancestor) = &ancestor {
+        let is_of = match ancestor {
+            id if *id == left.head.id && *id == right.head.id => "Both are the same checkpoint.".to_owned(),
+            id if *id == left.head.id => "The second continues the first.".to_owned(),
+            id if *id == right.head.id => "The first continues the second.".to_owned(),
+            id => format!("Both continue checkpoint {id}."),
+        };
+        out::note(&is_of);
+    }
+    describe_paths(&paths)?;
+    describe_state(&differences, &equal)
+}
+
+/// The moment that a person names.
+async fn moment(store: &Store, text: &str) -> Result<Moment, Fault> {
+    if text.starts_with("superstep:") {
+        let (thread, checkpoint) = link(text).ok_or_else(|| {
+            Fault::usage(format!(
+                "{text} is no link to a moment: it looks like superstep://thread/THREAD?at=CHECKPOINT. Copy it again in the app."
+            ))
+        })?;
+        return at(store, thread.as_str().into(), checkpoint.as_deref()).await;
+    }
+    // A thread may be called anything, also what looks like a moment of another one.
+    let whole = ThreadId::from(text);
+    match (store.newest(&whole).await?, text.rsplit_once('@')) {
+        (Some(head), _) => Ok(Moment {
+            thread: whole,
+            head,
+            is_now: true,
+        }),
+        (None, Some((thread, place))) if !thread.is_empty() => match place.parse() {
+            Ok(step) => at_step(store, thread.into(), step).await,
+            Err(_) => at(store, thread.into(), Some(place)).await,
+        },
+        (None, _) => Err(store.no_thread(&whole)),
+    }
+}
+
+async fn at(store: &Store, thread: ThreadId, checkpoint: Option<&str>) -> Result<Moment, Fault> {
+    let newest = store.head(&thread).await?;
+    let head = match checkpoint {
+        Some(id) => store.has(&thread, id).await?,
+        None => newest,
+    };
+    Ok(Moment {
+        thread,
+        head,
+        is_now: checkpoint.is_none(),
+    })
+}
+
+/// A step of the branch that ends in the newest checkpoint.
+async fn at_step(store: &Store, thread: ThreadId, step: i64) -> Result<Moment, Fault> {
+    let newest = store.head(&thread).await?;
+    let is_it = |head: &CheckpointHead| i64::try_from(head.metadata.step).ok() == Some(step);
+    let found = match is_it(&newest) {
+        true => Some(newest.clone()),
+        false => {
+            let mut lineage = Lineage::from(&*store.saver, &thread, [newest.clone()]);
+            let (line, _) = lineage.line(&newest, usize::MAX).await?;
+            line.into_iter().find(is_it)
+        }
+    };
+    let head = found.ok_or_else(|| {
+        Fault::usage(format!(
+            "The newest branch of thread {thread} has no step {step}; it ends with step {}. A checkpoint names a moment of \
+             any branch: list them with `superstep history {}{}`.",
+            newest.metadata.step,
+            quoted(thread.as_str()),
+            store.option
+        ))
+    })?;
+    Ok(Moment {
+        thread,
+        head,
+        is_now: false,
+    })
+}
+
+/// Thread and checkpoint of a link; what else it names is of the app.
+fn link(text: &str) -> Option<(String, Option<String>)> {
+    let rest = text.strip_prefix("superstep://thread/")?;
+    let (thread, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let thread = decoded(thread).filter(|thread| !thread.is_empty())?;
+    match query.split('&').find_map(|part| part.strip_prefix("at=")) {
+        Some(id) => Some((thread, Some(decoded(&id.replace('+', " "))?))),
+        None => Some((thread, None)),
+    }
+}
+
+/// Text without its percent signs.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut parts = text.split('%');
+    bytes.extend_from_slice(parts.next()?.as_bytes());
+    for part in parts {
+        let (code, rest) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(code, 16).ok()?);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The keys that are compared.
+async fn state(store: &Store, args: &DiffArgs, moment: &Moment) -> Result<Object, Fault> {
+    let Moment { thread, head, .. } = moment;
+    let values = match graph_of(args.graph.as_deref(), thread, head) {
+        Ok(path) => {
+            let (_, graph) = open(store, Some(&path), thread, head)?;
+            let id = (!moment.is_now).then(|| head.id.clone());
+            let at = StateRef::live(thread.clone()).checkpoint(id);
+            let values = graph.get_state(&at).await?.values;
+            values.as_object().cloned().unwrap_or_default()
+        }
+        Err(_) => {
+            out::note(&format!(
+                "The graph of thread {thread} is not known: its values are compared as they are stored. Name the graph's \
+                 file with --graph."
+            ));
+            let tuple = store.saver.get(thread, "", Some(&head.id)).await?;
+            tuple.map_or_else(Object::new, |tuple| stored_state(&tuple.checkpoint))
+        }
+    };
+    let wanted = |key: &str| args.keys.is_empty() || args.keys.iter().any(|wanted| wanted == key);
+    Ok(values
+        .iter()
+        .filter(|(key, _)| wanted(key))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect())
+}
+
+fn moment_json(moment: &Moment) -> Json {
+    json_of!({
+        "thread_id": moment.thread.as_str(),
+        "checkpoint_id": moment.head.id.as_str(),
+        "step": moment.head.metadata.step,
+        "at": moment.head.ts,
+    })
+}
+
+fn difference_json(found: &Differing<'_>) -> Json {
+    let mut object = json_of!({"pointer": found.pointer, "change": found.change});
+    if let Some(from) = &found.left_pointer {
+        object["left_pointer"] = from.as_str().into();
+    }
+    for (side, value) in [("left", found.left), ("right", found.right)] {
+        if let Some(value) = value {
+            object[side] = json(value);
+        }
+    }
+    object
+}
+
+fn step_line(step: &PathStep) -> String {
+    let nodes: Vec<String> = (step.nodes.iter())
+        .map(|count| match count.runs {
+            1 => count.node.clone(),
+            runs => format!("{} ×{runs}", count.node),
+        })
+        .collect();
+    let what = match (step.source.as_str(), nodes.is_empty()) {
+        ("loop", false) => nodes.join(", "),
+        ("update", false) => format!("an edit as {}", nodes.join(", ")),
+        ("update", true) => "an edit".to_owned(),
+        ("input", _) => "the input".to_owned(),
+        ("fork", _) => "a copy of the checkpoint".to_owned(),
+        _ => "what ran is not stored any more".to_owned(),
+    };
+    format!("step {}  {what}", step.step)
+}
+
+fn describe_paths(paths: &PathComparison) -> Result<(), Fault> {
+    if paths.cut {
+        out::note("Older steps are left out.");
+    }
+    for stretch in &paths.stretches {
+        if stretch.same {
+            let count = out::count(stretch.left.len() as u64, "step");
+            out::line(&format!("  {count} with the same nodes"))?;
+            continue;
+        }
+        for (sign, steps) in [('<', &stretch.left), ('>', &stretch.right)] {
+            for step in steps {
+                out::line(&out::plain(&format!("{sign} {}", step_line(step))))?;
+            }
+        }
+    }
+    for (sign, nodes) in [('<', &paths.only_left), ('>', &paths.only_right)] {
+        if !nodes.is_empty() {
+            out::line(&out::plain(&format!("{sign} only here: {}", nodes.join(", "))))?;
+        }
+    }
+    Ok(())
+}
+
+fn describe_state(differences: &Differences<'_>, equal: &[&str]) -> Result<(), Fault> {
+    for found in &differences.found {
+        out::line(&out::plain(&line(found)))?;
+    }
+    if differences.truncated {
+        out::note("There are more differences; --key shows those of one key.");
+    }
+    if differences.found.is_empty() {
+        out::note("The states are equal.");
+    } else if !equal.is_empty() {
+        out::note(&format!("equal: {}", equal.join(", ")));
+    }
+    Ok(())
+}
+
+fn line(found: &Differing<'_>) -> String {
+    let place = |pointer: &str| match pointer {
+        "" => "(everything)".to_owned(),
+        pointer => pointer.trim_start_matches('/').to_owned(),
+    };
+    let shown =
+        |value: Option<&Value>| value.map_or_else(String::new, |value| out::short(&json(value), SHOWN));
+    let at = place(&found.pointer);
+    match (found.change, found.left, found.right) {
+        (ChangeKind::Removed, left, _) => format!("- {at}  {}", shown(left)),
+        (ChangeKind::Added | ChangeKind::Appended, _, right) => format!("+ {at}  {}", shown(right)),
+        (ChangeKind::Moved, ..) => {
+            let from = place(found.left_pointer.as_deref().unwrap_or_default());
+            format!("= {at}  moved from {from}")
+        }
+        (_, Some(Value::String(left)), Some(Value::String(right)))
+            if left.chars().count().max(right.chars().count()) > LONG =>
+        {
+            format!("~ {at}  {}", words(left, right))
+        }
+        (_, left, right) => format!("~ {at}  {} -> {}", shown(left), shown(right)),
+    }
+}
+
+/// A text as its words and what stands between them.
+fn tokens(text: &str) -> Vec<&str> {
+    let kind = |c: char| match c {
+        c if c.is_whitespace() => 0,
+        c if c.is_alphanumeric() || c == '_' => 1,
+        _ => 2,
+    };
+    let mut tokens = Vec::new();
+    let (mut start, mut last) = (0, None);
+    for (at, c) in text.char_indices() {
+        // Each sign is a token of its own.
+        if last.is_some_and(|last| last != kind(c) || last == 2) {
+            tokens.push(&text[start..at]);
+            start = at;
+        }
+        last = Some(kind(c));
+    }
+    if start < text.len() {
+        tokens.push(&text[start..]);
+    }
+    tokens
+}
+
+/// What was taken out of a text and put in, with a little of what is equal around it.
+fn words(left: &str, right: &str) -> String {
+    let (old, new) = (tokens(left), tokens(right));
+    let pairs = common(old.len(), new.len(), |a, b| old[a] == new[b]);
+    let mut shown = String::new();
+    let (mut old_at, mut new_at) = (0, 0);
+    let mut equal = String::new();
+    for (a, b) in pairs.into_iter().chain([(old.len(), new.len())]) {
+        let (removed, added) = (old[old_at..a].concat(), new[new_at..b].concat());
+        if !removed.is_empty() || !added.is_empty() {
+            shown.push_str(&around(&equal, shown.is_empty(), false));
+            equal.clear();
+            if !removed.is_empty() {
+                shown.push_str(&format!("[-{removed}-]"));
+            }
+            if !added.is_empty() {
+                shown.push_str(&format!("{{+{added}+}}"));
+            }
+        }
+        equal.push_str(old.get(a).copied().unwrap_or_default());
+        (old_at, new_at) = (a + 1, b + 1);
+    }
+    shown + &around(&equal, false, true)
+}
+
+/// An equal part, shortened to what stands beside the changes.
+fn around(text: &str, is_first: bool, is_last: bool) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let head = if is_first { 0 } else { CONTEXT };
+    let tail = if is_last { 0 } else { CONTEXT };
+    if letters.len() <= head + tail + 1 {
+        return text.to_owned();
+    }
+    let head: String = letters[..head].iter().collect();
+    let tail: String = letters[letters.len() - tail..].iter().collect();
+    format!("{head}…{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_names_a_thread_and_perhaps_a_checkpoint() {
+        let some = |thread: &str, at: Option<&str>| Some((thread.to_owned(), at.map(str::to_owned)));
+        assert_eq!(link("superstep://thread/t1"), some("t1", None));
+        assert_eq!(
+            link("superstep://thread/a%20thread%2F1?task=x&at=c+1"),
+            some("a thread/1", Some("c 1"))
+        );
+        for wrong in [
+            "superstep://graph/t",
+            "superstep://thread/",
+            "superstep://thread/%E0%A4%A",
+            "superstep://thread/%zz",
+            "superstep://thread/%€",
+            "superstep://thread/%ff",
+        ] {
+            assert_eq!(link(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn long_texts_show_the_words_that_changed() {
+        assert_eq!(
+            words("The brake squeals.", "The front brake squealed!"),
+            "The {+front +}brake [-squeals.-]{+squealed!+}"
+        );
+        let far = "x ".repeat(40);
+        let near = "x ".repeat(CONTEXT / 2);
+        assert_eq!(
+            words(&format!("{far}old {far}"), &format!("{far}new {far}")),
+            format!("…{near}[-old-]{{+new+}} {}x…", &near[2..]),
+            "what is equal is shown beside the change"
+        );
+        assert_eq!(words("", "a"), "{+a+}");
+        assert_eq!(words("é ß", "é"), "é[- ß-]");
+    }
+}
