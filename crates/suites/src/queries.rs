@@ -2,7 +2,7 @@
 
 use super::build::{Draft, id, stored, write};
 use super::{Mismatch, Outcome, same, suite};
-use superstep::{Checkpointer, Object, ThreadPlace, ThreadQuery, ThreadStatus, Value, json};
+use superstep::{Checkpointer, ListQuery, Object, ThreadPlace, ThreadQuery, ThreadStatus, Value, json};
 
 suite! {
     "values: some keys of the newest and of any checkpoint" => values,
@@ -47,7 +47,27 @@ async fn values(saver: &dyn Checkpointer) -> Outcome {
     same("no such checkpoint", read("", Some(9)).await?, None)?;
     same("no such namespace", read("other", None).await?, None)?;
     let none = saver.values(&"t".into(), "", None, &[]).await?;
-    same("no keys", none.map(|found| found.len()), Some(0))
+    same("no keys", none.map(|found| found.len()), Some(0))?;
+    let query = ListQuery {
+        thread: Some("t".into()),
+        ns: Some("".into()),
+        ..ListQuery::default()
+    };
+    let all = saver.heads_with(&query, &keys).await?;
+    let heads: Vec<_> = all.iter().map(|(head, _)| head.clone()).collect();
+    same("their heads", heads, saver.heads(&query).await?)?;
+    let values = all
+        .iter()
+        .map(|(_, values)| ["log", "x", "long"].map(|key| values.get(key).cloned()));
+    let expected = |x: Value, log: Value| [Some(log), Some(x), Some(Value::Null)];
+    same(
+        "of every checkpoint, the others null",
+        values.collect::<Vec<_>>(),
+        vec![
+            expected(json!(2), json!(["a", "b"])),
+            expected(json!(1), json!(["a"])),
+        ],
+    )
 }
 
 /// Threads of every status; ids grow with the number.

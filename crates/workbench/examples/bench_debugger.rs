@@ -381,6 +381,15 @@ async fn desk(threads: u64) {
         "1/s",
         20_000.0,
     );
+    let condition = json!({"firstWhere": "state|length and state.n == 12"});
+    let (_, all_keys, ..) = search(&workbench, "moments.find", condition).await;
+    print(
+        "first step where, beside reading whole states",
+        &params,
+        whole,
+        "ms",
+        all_keys,
+    );
     let probe = json!({"node": "write", "expression": "state.n"});
     let (first, whole, visits, _) = search(&workbench, "node.probe", probe).await;
     print("probe, first rows", &params, first, "ms", 500.0);
@@ -390,6 +399,15 @@ async fn desk(threads: u64) {
         visits as f64 / whole * 1e3,
         "1/s",
         20_000.0,
+    );
+    let probe = json!({"node": "write", "expression": "state|length * 0 + state.n"});
+    let (_, all_keys, ..) = search(&workbench, "node.probe", probe).await;
+    print(
+        "probe, beside reading whole states",
+        &params,
+        whole,
+        "ms",
+        all_keys,
     );
 
     let began = Instant::now();

@@ -63,6 +63,7 @@ use crate::checkpoint::types::{
     Change, ChannelValues, CheckpointAddress, CheckpointHead, CheckpointTuple, Commit, ListQuery,
     PendingWrite, Put, StorageError, TaskStatus, TaskWrites,
 };
+use crate::value::Value;
 
 /// Keeps checkpoints. `commit` is ordered per thread: a later call is never visible before an earlier one.
 #[async_trait]
@@ -130,6 +131,24 @@ pub trait Checkpointer: Debug + Send + Sync {
                 .filter_map(|key| Some((key.clone(), values.get(key)?.clone())))
                 .collect()
         }))
+    }
+    /// Checkpoints with the values of some keys, newest first. Every other key that has a value has null instead, which
+    /// backends need not decode anything for.
+    async fn heads_with(
+        &self,
+        query: &ListQuery,
+        keys: &[Name],
+    ) -> Result<Vec<(CheckpointHead, ChannelValues)>, StorageError> {
+        let found = self.list(query).await?.into_iter().map(|tuple| {
+            let all = tuple.checkpoint.channel_values.iter();
+            let values = all.map(|(name, value)| match keys.contains(name) {
+                true => (name.clone(), value.clone()),
+                false => (name.clone(), Value::Null),
+            });
+            let values = values.collect();
+            (tuple.into_head(), values)
+        });
+        Ok(found.collect())
     }
     /// Pending writes of checkpoints, in the order of `of`; those of each are ordered by (task path, task id, idx), and
     /// empty when there is no such checkpoint.

@@ -18,7 +18,8 @@ use crate::checkpoint::maintenance::{Keep, Link, Pruning, Removal, Scope};
 use crate::checkpoint::progress::Progress;
 use crate::checkpoint::threads::ThreadQuery;
 use crate::checkpoint::types::{
-    Checkpoint, CheckpointHead, CheckpointTuple, ListQuery, Metadata, PendingWrite, Source, StorageError,
+    ChannelValues, Checkpoint, CheckpointHead, CheckpointTuple, ListQuery, Metadata, PendingWrite, Source,
+    StorageError,
 };
 use crate::graph::plan::{ChannelIx, Plan};
 use crate::state::live::Live;
@@ -36,9 +37,9 @@ pub(crate) fn counters_of(metadata: &Object) -> Object {
 }
 
 /// True when values of a checkpoint are those of delta keys: only its graph shows them as they are.
-pub fn has_deltas(checkpoint: &Checkpoint) -> bool {
-    let mut values = checkpoint.channel_values.iter();
-    checkpoint.metadata.user.contains_key(COUNTERS) || values.any(|(_, value)| whole_of(value).is_some())
+pub fn has_deltas(metadata: &Metadata, values: &ChannelValues) -> bool {
+    let mut values = values.iter();
+    metadata.user.contains_key(COUNTERS) || values.any(|(_, value)| whole_of(value).is_some())
 }
 
 /// What a thread knows about its delta keys between two checkpoints.

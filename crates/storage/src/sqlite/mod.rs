@@ -288,6 +288,16 @@ impl Checkpointer for SqliteSaver {
         .await
     }
 
+    async fn heads_with(
+        &self,
+        query: &ListQuery,
+        keys: &[Name],
+    ) -> Result<Vec<(CheckpointHead, ChannelValues)>, StorageError> {
+        let (query, keys) = (query.clone(), keys.to_vec());
+        self.read("reading values", move |view| view.heads_with(&query, &keys))
+            .await
+    }
+
     async fn thread(&self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
         let thread = thread.clone();
         self.read("reading a thread", move |view| view.thread(&thread))

@@ -203,6 +203,30 @@ impl View<'_> {
         Ok(Some(values))
     }
 
+    pub(super) fn heads_with(
+        &mut self,
+        query: &ListQuery,
+        keys: &[Name],
+    ) -> Result<Vec<(CheckpointHead, ChannelValues)>, SqliteFault> {
+        self.memo = Memo::keeping();
+        let spaces = self.spaces(query)?;
+        let mut found = Vec::new();
+        for (space, seq, head) in self.select(query, &spaces)? {
+            let place = spaces[space].place(&head.id);
+            let state = self.state(seq, &place)?;
+            let mut values = ChannelValues::new();
+            for (key, slot) in &state.values {
+                let value = match keys.contains(key) {
+                    true => self.channel(key, slot, &place)?,
+                    false => Value::Null,
+                };
+                values.insert(key.clone(), value);
+            }
+            found.push((head, values));
+        }
+        Ok(found)
+    }
+
     pub(super) fn spaces(&self, query: &ListQuery) -> Result<Vec<Space>, SqliteFault> {
         let read = |row: &Row<'_>| {
             Ok(Space {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use superstep::{Name, Object, Value};
 use superstep_nodes::expression::{Expression, Scope};
 
-use super::past::Past;
+use super::past::{Past, Wanted};
 use crate::base::values;
 use crate::session;
 use crate::wire::{Evaluated, Problem};
@@ -39,6 +39,8 @@ impl Unknown {
 pub(super) struct Condition {
     expression: Arc<Expression>,
     uses_task: bool,
+    /// What it needs of checkpoints.
+    pub(super) wanted: Wanted,
 }
 
 /// The names of conditions and columns beside `state`.
@@ -58,7 +60,21 @@ impl Condition {
                 .remedy(format!("Use `state` and {}.", known.join(", "))));
         }
         let uses_task = uses.contains("task");
+        // The state before a step, and what was written in it, are looked into by names that only the evaluation knows.
+        let of_steps = ["before", "writes"].iter().any(|name| uses.contains(*name));
+        let wanted = match expression.uses().whole || of_steps {
+            true => Wanted::Whole,
+            false => Wanted::Keys(
+                expression
+                    .uses()
+                    .keys
+                    .iter()
+                    .map(|key| Name::from(key.as_str()))
+                    .collect(),
+            ),
+        };
         Ok(Self {
+            wanted,
             expression: Arc::new(expression),
             uses_task,
         })
@@ -119,4 +135,34 @@ pub(super) fn scope(past: &Past<'_>, place: usize, state: &Object) -> Scope {
         "step": head.metadata.step,
     });
     Scope::new(&Value::Object(state.clone())).with("run", run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_says_which_keys_it_needs() {
+        let wanted = |source: &str| {
+            Condition::compile(source, "t", &["before", "writes", "task", "run"])
+                .unwrap()
+                .wanted
+        };
+        let keys = |keys: &[&str]| Wanted::Keys(keys.iter().map(|key| Name::from(*key)).collect());
+        assert_eq!(wanted("state.n > 2 and state.order.total"), keys(&["n", "order"]));
+        assert_eq!(wanted("run.step > 3"), keys(&[]));
+        for whole in [
+            "state|length",
+            "state[run.id]",
+            "state.n > before.n",
+            "writes.n",
+            "state.n ~ state",
+        ] {
+            assert_eq!(wanted(whole), Wanted::Whole, "{whole}");
+        }
+        let both = wanted("state.n").and(&wanted("state.m"));
+        assert_eq!(both, keys(&["m", "n"]));
+        assert_eq!(Wanted::Heads.and(&wanted("state.n")), keys(&["n"]));
+        assert_eq!(wanted("state.n").and(&Wanted::Whole), Wanted::Whole);
+    }
 }

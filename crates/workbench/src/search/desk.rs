@@ -387,6 +387,7 @@ mod tests {
             words: Some("beta".to_owned()),
             ..FindMoments::default()
         };
+        let desk_graph = graph.clone();
         let found = Desk::new(saver.clone(), folder(Some(graph)))
             .find(&request, &[])
             .await
@@ -397,7 +398,59 @@ mod tests {
             .map(|moment| (moment.step, moment.pointer.as_deref()))
             .collect();
         assert_eq!(places, [(2, Some("/log/2"))]);
+        // A condition that reads the key alone sees it in the same way.
+        let request = FindMoments {
+            first_where: Some("state.log|length == 3".to_owned()),
+            ..FindMoments::default()
+        };
+        let desk = Desk::new(saver.clone(), folder(Some(desk_graph)));
+        let found = desk.find(&request, &[]).await.unwrap();
+        assert_eq!(
+            found.moments.iter().map(|moment| moment.step).collect::<Vec<_>>(),
+            [2]
+        );
         // Without its graph the thread is searched in what is stored of it.
         Desk::new(saver, folder(None)).find(&request, &[]).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_expression_about_a_key_that_is_missing_says_which_have_a_value() {
+        let saver = Arc::new(MemorySaver::new());
+        let graph = StateGraph::new()
+            .channel("total", ChannelSpec::last_value())
+            .channel("text", ChannelSpec::last_value())
+            .node("a", |_: NodeContext, _: Value| async {
+                Ok(NodeOutput::update([("total", superstep::json!(5))]))
+            })
+            .edge(START, "a")
+            .compile()
+            .unwrap()
+            .with_checkpointer(saver.clone());
+        let input = Input::value(superstep::json!({"text": "long"}));
+        graph.invoke(input, RunConfig::on("t")).await.unwrap();
+        let probed = async |expression: &str| {
+            let request = ProbeNode {
+                node: "a".to_owned(),
+                expression: expression.to_owned(),
+                ..ProbeNode::default()
+            };
+            let desk = Desk::new(saver.clone(), folder(None));
+            let mut visits = desk.probe(&request, &[]).await.unwrap().visits;
+            assert_eq!(visits.len(), 1);
+            let result = visits.remove(0).result;
+            (result.value.and_then(|view| view.value), result.message)
+        };
+        assert_eq!(probed("state.total").await.0, Some(serde_json::json!(5)));
+        let (value, message) = probed("state.totl").await;
+        assert_eq!(value, None);
+        let message = message.unwrap();
+        assert!(message.contains("Did you mean `total`?"), "{message}");
+        assert!(message.contains("text"), "{message}");
+        let keys = probed("state|dictsort|map('first')|list").await.0;
+        assert_eq!(
+            keys,
+            Some(serde_json::json!(["text", "total"])),
+            "the whole state is read"
+        );
     }
 }

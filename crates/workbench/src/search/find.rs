@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use superstep::{CheckpointHead, Checkpointer, Object, ThreadSummary};
 
 use super::condition::{Condition, NAMES, Unknown};
-use super::past::{Past, Read};
+use super::past::{Past, Read, Wanted};
 use super::texts::{self, Text};
 use super::words::{Words, fold};
 use super::{Directory, Listed};
@@ -27,6 +27,8 @@ pub(super) struct Query {
     pub(super) since: Option<String>,
     until: Option<String>,
     columns: Vec<Condition>,
+    /// What is read of checkpoints.
+    wanted: Wanted,
 }
 
 /// A text without spaces around, if there is any.
@@ -54,27 +56,32 @@ impl Query {
             .map(|(place, source)| Condition::compile(source, &format!("Column {}", place + 1), NAMES));
         let mut passed: Vec<String> = request.passed.iter().map(|node| node.trim().to_owned()).collect();
         passed.retain(|node| !node.is_empty());
+        let words = given(request.words.as_ref()).and_then(Words::read);
+        let first_where = condition(request.first_where.as_ref(), "First where")?;
+        let at_end = condition(request.at_end.as_ref(), "At the end")?;
+        let columns: Vec<Condition> = columns.collect::<Result<_, _>>()?;
+        // Words may be in any key; expressions say which they read.
+        let wanted = match words {
+            Some(_) => Wanted::Whole,
+            None => (first_where.iter().chain(&at_end).chain(&columns))
+                .fold(Wanted::Heads, |wanted, expression| wanted.and(&expression.wanted)),
+        };
         Ok(Self {
-            words: given(request.words.as_ref()).and_then(Words::read),
-            first_where: condition(request.first_where.as_ref(), "First where")?,
-            at_end: condition(request.at_end.as_ref(), "At the end")?,
+            words,
+            first_where,
+            at_end,
             passed,
             status: request.status,
             since: given(request.since.as_ref()).map(str::to_owned),
             until: given(request.until.as_ref()).map(str::to_owned),
-            columns: columns.collect::<Result<_, _>>()?,
+            columns,
+            wanted,
         })
     }
 
     fn is_in_time(&self, head: &CheckpointHead) -> bool {
         let since = self.since.as_ref().is_none_or(|since| head.ts >= *since);
         since && self.until.as_ref().is_none_or(|until| head.ts < *until)
-    }
-
-    /// Are states to be read? Otherwise the checkpoints without their values say everything.
-    fn reads_states(&self) -> bool {
-        let expressions = self.first_where.is_some() || self.at_end.is_some() || !self.columns.is_empty();
-        expressions || self.words.is_some()
     }
 }
 
@@ -176,7 +183,7 @@ impl Search<'_> {
     /// The moments that fit, the newest first.
     pub(super) async fn run(&self, unknown: &mut Unknown) -> Result<Vec<MomentFound>, Problem> {
         let query = self.query;
-        let mut past = Past::read(self.saver, self.directory, self.summary, query.reads_states()).await?;
+        let mut past = Past::read(self.saver, self.directory, self.summary, &query.wanted).await?;
         let Some(last) = past.heads.len().checked_sub(1) else {
             return Ok(Vec::new());
         };
@@ -185,7 +192,7 @@ impl Search<'_> {
             return Ok(Vec::new());
         }
         let mut found = Found::default();
-        if query.reads_states() {
+        if query.wanted != Wanted::Heads {
             self.look(&mut past, passed.unwrap_or(last), &mut found, unknown)
                 .await?;
         }

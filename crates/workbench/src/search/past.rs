@@ -1,12 +1,14 @@
-//! The checkpoints of one thread, the oldest first, read in chunks so that a long thread takes little memory. Only those of
-//! the outermost graph: what a nested graph does is seen in what it gives back.
+//! The checkpoints of one thread, the oldest first, read in chunks so that a long thread takes little memory, and of their
+//! states only the keys that are asked for. Only those of the outermost graph: what a nested graph does is seen in what it
+//! gives back.
 
 use std::collections::{BTreeSet, HashMap};
+use std::mem::take;
 
 use superstep::inspect::has_deltas;
 use superstep::{
-    CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Graph, ListQuery, Name, Object,
-    PendingWrite, Source, StorageError, ThreadSummary, Value,
+    ChannelValues, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer, Graph, ListQuery, Name,
+    Object, PendingWrite, Source, StorageError, ThreadSummary, Value,
 };
 
 use super::Directory;
@@ -15,6 +17,47 @@ use crate::wire::Problem;
 
 /// Checkpoints that are read at once.
 const CHUNK: usize = 256;
+
+/// What is read of checkpoints beside what they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Nothing.
+    Heads,
+    /// The values of these keys; the others are null, and what tasks wrote is left out.
+    Keys(BTreeSet<Name>),
+    /// The state and what tasks wrote.
+    Whole,
+}
+
+impl Wanted {
+    /// What two expressions need together.
+    pub(super) fn and(self, other: &Wanted) -> Self {
+        match (self, other) {
+            (Wanted::Heads, other) => other.clone(),
+            (Wanted::Keys(keys), Wanted::Keys(others)) => Wanted::Keys(&keys | others),
+            (keys, Wanted::Heads) => keys,
+            _ => Wanted::Whole,
+        }
+    }
+}
+
+/// A checkpoint as it was read.
+#[derive(Debug)]
+struct Stored {
+    head: CheckpointHead,
+    values: ChannelValues,
+    writes: Vec<PendingWrite>,
+}
+
+impl From<CheckpointTuple> for Stored {
+    fn from(mut tuple: CheckpointTuple) -> Self {
+        Self {
+            values: take(&mut tuple.checkpoint.channel_values),
+            writes: tuple.pending_writes.clone(),
+            head: tuple.into_head(),
+        }
+    }
+}
 
 /// A checkpoint with its state.
 #[derive(Debug)]
@@ -35,7 +78,8 @@ pub(super) struct Past<'a> {
     pub(super) heads: Vec<CheckpointHead>,
     places: HashMap<CheckpointId, usize>,
     /// Everything of a short thread, which was read at once.
-    whole: Option<Vec<CheckpointTuple>>,
+    short: Option<Vec<Stored>>,
+    wanted: &'a Wanted,
     graph: Option<Graph>,
     /// What the state keys begin with.
     pub(super) initial: Object,
@@ -50,8 +94,8 @@ fn query(summary: &ThreadSummary) -> ListQuery {
 }
 
 /// The state keys of a checkpoint; those that nothing was written to have what they begin with.
-fn state(initial: &Object, tuple: &CheckpointTuple) -> Object {
-    let values = tuple.checkpoint.channel_values.iter();
+fn state(initial: &Object, stored: &Stored) -> Object {
+    let values = stored.values.iter();
     let mut state = initial.clone();
     for (name, value) in values.filter(|(name, _)| is_state_key(name)) {
         state.insert(name.clone(), value.clone());
@@ -59,24 +103,48 @@ fn state(initial: &Object, tuple: &CheckpointTuple) -> Object {
     state
 }
 
+/// Reads checkpoints, newest first.
+async fn stored(
+    saver: &dyn Checkpointer,
+    query: &ListQuery,
+    wanted: &Wanted,
+) -> Result<Vec<Stored>, StorageError> {
+    let keys: Vec<Name> = match wanted {
+        Wanted::Whole => {
+            let tuples = saver.list(query).await?;
+            return Ok(tuples.into_iter().map(Stored::from).collect());
+        }
+        Wanted::Keys(keys) => keys.iter().cloned().collect(),
+        Wanted::Heads => Vec::new(),
+    };
+    let found = saver.heads_with(query, &keys).await?;
+    let stored = found.into_iter().map(|(head, values)| Stored {
+        head,
+        values,
+        writes: Vec::new(),
+    });
+    Ok(stored.collect())
+}
+
 impl<'a> Past<'a> {
-    /// Reads which checkpoints there are; with `states`, those of a short thread as well.
+    /// Reads which checkpoints there are, and of a short thread what is wanted of them as well.
     pub(super) async fn read(
         saver: &'a dyn Checkpointer,
         directory: &dyn Directory,
         summary: &'a ThreadSummary,
-        states: bool,
+        wanted: &'a Wanted,
     ) -> Result<Self, StorageError> {
-        let initial = match states {
+        let reads_states = *wanted != Wanted::Heads;
+        let initial = match reads_states {
             true => directory.initial(summary).await,
             false => Object::new(),
         };
-        let whole = match states && summary.checkpoints as usize <= CHUNK {
-            true => Some(saver.list(&query(summary)).await?),
+        let short = match reads_states && summary.checkpoints as usize <= CHUNK {
+            true => Some(stored(saver, &query(summary), wanted).await?),
             false => None,
         };
-        let mut heads = match &whole {
-            Some(tuples) => tuples.iter().cloned().map(CheckpointTuple::into_head).collect(),
+        let mut heads = match &short {
+            Some(stored) => stored.iter().map(|stored| stored.head.clone()).collect(),
             None => saver.heads(&query(summary)).await?,
         };
         heads.sort_by(|a, b| a.id.cmp(&b.id));
@@ -88,7 +156,8 @@ impl<'a> Past<'a> {
             summary,
             heads,
             places,
-            whole,
+            short,
+            wanted,
             graph: None,
             initial,
         })
@@ -145,21 +214,18 @@ impl<'a> Past<'a> {
             limit: Some(end - from + 8),
             ..query(self.summary)
         };
-        let tuples = match self.whole.take() {
-            Some(tuples) => tuples,
-            None => self.saver.list(&query).await?,
+        let stored = match self.short.take() {
+            Some(stored) => stored,
+            None => stored(self.saver, &query, self.wanted).await?,
         };
-        let rebuilt = self.rebuilt(&tuples, &query, directory).await?;
-        let read = tuples.into_iter().filter_map(|tuple| {
-            let place = *self.places.get(&tuple.checkpoint.id)?;
-            let state = match rebuilt.get(&tuple.checkpoint.id) {
-                Some(state) => state.clone(),
-                None => state(&self.initial, &tuple),
-            };
-            (from..end).contains(&place).then_some(Read {
+        let mut rebuilt = self.rebuilt(&stored, &query, directory).await?;
+        let read = stored.into_iter().filter_map(|stored| {
+            let place = *self.places.get(&stored.head.id)?;
+            let state = rebuilt.remove(&stored.head.id);
+            (from..end).contains(&place).then(|| Read {
                 place,
-                state,
-                writes: tuple.pending_writes,
+                state: state.unwrap_or_else(|| self::state(&self.initial, &stored)),
+                writes: stored.writes,
             })
         });
         let mut read: Vec<Read> = read.collect();
@@ -182,13 +248,12 @@ impl<'a> Past<'a> {
             id: Some(self.heads[place].id.clone()),
             ..query(self.summary)
         };
-        let tuples = self.saver.list(&query).await?;
-        let mut rebuilt = self.rebuilt(&tuples, &query, directory).await?;
-        let found = tuples.first();
-        Ok(found.map(|tuple| {
+        let found = stored(self.saver, &query, self.wanted).await?;
+        let mut rebuilt = self.rebuilt(&found, &query, directory).await?;
+        Ok(found.first().map(|stored| {
             rebuilt
-                .remove(&tuple.checkpoint.id)
-                .unwrap_or_else(|| state(&self.initial, tuple))
+                .remove(&stored.head.id)
+                .unwrap_or_else(|| state(&self.initial, stored))
         }))
     }
 
@@ -196,11 +261,14 @@ impl<'a> Past<'a> {
     /// such key, or no graph any more.
     async fn rebuilt(
         &mut self,
-        tuples: &[CheckpointTuple],
+        stored: &[Stored],
         query: &ListQuery,
         directory: &dyn Directory,
     ) -> Result<HashMap<CheckpointId, Object>, Problem> {
-        if !tuples.iter().any(|tuple| has_deltas(&tuple.checkpoint)) {
+        if !stored
+            .iter()
+            .any(|stored| has_deltas(&stored.head.metadata, &stored.values))
+        {
             return Ok(HashMap::new());
         }
         if self.graph.is_none() {

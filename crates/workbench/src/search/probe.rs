@@ -53,7 +53,13 @@ impl Probe {
         reading: &Reading,
         unknown: &mut Unknown,
     ) -> Result<Vec<NodeVisit>, Problem> {
-        let mut past = Past::read(&*reading.saver, &*reading.directory, &reading.summary, true).await?;
+        let mut past = Past::read(
+            &*reading.saver,
+            &*reading.directory,
+            &reading.summary,
+            &self.expression.wanted,
+        )
+        .await?;
         let node = Name::from(self.node.as_str());
         let in_time = |at: &str| self.since.as_deref().is_none_or(|since| at >= since);
         let visited =
