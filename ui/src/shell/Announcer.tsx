@@ -15,7 +15,7 @@ const PAUSE_MS = 250;
 const nameOf = (name: string) => (name === START ? t("canvas.start") : name === END ? t("canvas.end") : name);
 
 /** One sentence about a selection; empty when nothing is selected. */
-export function announcement({ nodes, edges }: Pick<Selection, "nodes" | "edges">): string {
+function announcement({ nodes, edges }: Pick<Selection, "nodes" | "edges">): string {
   const [node] = nodes;
   const [edge] = edges;
   if (nodes.length + edges.length > 1)

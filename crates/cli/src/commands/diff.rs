@@ -127,7 +127,7 @@ async fn at(store: &Store, thread: ThreadId, checkpoint: Option<&str>) -> Result
 /// A step of the branch that ends in the newest checkpoint.
 async fn at_step(store: &Store, thread: ThreadId, step: i64) -> Result<Moment, Fault> {
     let newest = store.head(&thread).await?;
-    let is_it = |head: &CheckpointHead| i64::try_from(head.metadata.step).ok() == Some(step);
+    let is_it = |head: &CheckpointHead| head.metadata.step == step;
     let found = match is_it(&newest) {
         true => Some(newest.clone()),
         false => {

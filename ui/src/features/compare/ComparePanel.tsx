@@ -56,14 +56,14 @@ function useComparison({ left, right }: Sides) {
   const [attempt, setAttempt] = useState(0);
   const leftHead = useCheckpoints(left.threadId)?.list[0]?.id;
   const rightHead = useCheckpoints(right.threadId)?.list[0]?.id;
-  const moments = [
+  const moments = JSON.stringify([
     left.threadId,
     left.checkpointId,
     left.checkpointId ?? leftHead,
     right.threadId,
     right.checkpointId,
     right.checkpointId ?? rightHead,
-  ];
+  ]);
   useEffect(() => {
     const abort = new AbortController();
     rpc("thread.compare", { left: refOf(left), right: refOf(right) }, abort.signal).then(
@@ -78,7 +78,8 @@ function useComparison({ left, right }: Sides) {
     );
     return () => abort.abort();
     // The moments say all that the two sides hold.
-  }, [...moments, attempt]);
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [moments, attempt]);
   return { answer, problem, retry: () => setAttempt(attempt + 1) };
 }
 

@@ -114,7 +114,7 @@ export function wayOf(doc: GraphDocument, row: Row): { node: string; port: strin
   const port = portsOf(doc, node).ports.find((each) =>
     row.kind === "way" ? each.id === row.port : each.edge === row.edge && each.part === row.part,
   );
-  return port?.label == null ? null : { node, port: port.id, title: port.title };
+  return port === undefined || port.label === null ? null : { node, port: port.id, title: port.title };
 }
 
 /** What stands behind the target: a label, a condition, what a join waits for. */
