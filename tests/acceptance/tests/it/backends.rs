@@ -99,6 +99,17 @@ async fn debugged(url: &str, kind: &str) {
         "two branches"
     );
 
+    // Words are found on both branches.
+    for word in ["tea", "coffee"] {
+        let answer = app.ok("moments.find", json!({"words": word, "limit": 10})).await;
+        assert!(
+            answer["moments"]
+                .as_array()
+                .is_some_and(|found| !found.is_empty()),
+            "{kind}: {word} {answer}"
+        );
+    }
+
     let usage = app.ok("storage.usage", json!({"limit": 0})).await;
     assert_eq!(usage["threads"][0]["threadId"], thread.as_str());
     let checked = app.ok("storage.verify", json!({"repair": false})).await;
