@@ -1,6 +1,6 @@
 //! What keeps a database in order: what takes space, what could go, and whether what is stored is sound.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Debug;
 
 use async_trait::async_trait;
@@ -247,6 +247,32 @@ pub struct KeyUsage {
     pub bytes: u64,
     /// Bytes they would take if every version were stored whole.
     pub whole: u64,
+}
+
+/// What the keys of a thread take, added up value by value.
+#[derive(Clone, Debug, Default)]
+pub struct KeySums(BTreeMap<Name, KeyUsage>);
+
+impl KeySums {
+    /// Adds a stored value of a key: `bytes` that it took, and `whole` for those that it would take by itself.
+    pub fn add(&mut self, key: &Name, bytes: u64, whole: u64) {
+        let usage = self.0.entry(key.clone()).or_insert_with(|| KeyUsage {
+            key: key.clone(),
+            versions: 0,
+            bytes: 0,
+            whole: 0,
+        });
+        usage.versions += 1;
+        usage.bytes += bytes;
+        usage.whole += whole;
+    }
+
+    /// Each key, the largest first.
+    pub fn sorted(self) -> Vec<KeyUsage> {
+        let mut keys: Vec<KeyUsage> = self.0.into_values().collect();
+        keys.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
+        keys
+    }
 }
 
 /// What one checkpoint added.

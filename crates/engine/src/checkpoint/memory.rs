@@ -15,7 +15,7 @@ use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::claim::{ClaimRequest, ClaimView, Claims, Coordination};
 use crate::checkpoint::maintenance::{
-    CheckpointUsage, Integrity, KeyUsage, Link, Maintenance, Pruning, Removal, Scope, ThreadBreakdown,
+    CheckpointUsage, Integrity, KeySums, Link, Maintenance, Pruning, Removal, Scope, ThreadBreakdown,
     ThreadUsage, Usage,
 };
 use crate::checkpoint::progress::Progress;
@@ -639,7 +639,7 @@ impl Maintenance for MemorySaver {
 /// What a thread would take as JSON text, each version of a value once and a grown list by what was added to it:
 /// memory shares the rest between checkpoints.
 fn breakdown(spaces: &Thread) -> ThreadBreakdown {
-    let mut keys: BTreeMap<Name, KeyUsage> = BTreeMap::new();
+    let mut keys = KeySums::default();
     let mut checkpoints = Vec::new();
     for (ns, space) in spaces {
         for stored in &space.0 {
@@ -659,15 +659,7 @@ fn breakdown(spaces: &Thread) -> ThreadBreakdown {
                     _ => whole,
                 };
                 bytes += added;
-                let usage = keys.entry(key.clone()).or_insert_with(|| KeyUsage {
-                    key: key.clone(),
-                    versions: 0,
-                    bytes: 0,
-                    whole: 0,
-                });
-                usage.versions += 1;
-                usage.bytes += added;
-                usage.whole += whole;
+                keys.add(key, added, whole);
             }
             let writes = stored.tasks.iter().flat_map(|rows| &rows.writes);
             bytes += writes.map(|write| size(&write.value)).sum::<u64>();
@@ -680,10 +672,11 @@ fn breakdown(spaces: &Thread) -> ThreadBreakdown {
             });
         }
     }
-    let mut keys: Vec<KeyUsage> = keys.into_values().collect();
-    keys.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
     checkpoints.sort_by(|a, b| a.id.cmp(&b.id));
-    ThreadBreakdown { keys, checkpoints }
+    ThreadBreakdown {
+        keys: keys.sorted(),
+        checkpoints,
+    }
 }
 
 /// Length of the JSON text of a value, without making it.

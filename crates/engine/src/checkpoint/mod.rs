@@ -17,7 +17,7 @@ pub use claim::{
     delete_thread,
 };
 pub use maintenance::{
-    CheckpointUsage, Damage, Integrity, Keep, KeyUsage, Link, Maintenance, Pruning, Removal, Scope,
+    CheckpointUsage, Damage, Integrity, Keep, KeySums, KeyUsage, Link, Maintenance, Pruning, Removal, Scope,
     ThreadBreakdown, ThreadUsage, Usage, tips,
 };
 pub use memory::MemorySaver;

@@ -1,9 +1,9 @@
 //! Looks at everything stored: what it takes, and whether it can be read.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use superstep::{
-    CheckpointId, CheckpointUsage, Damage, Integrity, KeyUsage, ListQuery, Name, Progress, StorageError,
+    CheckpointId, CheckpointUsage, Damage, Integrity, KeySums, ListQuery, Progress, StorageError,
     ThreadBreakdown, ThreadId, ThreadUsage, Usage,
 };
 
@@ -120,7 +120,7 @@ impl View {
         let known = self.names.clone();
         known.learn(&mut self.session, names).await?;
         let mut breakdown = ThreadBreakdown::default();
-        let (mut keys, mut met): (BTreeMap<Name, KeyUsage>, HashSet<i64>) = Default::default();
+        let (mut keys, mut met) = (KeySums::default(), HashSet::new());
         for (row, delta) in checkpoints.iter().zip(deltas) {
             let record: &[u8] = row.try_get(4)?;
             let mut bytes = record.len() as i64 + row.try_get::<_, i64>(6)?;
@@ -132,15 +132,7 @@ impl View {
                 let Some(key) = known.name(channel) else { continue };
                 let (own, whole) = sizes.get(&item).copied().unwrap_or_default();
                 bytes += own;
-                let usage = keys.entry(key.clone()).or_insert_with(|| KeyUsage {
-                    key,
-                    versions: 0,
-                    bytes: 0,
-                    whole: 0,
-                });
-                usage.versions += 1;
-                usage.bytes += own.unsigned_abs();
-                usage.whole += whole.unsigned_abs();
+                keys.add(&key, own.unsigned_abs(), whole.unsigned_abs());
             }
             breakdown.checkpoints.push(CheckpointUsage {
                 ns: row.try_get::<_, &str>(0)?.into(),
@@ -150,10 +142,7 @@ impl View {
                 bytes: bytes.unsigned_abs(),
             });
         }
-        breakdown.keys = keys.into_values().collect();
-        breakdown
-            .keys
-            .sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
+        breakdown.keys = keys.sorted();
         Ok(breakdown)
     }
 

@@ -1,10 +1,8 @@
 //! What threads, keys and checkpoints take.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use superstep::{
-    CheckpointUsage, KeyUsage, Name, StorageError, ThreadBreakdown, ThreadId, ThreadUsage, Usage,
-};
+use superstep::{CheckpointUsage, KeySums, StorageError, ThreadBreakdown, ThreadId, ThreadUsage, Usage};
 
 use super::server::{Server, number};
 use super::state::{Held, Start, index_key, index_parts, read_record};
@@ -63,7 +61,7 @@ impl Server {
         let starts = self.rows(thread, all.collect::<HashSet<_>>(), "starts").await?;
         let (bases, sizes, wholes) = (bases(&starts), sizes(&starts), wholes(&starts));
         let mut breakdown = ThreadBreakdown::default();
-        let mut keys: BTreeMap<Name, KeyUsage> = BTreeMap::new();
+        let mut keys = KeySums::default();
         let mut counted = HashSet::new();
         for (id, ns, record, size) in read {
             let mut bytes = size + self.size_of_writes(thread, &index_key(&ns, &id)).await?;
@@ -76,15 +74,7 @@ impl Server {
                 let size = |row: &u64| sizes.get(row).copied().unwrap_or(0);
                 let whole = |row: &u64| wholes.get(row).copied().unwrap_or_else(|| size(row));
                 let whole: u64 = with_bases(&HashSet::from([*row]), &bases).iter().map(whole).sum();
-                let usage = keys.entry(channel.clone()).or_insert_with(|| KeyUsage {
-                    key: channel.clone(),
-                    versions: 0,
-                    bytes: 0,
-                    whole: 0,
-                });
-                usage.versions += 1;
-                usage.bytes += size(row);
-                usage.whole += whole;
+                keys.add(channel, size(row), whole);
                 bytes += size(row);
             }
             breakdown.checkpoints.push(CheckpointUsage {
@@ -95,10 +85,7 @@ impl Server {
                 bytes,
             });
         }
-        breakdown.keys = keys.into_values().collect();
-        breakdown
-            .keys
-            .sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
+        breakdown.keys = keys.sorted();
         Ok(breakdown)
     }
 

@@ -1,11 +1,10 @@
 //! What is stored takes so much: of everything, of each thread, of each key and checkpoint.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension};
 use superstep::{
-    CheckpointId, CheckpointUsage, KeyUsage, Name, StorageError, ThreadBreakdown, ThreadId, ThreadUsage,
-    Usage,
+    CheckpointId, CheckpointUsage, KeySums, StorageError, ThreadBreakdown, ThreadId, ThreadUsage, Usage,
 };
 
 use crate::codec::pack::read_refs;
@@ -126,9 +125,10 @@ impl View<'_> {
         let mut checkpoints = Vec::new();
         let keys = self.weigh(thread, |found| checkpoints.push(found))?;
         checkpoints.sort_by(|a, b| a.id.cmp(&b.id));
-        let mut keys: Vec<KeyUsage> = keys.into_values().collect();
-        keys.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
-        Ok(ThreadBreakdown { keys, checkpoints })
+        Ok(ThreadBreakdown {
+            keys: keys.sorted(),
+            checkpoints,
+        })
     }
 
     /// What each checkpoint of a thread added, in the order in which they were stored, and what its keys took.
@@ -136,10 +136,10 @@ impl View<'_> {
         &mut self,
         thread: &ThreadId,
         mut each: impl FnMut(CheckpointUsage),
-    ) -> Result<BTreeMap<Name, KeyUsage>, SqliteFault> {
+    ) -> Result<KeySums, SqliteFault> {
         let conn = self.conn;
         let mut scale = Scale::new(conn);
-        let mut keys: BTreeMap<Name, KeyUsage> = BTreeMap::new();
+        let mut keys = KeySums::default();
         let mut statement = conn.prepare_cached(
             "SELECT c.seq, s.ns, c.id, c.step, c.ts, c.delta, coalesce(length(c.tasks), 0) FROM threads t JOIN spaces s ON s.thread = t.id
              JOIN checkpoints c ON c.space = s.id WHERE t.name = ?1 ORDER BY c.seq",
@@ -169,15 +169,7 @@ impl View<'_> {
                         (added, whole(conn, item)?)
                     }
                 };
-                let usage = keys.entry(key.clone()).or_insert_with(|| KeyUsage {
-                    key,
-                    versions: 0,
-                    bytes: 0,
-                    whole: 0,
-                });
-                usage.versions += 1;
-                usage.bytes += added;
-                usage.whole += size;
+                keys.add(&key, added, size);
             }
             bytes += scale.writes(seq)?;
             let damaged = |fault: rusqlite::Error| {
