@@ -88,7 +88,8 @@ test("the trace says which task worked longest and which cost most, and leads to
     await expect(app.key("topics")).toContainText("Rules");
     await app.picture("trace", ["light", "dark"]);
 
-    // Which worked longest? It is marked and at the cursor.
+    // Which worked longest? It is marked and at the cursor. Moments that follow each other at once would be one.
+    await page.waitForTimeout(500);
     await app.id("trace-longest").click();
     await expect(rows.locator('[aria-selected="true"]')).toHaveAttribute("data-name", longest);
     await row("task", "slow").click();

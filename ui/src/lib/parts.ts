@@ -9,12 +9,14 @@ const FIELDS = [
 export const partOf = (id: string): HTMLElement | null =>
   document.querySelector<HTMLElement>(`[data-testid="${id}"]`);
 
-/** Puts the focus on what is found, once it is shown; after a third of a second nothing is looked for any more. */
-export function focusWhenShown(find: () => HTMLElement | null | undefined, frames = 20): void {
+/** Puts the focus on what is found, once it is shown and takes it; after a second nothing is looked for any more. */
+export function focusWhenShown(find: () => HTMLElement | null | undefined, frames = 60): void {
   requestAnimationFrame(() => {
     const found = find();
-    if (found) found.focus();
-    else if (frames > 0) focusWhenShown(find, frames - 1);
+    found?.focus();
+    // What is in a panel that unfolds cannot have the focus yet.
+    const has = found && found === document.activeElement;
+    if (!has && frames > 0) focusWhenShown(find, frames - 1);
   });
 }
 
