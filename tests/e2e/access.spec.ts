@@ -10,7 +10,11 @@ async function looksRight(app: Superstep, view: string): Promise<void> {
     await app.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await expect(app.page.locator("html")).toHaveAttribute("data-theme", colorScheme);
     // What fades between the schemes has neither's contrast.
-    await app.page.evaluate(() => Promise.allSettled(document.getAnimations().map((each) => each.finished)));
+    // An animation without an end, or a page that draws nothing for a while, is not waited for.
+    await app.page.evaluate(() => {
+      const faded = Promise.allSettled(document.getAnimations().map((each) => each.finished));
+      return Promise.race([faded, new Promise((resolve) => setTimeout(resolve, 3_000))]).then(() => undefined);
+    });
     const { violations } = await new AxeBuilder({ page: app.page }).withTags(RULES).analyze();
     const found = violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, any, all, none }) => {
