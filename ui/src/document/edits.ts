@@ -164,7 +164,7 @@ export function renameNode(doc: GraphDocument, from: string, to: string, kinds: 
     const record = draft.get(id);
     if (isObject(record)) draft.set(id, withNames(record, schemas, next));
   }
-  // Nodes that another one stands in for, goes on at when it fails, or leads to while it is disabled.
+  // Nodes named by another one: its fallback, where it goes on when it fails, or its way while it is disabled.
   for (const name of doc.names("node")) {
     const id = `node:${next(name) ?? name}`;
     const old = draft.get(id);

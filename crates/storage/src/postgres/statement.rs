@@ -437,7 +437,7 @@ impl Parts {
         text
     }
 
-    /// Adds a part that must find so many rows.
+    /// Adds a part that must find this number of rows.
     fn check(&mut self, name: &str, sql: &str, params: Params, wanted: i64) {
         self.add(name, sql, params);
         self.params.push(Box::new(wanted));

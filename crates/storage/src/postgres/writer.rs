@@ -91,7 +91,7 @@ pub(super) struct Space {
     pub(super) epoch: i64,
 }
 
-/// A claim that was compared while the outermost namespace of its thread was at this epoch. Whoever takes it over counts up
+/// A claim that was compared while the outermost namespace of its thread was at this epoch. A program that takes it over counts up
 /// the epoch.
 #[derive(Debug)]
 struct ClaimAt {
