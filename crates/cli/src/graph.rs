@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use superstep::Graph;
 use superstep_document::{Diagnostic, Document};
-use superstep_nodes::{Environment, Grants, ModelSettings, NODE_DISABLED, Registry, files};
+use superstep_nodes::{Access, Environment, Grants, ModelSettings, NODE_DISABLED, Registry, files};
 use superstep_workbench::session::{self, Origin};
 use superstep_workbench::wire::RunModels;
 use superstep_workbench::{Keychain, Trust, Wanted, connection_key};
 
-use crate::commands::trust::described;
 use crate::fault::Fault;
-use crate::out;
-use crate::place::quoted;
+use crate::out::{self, quoted};
 
 /// A graph file that was read.
 #[derive(Debug)]
@@ -221,4 +219,12 @@ pub(crate) fn describe(problem: &Diagnostic) -> String {
         "{severity}[{}] {}{pointer}\n    {}\n    {}",
         problem.code, problem.record, problem.message, problem.remedy
     )
+}
+
+/// What an access is, with a warning where it is due.
+pub(crate) fn described(access: &Access) -> String {
+    match access.inside() {
+        true => format!("{access}, inside the own network"),
+        false => access.to_string(),
+    }
 }

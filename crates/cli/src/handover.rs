@@ -13,17 +13,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::threads::ListArgs;
 use crate::args::{DeleteArgs, Effects, ResumeArgs, RunArgs, Running, UpdateArgs};
-use crate::commands::input::{given, no_input};
-use crate::commands::resume::Answered;
-use crate::commands::run::stop_on_ctrl_c;
-use crate::commands::threads::{Row, absolute, confirm_deletion, word};
-use crate::commands::update::show;
+use crate::confirm::confirm_deletion;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
-use crate::out;
-use crate::place::{self, Store, quoted};
+use crate::input::{Answered, given, no_input};
+use crate::listing::{Row, absolute, word};
+use crate::out::{self, quoted};
+use crate::place::{self, Store, program_of};
 use crate::progress::json;
-use crate::report::Report;
+use crate::report::{Report, show_edit, stop_on_ctrl_c};
 
 /// Threads of a page.
 const PAGE: u32 = 1000;
@@ -34,22 +32,6 @@ pub(crate) struct Handover {
     program: Peer,
     /// The option that names the database again.
     option: String,
-}
-
-/// The program that has the folder of threads at this address open, and takes requests for it.
-pub(crate) async fn program_of(url: &str) -> Option<Peer> {
-    if !url.starts_with("file:") {
-        return None;
-    }
-    let storage = ipc::storage_of(url);
-    let running = ipc::running(&place::data_dir().ok()?).await;
-    let serves = |peer: &Peer| peer.hello().starts_runs && peer.hello().storage == storage;
-    let program = running.into_iter().find(serves)?;
-    out::note(&format!(
-        "{} has these threads open; the request is handed to it.",
-        program.hello().program
-    ));
-    Some(program)
 }
 
 pub(crate) fn fault(problem: Problem) -> Fault {
@@ -260,7 +242,7 @@ impl Handover {
             }
         }
         let updated: Updated = self.ask("thread.update", request).await?;
-        show(
+        show_edit(
             &args.thread,
             updated.checkpoint_id.as_deref(),
             &updated.as_node,

@@ -7,9 +7,12 @@
 mod args;
 mod claim;
 mod commands;
+mod confirm;
 mod fault;
 mod graph;
 mod handover;
+mod input;
+mod listing;
 mod out;
 mod place;
 mod progress;

@@ -119,3 +119,24 @@ pub(crate) fn short(value: &Json, columns: usize) -> String {
     let head: String = text.chars().take(columns.saturating_sub(1)).collect();
     format!("{head}…")
 }
+
+/// An argument as a shell takes it.
+pub(crate) fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_quoted_for_a_shell() {
+        assert_eq!(quoted("sqlite:/tmp/a.db"), "sqlite:/tmp/a.db");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use superstep::{CheckpointHead, Checkpointer, ListQuery, Object, StoreConfig, ThreadId, ThreadSummary};
-use superstep_workbench::ipc::Remote;
+use superstep_workbench::ipc::{self, Peer, Remote};
 use superstep_workbench::session;
 
 use crate::args::Db;
 use crate::fault::Fault;
-use crate::handover;
+use crate::out::{self, quoted};
 
 /// The user's data folder, the same as the app's.
 pub(crate) fn data_dir() -> Result<PathBuf, Fault> {
@@ -53,7 +53,7 @@ impl Store {
     /// The place as the program that has it open reads and changes it.
     async fn elsewhere(db: &Db) -> Result<Option<Self>, Fault> {
         let (url, option) = Self::named(db)?;
-        let Some(program) = handover::program_of(&url).await else {
+        let Some(program) = program_of(&url).await else {
             return Ok(None);
         };
         let remote = Arc::new(Remote::of(program, Self::config()));
@@ -236,6 +236,22 @@ impl Store {
     }
 }
 
+/// The program that has the folder of threads at this address open, and takes requests for it.
+pub(crate) async fn program_of(url: &str) -> Option<Peer> {
+    if !url.starts_with("file:") {
+        return None;
+    }
+    let storage = ipc::storage_of(url);
+    let running = ipc::running(&data_dir().ok()?).await;
+    let serves = |peer: &Peer| peer.hello().starts_runs && peer.hello().storage == storage;
+    let program = running.into_iter().find(serves)?;
+    out::note(&format!(
+        "{} has these threads open; the request is handed to it.",
+        program.hello().program
+    ));
+    Some(program)
+}
+
 /// The file of the graph that a thread ran with, unless another one is named.
 pub(crate) fn graph_of(
     named: Option<&Path>,
@@ -257,25 +273,4 @@ pub(crate) fn graph_of(
     Err(Fault::usage(format!(
         "Thread {thread} does not say which file its graph is in (it may be an unsaved draft of the app). Name it with --graph."
     )))
-}
-
-/// An argument as a shell takes it.
-pub(crate) fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arguments_are_quoted_for_a_shell() {
-        assert_eq!(quoted("sqlite:/tmp/a.db"), "sqlite:/tmp/a.db");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
-    }
 }

@@ -8,8 +8,7 @@ use superstep::{Interrupt, StreamMode, Value};
 use superstep_nodes::kinds::ask;
 use superstep_workbench::ipc::Streamed;
 
-use crate::out::{self, short};
-use crate::place::quoted;
+use crate::out::{self, quoted, short};
 
 /// Columns that a summary of a value may take.
 const SUMMARY: usize = 100;

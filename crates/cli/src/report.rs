@@ -9,8 +9,7 @@ use superstep_workbench::wire::RunStop;
 
 use crate::args::Running;
 use crate::fault::{FAILED, Fault, STOPPED, WAITING};
-use crate::out;
-use crate::place::quoted;
+use crate::out::{self, quoted};
 use crate::progress::{self, Progress, json};
 
 /// The line in place of how to go on.
@@ -258,4 +257,51 @@ fn line(name: &str, ns: List, data: Value) -> io::Result<()> {
     .into_iter()
     .collect();
     out::compact(&Value::Object(line))
+}
+
+/// Stops the run at the first Ctrl+C, and the program at the second.
+pub(crate) fn stop_on_ctrl_c(cancel: tokio_util::sync::CancellationToken) {
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            cancel.cancel();
+            out::note("Stopping; once more to stop without waiting.");
+            if tokio::signal::ctrl_c().await.is_ok() {
+                std::process::exit(i32::from(STOPPED));
+            }
+        }
+    });
+}
+
+/// Shows what an edit came to.
+pub(crate) fn show_edit(
+    thread: &str,
+    checkpoint: Option<&str>,
+    as_node: &str,
+    next: &[String],
+    as_json: bool,
+    option: &str,
+) -> Result<(), Fault> {
+    if as_json {
+        let made = serde_json::json!({"thread_id": thread, "checkpoint_id": checkpoint, "as_node": as_node, "next": next});
+        return Ok(out::pretty(&made)?);
+    }
+    let names = match next.is_empty() {
+        true => "nothing".to_owned(),
+        false => next.join(", "),
+    };
+    match checkpoint {
+        Some(checkpoint) => {
+            out::line(&format!("checkpoint {checkpoint}, as {as_node}; next: {names}"))?;
+            if !next.is_empty() {
+                out::note(&format!(
+                    "Go on with: superstep resume {}{option}",
+                    quoted(thread)
+                ));
+            }
+        }
+        None => out::line(&format!(
+            "nothing stored; as {as_node} the next would be: {names}"
+        ))?,
+    }
+    Ok(())
 }

@@ -9,8 +9,8 @@ use superstep_workbench::{Differences, Differing, common, compare, paths, stored
 use crate::args::diff::DiffArgs;
 use crate::commands::state::open;
 use crate::fault::Fault;
-use crate::out;
-use crate::place::{Store, graph_of, quoted};
+use crate::out::{self, quoted};
+use crate::place::{Store, graph_of};
 use crate::progress::json;
 
 /// Letters of a value in a line.

@@ -14,9 +14,9 @@ use superstep_storage::retention::{Exempt, Retention, retain};
 use superstep_storage::transfer::{self, TransferError};
 use superstep_workbench::Staged;
 
-use super::threads::confirm;
 use crate::args::Db;
 use crate::args::threads::{CopyArgs, ExportThreadArgs, ImportArgs, Kept, PruneArgs, UsageArgs, VerifyArgs};
+use crate::confirm::confirm;
 use crate::fault::Fault;
 use crate::out;
 use crate::place::Store;

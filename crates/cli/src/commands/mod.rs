@@ -4,7 +4,6 @@ pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod export;
-pub(crate) mod input;
 pub(crate) mod maintenance;
 pub(crate) mod questions;
 pub(crate) mod resume;

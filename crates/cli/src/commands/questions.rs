@@ -7,8 +7,8 @@ use superstep_workbench::session::{self, Withdrawal};
 use crate::args::threads::{WaitingArgs, WithdrawArgs};
 use crate::claim::claimant;
 use crate::fault::Fault;
-use crate::out;
-use crate::place::{Store, quoted};
+use crate::out::{self, quoted};
+use crate::place::Store;
 
 /// A question with the checkpoint that asks it.
 pub(crate) struct Asked {

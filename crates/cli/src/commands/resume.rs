@@ -1,6 +1,6 @@
 //! `superstep resume`: a thread goes on, with an answer or without one.
 
-use superstep::{Graph, Object, StateRef, StateSnapshot, ThreadId, Value};
+use superstep::{Graph, StateRef, StateSnapshot, ThreadId};
 use superstep_workbench::session::{self, Answers, Given, Start};
 
 use super::questions;
@@ -9,40 +9,10 @@ use crate::args::ResumeArgs;
 use crate::fault::{Fault, WAITING};
 use crate::graph::GraphFile;
 use crate::handover::Handover;
-use crate::place::{Store, graph_of, quoted};
+use crate::input::Answered;
+use crate::out::quoted;
+use crate::place::{Store, graph_of};
 use crate::progress;
-
-/// The answers of a command line.
-pub(crate) enum Answered {
-    /// By the ids of their questions.
-    Each(Object),
-    /// One, with the id of its question where it is named.
-    One(Value, Option<String>),
-}
-
-impl Answered {
-    pub(crate) fn of(args: &ResumeArgs) -> Result<Option<Self>, Fault> {
-        let answer = args.answer.clone();
-        let answer = answer.or_else(|| args.text.as_deref().map(Value::from));
-        match (&args.answers, answer) {
-            (Some(Value::Object(answers)), _) => Ok(Some(Self::Each(answers.clone()))),
-            (Some(_), _) => Err(Fault::usage(
-                "--answers takes an object of question id to answer, e.g. '{\"ID\": true}'.",
-            )),
-            (None, Some(answer)) => Ok(Some(Self::One(answer, args.id.clone()))),
-            (None, None) => Ok(None),
-        }
-    }
-
-    /// As a run takes them.
-    fn value(self) -> Value {
-        match self {
-            Self::Each(answers) => answers.into(),
-            Self::One(answer, Some(id)) => Value::Object([(id.as_str(), answer)].into_iter().collect()),
-            Self::One(answer, None) => answer,
-        }
-    }
-}
 
 pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
     if let Some(there) = Handover::to(&args.running.db, args.running.no_handover).await? {

@@ -10,15 +10,14 @@ use superstep_workbench::wire::{Breakpoint, RunModels};
 use superstep_workbench::{Request, Session};
 use tokio_util::sync::CancellationToken;
 
-use super::input::{given, no_input};
 use crate::args::{RunArgs, Running};
 use crate::claim::claimant;
-use crate::fault::{Fault, STOPPED};
+use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::handover::{Handover, fault};
-use crate::out;
+use crate::input::{given, no_input};
 use crate::place::Store;
-use crate::report::Report;
+use crate::report::{Report, stop_on_ctrl_c};
 
 pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
     let file = GraphFile::read(&args.graph)?;
@@ -161,16 +160,4 @@ async fn repeats_nothing(graph: &Graph, thread: &ThreadId, checkpoint: &Checkpoi
          Nothing was begun. Say how to go on: --effects reuse (use their results), again (let them work again), or stop (go \
          on until one is reached)."
     )))
-}
-
-pub(crate) fn stop_on_ctrl_c(cancel: CancellationToken) {
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            cancel.cancel();
-            out::note("Stopping; once more to stop without waiting.");
-            if tokio::signal::ctrl_c().await.is_ok() {
-                std::process::exit(i32::from(STOPPED));
-            }
-        }
-    });
 }

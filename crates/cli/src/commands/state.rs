@@ -4,9 +4,10 @@ use superstep::{CheckpointHead, CheckpointId, Graph, ListQuery, StateRef, StateS
 
 use crate::args::threads::Status;
 use crate::args::{HistoryArgs, StateArgs};
-use crate::commands::threads::{entries, next_of, status_of, word};
+use crate::commands::threads::entries;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
+use crate::listing::{next_of, status_of, word};
 use crate::out;
 use crate::place::{Store, graph_of};
 use crate::progress::{self, json};

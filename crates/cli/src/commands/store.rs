@@ -12,10 +12,10 @@ use superstep::{
 use crate::args::store::{
     ItemArgs, Namespace, NamespacesArgs, PutArgs, RemoveArgs, SearchArgs, StoreAction, StoreArgs,
 };
-use crate::commands::threads::confirm;
+use crate::confirm::confirm;
 use crate::fault::{Fault, STOPPED};
-use crate::out;
-use crate::place::{Store, quoted};
+use crate::out::{self, quoted};
+use crate::place::Store;
 
 impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {

@@ -1,44 +1,22 @@
 //! `superstep threads` and `superstep delete`.
 
-use std::io::{BufRead, IsTerminal};
-use std::path::Path;
-
 use serde_json::{Value as Json, json};
-use superstep::{
-    CheckpointHead, ClaimView, Object, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary, Value,
-};
+use superstep::{ClaimView, Object, ThreadId, ThreadQuery, ThreadStatus, ThreadSummary, Value};
 use superstep_workbench::session;
 
 use crate::args::DeleteArgs;
 use crate::args::threads::{ListArgs, ShowArgs, Status, ThreadsAction, ThreadsArgs};
 use crate::claim::claimant;
 use crate::commands::{maintenance, questions};
+use crate::confirm::confirm_deletion;
 use crate::fault::Fault;
 use crate::handover::Handover;
+use crate::listing::{Row, absolute, next_of};
 use crate::out;
 use crate::place::Store;
 
 /// The status of a thread that a program runs.
 const RUNNING: &str = "running";
-
-/// How a thread stands by its newest checkpoint, also while it runs.
-pub(crate) fn status_of(head: &CheckpointHead) -> Status {
-    match head {
-        head if head.interrupted > 0 => Status::Asking,
-        head if head.failed > 0 => Status::Failed,
-        head if head.next.is_empty() => Status::Done,
-        _ => Status::Paused,
-    }
-}
-
-pub(crate) fn word(status: Status) -> &'static str {
-    match status {
-        Status::Done => "done",
-        Status::Asking => "asking",
-        Status::Failed => "failed",
-        Status::Paused => "paused",
-    }
-}
 
 pub(crate) async fn threads(args: ThreadsArgs) -> Result<(), Fault> {
     match args.action.unwrap_or(ThreadsAction::List(args.list)) {
@@ -52,44 +30,6 @@ pub(crate) async fn threads(args: ThreadsArgs) -> Result<(), Fault> {
         ThreadsAction::Prune(args) => maintenance::prune(&args).await,
         ThreadsAction::Usage(args) => maintenance::usage(&args).await,
         ThreadsAction::Verify(args) => maintenance::verify(&args).await,
-    }
-}
-
-/// A thread as it is listed.
-#[derive(Debug)]
-pub(crate) struct Row {
-    pub(crate) thread: String,
-    pub(crate) status: String,
-    pub(crate) graph: String,
-    pub(crate) graph_path: String,
-    pub(crate) step: i64,
-    pub(crate) next: Vec<String>,
-    pub(crate) newest: Option<String>,
-    pub(crate) checkpoints: u64,
-    pub(crate) questions: u64,
-    /// Who runs it now.
-    pub(crate) program: Option<String>,
-    pub(crate) created: String,
-    pub(crate) updated: String,
-}
-
-impl From<&ThreadSummary> for Row {
-    fn from(thread: &ThreadSummary) -> Self {
-        let head = &thread.head;
-        Self {
-            thread: thread.thread.to_string(),
-            status: word(status_of(head)).to_owned(),
-            graph: session::graph_name(head).unwrap_or_default().to_owned(),
-            graph_path: session::graph_path(head).unwrap_or_default().to_owned(),
-            step: head.metadata.step,
-            next: head.next.iter().map(ToString::to_string).collect(),
-            newest: Some(head.id.to_string()),
-            checkpoints: thread.checkpoints,
-            questions: head.interrupted.into(),
-            program: None,
-            created: thread.created.clone(),
-            updated: head.ts.clone(),
-        }
     }
 }
 
@@ -240,39 +180,11 @@ fn query_of(args: &ListArgs) -> Result<ThreadQuery, Fault> {
     Ok(query)
 }
 
-/// The next nodes, each once with its count: a fan-out has many tasks of one node.
-pub(crate) fn next_of<N: AsRef<str>>(next: &[N]) -> String {
-    let mut counted: Vec<(&str, usize)> = Vec::new();
-    for name in next.iter().map(AsRef::as_ref) {
-        match counted.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, count)) => *count += 1,
-            None => counted.push((name, 1)),
-        }
-    }
-    let each = |(name, count): (&str, usize)| {
-        if count == 1 {
-            name.to_owned()
-        } else {
-            format!("{name} ×{count}")
-        }
-    };
-    counted.into_iter().map(each).collect::<Vec<_>>().join(", ")
-}
-
 /// Metadata entries to filter by.
 pub(crate) fn entries(filter: &Value) -> Result<Object, Fault> {
     filter.as_object().cloned().ok_or_else(|| {
         Fault::usage("A filter is a JSON object of metadata entries, as in '{\"source\": \"update\"}'.")
     })
-}
-
-pub(crate) fn absolute(path: &Path) -> String {
-    let file = if path.is_dir() {
-        path.join("graph.json")
-    } else {
-        path.to_owned()
-    };
-    file.canonicalize().unwrap_or(file).to_string_lossy().into_owned()
 }
 
 pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
@@ -304,34 +216,4 @@ pub(crate) async fn delete(args: &DeleteArgs) -> Result<(), Fault> {
         out::note(&format!("Deleted {thread}."));
     }
     store.forget(&threads)
-}
-
-pub(crate) fn confirm_deletion(args: &DeleteArgs, checkpoints: u64) -> Result<(), Fault> {
-    let what = out::count(args.threads.len() as u64, "thread");
-    let checkpoints = out::count(checkpoints, "checkpoint");
-    confirm(
-        args.yes,
-        "Deleting",
-        &format!("Delete {what} with {checkpoints} for good?"),
-    )
-}
-
-/// Asks before something that cannot be undone; an answer that is not yes ends the command.
-pub(crate) fn confirm(yes: bool, doing: &str, question: &str) -> Result<(), Fault> {
-    if yes {
-        return Ok(());
-    }
-    if !std::io::stdin().is_terminal() {
-        return Err(Fault::usage(format!(
-            "{doing} cannot be undone; say --yes when there is nobody to ask."
-        )));
-    }
-    out::note_part(&format!("{question} [y/N] "));
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-        return Ok(());
-    }
-    out::note("Nothing was changed.");
-    Err(Fault::quiet(crate::fault::STOPPED))
 }

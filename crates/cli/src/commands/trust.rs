@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use serde_json::json;
-use superstep_nodes::{Access, Registry};
+use superstep_nodes::Registry;
 use superstep_workbench::wire::Problem;
 use superstep_workbench::{Granted, Trust};
 
 use crate::args::TrustArgs;
 use crate::fault::Fault;
-use crate::graph::GraphFile;
-use crate::out;
-use crate::place::{self, quoted};
+use crate::graph::{GraphFile, described};
+use crate::out::{self, quoted};
+use crate::place;
 
 fn fault(problem: Problem) -> Fault {
     let remedy = problem.remedy.unwrap_or_default();
@@ -93,14 +93,6 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<(), Fault> {
         ));
     }
     Ok(())
-}
-
-/// What an access is, with a warning where it is due.
-pub(crate) fn described(access: &Access) -> String {
-    match access.inside() {
-        true => format!("{access}, inside the own network"),
-        false => access.to_string(),
-    }
 }
 
 fn allowed(granted: &[Granted]) -> Vec<serde_json::Value> {

@@ -1,17 +1,16 @@
 //! `superstep update`: an edit of a thread's state, as a node.
 
-use serde_json::json;
 use superstep::{RunError, ThreadId};
 use superstep_workbench::session::Edit;
 
 use crate::args::UpdateArgs;
 use crate::claim::claimant;
-use crate::commands::input::check_values;
 use crate::commands::state::open;
 use crate::fault::Fault;
 use crate::handover::Handover;
-use crate::out;
-use crate::place::{Store, quoted};
+use crate::input::check_values;
+use crate::place::Store;
+use crate::report::show_edit;
 
 pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
     if let Some(there) = Handover::to(&args.db, args.no_handover).await? {
@@ -38,7 +37,7 @@ pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
         RunError::InvalidUpdate { message } => Fault::usage(message),
         other => other.into(),
     })?;
-    show(
+    show_edit(
         thread.as_str(),
         updated.checkpoint_id.as_deref(),
         &updated.as_node,
@@ -46,39 +45,4 @@ pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
         args.json,
         &store.option,
     )
-}
-
-/// Shows what an edit came to.
-pub(crate) fn show(
-    thread: &str,
-    checkpoint: Option<&str>,
-    as_node: &str,
-    next: &[String],
-    as_json: bool,
-    option: &str,
-) -> Result<(), Fault> {
-    if as_json {
-        let made =
-            json!({"thread_id": thread, "checkpoint_id": checkpoint, "as_node": as_node, "next": next});
-        return Ok(out::pretty(&made)?);
-    }
-    let names = match next.is_empty() {
-        true => "nothing".to_owned(),
-        false => next.join(", "),
-    };
-    match checkpoint {
-        Some(checkpoint) => {
-            out::line(&format!("checkpoint {checkpoint}, as {as_node}; next: {names}"))?;
-            if !next.is_empty() {
-                out::note(&format!(
-                    "Go on with: superstep resume {}{option}",
-                    quoted(thread)
-                ));
-            }
-        }
-        None => out::line(&format!(
-            "nothing stored; as {as_node} the next would be: {names}"
-        ))?,
-    }
-    Ok(())
 }

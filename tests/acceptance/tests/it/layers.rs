@@ -1,4 +1,4 @@
-//! The layers of a crate: each folder of its source names only itself and the folders below it.
+//! The layers of a crate: each folder of its source (or file beside the root) names only itself and those below it.
 //!
 //! What counts is what the text names: `use` trees, and paths from `crate`, `super` or a child module in code and in
 //! the arguments of macros. A call of a method names nothing, so a type may lie below what is added to it.
@@ -11,7 +11,7 @@ use superstep_acceptance::repository;
 
 use source::{Arrow, Source};
 
-/// A crate whose folders are layers.
+/// A crate whose folders are layers; a file beside the root is one, too.
 struct Layout {
     source: &'static str,
     /// The lowest first.
@@ -102,7 +102,18 @@ const STORAGE: Layout = Layout {
     circle: 15,
 };
 
-const LAYOUTS: &[Layout] = &[ENGINE, WORKBENCH, NODES, STORAGE];
+const COMMAND_LINE: Layout = Layout {
+    source: "crates/cli/src",
+    layers: &[
+        "out", "fault", "args", "confirm", "place", "claim", "graph", "input", "progress", "report",
+        "listing", "handover", "commands",
+    ],
+    root: &[],
+    // `args` and the groups of its commands.
+    circle: 5,
+};
+
+const LAYOUTS: &[Layout] = &[ENGINE, WORKBENCH, NODES, STORAGE, COMMAND_LINE];
 
 #[test]
 fn folders_name_only_folders_below() {

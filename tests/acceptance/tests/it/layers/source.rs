@@ -24,6 +24,18 @@ struct Module {
     named: Vec<Named>,
 }
 
+impl Module {
+    fn is_root(&self) -> bool {
+        matches!(&*self.file, "lib.rs" | "main.rs")
+    }
+
+    /// The folder of the source that it is in; the name of a file beside the root.
+    fn folder(&self) -> &str {
+        let first = self.file.split('/').next().unwrap_or_default();
+        first.strip_suffix(".rs").unwrap_or(first)
+    }
+}
+
 /// A path of this crate that a file names.
 struct Named {
     line: usize,
@@ -59,7 +71,7 @@ impl Source {
                         .iter()
                         .map(|part| part.to_string_lossy().into_owned())
                         .collect();
-                    route.pop_if(|last| last == "mod" || last == "lib");
+                    route.pop_if(|last| last == "mod" || last == "lib" || last == "main");
                     files.insert(route, path);
                 }
             }
@@ -117,14 +129,14 @@ impl Source {
         None
     }
 
-    /// The folder that a path names; for a name of the root, the folder that declares it.
+    /// The folder (or file beside the root) that a path names; for a name of the root, the one that declares it.
     fn folder(&self, route: &[String]) -> Option<String> {
         let first = route.first()?;
         if self.has(first) {
             return Some(first.clone());
         }
-        let (folder, _) = self.resolve(route)?.file.split_once('/')?;
-        Some(folder.to_owned())
+        let module = self.resolve(route)?;
+        (!module.is_root()).then(|| module.folder().to_owned())
     }
 
     /// Does a folder hold a module?
@@ -138,9 +150,8 @@ impl Source {
     pub(crate) fn upward(&self, layers: &[&str], root: &[&str]) -> Vec<Arrow> {
         let layer = |folder: &str| layers.iter().position(|layer| *layer == folder);
         let mut found = Vec::new();
-        for module in self.0.values().filter(|module| module.file != "lib.rs") {
-            let own = module.file.split_once('/').and_then(|(folder, _)| layer(folder));
-            let Some(own) = own else {
+        for module in self.0.values().filter(|module| !module.is_root()) {
+            let Some(own) = layer(module.folder()) else {
                 panic!("{} is in no layer: put its folder into the list", module.file);
             };
             let of_root = |named: &&Named| named.route.first().is_some_and(|name| root.contains(&&**name));
@@ -164,7 +175,7 @@ impl Source {
         for module in self.0.values() {
             let used = module.named.iter().filter(|named| !named.handed_on);
             let used = used.filter_map(|named| self.resolve(&named.route));
-            let others = used.filter(|used| used.file != module.file && used.file != "lib.rs");
+            let others = used.filter(|used| used.file != module.file && !used.is_root());
             next.insert(&module.file, others.map(|used| &*used.file).collect());
         }
         let reach = |from: &'_ str| {

@@ -1,12 +1,13 @@
-//! The input of a run and the values of an edit, held against the graph before anything runs.
+//! What a command line gives a graph: the input of a run and the values of an edit, held against the graph before anything
+//! runs, and answers.
 
-use superstep::{ThreadId, Value};
+use superstep::{Object, ThreadId, Value};
 use superstep_nodes::schema::{StateSchema, UpdateError};
 
+use crate::args::ResumeArgs;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
-use crate::out;
-use crate::place::quoted;
+use crate::out::{self, quoted};
 
 /// The input that was given, here or by the name of an example.
 pub(crate) fn given(
@@ -124,4 +125,36 @@ pub(crate) fn check_values(file: &GraphFile, values: &Value, what: &str) -> Resu
             }
         })
     })
+}
+
+/// The answers of a command line.
+pub(crate) enum Answered {
+    /// By the ids of their questions.
+    Each(Object),
+    /// One, with the id of its question where it is named.
+    One(Value, Option<String>),
+}
+
+impl Answered {
+    pub(crate) fn of(args: &ResumeArgs) -> Result<Option<Self>, Fault> {
+        let answer = args.answer.clone();
+        let answer = answer.or_else(|| args.text.as_deref().map(Value::from));
+        match (&args.answers, answer) {
+            (Some(Value::Object(answers)), _) => Ok(Some(Self::Each(answers.clone()))),
+            (Some(_), _) => Err(Fault::usage(
+                "--answers takes an object of question id to answer, e.g. '{\"ID\": true}'.",
+            )),
+            (None, Some(answer)) => Ok(Some(Self::One(answer, args.id.clone()))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// As a run takes them.
+    pub(crate) fn value(self) -> Value {
+        match self {
+            Self::Each(answers) => answers.into(),
+            Self::One(answer, Some(id)) => Value::Object([(id.as_str(), answer)].into_iter().collect()),
+            Self::One(answer, None) => answer,
+        }
+    }
 }
