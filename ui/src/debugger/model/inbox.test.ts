@@ -35,8 +35,11 @@ const question = (interruptId: string, more: Partial<Question> = {}): Question =
 
 let waiting: Question[];
 let start: (request: unknown) => unknown;
+/** Answers the next reading of the list in place of what waits. */
+let held: Promise<Inbox> | null;
 const host = fakeHost(new Map(), {
-  "inbox.list": ({ after, limit, threadId }: ListInbox): Inbox => {
+  "inbox.list": ({ after, limit, threadId }: ListInbox): Inbox | Promise<Inbox> => {
+    if (held) return held;
     const all = waiting.filter((each) => threadId === undefined || each.threadId === threadId);
     const from = after === undefined ? 0 : Number(after);
     const to = from + (limit ?? 100);
@@ -71,8 +74,25 @@ beforeEach(() => {
   host.calls.length = 0;
   waiting = [question("a"), question("b"), question("c")];
   start = (request) => runOf((request as { threadId: string }).threadId);
+  held = null;
   useRuns.setState(useRuns.getInitialState(), true);
   useSession.setState({ cursor: { threadId: null, checkpointId: null }, graphId: null });
+});
+
+describe("the count", () => {
+  it("stays that of an event that came while an older list was on its way", async () => {
+    await loadInbox();
+    let give: (inbox: Inbox) => void = () => {};
+    held = new Promise((resolve) => (give = resolve));
+    const loading = loadInbox();
+    receiveInbox([{ type: "inbox", waiting: 7 }]);
+    give({ questions: waiting, waiting: 3 });
+    held = null;
+    await loading;
+    expect(count()).toBe(7);
+    await loadInbox();
+    expect(count(), "a list that was read afterwards has the newer count").toBe(3);
+  });
 });
 
 describe("an answered question", () => {

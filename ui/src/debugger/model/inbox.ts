@@ -72,6 +72,8 @@ const counted = new Set<string>();
 /** Answered from this window: what comes back was refused, and what goes was not answered elsewhere. */
 const answeredHere = new Set<string>();
 
+/** Counts that events brought. One that came while a list was read is not replaced by that of the list, which may be older. */
+let eventCounts = 0;
 let request = 0;
 let threadRequest = 0;
 let watchers = 0;
@@ -95,6 +97,7 @@ const MOST = 2000;
 /** Reads the list from its beginning, as far as it was shown. */
 export async function loadInbox(): Promise<void> {
   const mine = (request += 1);
+  const eventsBefore = eventCounts;
   if (get().state === "idle") set({ state: "loading" });
   try {
     const limit = Math.min(MOST, Math.max(PAGE, loaded.length));
@@ -103,10 +106,12 @@ export async function loadInbox(): Promise<void> {
     const before = loaded;
     const complete = answer.next === undefined;
     loaded = answer.questions;
-    total = answer.waiting ?? answer.questions.length;
     const still = new Set(loaded.map(questionKey));
-    counted.clear();
-    for (const key of sent.keys()) if (still.has(key)) counted.add(key);
+    if (eventsBefore === eventCounts) {
+      total = answer.waiting ?? answer.questions.length;
+      counted.clear();
+      for (const key of sent.keys()) if (still.has(key)) counted.add(key);
+    }
     // What stood after all that is still here may wait on a later page now.
     const until = complete
       ? before.length
@@ -301,6 +306,7 @@ export function receiveInbox(events: readonly AppEvent[]): void {
   for (const event of events) {
     if (event.type === "inbox") {
       total = event.waiting;
+      eventCounts += 1;
       // It was sent because an answer was taken.
       counted.clear();
       changed = true;
