@@ -143,6 +143,14 @@ async fn worked_out<'a>(
     Ok((edit, done))
 }
 
+/// What one update of a step wrote.
+struct Edited {
+    name: Name,
+    node: NodeIx,
+    path: Name,
+    writes: Writes,
+}
+
 /// An edit in the making.
 struct Edit<'a> {
     graph: &'a Graph,
@@ -370,25 +378,7 @@ impl<'a> Edit<'a> {
     async fn as_nodes(&mut self, updates: Vec<StateUpdate>) -> Result<Updated, RunError> {
         let plan = self.graph.plan.clone();
         let (mut live, base_id, step) = self.start();
-        let several = updates.len() > 1;
-        let mut nodes = Vec::with_capacity(updates.len());
-        for update in &updates {
-            nodes.push(match &update.as_node {
-                Some(name) => *plan.node_index.get(name).ok_or_else(|| {
-                    let known: Vec<&str> = self.graph.node_names().map(|name| &**name).collect();
-                    RunError::invalid_update(format!(
-                        "Node {name} does not exist\nThe nodes are {}.",
-                        known.join(", ")
-                    ))
-                })?,
-                None if several => {
-                    return Err(RunError::invalid_update(
-                        "as_node is required when applying multiple updates",
-                    ));
-                }
-                None => last_node(&live)?,
-            });
-        }
+        let nodes = self.nodes_of(&updates, &live)?;
         let waiting = match &self.base {
             Some(_) => {
                 let stage = StepContext::new(&plan, &self.ns, &base_id, step);
@@ -403,11 +393,10 @@ impl<'a> Edit<'a> {
             }
         }
         let mut notes = Object::new();
-        let mut ran: Vec<(Name, NodeIx, Name, Writes)> = Vec::with_capacity(updates.len());
+        let mut ran: Vec<Edited> = Vec::with_capacity(updates.len());
         let mut filed = Vec::new();
         let mut edited = Vec::new();
         for (position, (update, node)) in updates.into_iter().zip(nodes).enumerate() {
-            let name = plan.node(node).name.clone();
             let task = match &update.task_id {
                 Some(id) => waiting.iter().find(|task| task.id() == id),
                 None => free.get_mut(&node).and_then(VecDeque::pop_front),
@@ -416,36 +405,16 @@ impl<'a> Edit<'a> {
             let path: Name = format!("~__interrupt__, {position:010}").into();
             let task_id = update
                 .task_id
+                .clone()
                 .or_else(|| task.map(|task| task.id().clone()))
                 .unwrap_or_else(|| derived_task_id(&base_id, step, position));
-            let config = RunConfig {
-                thread: Some(self.at.thread.clone()),
-                ..RunConfig::default()
-            };
-            // Nobody listens, nothing is given.
-            let context = NodeContext::detached(
-                self.graph,
-                config,
-                node,
-                &task_id,
-                (&base_id, step),
-                Vec::new(),
-                Emitter::none(),
-            );
-            // Routers see what a node returned; of a command they see what it did.
-            let output = match update.is_command || !update.goto.is_empty() {
-                false => NodeOutput::Update(update.values),
-                true => NodeOutput::Command(Command {
-                    update: Some(update.values).filter(|values| !values.is_null()),
-                    goto: update.goto,
-                    ..Command::default()
-                }),
-            };
             edited.push(task_id.clone());
-            let mut writes = Writes::new();
-            task::write(&plan, &live.state.clone(), node, output, &context, &mut writes)
-                .await
-                .map_err(|error| refused(error, &name, &task_id))?;
+            for (key, value) in update.metadata.iter() {
+                notes.insert(key.clone(), value.clone());
+            }
+            let writes = self
+                .written(update, node, &task_id, &live, (&base_id, step))
+                .await?;
             if !writes.is_empty() {
                 filed.push(TaskWrites {
                     checkpoint_id: base_id.clone(),
@@ -454,25 +423,28 @@ impl<'a> Edit<'a> {
                     writes: stored_writes(&plan, 0, &writes),
                 });
             }
-            for (key, value) in update.metadata.iter() {
-                notes.insert(key.clone(), value.clone());
-            }
-            ran.push((name, node, path, writes));
+            let name = plan.node(node).name.clone();
+            ran.push(Edited {
+                name,
+                node,
+                path,
+                writes,
+            });
         }
         let mut applied: Vec<Applied<'_>> = ran
             .iter()
-            .map(|(name, node, path, writes)| Applied {
-                name,
-                node: Some(*node),
-                place: TaskOrder::Text(path),
+            .map(|edited| Applied {
+                name: &edited.name,
+                node: Some(edited.node),
+                place: TaskOrder::Text(&edited.path),
                 pulled: false,
-                writes,
+                writes: &edited.writes,
             })
             .collect();
         live.apply_step(&mut applied)?;
         let as_node = ran
             .last()
-            .map_or_else(|| reserved::START.into(), |(name, ..)| name.clone());
+            .map_or_else(|| reserved::START.into(), |edited| edited.name.clone());
         if !self.files || self.base.is_none() {
             filed.clear();
         }
@@ -482,6 +454,57 @@ impl<'a> Edit<'a> {
         let withdrawn = self.withdrawals("edit", unanswered);
         filed.extend(withdrawn);
         Ok(self.save(live, Source::Update, step, as_node, &notes, filed))
+    }
+
+    /// The nodes that updates are made as; the node that ran last for one that names none.
+    fn nodes_of(&self, updates: &[StateUpdate], live: &Live) -> Result<Vec<NodeIx>, RunError> {
+        let node_of = |update: &StateUpdate| match &update.as_node {
+            Some(name) => self.graph.plan.node_index.get(name).copied().ok_or_else(|| {
+                let known: Vec<&str> = self.graph.node_names().map(|name| &**name).collect();
+                RunError::invalid_update(format!(
+                    "Node {name} does not exist\nThe nodes are {}.",
+                    known.join(", ")
+                ))
+            }),
+            None if updates.len() > 1 => Err(RunError::invalid_update(
+                "as_node is required when applying multiple updates",
+            )),
+            None => last_node(live),
+        };
+        updates.iter().map(node_of).collect()
+    }
+
+    /// What a node that returned this update writes, its routers included.
+    async fn written(
+        &self,
+        update: StateUpdate,
+        node: NodeIx,
+        task_id: &TaskId,
+        live: &Live,
+        at: (&CheckpointId, i64),
+    ) -> Result<Writes, RunError> {
+        let plan = &self.graph.plan;
+        let config = RunConfig {
+            thread: Some(self.at.thread.clone()),
+            ..RunConfig::default()
+        };
+        // Nobody listens, nothing is given.
+        let context =
+            NodeContext::detached(self.graph, config, node, task_id, at, Vec::new(), Emitter::none());
+        // Routers see what a node returned; of a command they see what it did.
+        let output = match update.is_command || !update.goto.is_empty() {
+            false => NodeOutput::Update(update.values),
+            true => NodeOutput::Command(Command {
+                update: Some(update.values).filter(|values| !values.is_null()),
+                goto: update.goto,
+                ..Command::default()
+            }),
+        };
+        let mut writes = Writes::new();
+        task::write(plan, &live.state.clone(), node, output, &context, &mut writes)
+            .await
+            .map_err(|error| refused(error, &plan.node(node).name, task_id))?;
+        Ok(writes)
     }
 
     /// Makes the checkpoint of `live`, with the writes that led to it.

@@ -9,6 +9,30 @@ use crate::codec::record::Delta;
 use crate::postgres::fault::PostgresFault;
 use crate::postgres::writer::Writer;
 
+/// Rows of the source, and of the target beside them.
+struct Numbers {
+    old: Vec<i64>,
+    new: Vec<i64>,
+}
+
+impl Numbers {
+    fn of(numbers: HashMap<i64, i64>) -> Self {
+        let (old, new) = numbers.into_iter().unzip();
+        Self { old, new }
+    }
+}
+
+/// Checkpoints as the target has them, a column each.
+#[derive(Default)]
+struct Copies<'a> {
+    ids: Vec<&'a str>,
+    old_seqs: Vec<i64>,
+    seqs: Vec<i64>,
+    deltas: Vec<Vec<u8>>,
+    /// Copied whole, although the source has a change.
+    whole: Vec<bool>,
+}
+
 impl Writer {
     /// Copies what the target does not have. Values stay on the server.
     pub(in crate::postgres) async fn copy(
@@ -74,25 +98,41 @@ impl Writer {
             .map(|record| record.id.clone())
             .collect();
         let wholes: HashMap<String, Delta> = self.wholes(source, &alone).await?.into_iter().collect();
-        let (mut items, mut metas) = (HashMap::new(), HashMap::new());
-        let rows = self
-            .session()
-            .await?
-            .query("SELECT id FROM items WHERE space = $1", &[&source])
+        let mut items = self
+            .numbered("SELECT id FROM items WHERE space = $1", source)
             .await?;
-        for row in rows {
-            items.insert(row.try_get::<_, i64>(0)?, self.number().await?);
-        }
-        let rows = self
-            .session()
-            .await?
-            .query("SELECT id FROM metas WHERE space = $1", &[&source])
+        let metas = self
+            .numbered("SELECT id FROM metas WHERE space = $1", source)
             .await?;
-        for row in rows {
-            metas.insert(row.try_get::<_, i64>(0)?, self.number().await?);
+        let (copies, used) = self.copies(&new, &wholes, &items).await?;
+        // Only what is used by what is copied.
+        let (lost, _) = self.lost_items(source, used).await?;
+        for item in lost {
+            items.remove(&item);
         }
-        let (mut ids, mut old_seqs, mut seqs) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut deltas, mut whole) = (Vec::new(), Vec::new());
+        let items = Numbers::of(items);
+        self.insert_copies(source, target, &copies, &items, &Numbers::of(metas))
+            .await?;
+        self.count_copies(target, &copies, &items).await
+    }
+
+    /// A new number for each row that the query finds in a space.
+    async fn numbered(&mut self, query: &str, space: i64) -> Result<HashMap<i64, i64>, PostgresFault> {
+        let mut numbers = HashMap::new();
+        for row in self.session().await?.query(query, &[&space]).await? {
+            numbers.insert(row.try_get::<_, i64>(0)?, self.number().await?);
+        }
+        Ok(numbers)
+    }
+
+    /// Checkpoints as the target has them, and the items of the source that they use.
+    async fn copies<'a>(
+        &mut self,
+        new: &[&'a Record],
+        wholes: &HashMap<String, Delta>,
+        items: &HashMap<i64, i64>,
+    ) -> Result<(Copies<'a>, HashSet<i64>), PostgresFault> {
+        let mut copies = Copies::default();
         let mut used = HashSet::new();
         for record in new {
             let place = || format!("Checkpoint {}", record.id);
@@ -111,19 +151,31 @@ impl Writer {
                     *item = *copy.ok_or_else(|| PostgresFault::corrupt(place(), "a value is missing"))?;
                 }
             }
-            ids.push(record.id.as_str());
-            old_seqs.push(record.seq);
-            seqs.push(self.number().await?);
-            deltas.push(delta.encode());
-            whole.push(made.is_some());
+            copies.ids.push(record.id.as_str());
+            copies.old_seqs.push(record.seq);
+            copies.seqs.push(self.number().await?);
+            copies.deltas.push(delta.encode());
+            copies.whole.push(made.is_some());
         }
-        let (old_metas, new_metas): (Vec<i64>, Vec<i64>) = metas.into_iter().unzip();
-        // Only what is used by what is copied.
-        let (lost, _) = self.lost_items(source, used).await?;
-        for item in lost {
-            items.remove(&item);
-        }
-        let (old_items, new_items): (Vec<i64>, Vec<i64>) = items.into_iter().unzip();
+        Ok((copies, used))
+    }
+
+    /// Stores copies with their values, metadata, writes and questions.
+    async fn insert_copies(
+        &mut self,
+        source: i64,
+        target: i64,
+        copies: &Copies<'_>,
+        items: &Numbers,
+        metas: &Numbers,
+    ) -> Result<(), PostgresFault> {
+        let Copies {
+            ids,
+            old_seqs,
+            seqs,
+            deltas,
+            whole,
+        } = copies;
         let session = self.session().await?;
         session
             .execute(
@@ -132,7 +184,7 @@ impl Writer {
                  FROM unnest($3::bigint[], $4::bigint[]) u (old, new)
                  JOIN items i ON i.space = $1 AND i.id = u.old
                  LEFT JOIN unnest($3::bigint[], $4::bigint[]) b (old, new) ON b.old = i.base",
-                &[&source, &target, &old_items, &new_items],
+                &[&source, &target, &items.old, &items.new],
             )
             .await?;
         session
@@ -144,7 +196,7 @@ impl Writer {
                  FROM unnest($3::text[], $4::bigint[], $5::bytea[], $6::bool[]) u (id, seq, delta, whole)
                  JOIN checkpoints c ON c.space = $1 AND c.id = u.id
                  JOIN unnest($7::bigint[], $8::bigint[]) m (old, new) ON m.old = c.meta",
-                &[&source, &target, &ids, &seqs, &deltas, &whole, &old_metas, &new_metas],
+                &[&source, &target, ids, seqs, deltas, whole, &metas.old, &metas.new],
             )
             .await?;
         session
@@ -153,7 +205,7 @@ impl Writer {
                  SELECT $2, u.new, m.run, m.json FROM unnest($3::bigint[], $4::bigint[]) u (old, new)
                  JOIN metas m ON m.space = $1 AND m.id = u.old
                  WHERE EXISTS (SELECT 1 FROM checkpoints c WHERE c.space = $2 AND c.meta = u.new)",
-                &[&source, &target, &old_metas, &new_metas],
+                &[&source, &target, &metas.old, &metas.new],
             )
             .await?;
         session
@@ -161,7 +213,7 @@ impl Writer {
                 "INSERT INTO writes (checkpoint, task, idx, path, channel, kind, parts, data)
                  SELECT u.new, w.task, w.idx, w.path, w.channel, w.kind, w.parts, w.data
                  FROM unnest($1::bigint[], $2::bigint[]) u (old, new) JOIN writes w ON w.checkpoint = u.old",
-                &[&old_seqs, &seqs],
+                &[old_seqs, seqs],
             )
             .await?;
         session
@@ -173,9 +225,20 @@ impl Writer {
                  WHERE NOT EXISTS (
                      SELECT 1 FROM writes f WHERE f.checkpoint = w.checkpoint AND f.task = w.task AND f.kind IN (0, 4)
                  ) ON CONFLICT DO NOTHING",
-                &[&target, &ids, &seqs],
+                &[&target, ids, seqs],
             )
             .await?;
+        Ok(())
+    }
+
+    /// Counts what the copies refer to, and the checkpoints of the target.
+    async fn count_copies(
+        &mut self,
+        target: i64,
+        copies: &Copies<'_>,
+        items: &Numbers,
+    ) -> Result<(), PostgresFault> {
+        let session = self.session().await?;
         session
             .execute(
                 "UPDATE parts p SET refs = p.refs + n.refs FROM (
@@ -184,7 +247,7 @@ impl Writer {
                          UNION ALL SELECT unnest(parts) FROM writes WHERE checkpoint = ANY($3)
                      ) t GROUP BY t.id ORDER BY t.id
                  ) n WHERE n.id = p.id",
-                &[&target, &new_items, &seqs],
+                &[&target, &items.new, &copies.seqs],
             )
             .await?;
         session
