@@ -41,7 +41,7 @@ pub(crate) struct Outcome {
     pub(crate) end: End,
     pub(crate) answers: Option<Vec<Value>>,
     /// What it read and decided, in runs that record it.
-    pub(crate) record: Option<TaskRecord>,
+    pub(crate) record: Option<Box<TaskRecord>>,
 }
 
 /// The work of a task, whatever attempt it is.
@@ -86,7 +86,8 @@ impl TaskWork {
             record: context
                 .recorder()
                 .map(Recorder::take)
-                .filter(|record| !record.is_empty()),
+                .filter(|record| !record.is_empty())
+                .map(Box::new),
         }
     }
 

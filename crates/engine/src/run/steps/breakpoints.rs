@@ -255,7 +255,8 @@ impl Loop {
         let mut is_stopped = false;
         for (position, breakpoint) in points.list.iter().enumerate() {
             for moment in moments(self, points, position, &breakpoint.place) {
-                is_stopped |= self.ask_breakpoint(points, breakpoint, moment, step).await;
+                // Boxed: most runs have no breakpoints, and the step's future is as large as the largest in it.
+                is_stopped |= Box::pin(self.ask_breakpoint(points, breakpoint, moment, step)).await;
             }
         }
         is_stopped

@@ -4,7 +4,7 @@
 //! until then it is a pending write of the checkpoint the step started from, and a resume takes it from there.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use tokio::task::JoinSet;
@@ -337,7 +337,8 @@ impl Loop {
             }
             self.count(u64::from(works), 0, 0);
             let ending = Ending::of(&span);
-            match self.run_tasks().instrument(span).await {
+            // Pinned here: what is given to a span is moved into it.
+            match pin!(self.run_tasks()).instrument(span).await {
                 Ok(None) => {}
                 Ok(Some(stop)) => {
                     ending.stopped_step(None);

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::future::{Ready, poll_fn, ready};
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
