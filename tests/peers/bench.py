@@ -97,7 +97,7 @@ def measure(peer, case, options):
 QUIET = {"LANGSMITH_TRACING": "false", "LANGCHAIN_TRACING_V2": "false", "RUST_LOG": "off"}
 
 
-# After so many seconds no further workload is begun.
+# Seconds after which no further workload is begun.
 LONGEST = 240
 
 

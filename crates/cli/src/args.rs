@@ -217,7 +217,7 @@ pub(crate) struct Running {
     /// Super-steps after which the run is stopped as endless [default: the graph's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) recursion_limit: Option<u32>,
-    /// At most so many nodes at once
+    /// At most this many nodes at once
     #[arg(long, value_name = "N")]
     pub(crate) max_concurrency: Option<NonZeroUsize>,
     /// The run context: an object of the fields that the graph declares, as JSON, @FILE, or - for stdin
@@ -380,7 +380,7 @@ pub(crate) struct ResumeArgs {
     /// Who answers, for questions that are meant for certain people [default: your name in the app's settings]
     #[arg(long = "as", value_name = "NAME", requires = "reply")]
     pub(crate) name: Option<String>,
-    /// Answer at this checkpoint instead of the newest: a question of another branch, or one that was answered already, anew
+    /// Answer at this checkpoint instead of the newest: a question of another branch, or again one that was answered already
     #[arg(long, value_name = "ID")]
     pub(crate) checkpoint: Option<String>,
     /// Graph file, when the thread's own is not there any more
@@ -436,7 +436,7 @@ pub(crate) struct HistoryArgs {
     /// The thread
     #[arg(value_name = "THREAD")]
     pub(crate) thread: String,
-    /// At most so many
+    /// At most this many
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<NonZeroUsize>,
     /// Only those with these metadata entries (source, step, run_id …): a JSON object
@@ -657,7 +657,7 @@ pub(crate) struct ExportArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-It listens on 127.0.0.1 only. The address that it prints holds a token; whoever has it can use your threads and graphs.
+It listens on 127.0.0.1 only. The address that it prints holds a token; anyone who has it can use your threads and graphs.
 Ctrl-C stops it; unsaved changes are kept for the next start.
 
 Examples:

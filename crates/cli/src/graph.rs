@@ -160,7 +160,7 @@ impl GraphFile {
     /// Its drawing, with the ways that its programs say they go.
     pub(crate) fn mermaid(&self, registry: &Registry) -> String {
         let checked = registry.checked(&self.document, &self.environment());
-        self.document.mermaid_with(checked.leads())
+        self.document.mermaid_with(checked.dynamic_targets())
     }
 
     /// The graph, held to what it may touch, or every error on stderr.

@@ -138,7 +138,7 @@ impl Document {
         (document, diagnostics)
     }
 
-    fn unreadable(text: &str) -> Self {
+    pub(crate) fn unreadable(text: &str) -> Self {
         Self {
             head: Json::Object(Map::new()),
             sections: Default::default(),
@@ -210,36 +210,6 @@ impl Document {
         );
         diagnostic.pointer = pointer;
         diagnostic
-    }
-
-    /// A document from records, as a client or an autosave holds them.
-    pub fn from_records(
-        records: impl IntoIterator<Item = (String, Json)>,
-    ) -> Result<Self, crate::PatchError> {
-        let mut document = Self::unreadable("");
-        document.source = None;
-        for (id, value) in records {
-            if id == "doc" {
-                let from = document.head.clone();
-                document.apply(&crate::Patch {
-                    ops: vec![crate::PatchOp {
-                        id,
-                        from,
-                        to: value,
-                        at: None,
-                    }],
-                })?;
-            } else {
-                let op = crate::PatchOp {
-                    id,
-                    from: Json::Null,
-                    to: value,
-                    at: None,
-                };
-                document.apply(&crate::Patch { ops: vec![op] })?;
-            }
-        }
-        Ok(document)
     }
 
     /// The text of a file that could not be read. While it is there, saving would lose it.

@@ -15,8 +15,8 @@ impl Document {
     }
 
     /// The same with dotted lines where nodes lead without an edge, which the document does not know: from and to.
-    pub fn mermaid_with<'a>(&self, leads: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
-        let leads: Vec<(&str, &str)> = leads.into_iter().collect();
+    pub fn mermaid_with<'a>(&self, dynamic: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+        let dynamic: Vec<(&str, &str)> = dynamic.into_iter().collect();
         let mut out = String::from("flowchart TD\n");
         let mut ids: HashMap<&str, String> = HashMap::new();
         let edges: Vec<(&str, Edge)> = self.edges().collect();
@@ -50,7 +50,7 @@ impl Document {
             ids.insert(id, mermaid_id);
         }
         let ends = edges.iter().any(|(_, edge)| edge.targets().contains(&END));
-        if ends || leads.iter().any(|(_, to)| *to == END) {
+        if ends || dynamic.iter().any(|(_, to)| *to == END) {
             out.push_str("  finish([\"End\"])\n");
         }
         let mut joins = 0;
@@ -92,7 +92,7 @@ impl Document {
                 }
             }
         }
-        for (from, to) in leads {
+        for (from, to) in dynamic {
             let drawn =
                 |(_, edge): &(&str, Edge)| edge.sources().contains(&from) && edge.targets().contains(&to);
             if let (Some(one), Some(other)) = (ids.get(from), ids.get(to))

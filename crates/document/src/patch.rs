@@ -140,6 +140,34 @@ impl Patch {
 }
 
 impl Document {
+    /// A document from records, as a client or an autosave holds them.
+    pub fn from_records(records: impl IntoIterator<Item = (String, Json)>) -> Result<Self, PatchError> {
+        let mut document = Self::unreadable("");
+        document.restore_source(None);
+        for (id, value) in records {
+            if id == "doc" {
+                let from = Json::Object(document.head().clone());
+                document.apply(&Patch {
+                    ops: vec![PatchOp {
+                        id,
+                        from,
+                        to: value,
+                        at: None,
+                    }],
+                })?;
+            } else {
+                let op = PatchOp {
+                    id,
+                    from: Json::Null,
+                    to: value,
+                    at: None,
+                };
+                document.apply(&Patch { ops: vec![op] })?;
+            }
+        }
+        Ok(document)
+    }
+
     /// Applies all ops in order, or none of them. The answer is the same patch with every place filled in; it is the
     /// one to keep for undo.
     pub fn apply(&mut self, patch: &Patch) -> Result<Patch, PatchError> {

@@ -68,7 +68,7 @@ pub struct Retry {
     pub attempts: u32,
     /// Seconds after the first attempt.
     pub initial_interval: f64,
-    /// Each wait is so many times as long as the one before.
+    /// How many times as long each wait is as the one before.
     pub backoff_factor: f64,
     /// No wait is longer, in seconds.
     pub max_interval: f64,

@@ -33,18 +33,18 @@ pub use task::spans as observe;
 pub use async_trait::async_trait;
 pub use base::failure::Failure;
 pub use base::ids::{CheckpointId, Name, ThreadId};
-pub use checkpoint::{Checkpointer, ListQuery, MemorySaver};
+pub use checkpoint::{Checkpointer, MemorySaver};
 /// What [`Node::run`] returns.
 pub use futures::future::BoxFuture;
 pub use graph::{
     Branch, ChannelSpec, Command, END, Graph, Node, NodeContext, NodeError, NodeOptions, NodeOutput, Packet,
-    Persistence, RetryPolicy, Router, START, State, StateGraph, Target, choose, overwrite, typed, typed_with,
+    RetryPolicy, START, State, StateGraph, Target, choose, overwrite, typed, typed_with,
 };
 pub use inspect::{StateSnapshot, StateUpdate};
-pub use run::{Input, Outcome, Run, RunConfig, RunError, RunResult, RunStatus, StateRef};
+pub use run::{Input, Outcome, Run, RunConfig, RunError, RunResult};
 pub use store::{MemoryStore, Store};
 pub use stream::{Interrupt, StreamEvent, StreamMode};
-pub use value::{List, Object, Value};
+pub use value::Value;
 
 /// Types of this crate under the names that they have in LangGraph.
 pub mod langgraph {

@@ -3,8 +3,8 @@
 //! Every figure is the fastest of several rounds and stands beside what it is made of in the same run (`limit`): the bare
 //! interpreter, a plain insert, a plain reader. Read the ratios; a shared machine makes of absolute times what it wants.
 //!
-//! `bench_nodes NAME…` runs only the groups that are named: `calls`, `stream`, `search`; with `--small` on a tenth of the data, which
-//! shows that everything works and says nothing about speed.
+//! `bench_nodes NAME…` runs only the groups that are named: `calls` (of it `javascript` alone), `stream`, `search`; with
+//! `--small` on a tenth of the data, which shows that everything works and says nothing about speed.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -30,6 +30,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 
+const SIZES: [(usize, &str); 2] = [(10 * 1024, "10 KiB"), (1024 * 1024, "1 MiB")];
+
 fn main() {
     // HTML is read, and JavaScript run, by this program started once more.
     superstep_nodes::serve_if_asked();
@@ -46,9 +48,13 @@ fn main() {
     runtime.block_on(async {
         if wanted("calls") {
             expressions();
-            for (size, name) in [(10 * 1024, "10 KiB"), (1024 * 1024, "1 MiB")] {
+            for (size, name) in SIZES {
                 javascript(size, name).await;
                 python(size, name).await;
+            }
+        } else if wanted("javascript") {
+            for (size, name) in SIZES {
+                javascript(size, name).await;
             }
         }
         if wanted("stream") {
@@ -97,7 +103,7 @@ async fn fastest_run<F: AsyncFnMut()>(per: usize, mut work: F) -> f64 {
     best / per as f64
 }
 
-/// A state of about so many bytes as JSON: a conversation, and a number that the work is about.
+/// A state of about this many bytes as JSON: a conversation, and a number that the work is about.
 fn state(bytes: usize) -> Json {
     let text = "Somebody says a sentence of a usual length, and then another one. ".repeat(3);
     let messages: Vec<Json> = (0..(bytes / 270).max(1))
@@ -183,41 +189,93 @@ async fn run(graph: &Graph, input: Value) {
         .unwrap();
 }
 
-/// A loop of one node that adds one to `n`: microseconds for each turn, with its super-step and its edge.
-async fn turns(kind: &str, config: Json, bytes: usize) -> f64 {
-    turns_of(&Registry::standard(), kind, config, bytes).await
+/// A loop of one node that adds one to `n`.
+struct Turns {
+    graph: Graph,
+    input: Value,
+    _project: tempfile::TempDir,
 }
 
-async fn turns_of(registry: &Registry, kind: &str, config: Json, bytes: usize) -> f64 {
-    const TURNS: usize = 100;
-    let document = json!({
-        "format": "superstep/1", "name": "calls",
-        "state": {"n": {"type": "integer"}, "messages": {"type": "array"}},
-        "nodes": {"work": {"kind": kind, "config": config}},
-        "edges": [{"from": "__start__", "to": "work"},
-            {"from": "work", "route": format!("'on' if state.n < {TURNS} else 'end'"), "paths": {"on": "work", "end": "__end__"}}]});
-    let folder = tempfile::tempdir().unwrap();
-    let environment = Environment::new(Some(folder.path().to_owned())).with_grants(Grants::all());
-    let graph = graph_of(registry, &document, &environment);
-    let mut state = state(bytes);
-    state["n"] = 0.into();
-    let input = Value::from(state);
-    fastest_run(TURNS, async || run(&graph, input.clone()).await).await
+impl Turns {
+    const COUNT: usize = 100;
+
+    fn of(registry: &Registry, kind: &str, config: Json, bytes: usize) -> Self {
+        let route = format!("'on' if state.n < {} else 'end'", Self::COUNT);
+        let document = json!({
+            "format": "superstep/1", "name": "calls",
+            "state": {"n": {"type": "integer"}, "messages": {"type": "array"}},
+            "nodes": {"work": {"kind": kind, "config": config}},
+            "edges": [{"from": "__start__", "to": "work"},
+                {"from": "work", "route": route, "paths": {"on": "work", "end": "__end__"}}]});
+        let project = tempfile::tempdir().unwrap();
+        let environment = Environment::new(Some(project.path().to_owned())).with_grants(Grants::all());
+        let mut state = state(bytes);
+        state["n"] = 0.into();
+        Self {
+            graph: graph_of(registry, &document, &environment),
+            input: Value::from(state),
+            _project: project,
+        }
+    }
+
+    async fn run(&self) {
+        run(&self.graph, self.input.clone()).await;
+    }
+
+    /// Microseconds for each turn, with its super-step and its edge.
+    async fn fastest(&self) -> f64 {
+        fastest_run(Self::COUNT, async || self.run().await).await
+    }
+
+    /// The same for this one and another in turns: what else the machine does meets both. The median of eleven rounds each.
+    async fn beside(&self, other: &Self) -> (f64, f64) {
+        let (mut ours, mut others) = (Vec::new(), Vec::new());
+        for round in 0..12 {
+            for (turns, times) in [(self, &mut ours), (other, &mut others)] {
+                let start = Instant::now();
+                turns.run().await;
+                // The first round warms up.
+                if round > 0 {
+                    times.push(start.elapsed().as_secs_f64() * 1e6 / Self::COUNT as f64);
+                }
+            }
+        }
+        let median = |mut times: Vec<f64>| {
+            times.sort_by(f64::total_cmp);
+            times[times.len() / 2]
+        };
+        (median(ours), median(others))
+    }
+}
+
+async fn turns(kind: &str, config: Json, bytes: usize) -> f64 {
+    Turns::of(&Registry::standard(), kind, config, bytes)
+        .fastest()
+        .await
 }
 
 /// A code node that looks at the state and adds one, beside the interpreter alone, and a node without a program; and the
 /// same on a thread of this process, which cannot be ended by force.
 async fn javascript(bytes: usize, name: &str) {
     let source = "return {n: state.n + (state.messages[0].content.length > 0 ? 1 : 0)};";
-    let code = turns("code", json!({"source": source}), bytes).await;
+    let pooled = Turns::of(&Registry::standard(), "code", json!({"source": source}), bytes);
     let threads = Registry::standard().with_javascript(None);
-    let near = turns_of(&threads, "code", json!({"source": source}), bytes).await;
+    let threaded = Turns::of(&threads, "code", json!({"source": source}), bytes);
+    let code = pooled.fastest().await;
+    let (pool, thread) = pooled.beside(&threaded).await;
     let assign = turns("assign", json!({"set": {"n": "state.n + 1"}}), bytes).await;
     let bare = bare_javascript(source, &state(bytes).to_string());
     print("step of `assign`", name, assign, "us", None);
     print("step of JavaScript", name, code, "us", Some(bare));
-    print("step of JavaScript on a thread", name, near, "us", Some(bare));
-    print("JavaScript beside a thread", name, code, "us", Some(near));
+    print("step of JavaScript on a thread", name, thread, "us", Some(bare));
+    // Above 1.2 at 10 KiB a change of QuickJS would be worth more than the pool of processes.
+    print(
+        "JavaScript in the pool beside a thread",
+        name,
+        pool,
+        "us",
+        Some(thread),
+    );
     print(
         "JavaScript beyond `assign`",
         name,

@@ -1,4 +1,4 @@
-//! Messages and chunks of them, taken apart into the pieces that the protocol tells.
+//! Messages and chunks of them, taken apart into the pieces that the protocol emits.
 
 use serde_json::Value as Json;
 
@@ -26,7 +26,7 @@ impl Delta {
 
 const CALL_CHUNK: &str = "tool_call_chunk";
 const SERVER_CALL_CHUNK: &str = "server_tool_call_chunk";
-/// Kinds of blocks that mean the same whoever made them; all others are shown as `non_standard`.
+/// Kinds of blocks that mean the same no matter who made them; all others are shown as `non_standard`.
 const STANDARD: [&str; 16] = [
     "text",
     "reasoning",

@@ -122,8 +122,8 @@ impl Place {
     }
 }
 
-/// What is told is told here.
-struct Ear<'a> {
+/// Hands events to the readers.
+struct Dispatch<'a> {
     shared: &'a Arc<Shared>,
     everywhere: &'a mut Readers,
     /// Where nested graphs begin and end, for the log.
@@ -131,7 +131,7 @@ struct Ear<'a> {
     modes: &'a [StreamMode],
 }
 
-impl Ear<'_> {
+impl Dispatch<'_> {
     fn project(&mut self, place: &Place, item: Projected) {
         place.view.lock().readers.deliver(&place.path, &item);
         self.everywhere.deliver(&place.path, &item);
@@ -162,7 +162,7 @@ impl Scope {
         }
     }
 
-    fn deliver(&mut self, event: &ProtocolEvent, ear: &mut Ear<'_>) {
+    fn deliver(&mut self, event: &ProtocolEvent, dispatch: &mut Dispatch<'_>) {
         let depth = self.place.path.len();
         let is_here = event.ns == self.place.path;
         match &event.data {
@@ -171,37 +171,37 @@ impl Scope {
                 view.latest = Some(values.clone());
                 view.interrupts.extend(interrupts.iter().cloned());
                 drop(view);
-                ear.project(&self.place, Projected::Values(values.clone()));
+                dispatch.project(&self.place, Projected::Values(values.clone()));
             }
             EventData::Payload(Payload::Message(message, metadata))
                 if is_here && !matches!(kind_of(message), Some(CHUNK | "tool")) =>
             {
-                let whole = MessageStream::new(ear.shared, node_of(metadata));
+                let whole = MessageStream::new(dispatch.shared, node_of(metadata));
                 whole.add(blocks::replay(message));
                 whole.close();
-                ear.project(&self.place, Projected::Message(whole));
+                dispatch.project(&self.place, Projected::Message(whole));
             }
-            EventData::Piece(piece, metadata) if is_here => self.piece(piece, metadata, ear),
+            EventData::Piece(piece, metadata) if is_here => self.piece(piece, metadata, dispatch),
             EventData::Payload(Payload::TaskStart(start)) => {
                 self.deep.given(start);
                 if event.ns.len() > depth
                     && let Some(begins) = self.deep.begins(&event.ns, start)
                     && begins.trigger_call_id.is_some()
                 {
-                    self.announce(begins, ear);
+                    self.announce(begins, dispatch);
                 }
                 if event.ns.len() == depth + 1
                     && let Some(begins) = self.near.begins(&event.ns, start)
                 {
                     let place = Place::new(begins.ns.clone(), begins.graph_name, begins.trigger_call_id);
                     self.below.insert(begins.ns, Scope::new(place.clone()));
-                    let handle = SubgraphRunStream::new(ear.shared.clone(), place);
-                    ear.project(&self.place, Projected::Subgraph(handle));
+                    let handle = SubgraphRunStream::new(dispatch.shared.clone(), place);
+                    dispatch.project(&self.place, Projected::Subgraph(handle));
                 }
             }
             EventData::Payload(Payload::TaskEnd(end)) => {
                 for ended in self.deep.ends(&event.ns, end) {
-                    self.announce(Lifecycle::ended(ended), ear);
+                    self.announce(Lifecycle::ended(ended), dispatch);
                 }
                 for (ns, status, error) in self.near.ends(&event.ns, end) {
                     if let Some(mut below) = self.below.remove(&ns) {
@@ -211,7 +211,7 @@ impl Scope {
                             Status::Failed => Status::Failed,
                             _ => Status::Completed,
                         };
-                        below.end(left, error.as_deref(), ear);
+                        below.end(left, error.as_deref(), dispatch);
                         below.place.close();
                     }
                 }
@@ -221,29 +221,29 @@ impl Scope {
         if event.ns.len() > depth
             && let Some(below) = self.below.get_mut(&event.ns[..=depth])
         {
-            below.deliver(event, ear);
+            below.deliver(event, dispatch);
         }
         if let EventData::Payload(payload) = &event.data
             && is_here
-            && ear.modes.contains(&payload.mode())
+            && dispatch.modes.contains(&payload.mode())
         {
-            ear.project(&self.place, Projected::Mode(payload.clone()));
+            dispatch.project(&self.place, Projected::Mode(payload.clone()));
         }
     }
 
-    fn announce(&self, lifecycle: Lifecycle, ear: &mut Ear<'_>) {
+    fn announce(&self, lifecycle: Lifecycle, dispatch: &mut Dispatch<'_>) {
         if self.place.path.is_empty() {
-            ear.log.push(lifecycle.clone());
+            dispatch.log.push(lifecycle.clone());
         }
-        ear.project(&self.place, Projected::Lifecycle(lifecycle));
+        dispatch.project(&self.place, Projected::Lifecycle(lifecycle));
     }
 
-    fn piece(&mut self, piece: &MessageEvent, metadata: &Value, ear: &mut Ear<'_>) {
+    fn piece(&mut self, piece: &MessageEvent, metadata: &Value, dispatch: &mut Dispatch<'_>) {
         let run_id = run_id(metadata);
         let known = self.messages.iter().position(|(known, _)| known == run_id);
         let place = known.unwrap_or_else(|| {
-            let message = MessageStream::new(ear.shared, node_of(metadata));
-            ear.project(&self.place, Projected::Message(message.clone()));
+            let message = MessageStream::new(dispatch.shared, node_of(metadata));
+            dispatch.project(&self.place, Projected::Message(message.clone()));
             self.messages.push((run_id.to_owned(), message));
             self.messages.len() - 1
         });
@@ -268,13 +268,13 @@ impl Scope {
     }
 
     /// Nothing more comes from here: what is open below ends in `status`.
-    fn end(&mut self, status: Status, error: Option<&str>, ear: &mut Ear<'_>) {
+    fn end(&mut self, status: Status, error: Option<&str>, dispatch: &mut Dispatch<'_>) {
         for ended in self.deep.close(status, error) {
-            self.announce(Lifecycle::ended(ended), ear);
+            self.announce(Lifecycle::ended(ended), dispatch);
         }
         for below in std::mem::take(&mut self.below).values_mut() {
             below.place.finish(status, error);
-            below.end(status, error, ear);
+            below.end(status, error, dispatch);
             below.place.close();
         }
         for (_, message) in self.messages.drain(..) {
@@ -421,14 +421,14 @@ impl Hub {
             timestamp_ms: self.clock.now_ms(),
             data,
         };
-        let mut ear = Ear {
+        let mut dispatch = Dispatch {
             shared,
             everywhere: &mut self.everywhere,
             log: Vec::new(),
             modes: &self.modes,
         };
-        self.root.deliver(&event, &mut ear);
-        let lives = ear.log;
+        self.root.deliver(&event, &mut dispatch);
+        let lives = dispatch.log;
         self.log_lives(lives);
         // Tasks are reported as what they mean for nested graphs, and attempts where they were asked for.
         let is_logged = match &event.data {
@@ -475,14 +475,14 @@ impl Hub {
             status => status,
         };
         self.root.place.finish(own, error);
-        let mut ear = Ear {
+        let mut dispatch = Dispatch {
             shared,
             everywhere: &mut self.everywhere,
             log: Vec::new(),
             modes: &self.modes,
         };
-        self.root.end(status, error, &mut ear);
-        let lives = ear.log;
+        self.root.end(status, error, &mut dispatch);
+        let lives = dispatch.log;
         self.log_lives(lives);
         self.root.place.close();
         self.everywhere.close();

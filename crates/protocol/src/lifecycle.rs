@@ -92,7 +92,7 @@ impl Lifecycle {
 /// A nested graph that ended, how, and why it failed.
 pub(super) type Ended = (Arc<[String]>, Status, Option<String>);
 
-/// The nested graphs below a place, by the tasks that are told. A nested graph begins with its first task, and ends with
+/// The nested graphs below a place, by the tasks that are reported. A nested graph begins with its first task, and ends with
 /// the task that runs it, whose id is in the last segment of its namespace.
 #[derive(Debug, Default)]
 pub(super) struct Nested {
@@ -105,7 +105,7 @@ pub(super) struct Nested {
 }
 
 impl Nested {
-    /// Notes what a task was given; a task that runs a nested graph is told before the tasks in it.
+    /// Notes what a task was given; a task that runs a nested graph is reported before the tasks in it.
     pub(super) fn given(&mut self, start: &TaskStart) {
         let id = |call: &Value| call.get("id").and_then(Value::as_str).map(str::to_owned);
         let call = match &start.input {
@@ -166,7 +166,7 @@ impl Nested {
     }
 }
 
-/// How a run ended, as nested graphs that it leaves open are told.
+/// How a run ended, as nested graphs that it leaves open report it.
 pub(super) fn outcome(error: Option<&RunError>) -> (Status, Option<String>) {
     match error {
         None => (Status::Completed, None),

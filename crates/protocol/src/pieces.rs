@@ -1,4 +1,4 @@
-//! What a message is told in: a start, content blocks that begin, grow and end, and an end.
+//! The pieces of a message: a start, content blocks that begin, grow and end, and an end.
 
 use superstep::{Object, Value};
 

@@ -1,4 +1,4 @@
-//! A run that is read by the protocol. Whoever reads drives it: each reader takes what waits for it, and asks the run for
+//! A run that is read by the protocol. Its readers drive it: each reader takes what waits for it, and asks the run for
 //! the next event when nothing does.
 
 use std::fmt;

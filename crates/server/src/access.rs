@@ -112,7 +112,7 @@ pub(crate) async fn check_origin(State(app): State<App>, request: Request<Body>,
     next.run(request).await
 }
 
-/// Refuses whoever has no token.
+/// Refuses requests without the token.
 pub(crate) async fn require_token(State(app): State<App>, request: Request<Body>, next: Next) -> Response {
     if app.access.has_token(request.headers()) {
         if let Some(guest) = request.extensions().get::<Guest>() {

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
@@ -14,6 +14,7 @@ use axum::extract::Extension;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
@@ -77,7 +78,7 @@ impl Strangers {
     async fn room(&self) {
         loop {
             let until = {
-                let mut strangers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut strangers = self.0.lock();
                 strangers.retain(|guest| !guest.is_known() && !guest.0.leave.is_cancelled());
                 match strangers.front() {
                     Some(oldest) if strangers.len() >= MAX_STRANGERS => {
@@ -87,7 +88,7 @@ impl Strangers {
                 }
             };
             if until.is_some_and(|until| until <= Instant::now()) {
-                let oldest = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+                let oldest = self.0.lock().pop_front();
                 if let Some(oldest) = oldest
                     && !oldest.is_known()
                 {
@@ -101,10 +102,7 @@ impl Strangers {
     }
 
     fn push(&self, guest: Guest) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push_back(guest);
+        self.0.lock().push_back(guest);
     }
 }
 

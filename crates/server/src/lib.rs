@@ -192,7 +192,7 @@ async fn rpc(State(app): State<App>, Path(command): Path<String>, request: Reque
 }
 
 async fn events(State(app): State<App>, upgrade: WebSocketUpgrade) -> Response {
-    // Listening begins before the handshake is answered: whoever has an open socket misses nothing.
+    // Listening begins before the handshake is answered: a client with an open socket misses nothing.
     let subscription = app.workbench.subscribe();
     let upgrade = upgrade.protocols([access::PROTOCOL]);
     upgrade.on_upgrade(move |socket| send_events(socket, subscription))

@@ -68,7 +68,7 @@ async fn stream(work: &Workload) -> (f64, usize) {
     (began.elapsed().as_secs_f64(), events)
 }
 
-/// A thread of so many turns.
+/// A thread of this many turns.
 async fn talk(turns: usize, saver: Option<Arc<dyn Checkpointer>>) -> (f64, usize) {
     let (graph, config) = saving(&workloads::talk().graph, saver);
     let began = Instant::now();

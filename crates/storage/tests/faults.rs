@@ -58,6 +58,20 @@ fn databases_of_others_are_refused_and_left_alone() {
     );
 }
 
+/// A file whose list of tables cannot be read opens for nobody, so no remedy may need it open.
+#[tokio::test]
+async fn a_file_that_does_not_open_is_not_to_be_exported() {
+    let (_folder, file) = folder();
+    sick_and_well(&file).await;
+    let mut bytes = std::fs::read(&file).expect("readable");
+    // Behind the header of the file stands the first page of the list of tables.
+    bytes[100..4096].fill(0x5a);
+    std::fs::write(&file, bytes).expect("writable");
+    let text = refused(&file);
+    assert!(text.contains("restore a backup"), "{text}");
+    assert!(!text.contains("export"), "nothing opens it: {text}");
+}
+
 #[test]
 fn newer_schemas_are_refused() {
     let (_folder, file) = folder();

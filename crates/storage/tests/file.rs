@@ -193,7 +193,7 @@ impl Maintenance for Reopening {
     }
 }
 
-/// A thread of so many checkpoints with a growing list, the next checkpoint of each after the one before.
+/// A thread of this many checkpoints with a growing list, the next checkpoint of each after the one before.
 async fn grown(saver: &dyn Checkpointer, thread: &str, count: u64) -> Vec<Checkpoint> {
     let root = Draft::root(id(1))
         .set("log", json!([]))

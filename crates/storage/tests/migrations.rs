@@ -514,7 +514,7 @@ async fn a_redis_of_the_first_schema_reads_as_it_did_and_goes_on() {
     }
     let memory = MemorySaver::new();
     history(&memory).await;
-    // Whoever only looks finds it too.
+    // Anyone who only looks finds it too.
     let storage = superstep_storage::open_existing(server.url())
         .await
         .expect("opens");

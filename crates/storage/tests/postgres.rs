@@ -387,7 +387,7 @@ async fn who_only_looks_makes_nothing_and_needs_no_right_to_write() {
         "GRANT USAGE ON SCHEMA superstep TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA superstep TO reader",
     )
     .await;
-    // Whoever opens it to work in it finds it made, and may read as well.
+    // Anyone who opens it to work in it finds it made, and may read as well.
     for storage in [
         superstep_storage::open_existing(&reader("reader"))
             .await

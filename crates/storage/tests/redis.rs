@@ -438,7 +438,7 @@ async fn who_only_looks_makes_nothing_and_needs_no_right_to_write() {
     }
 }
 
-/// Whoever may not write cannot make anything live longer, nor tidy up, and reads all the same.
+/// Anyone who may not write cannot make anything live longer, nor tidy up, and reads all the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_may_only_read_prolongs_no_life_and_reads() {
     let Some(server) = Redis::start() else { return };

@@ -49,7 +49,7 @@ async fn sqlite() {
     accepted("sqlite", &superstep_suites::store::run(make).await);
 }
 
-/// Opens the file anew for every batch and sweep.
+/// Opens the file again for every batch and sweep.
 #[derive(Debug)]
 struct Reopening(PathBuf, StoreConfig);
 

@@ -1,4 +1,4 @@
-//! Questions that wait, where two programs work at once: what the index says must be what the tasks say, whoever came first.
+//! Questions that wait, where two programs work at once: what the index says must be what the tasks say, no matter which came first.
 
 use std::sync::Arc;
 

@@ -31,7 +31,7 @@ impl Thread {
             .thread_name("telemetry")
             .enable_all()
             .build()?;
-        // A collector that answers with a redirect is a wrong address, and what is sent is not for whoever it names.
+        // A collector that answers with a redirect is a wrong address, and what is sent is not for the host that it names.
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .build()?;

@@ -1,4 +1,4 @@
-//! What runs cost, as metrics: the engine tells it once a run, and the SDK adds it up and sends the sums now and then.
+//! What runs cost, as metrics: the engine reports it once a run, and the SDK adds it up and sends the sums now and then.
 
 use std::collections::HashMap;
 use std::fmt::Debug;

@@ -71,7 +71,7 @@ struct Export<P> {
     endpoint: String,
 }
 
-/// What both kinds of exporter are told.
+/// Settings of both kinds of exporter.
 macro_rules! exporter {
     ($kind:ident, $target:expr, $client:expr, $headers:expr) => {
         $kind::builder()

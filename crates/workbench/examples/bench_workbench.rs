@@ -127,7 +127,7 @@ impl Host {
         rate
     }
 
-    /// So many threads, which ask or are done at once.
+    /// This many threads, which ask or are done at once.
     async fn fill(&mut self, questions: usize, ask: bool) {
         // A subscriber that falls behind misses events: not too many at once.
         for part in (0..questions).step_by(100) {

@@ -17,7 +17,7 @@ Usage: ./dev conformance COMMAND
                       write what LangGraph does into the cases
   diff [CASE…|all]    hold what the engine does against what is written in the cases (no Python needed)
   fuzz [--count N] [--seed S] [--keep FOLDER] [--tries N]
-                      random graphs and scripts, on both sides; a difference is shrunk with so many tries (400) and
+                      random graphs and scripts, on both sides; a difference is shrunk with this many tries (400) and
                       written down; what differs is counted by its place
 
 A CASE is theme/name, a theme, or a file.";
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        // Whoever reads on the other end has seen enough.
+        // Anyone who reads on the other end has seen enough.
         Err(why) if why.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("{why}");

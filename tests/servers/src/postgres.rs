@@ -53,7 +53,7 @@ impl Postgres {
         })
     }
 
-    /// Starts a server that has a disk of so many megabytes: for its log (`pg_wal`), or for
+    /// Starts a server that has a disk of this many megabytes: for its log (`pg_wal`), or for
     /// [`Postgres::database_on_disk`]. Only root can; for others there is `None`.
     ///
     /// # Panics
@@ -112,7 +112,7 @@ impl Postgres {
         format!("{server}/{name}")
     }
 
-    /// Somebody else fills the small disk, but for so many bytes.
+    /// Somebody else fills the small disk, but for this many bytes.
     ///
     /// # Panics
     /// When that cannot be written.

@@ -106,7 +106,7 @@ impl Place {
         }
     }
 
-    /// Makes `disk` in the folder a disk of so many bytes, for every program that is started from now on. False, with a
+    /// Makes `disk` in the folder a disk of this many bytes, for every program that is started from now on. False, with a
     /// line that says so, when this user may not mount one.
     pub(crate) fn with_disk(&mut self, bytes: u64) -> bool {
         fs::create_dir(self.folder.join("disk")).expect("the folder can be written");
@@ -137,7 +137,7 @@ impl Place {
         PathBuf::from(format!("/proc/{holder}/root{}/disk/other", self.folder.display()))
     }
 
-    /// Somebody else fills the small disk, but for so many bytes.
+    /// Somebody else fills the small disk, but for this many bytes.
     pub(crate) fn fill(&self, leaving: u64) {
         let other = self.filling();
         let disk = other.parent().expect("a folder");

@@ -49,7 +49,7 @@ impl Redis {
         panic!("no Redis server could be started; the last one said:\n{said}");
     }
 
-    /// Starts a server that keeps its file on a disk of so many megabytes; only root can, and for others there is `None`.
+    /// Starts a server that keeps its file on a disk of this many megabytes; only root can, and for others there is `None`.
     ///
     /// # Panics
     /// As [`Redis::start_with`].
@@ -71,7 +71,7 @@ impl Redis {
         panic!("no Redis server could be started on a small disk; the last one said:\n{said}");
     }
 
-    /// Somebody else fills the small disk, but for so many bytes.
+    /// Somebody else fills the small disk, but for this many bytes.
     ///
     /// # Panics
     /// When that cannot be written.

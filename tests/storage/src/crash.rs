@@ -28,7 +28,7 @@ fn noted(journal: &Path) -> u64 {
 pub struct Trial {
     /// The program that has [`victim`] in it.
     pub program: PathBuf,
-    /// So many kills.
+    /// The number of kills.
     pub kills: u64,
     /// The seed of everything random.
     pub seed: u64,
@@ -115,7 +115,7 @@ pub async fn run(place: &Place, trial: &Trial) -> Result<Report, String> {
     })
 }
 
-/// Adds what went by since the moment, which begins anew.
+/// Adds what went by since the moment, which starts over.
 fn lap(moment: &mut Instant, spent: &mut Duration) {
     *spent += moment.elapsed();
     *moment = Instant::now();

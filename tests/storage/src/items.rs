@@ -37,7 +37,7 @@ pub enum Life {
     Unsaid,
     /// For ever.
     Endless,
-    /// So many milliseconds.
+    /// Milliseconds.
     For(u64),
 }
 
@@ -50,11 +50,11 @@ pub enum Deed {
     Remove(u8, u8),
     /// Namespace, key, and whether it gets its time again.
     Get(u8, u8, Option<bool>),
-    /// Below a namespace: the newest, with this number, so many after so many, and whether they get their time again.
+    /// Below a namespace: the newest, with this number, how many after how many, and whether they get their time again.
     Newest(u8, Option<u8>, usize, usize, Option<bool>),
     /// Below a namespace: those with one of these words.
     Words(u8, Vec<u8>),
-    /// Below a namespace: those that end with a label, cut at a depth, so many after so many.
+    /// Below a namespace: those that end with a label, cut at a depth, how many after how many.
     Namespaces(u8, Option<&'static str>, Option<usize>, usize, usize),
 }
 
@@ -99,7 +99,7 @@ fn deeds() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// A history of at most so many operations.
+/// A history of at most this many operations.
 pub fn histories(length: usize) -> impl Strategy<Value = Vec<Operation>> {
     let operation = prop_oneof![
         12 => prop::collection::vec(deeds(), 1..5).prop_map(Operation::Batch),

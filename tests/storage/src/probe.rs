@@ -7,7 +7,7 @@ use std::sync::Arc;
 use superstep::{CheckpointId, Checkpointer, StorageError, Value, json};
 use superstep_suites::{Draft, id};
 
-/// Stores the checkpoint after the newest, which counts one further and carries so many bytes; gives its number.
+/// Stores the checkpoint after the newest, which counts one further and carries this many bytes; gives its number.
 pub async fn store(saver: &dyn Checkpointer, thread: &str, bytes: usize) -> Result<u64, StorageError> {
     let newest = saver
         .get(&thread.into(), "", None)

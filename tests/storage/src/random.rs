@@ -19,7 +19,7 @@ impl Random {
         (self.0 >> 32) % limit
     }
 
-    /// True so many times in a hundred.
+    /// True in this many of a hundred.
     pub fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }

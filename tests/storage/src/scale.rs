@@ -19,7 +19,7 @@ const BATCH: usize = 256;
 /// Figures of one size, by name and unit.
 type Figures = Vec<(&'static str, &'static str, f64)>;
 
-/// Measures a backend with threads of so many checkpoints, so many threads, and a conversation of so many turns.
+/// Measures a backend with threads of this many checkpoints, this many threads, and a conversation of this many turns.
 pub async fn measure(
     backend: Backend,
     checkpoints: u64,

@@ -67,11 +67,11 @@ pub enum Note {
         /// Each position with its contents.
         writes: Vec<(i32, u64)>,
     },
-    /// All but so many of the newest checkpoints of each namespace are about to go.
+    /// All but this many of the newest checkpoints of each namespace are about to go.
     Pruning {
         /// Of this thread.
         thread: ThreadId,
-        /// So many stay.
+        /// How many stay.
         newest: usize,
     },
     /// They are gone.

@@ -49,7 +49,7 @@ describe("Scene", () => {
     expect(scene.nodeAt({ x: 8010, y: 4010 })).toBe("n2525");
   });
 
-  it("follows patches: it is as if it were built anew", () => {
+  it("follows patches: it is as if it were built again", () => {
     const doc = grid(6, 4);
     const scene = new Scene(doc);
     const steps = [

@@ -401,7 +401,7 @@ export class Scene {
     this.#nodes.insert(item);
   }
 
-  /** Makes the lines of these edges anew, and of those that share a port with them: their fans depend on each other. */
+  /** Makes the lines of these edges again, and of those that share a port with them: their fans depend on each other. */
   #placeEdges(edges: ReadonlySet<string>): void {
     const all = new Set(edges);
     this.#fans.clear();
@@ -409,7 +409,7 @@ export class Scene {
       const before = this.#lineItems.get(edge)?.flatMap((item) => [item.line.from, item.line.to]) ?? [];
       const view = edgeOf(this.doc.get(`edge:${edge}`));
       for (const node of new Set([...before, ...view.sources, ...view.targets])) {
-        // A hub's edges are not all made anew for one of them: beyond this many, fans are out of sight anyway.
+        // A hub's edges are not all made again for one of them: beyond this many, fans are out of sight anyway.
         const neighbours = this.doc.edgesOf(node);
         if (neighbours.length <= MAX_FAN) for (const neighbour of neighbours) all.add(neighbour);
       }

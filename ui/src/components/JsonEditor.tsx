@@ -18,7 +18,7 @@ export interface JsonEditorProps {
   maxLines?: number;
   placeholder?: string;
   lineNumbers?: boolean;
-  /** Told when the text begins or stops being JSON. */
+  /** Called when the text begins or stops being JSON. */
   onValidity?: (valid: boolean) => void;
   "aria-label"?: string;
   "data-testid"?: string;

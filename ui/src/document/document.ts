@@ -109,7 +109,7 @@ export class GraphDocument {
 
   /**
    * Applies all ops in order, or none of them. Answers the same patch with every place filled in: the one to keep for
-   * undo. Listeners are told once, after the last op.
+   * undo. Listeners are called once, after the last op.
    */
   apply(patch: Patch): Patch {
     const done: PatchOp[] = [];

@@ -190,7 +190,7 @@ async function findAgain(): Promise<void> {
   let touched = sync.touched;
   try {
     view = await rpc("graph.get", { graphId });
-    // The host was only not to be heard. A draft has its id again after a restart, but perhaps not its last edits.
+    // The host was only out of reach. A draft has its id again after a restart, but perhaps not its last edits.
     if (path !== null && sync.settled) return;
   } catch (problem) {
     if (RpcProblem.from(problem).code !== "not-found") throw problem;

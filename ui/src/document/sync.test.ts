@@ -88,7 +88,7 @@ describe("Sync", () => {
     expect(sync.settled).toBe(true);
   });
 
-  it("opens the document again when the host was started anew, and sends what waits under its new id", async () => {
+  it("opens the document again when the host was started again, and sends what waits under its new id", async () => {
     const { sync, sent, answers, tick, refused, reloads, reopened } = harness();
     sync.push(change(0, 1));
     tick();

@@ -2,7 +2,7 @@
  * Keeps the workbench's copy of the open document equal to ours. Edits wait a moment and go over as one patch, one at a
  * time; the answer brings the problems. A refused patch means that the document was changed elsewhere: it is fetched
  * again, because the host is the authority. A lost connection keeps the edits and tries again; a host that does not know
- * the document any more, because it was started again, opens it anew.
+ * the document any more, because it was started again, opens it again.
  */
 import type { Applied } from "../ipc/bindings/Applied";
 import type { ApplyPatch } from "../ipc/bindings/ApplyPatch";
@@ -70,7 +70,7 @@ export class Sync {
     this.openAgain(graphId, rev, savedRev);
   }
 
-  /** The same document under a new id; what waits is to be pushed anew. */
+  /** The same document under a new id; what waits is to be pushed again. */
   openAgain(graphId: string | null, rev: number, savedRev: number): void {
     this.#cancelTimer?.();
     this.#cancelTimer = null;

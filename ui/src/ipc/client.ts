@@ -80,7 +80,7 @@ interface Listener {
 
 let prepare: (() => Promise<void>) | null = null;
 
-/** What is to be done when the host is back, before the listeners are told that events were lost. */
+/** What is to be done when the host is back, before the listeners learn that events were lost. */
 export function beforeRecovery(work: () => Promise<void>): () => void {
   prepare = work;
   return () => {

@@ -1,4 +1,4 @@
-/** Long work that the workbench tells the progress of: begun with a name of ours, followed, and stopped by that name. */
+/** Long work whose progress the workbench reports: begun with a name of ours, followed, and stopped by that name. */
 import { create } from "zustand";
 import { rpc, subscribe } from "../ipc/client";
 

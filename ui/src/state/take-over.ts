@@ -1,4 +1,4 @@
-/** Threads that another program runs: whatever changes one goes through `takingOver`, whoever shows the dialog answers. */
+/** Threads that another program runs: whatever changes one goes through `takingOver`, the dialog that is shown answers. */
 import { create } from "zustand";
 import { RpcProblem } from "../ipc/client";
 
@@ -18,7 +18,7 @@ export function decideTakeOver(taken: boolean): void {
 }
 
 function ask(busy: RpcProblem): Promise<boolean> {
-  // Whoever asked before is answered: only one dialog is open.
+  // An earlier question is answered: only one dialog is open.
   useTakeOverAsked.getState().decide?.(false);
   return new Promise((decide) => useTakeOverAsked.setState({ busy, decide }));
 }

@@ -1,4 +1,4 @@
-/** Asking a person what a graph may touch: whatever runs nodes goes through `trusted`, whoever shows the dialog answers. */
+/** Asking a person what a graph may touch: whatever runs nodes goes through `trusted`, the dialog that is shown answers. */
 import { create } from "zustand";
 import type { TrustNeeded } from "../ipc/bindings/TrustNeeded";
 import { RpcProblem } from "../ipc/client";
@@ -23,7 +23,7 @@ export function decideTrust(allowed: boolean): void {
 }
 
 function ask(needed: TrustNeeded): Promise<boolean> {
-  // Whoever asked before is answered: only one dialog is open.
+  // An earlier question is answered: only one dialog is open.
   useTrustAsked.getState().decide?.(false);
   return new Promise((decide) => useTrustAsked.setState({ needed, decide }));
 }

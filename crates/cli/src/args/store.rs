@@ -77,7 +77,7 @@ pub(crate) enum StoreAction {
     Delete(RemoveArgs),
     /// Remove items whose time is over; they are not seen any more, but take space.
     Sweep(SweepArgs),
-    /// Make the vectors anew that items are found by, after another model was chosen for them.
+    /// Make the vectors again that items are found by, after another model was chosen for them.
     Embed(EmbedArgs),
 }
 
@@ -119,13 +119,13 @@ pub(crate) struct NamespacesArgs {
     /// Only those that end with this one
     #[arg(long, value_name = "NAMESPACE")]
     pub(crate) suffix: Option<Namespace>,
-    /// Only the first so many labels of each
+    /// Only this many labels of each, from the first
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<NonZeroUsize>,
-    /// At most so many
+    /// At most this many
     #[arg(long, value_name = "N", default_value = "1000")]
     pub(crate) limit: NonZeroUsize,
-    /// Pass over so many
+    /// Skip this many
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) offset: usize,
     #[command(flatten)]
@@ -151,10 +151,10 @@ pub(crate) struct SearchArgs {
     /// What values must hold: an object of fields, each a value or {"$eq" | "$ne" | "$gt" | "$gte" | "$lt" | "$lte": …}
     #[arg(long, value_name = "JSON", value_parser = json)]
     pub(crate) filter: Option<Value>,
-    /// At most so many
+    /// At most this many
     #[arg(long, value_name = "N", default_value = "20")]
     pub(crate) limit: NonZeroUsize,
-    /// Pass over so many
+    /// Skip this many
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) offset: usize,
     #[command(flatten)]

@@ -93,7 +93,7 @@ pub(crate) struct ListArgs {
     /// Only threads whose newest checkpoint has these metadata entries: a JSON object
     #[arg(long, value_name = "JSON", value_parser = json)]
     pub(crate) filter: Option<Value>,
-    /// At most so many, the newest first
+    /// At most this many, the newest first
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<NonZeroUsize>,
     /// Go on after this thread of the list: the next page
@@ -140,7 +140,7 @@ pub(crate) struct WaitingArgs {
     /// Only questions of this thread
     #[arg(long, value_name = "THREAD")]
     pub(crate) thread: Option<String>,
-    /// Questions of at most so many checkpoints
+    /// Questions of at most this many checkpoints
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<NonZeroUsize>,
     /// Go on after this checkpoint of this thread: the next page
@@ -298,7 +298,7 @@ pub(crate) struct PruneArgs {
         value_name = "THREAD"
     )]
     pub(crate) threads: Vec<String>,
-    /// Every thread that has not changed for so many days
+    /// Every thread that has not changed for this many days
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) idle: Option<u32>,
     /// What a run wrote, by its `run_id` in the metadata of checkpoints
@@ -337,7 +337,7 @@ pub(crate) struct UsageArgs {
     /// Show what each checkpoint of the thread added
     #[arg(long, requires = "thread")]
     pub(crate) growth: bool,
-    /// At most so many rows: the largest, or with --growth the newest
+    /// At most this many rows: the largest, or with --growth the newest
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
     #[command(flatten)]

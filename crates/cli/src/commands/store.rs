@@ -76,7 +76,7 @@ async fn embed(store: &Store) -> Result<(), Fault> {
     let outcome = progress.follow(store.memory.reembed(&progress), &watch).await;
     stop.abort();
     match outcome {
-        Ok(done) => out::note(&format!("Embedded {} anew.", out::count(done, "item"))),
+        Ok(done) => out::note(&format!("Embedded {} again.", out::count(done, "item"))),
         Err(StoreError::Storage(StorageError::Stopped)) => {
             let done = last.into_inner().unwrap_or_else(PoisonError::into_inner).1;
             out::note(&format!(

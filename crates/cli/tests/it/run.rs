@@ -486,7 +486,7 @@ fn documents_of_every_form_are_searched_and_models_replayed() {
     assert_eq!(state.json()["found"][0]["title"], "Locks", "{}", state.err);
 }
 
-/// Whoever answered on a thread answers its next turn too, from the place that is gone on from.
+/// Anyone who answered on a thread answers its next turn too, from the place that is gone on from.
 #[test]
 fn a_thread_keeps_who_answers_for_its_models() {
     let user = User::new();

@@ -106,12 +106,12 @@ fn items_are_embedded_anew_when_vectors_are_made_in_another_way() {
     assert_eq!(json_of(&nothing.out), json!([]));
     assert!(nothing.err.contains("superstep store embed"), "{}", nothing.err);
     let done = user.expect(0, &["store", "embed"]);
-    assert!(done.err.contains("Embedded 2 items anew"), "{}", done.err);
+    assert!(done.err.contains("Embedded 2 items again"), "{}", done.err);
     let found = search();
     assert_eq!(json_of(&found.out)[0]["key"], "one");
     assert!(!found.err.contains("store embed"), "{}", found.err);
     let again = user.expect(0, &["store", "embed"]);
-    assert!(again.err.contains("Embedded 0 items anew"), "{}", again.err);
+    assert!(again.err.contains("Embedded 0 items again"), "{}", again.err);
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl Document {
     }
 }
 
-/// After so many unknown names nobody reads proposals any more, and a large broken file must not take minutes.
+/// Unknown names after which nobody reads proposals any more, and a large broken file must not take minutes.
 const MAX_SUGGESTIONS: usize = 200;
 
 /// What a node's record may say.

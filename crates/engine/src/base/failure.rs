@@ -14,7 +14,7 @@ pub struct Failure {
     pub class: Name,
     /// What happened, where, and what to do.
     pub message: String,
-    /// How long to wait before another attempt makes sense, when whoever refused the last one said so.
+    /// How long to wait before another attempt makes sense, when the one who refused the last one said so.
     pub retry_after: Option<Duration>,
     /// The HTTP status, when a server's answer is the failure.
     pub status: Option<u16>,

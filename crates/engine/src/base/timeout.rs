@@ -107,7 +107,7 @@ impl Timeout {
         work: impl Future<Output = T>,
     ) -> Result<T, Failure> {
         let start = Instant::now();
-        // Whatever the attempt left running must not be heard of any more, also when the attempt itself is dropped.
+        // Whatever the attempt left running must not be received any more, also when the attempt itself is dropped.
         let mut ends = CloseOnDrop { pulse, armed: true };
         let run = async {
             match self.run {

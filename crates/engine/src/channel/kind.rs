@@ -233,7 +233,7 @@ impl Kind {
         }
     }
 
-    /// Joins the writes of any number of steps, oldest first, as they were stored. The last overwrite begins anew.
+    /// Joins the writes of any number of steps, oldest first, as they were stored. The last overwrite starts over.
     pub(crate) fn replay(&self, value: &mut Option<Value>, writes: &[&Value]) -> Result<(), String> {
         let Kind::Delta(spec) = self else {
             for write in writes {

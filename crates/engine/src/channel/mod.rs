@@ -33,7 +33,7 @@ pub enum Managed {
 }
 
 impl Managed {
-    /// The value in a step with so many steps left.
+    /// The value in a step, given how many steps are left.
     pub(crate) fn value(self, remaining: i64) -> Value {
         match self {
             Managed::RemainingSteps => remaining.into(),
@@ -74,7 +74,7 @@ impl ChannelSpec {
     pub fn last_value() -> Self {
         Self::of(Kind::Last)
     }
-    /// Keeps the last value, which has to read as a `T`: who writes another is refused and told why.
+    /// Keeps the last value, which has to read as a `T`: another is refused with the reason.
     pub fn last_value_of<T: DeserializeOwned + 'static>() -> Self {
         let is_value = std::any::TypeId::of::<T>() == std::any::TypeId::of::<Value>();
         match is_value {
@@ -123,7 +123,7 @@ impl ChannelSpec {
     pub fn untracked(guard: bool) -> Self {
         Self::of(Kind::Untracked { guard })
     }
-    /// A reducer whose value is stored only with every so many updates and rebuilt from the stored writes in
+    /// A reducer whose value is stored only once in a number of updates and rebuilt from the stored writes in
     /// between. It begins as an empty list; give another default for an object. Worth it for values that grow large
     /// where a backend stores whole values.
     pub fn delta(reducer: impl Into<DeltaReducer>, snapshot_frequency: u32) -> Self {
@@ -143,7 +143,7 @@ impl ChannelSpec {
         self.default = Some(value);
         self
     }
-    /// Every update of the key is held against `check` before it is merged, whoever makes it: a node, the input, a
+    /// Every update of the key is held against `check` before it is merged, no matter who makes it: a node, the input, a
     /// command, an edit. An error, which says what was expected and what was found, fails the writer; nothing is
     /// written. An [overwrite](crate::overwrite) is held against it as well, without its wrapper.
     pub fn checked(mut self, check: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static) -> Self {

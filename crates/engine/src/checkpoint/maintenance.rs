@@ -43,7 +43,7 @@ pub enum Keep {
     Latest,
     /// The newest checkpoint of each branch: everything that no other checkpoint continues.
     Branches,
-    /// So many of the newest checkpoints of each namespace.
+    /// This many of the newest checkpoints of each namespace.
     Newest(usize),
     /// Nothing.
     Nothing,

@@ -50,7 +50,7 @@ struct Asking {
 }
 
 impl Asking {
-    /// So many tasks of a checkpoint ask now.
+    /// How many tasks of a checkpoint ask now.
     fn note(&mut self, thread: &ThreadId, id: &CheckpointId, tasks: u32) {
         let place = (id.clone(), thread.clone());
         let before = match tasks {
@@ -110,7 +110,7 @@ impl Space {
 #[derive(Clone, Debug)]
 struct Stored {
     checkpoint: Checkpoint,
-    /// In the order in which they were first heard of.
+    /// In the order in which they came first.
     tasks: SmallVec<[TaskRows; 1]>,
     /// Where each task is in the list, when there are more than a look can take in.
     places: Option<Box<Places>>,
@@ -120,7 +120,7 @@ struct Stored {
 
 type Places = HashMap<TaskId, usize, foldhash::fast::RandomState>;
 
-/// So many tasks are found sooner by looking at each than by hashing.
+/// Up to this number tasks are found sooner by looking at each than by hashing.
 const FEW: usize = 8;
 
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! How far a long work is, and how to stop it: between whoever waits for a backend and the backend, which may do the
+//! How far a long work is, and how to stop it: between the caller that waits for a backend and the backend, which may do the
 //! work on another thread.
 
 use std::future::Future;
@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::checkpoint::types::StorageError;
 
-/// Told how much is done, of how much; an answer of `false` stops the work.
+/// Called with how much is done, of how much; an answer of `false` stops the work.
 pub type Watch<'a> = &'a (dyn Fn(u64, u64) -> bool + Sync);
 
 /// How far a long work is. All clones are one; who asked for the work keeps one, who does it has another.
@@ -52,8 +52,8 @@ impl Progress {
         Ok(())
     }
 
-    /// Waits for the work that has this progress, and meanwhile tells `watch` how far it is. Several steps that come
-    /// together are told as one.
+    /// Waits for the work that has this progress, and meanwhile reports to `watch` how far it is. Several steps that come
+    /// together are reported as one.
     pub async fn follow<T>(&self, work: impl Future<Output = T>, watch: Watch<'_>) -> T {
         let mut reported = self.reported.subscribe();
         let mut work = pin!(work);

@@ -93,7 +93,7 @@ pub struct ThreadQuery {
     pub idle_since: Option<String>,
     /// Only threads after this place in the list.
     pub after: Option<ThreadPlace>,
-    /// At most so many; `Some(0)` gives none.
+    /// At most this many; `Some(0)` gives none.
     pub limit: Option<usize>,
 }
 

@@ -339,7 +339,7 @@ pub struct ListQuery {
     pub before: Option<CheckpointId>,
     /// Every given metadata entry must be equal; `source` and `step` count as entries.
     pub filter: Object,
-    /// At most so many; `Some(0)` gives none.
+    /// At most this many; `Some(0)` gives none.
     pub limit: Option<usize>,
 }
 
@@ -398,7 +398,7 @@ pub enum StorageError {
         /// Who claimed the thread since; nothing when its claim ended or the thread was deleted.
         by: Option<Box<Holder>>,
     },
-    /// Whoever asked for it wanted it to stop.
+    /// The caller wanted it to stop.
     #[error("it was stopped; what was not done yet is as it was")]
     Stopped,
     /// The backend does not offer this operation.

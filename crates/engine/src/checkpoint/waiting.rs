@@ -29,7 +29,7 @@ pub struct WaitingQuery {
     pub thread: Option<ThreadId>,
     /// Only what follows this place in the list.
     pub after: Option<(CheckpointId, ThreadId)>,
-    /// At most so many; `Some(0)` gives none.
+    /// At most this many; `Some(0)` gives none.
     pub limit: Option<usize>,
 }
 

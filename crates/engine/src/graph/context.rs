@@ -105,7 +105,7 @@ pub(crate) fn interrupt_id(task_ns: &str, index: usize) -> InterruptId {
 }
 
 impl TaskHeader {
-    /// What the task tells about itself; the attempt is the first.
+    /// Facts about the task; the attempt is the first.
     pub(crate) fn info(&self, shared: &Shared, began_ms: u64) -> TaskInfo {
         TaskInfo {
             thread: shared.config.thread.clone(),
@@ -227,7 +227,7 @@ impl NodeContext {
         self.0.recorder.as_deref()
     }
 
-    /// The context of another attempt at the same task: its questions are counted anew, answers are kept.
+    /// The context of another attempt at the same task: its questions are counted again, answers are kept.
     pub(crate) fn for_attempt(&self, number: u32, pulse: Option<Arc<Pulse>>) -> Self {
         Self(Arc::new(Inner {
             head: self.0.head.clone(),
@@ -240,7 +240,7 @@ impl NodeContext {
             given: Mutex::new(self.0.given.lock().clone()),
             used: Mutex::new(self.0.used.lock().clone()),
             questions: AtomicUsize::new(self.0.before),
-            // Graphs of the failed attempt keep their places: this one begins anew, beside them.
+            // Graphs of the failed attempt keep their places: this one starts over, beside them.
             graphs: AtomicUsize::new(self.0.graphs.load(Ordering::SeqCst)),
             calls: AtomicUsize::new(0),
             pulse: pulse.or_else(|| self.0.shared.pulse.clone()),
@@ -255,7 +255,7 @@ impl NodeContext {
         }))
     }
 
-    /// The context of what does the work after the last attempt: it begins anew, also in graphs that it runs.
+    /// The context of what does the work after the last attempt: it starts over, also in graphs that it runs.
     pub(crate) fn for_fallback(&self, number: u32, failed: NodeFailed) -> Self {
         let mut context = self.for_attempt(number, None);
         if let Some(inner) = Arc::get_mut(&mut context.0) {
@@ -278,7 +278,7 @@ impl NodeContext {
         self.0.failed.as_ref()
     }
 
-    /// The node is alive although nothing can be seen of it: its idle timeout starts anew.
+    /// The node is alive although nothing can be seen of it: its idle timeout starts again.
     pub fn heartbeat(&self) {
         if let Some(pulse) = &self.0.pulse {
             pulse.beat();
@@ -334,7 +334,7 @@ impl NodeContext {
         }
         if self.wants(StreamMode::Custom) {
             if self.0.calls.load(Ordering::Relaxed) > 0 {
-                // What was called before is told before.
+                // What was called before is emitted before.
                 tokio::task::yield_now().await;
             }
             let (emitter, payload) = (&self.0.shared.emitter, Payload::Custom(value));
@@ -350,7 +350,7 @@ impl NodeContext {
     pub async fn message(&self, message: impl Into<Value>) {
         if self.note_activity() && self.wants(StreamMode::Messages) {
             let (message, emitter) = (message.into(), &self.0.shared.emitter);
-            // What was told, whole or in chunks, is not told again when the node returns it.
+            // What was emitted, whole or in chunks, is not emitted again when the node returns it.
             if let Some(id) = message.get("id").and_then(Value::as_str) {
                 emitter.first_time(id.to_owned());
             }

@@ -138,7 +138,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for NodeError {
         }
         let class = match any.downcast_ref::<StoreError>() {
             Some(error) => Some(error.class()),
-            // What does not read as a type is a wrong value, whoever wrote it.
+            // What does not read as a type is a wrong value, no matter who wrote it.
             None => any.is::<DecodeError>().then_some("ValueError"),
         };
         let failure = Failure::of(error);

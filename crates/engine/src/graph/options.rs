@@ -147,9 +147,9 @@ impl NodeOptions {
         self.metadata = metadata;
         self
     }
-    /// A run may come to the node in at most so many super-steps: a bound for the loops that it is part of, beside the
+    /// A run may come to the node in at most this many super-steps: a bound for the loops that it is part of, beside the
     /// recursion limit of the whole run. The step after them is not begun and the run fails with
-    /// [`RunError::LoopLimit`](crate::RunError::LoopLimit); the thread can go on from there, and a new run counts anew.
+    /// [`RunError::LoopLimit`](crate::RunError::LoopLimit); the thread can go on from there, and a new run counts from zero.
     pub fn max_visits(mut self, limit: u32) -> Self {
         self.max_visits = Some(limit);
         self

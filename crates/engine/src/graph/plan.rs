@@ -88,7 +88,7 @@ pub(crate) struct More {
     pub(crate) graphs: Vec<Graph>,
     pub(crate) rules: Rules,
     pub(crate) kind: Option<Name>,
-    /// The node's own places, when there are only so many.
+    /// The node's own places, when their number is limited.
     pub(crate) places: Option<Arc<Permits>>,
     /// Nodes and END that its commands may lead to, as declared.
     pub(crate) destinations: Vec<Name>,
@@ -97,7 +97,7 @@ pub(crate) struct More {
     pub(crate) cache: Option<CachePolicy>,
     /// Accompanies what its tasks tell.
     pub(crate) metadata: Object,
-    /// So many super-steps of a run may have it.
+    /// The super-steps of a run that may have it.
     pub(crate) max_visits: Option<u32>,
     /// What it does to the world outside, as declared.
     pub(crate) effect: Option<Effect>,
@@ -169,7 +169,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Room for so many nodes, each with a trigger channel.
+    /// Room for a number of nodes, each with a trigger channel.
     pub(crate) fn reserve(&mut self, nodes: usize) {
         self.channels.reserve(nodes + 2);
         self.nodes.reserve(nodes + 1);

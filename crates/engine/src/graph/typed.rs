@@ -47,7 +47,7 @@ pub trait State {
 
 /// Declares a struct whose fields are the keys of a state.
 ///
-/// A field takes the last value that was written to it, and what does not read as its type is refused, whoever writes it: a
+/// A field takes the last value that was written to it, and what does not read as its type is refused, no matter who writes it: a
 /// node, an input or an edit. `= spec` gives it another [`ChannelSpec`], which checks nothing by itself.
 ///
 /// A struct without attributes derives `Clone`, `Debug`, `Default`, `Serialize` and `Deserialize`, and a key that nobody has

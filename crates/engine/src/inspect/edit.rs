@@ -303,7 +303,7 @@ impl<'a> Edit<'a> {
             return Err(RunError::invalid_update("Received no input writes for __start__"));
         }
         if self.graph.plan.is_root || update.values.as_object().is_some() {
-            // START would refuse it, but only when the thread goes on; whoever edits it learns it now.
+            // START would refuse it, but only when the thread goes on; anyone who edits it learns it now.
             let mut writes = Writes::new();
             add_writes(&self.graph.plan, Writer::Input, &update.values, &mut writes)
                 .map_err(RunError::invalid_update)?;
@@ -354,7 +354,7 @@ impl<'a> Edit<'a> {
             metadata,
             ..from
         };
-        // The parent is not at hand, and it is enough to say that anything may differ from it.
+        // The parent is not loaded here, and it is enough to say that anything may differ from it.
         let replaced = |channel: &Name| Change {
             channel: channel.clone(),
             appended_from: None,

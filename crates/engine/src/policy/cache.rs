@@ -169,7 +169,7 @@ impl fmt::Debug for MemoryCache {
 }
 
 impl MemoryCache {
-    /// At most so many results; at least one.
+    /// At most this many results; at least one.
     pub fn new(capacity: usize) -> Self {
         Self {
             capacity: capacity.max(1),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Work that takes less is done on the spot.
 const QUICK: Duration = Duration::from_micros(20);
 
-/// So many tasks of one node that nobody has seen work yet make it worthwhile to try one on the spot.
+/// Tasks of one node, none of them seen at work yet, that make it worthwhile to try one on the spot.
 pub(crate) const MANY: usize = 8;
 
 /// What is known of a node.

@@ -16,7 +16,7 @@ use crate::base::ids::Name;
 pub struct RetryPolicy {
     /// The wait after the first attempt.
     pub initial_interval: Duration,
-    /// Each wait is so many times as long as the one before.
+    /// How many times as long each wait is as the one before.
     pub backoff_factor: f64,
     /// No wait is longer, jitter aside. A failure that asks for a longer one is not tried again.
     pub max_interval: Duration,
@@ -100,7 +100,7 @@ impl RetryPolicy {
 
     /// The wait before the attempt that follows number `failed`; `None` when there is to be none.
     ///
-    /// Whoever refused the attempt may have said how long to wait. A shorter wait would be refused again, so that one
+    /// The one who refused the attempt may have said how long to wait. A shorter wait would be refused again, so that one
     /// is kept to; when it is longer than `max_interval` the failure stands.
     pub(crate) fn next_wait(&self, failed: u32, failure: &Failure) -> Option<Duration> {
         if failed >= self.max_attempts {

@@ -1,4 +1,4 @@
-//! A run in progress, as whoever started it holds it.
+//! A run in progress, as its caller holds it.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub struct Run<T = RunResult> {
 }
 
 impl<T: Send + 'static> Run<T> {
-    /// Starts `work`, which tells what happens to the emitter that it is given.
+    /// Starts `work`, which reports to the emitter that it is given.
     pub(crate) fn start<F>(
         modes: &[StreamMode],
         cancel: CancellationToken,

@@ -53,7 +53,7 @@ impl Graph {
         futures::future::join_all(runs).await
     }
 
-    /// Starts one node on a state, like [`run_node`](Self::run_node), and streams what it tells: messages, events of
+    /// Starts one node on a state, like [`run_node`](Self::run_node), and streams what it emits: messages, events of
     /// its own, and its update. Needs a tokio runtime. Dropping the `Run` stops it.
     pub fn stream_node(
         &self,

@@ -2,7 +2,7 @@
 //!
 //! A checkpoint of a graph with such keys counts, for each of them, the updates and super-steps since its value was
 //! stored last. When the count reaches the key's frequency, the checkpoint holds the value as a snapshot,
-//! `{"__snapshot__": value}`, and counting begins again. Whoever loads a checkpoint without a snapshot walks up its
+//! `{"__snapshot__": value}`, and counting begins again. Anyone who loads a checkpoint without a snapshot walks up its
 //! parents to the nearest one and joins the writes stored on the way.
 //!
 //! This is right as long as the writes stored on a parent are exactly those that its child applied. Where that is not
@@ -27,7 +27,7 @@ use crate::value::{List, Object, Value};
 
 /// Where metadata keeps the counts: `{key: [updates, super-steps]}`.
 const COUNTERS: &str = "counters_since_delta_snapshot";
-/// A key that is not written any more is stored after so many super-steps, so that no walk is longer.
+/// Super-steps after which a key that is not written any more is stored, so that no walk is longer.
 const MAX_STEPS: u64 = 5_000;
 
 /// The counts among the entries of a checkpoint's metadata.
@@ -166,7 +166,7 @@ pub(crate) async fn list(
     Ok(tuples)
 }
 
-/// Removes checkpoints, and keeps those that what stays is rebuilt from: what a host calls that has no graph at hand.
+/// Removes checkpoints, and keeps those that what stays is rebuilt from: what a host calls that has no graph.
 pub async fn prune(saver: &dyn Checkpointer, pruning: &Pruning) -> Result<Removal, StorageError> {
     prune_watched(saver, pruning, &Progress::default()).await
 }

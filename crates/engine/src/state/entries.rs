@@ -1,4 +1,4 @@
-//! How an update becomes writes to state keys, whoever makes it: a node, the input, a command, an edit.
+//! How an update becomes writes to state keys, no matter who makes it: a node, the input, a command, an edit.
 
 use crate::channel::{DeltaReducer, Kind, shorten};
 use crate::graph::plan::{ChannelIx, Plan};

@@ -46,7 +46,7 @@ fn input_view_of<'a>(
 }
 
 /// The state before the step with this task's own writes applied: what its routers see. `below` is what the node
-/// returned; where the state has a key, the state's value is seen. Only what was written is made anew.
+/// returned; where the state has a key, the state's value is seen. Only what was written is rebuilt.
 pub(crate) fn router_view(
     plan: &Plan,
     state: &[Option<Value>],

@@ -56,7 +56,7 @@ pub trait Store: Debug + Send + Sync {
     /// Removes what has expired and says how many items that were.
     async fn sweep(&self) -> Result<u64, StoreError>;
 
-    /// What it was opened with, for a backend whose items can be embedded anew.
+    /// What it was opened with, for a backend whose items can be embedded again.
     fn config(&self) -> Option<&StoreConfig> {
         None
     }
@@ -74,7 +74,7 @@ pub trait Store: Debug + Send + Sync {
         Ok(0)
     }
 
-    /// Embeds anew what another embedding made vectors of, and what was put without one; says how many items that were.
+    /// Embeds again what another embedding made vectors of, and what was put without one; says how many items that were.
     /// What a put excluded stays so. It may be stopped, and goes on when it is called again; `progress` counts items, and
     /// knows no total.
     async fn reembed(&self, progress: &Progress) -> Result<u64, StoreError> {

@@ -97,9 +97,9 @@ pub struct StoreQuery {
     pub ranking: Ranking,
     /// What the values must hold, see [`Filter`](super::Filter): an object, or null for nothing.
     pub filter: Value,
-    /// At most so many.
+    /// At most this many.
     pub limit: usize,
-    /// Passes over so many.
+    /// Skips this many.
     pub offset: usize,
     /// Gives found items their full time again; the store's configuration decides when absent.
     pub refresh_ttl: Option<bool>,
@@ -142,12 +142,12 @@ impl StoreQuery {
         self.filter = filter;
         self
     }
-    /// At most so many.
+    /// At most this many.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
-    /// Passes over so many.
+    /// Skips this many.
     pub fn offset(mut self, offset: usize) -> Self {
         self.offset = offset;
         self
@@ -161,11 +161,11 @@ pub struct NamespaceQuery {
     pub prefix: Vec<String>,
     /// They end with these labels; `*` stands for any one label.
     pub suffix: Vec<String>,
-    /// Cut to so many labels; what is the same then is listed once.
+    /// Cut to this many labels; what is the same then is listed once.
     pub max_depth: Option<usize>,
-    /// At most so many.
+    /// At most this many.
     pub limit: usize,
-    /// Passes over so many.
+    /// Skips this many.
     pub offset: usize,
 }
 

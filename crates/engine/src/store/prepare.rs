@@ -60,9 +60,9 @@ pub struct Search {
     /// What is found, and what comes first. Where it leaves a tie, the newest update comes first, then namespace and
     /// key in their order.
     pub order: Order,
-    /// At most so many.
+    /// At most this many.
     pub limit: usize,
-    /// Passes over so many.
+    /// Skips this many.
     pub offset: usize,
     /// Found items get their full time again.
     pub refresh: bool,
@@ -92,7 +92,7 @@ pub struct Written {
     pub words: Vec<String>,
     /// The vectors that it is found by; their length is that of the index.
     pub vectors: Vec<Vec<f32>>,
-    /// The paths that the put named, for whoever embeds it anew; empty when nothing is to find it, none when the store's
+    /// The paths that the put named, for anyone who embeds it again; empty when nothing is to find it, none when the store's
     /// own count.
     pub said: Option<Vec<String>>,
     /// How long it lives, in milliseconds; forever when none.
@@ -121,107 +121,20 @@ impl StoreConfig {
     /// Checks a batch, keeps the last put of each key, reads filters and paths, and asks for embeddings.
     pub async fn prepare(&self, ops: Vec<StoreOp>) -> Result<Prepared, StoreError> {
         let mut texts = Texts::default();
+        let mut puts = Puts::default();
         let mut reads = Vec::new();
-        let mut writes: Vec<Unembedded> = Vec::new();
-        let mut places: HashMap<(Vec<String>, String), usize> = HashMap::new();
         let mut answers = Vec::with_capacity(ops.len());
         for (place, op) in ops.into_iter().enumerate() {
             answers.push(StoreAnswer::Done);
-            let read = match op {
-                StoreOp::Put {
-                    namespace,
-                    key,
-                    value,
-                    index,
-                    ttl,
-                } => {
-                    check(&namespace, &key)?;
-                    if value
-                        .iter()
-                        .any(|value| value.iter().any(|(_, member)| deeper(member, DEEPEST - 1)))
-                    {
-                        return Err(StoreError::Nested { key, limit: DEEPEST });
-                    }
-                    // Read also where a later put of the key wins, so that it is refused whatever follows.
-                    let sources = self.sources(&index)?;
-                    let write = Unembedded {
-                        value,
-                        sources,
-                        said: match index {
-                            Index::Default => None,
-                            Index::Off => Some(Vec::new()),
-                            Index::Paths(paths) => Some(paths),
-                        },
-                        ttl: self.time(ttl),
-                    };
-                    let id = (namespace, key);
-                    match places.get(&id) {
-                        Some(place) => writes[*place] = write,
-                        None => {
-                            places.insert(id, writes.len());
-                            writes.push(write);
-                        }
-                    }
-                    continue;
-                }
-                StoreOp::Get {
-                    namespace,
-                    key,
-                    refresh_ttl,
-                } => {
-                    check(&namespace, &key)?;
-                    Read::Get {
-                        namespace,
-                        key,
-                        refresh: self.refreshes(refresh_ttl),
-                    }
-                }
-                StoreOp::Search(query) => Read::Search(self.search(query, &mut texts)?),
-                StoreOp::ListNamespaces(query) => {
-                    check_labels(&query.prefix)?;
-                    check_labels(&query.suffix)?;
-                    Read::Namespaces(query)
-                }
-            };
-            reads.push((place, read));
-        }
-        let mut written: Vec<Option<Written>> = writes.iter().map(|_| None).collect();
-        let mut wanted: Vec<Vec<usize>> = vec![Vec::new(); writes.len()];
-        for ((namespace, key), place) in places {
-            let Unembedded {
-                value,
-                sources,
-                said,
-                ttl,
-            } = &mut writes[place];
-            let value = value.take();
-            let whole = value.clone().map(Value::Object);
-            let parts = whole
-                .as_ref()
-                .map(|whole| sources.read(whole))
-                .unwrap_or_default();
-            if self.index.is_some() {
-                wanted[place] = parts.texts.into_iter().map(|text| texts.place(text)).collect();
+            if let Some(read) = self.sorted(op, &mut puts, &mut texts)? {
+                reads.push((place, read));
             }
-            written[place] = Some(Written {
-                namespace,
-                key,
-                value,
-                words: parts.words,
-                vectors: Vec::new(),
-                said: said.take(),
-                ttl: *ttl,
-            });
         }
+        let (mut writes, wanted) = self.written(puts, &mut texts);
         let vectors = self.embed(texts.all).await?;
-        let writes = written
-            .into_iter()
-            .zip(wanted)
-            .filter_map(|(write, wanted)| {
-                let vectors = wanted.into_iter().map(|text| vectors[text].clone()).collect();
-                write.map(|write| Written { vectors, ..write })
-            })
-            .collect();
+        for (write, wanted) in writes.iter_mut().zip(wanted) {
+            write.vectors = wanted.into_iter().map(|text| vectors[text].clone()).collect();
+        }
         for (_, read) in &mut reads {
             if let Read::Search(search) = read
                 && let Order::Vector(vector) = &mut search.order
@@ -238,6 +151,80 @@ impl StoreConfig {
             embedding: self.index.as_ref().map(|index| index.embedding().to_owned()),
             omit_expired: self.ttl.omit_expired,
         })
+    }
+
+    /// Checks an operation: a put joins the others, and a read is given back.
+    fn sorted(&self, op: StoreOp, puts: &mut Puts, texts: &mut Texts) -> Result<Option<Read>, StoreError> {
+        Ok(Some(match op {
+            StoreOp::Put {
+                namespace,
+                key,
+                value,
+                index,
+                ttl,
+            } => {
+                check(&namespace, &key)?;
+                let deep = |value: &Object| value.iter().any(|(_, member)| deeper(member, DEEPEST - 1));
+                if value.as_ref().is_some_and(deep) {
+                    return Err(StoreError::Nested { key, limit: DEEPEST });
+                }
+                let put = Unembedded {
+                    value,
+                    // Read also where a later put of the key wins, so that it is refused whatever follows.
+                    sources: self.sources(&index)?,
+                    said: match index {
+                        Index::Default => None,
+                        Index::Off => Some(Vec::new()),
+                        Index::Paths(paths) => Some(paths),
+                    },
+                    ttl: self.time(ttl),
+                };
+                puts.add((namespace, key), put);
+                return Ok(None);
+            }
+            StoreOp::Get {
+                namespace,
+                key,
+                refresh_ttl,
+            } => {
+                check(&namespace, &key)?;
+                Read::Get {
+                    namespace,
+                    key,
+                    refresh: self.refreshes(refresh_ttl),
+                }
+            }
+            StoreOp::Search(query) => Read::Search(self.search(query, texts)?),
+            StoreOp::ListNamespaces(query) => {
+                check_labels(&query.prefix)?;
+                check_labels(&query.suffix)?;
+                Read::Namespaces(query)
+            }
+        }))
+    }
+
+    /// The writes, still without vectors, and for each the places of the texts that are to be embedded.
+    fn written(&self, puts: Puts, texts: &mut Texts) -> (Vec<Written>, Vec<Vec<usize>>) {
+        puts.in_order()
+            .map(|((namespace, key), put)| {
+                let whole = put.value.clone().map(Value::Object);
+                let parts = whole.map(|whole| put.sources.read(&whole)).unwrap_or_default();
+                let wanted = match self.index {
+                    Some(_) => parts.texts.into_iter().map(|text| texts.place(text)).collect(),
+                    None => Vec::new(),
+                };
+                let write = Written {
+                    namespace,
+                    key,
+                    value: put.value,
+                    words: parts.words,
+                    vectors: Vec::new(),
+                    said: put.said,
+                    ttl: put.ttl,
+                };
+                (write, wanted)
+            })
+            .unzip()
     }
 
     /// The words that a value is found by when its put does not say otherwise: for a backend whose index is made again.
@@ -342,7 +329,7 @@ fn check(namespace: &[String], key: &str) -> Result<(), StoreError> {
     check_namespace(namespace)
 }
 
-/// Is a value nested below more than so many levels?
+/// Is a value nested below more levels than this?
 fn deeper(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(items) => levels == 0 || items.iter().any(|item| deeper(item, levels - 1)),
@@ -357,6 +344,32 @@ struct Unembedded {
     sources: Sources,
     said: Option<Vec<String>>,
     ttl: Option<u64>,
+}
+
+/// The last put of each key of a batch.
+#[derive(Default)]
+struct Puts {
+    all: Vec<Unembedded>,
+    places: HashMap<(Vec<String>, String), usize>,
+}
+
+impl Puts {
+    fn add(&mut self, id: (Vec<String>, String), put: Unembedded) {
+        match self.places.get(&id) {
+            Some(place) => self.all[*place] = put,
+            None => {
+                self.places.insert(id, self.all.len());
+                self.all.push(put);
+            }
+        }
+    }
+
+    /// Each with its namespace and key, in the order in which the keys came first.
+    fn in_order(self) -> impl Iterator<Item = ((Vec<String>, String), Unembedded)> {
+        let mut ids: Vec<_> = self.places.into_iter().collect();
+        ids.sort_unstable_by_key(|(_, place)| *place);
+        ids.into_iter().map(|(id, _)| id).zip(self.all)
+    }
 }
 
 /// What an item is found by.

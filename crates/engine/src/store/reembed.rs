@@ -1,4 +1,4 @@
-//! Embedding anew what another embedding made vectors of: without it, who changes the model finds nothing by meaning
+//! Embedding again what another embedding made vectors of: without it, who changes the model finds nothing by meaning
 //! that was put before.
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::value::{Object, Value};
 
 /// Items that are asked for together.
 const PAGE: usize = 512;
-/// Items that are embedded together: so many texts, or a few more, are one request to a model.
+/// Items that are embedded together: this many texts, or a few more, are one request to a model.
 const GROUP: usize = 64;
 
 /// An item that a search by meaning passes over: its vectors are of another embedding, or it has none.
@@ -46,14 +46,13 @@ impl VectorIndex {
     }
 }
 
-/// Embeds everything anew that another embedding made vectors of, and what was put while the store had no index; says how
+/// Embeds everything again that another embedding made vectors of, and what was put while the store had no index; says how
 /// many items that were. What a put excluded stays excluded, and no item is taken for changed. It may be stopped at any
 /// time, and goes on where it ended when it is called again.
 pub(super) async fn reembed<S: Store + ?Sized>(store: &S, progress: &Progress) -> Result<u64, StoreError> {
     let Some(config) = store.config().filter(|config| config.index.is_some()) else {
         return Err(StoreError::Query(
-            "the store has no vector index. Open it with one; a search by words needs nothing anew."
-                .to_owned(),
+            "the store has no vector index. Open it with one; a search by words needs none.".to_owned(),
         ));
     };
     let (mut after, mut done) = (None, 0);

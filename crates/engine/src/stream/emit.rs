@@ -19,7 +19,7 @@ pub(crate) struct Emitter {
     ns: Arc<[String]>,
     shared: Arc<SharedByEmitters>,
     meter: Option<Meter>,
-    /// Messages with which tools answer are told when a node returns them.
+    /// Messages with which tools answer are emitted when a node returns them.
     tools: bool,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Emitter {
 #[derive(Default)]
 struct SharedByEmitters {
     messages: Mutex<KnownMessages>,
-    /// The run has failed: what its other tasks still do is not told.
+    /// The run has failed: what its other tasks still do is not emitted.
     over: AtomicBool,
 }
 
@@ -41,7 +41,7 @@ struct KnownMessages {
     inputs: Vec<Value>,
 }
 
-/// So many inputs wait to be looked through.
+/// The inputs that wait to be looked through.
 const MAX_INPUTS: usize = 64;
 
 impl KnownMessages {
@@ -129,7 +129,7 @@ impl Emitter {
         self.shared.over.store(true, Ordering::Relaxed);
     }
 
-    /// Notes what a task was given: the messages in it are no news to whoever reads what later steps return.
+    /// Notes what a task was given: the messages in it are no news to anyone who reads what later steps return.
     pub(crate) fn given(&self, input: &Value) {
         if self.wants(StreamMode::Messages) {
             let mut known = self.known();

@@ -64,7 +64,7 @@ pub enum RunError {
     /// A run came to a node in more super-steps than the node allows. The thread can go on from there.
     #[error(
         "A run may come to node `{node}` in at most {limit} super-steps, and this one was to come once more. Nothing of \
-         that step was begun: go on with the thread, which counts anew, raise the node's `max_visits`, or let a \
+         that step was begun: go on with the thread, which counts from zero, raise the node's `max_visits`, or let a \
          condition end the loop."
     )]
     LoopLimit {

@@ -1,4 +1,4 @@
-//! What a run tells its readers while it works: typed events, and their LangGraph-shaped JSON.
+//! Events of a run while it works: their types, and their LangGraph-shaped JSON.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Being told when runs stop to wait and when they go on.
+//! Callbacks for runs that stop to wait and that go on.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::base::ids::CheckpointId;
 use crate::stream::events::Interrupt;
 
-/// Told when a run stops to wait, and when one goes on. The run waits for these calls, so they should be short.
+/// Called when a run stops to wait, and when one goes on. The run waits for these calls, so they should be short.
 pub trait Lifecycle: Debug + Send + Sync {
     /// The outermost graph stopped: a question waits, or a breakpoint was reached.
     fn on_interrupt(&self, event: &LifecycleEvent) {

@@ -46,7 +46,7 @@ pub(crate) struct Ending {
     span: Span,
     outcome: &'static str,
     code: Option<&'static str>,
-    /// What a run cost is told with how it ended.
+    /// What a run cost is reported with how it ended.
     cost: Option<Meter>,
 }
 

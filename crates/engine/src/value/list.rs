@@ -113,7 +113,7 @@ impl List {
             false => None,
         }
     }
-    /// The same list, to be joined with more. Its ids are told if they are known.
+    /// The same list, to be joined with more. Its ids are given if they are known.
     pub(crate) fn joined(mut self, ids: Option<Ids>) -> Self {
         let items = Arc::make_mut(&mut self.0);
         items.joined = true;

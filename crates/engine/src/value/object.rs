@@ -23,10 +23,10 @@ struct Entries {
 /// Keys are names that a graph's author chose or text that a model wrote: a fast hash with a random seed serves both.
 type Places = HashMap<Arc<str>, usize, foldhash::fast::RandomState>;
 
-/// So many entries are held without memory of their own: most updates and many states are not larger.
+/// Entries that are held without memory of their own: most updates and many states are not larger.
 const SMALL: usize = 2;
 
-/// So many keys are found sooner by looking at each than by hashing. States rarely have more, and a message has nine.
+/// Up to this number keys are found sooner by looking at each than by hashing. States rarely have more, and a message has nine.
 const FEW: usize = 10;
 
 impl Entries {

@@ -498,7 +498,7 @@ async fn of_programs_that_send_at_once_exactly_one_runs() {
                 .iter()
                 .filter(|outcome| outcome.as_ref().is_err_and(refused))
                 .count();
-            // Whoever read the thread after the first run had ended may run it as well.
+            // A program that read the thread after the first run had ended may run it as well.
             assert!(ran >= 1 && ran + told == 4, "round {round}: {outcomes:?}");
             assert_eq!(forks(&saver).await, 0, "round {round}");
         }

@@ -126,7 +126,7 @@ async fn a_bounded_node_ends_its_loop_and_the_thread_goes_on() {
     let state = graph.get_state(&StateRef::live("t")).await.unwrap();
     assert_eq!(state.next, ["act".into()]);
     assert_eq!(log_of(&state.values), "think,act,think,act,think");
-    // Another run counts anew.
+    // Another run counts from zero.
     let error = graph
         .invoke(Input::Continue, RunConfig::on("t"))
         .await

@@ -432,7 +432,7 @@ async fn going_back_asks_again_in_a_graph_that_starts_over() {
     let asked = graph.invoke(Input::Continue, config).await.unwrap();
     assert_eq!(asked.status, RunStatus::Interrupted);
     let inside = history(&graph, &waiting_ns(&graph).await).await;
-    assert_eq!(inside.len(), 3, "the nested graph began anew");
+    assert_eq!(inside.len(), 3, "the nested graph started over");
     let done = graph
         .invoke(Input::answer("B"), RunConfig::on("t"))
         .await

@@ -7,8 +7,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::ops::Range;
-use std::sync::{LazyLock, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::LazyLock;
 
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use superstep::{
@@ -120,7 +121,7 @@ pub fn keep_memory_private() {
 }
 
 fn known() -> RwLockReadGuard<'static, Known> {
-    KNOWN.read().unwrap_or_else(PoisonError::into_inner)
+    KNOWN.read()
 }
 
 /// Notes a secret, also as it stands in JSON text and in addresses.
@@ -134,7 +135,7 @@ pub fn note(secret: &str) {
         json[1..json.len() - 1].to_owned()
     };
     let forms = std::iter::successors(Some(secret.to_owned()), |form| Some(in_json(form)));
-    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    let mut known = KNOWN.write();
     known.forms.extend(forms.take(1 + NESTED));
     known.forms.insert(crate::base::text::percent_encoded(secret));
     known.encoded.extend(in_base64(secret));
@@ -200,7 +201,7 @@ pub(crate) fn redact_name(name: &str) -> Cow<'_, str> {
 /// enough that somebody who reads them cannot try many guesses.
 fn digest(secret: &str) -> String {
     static MADE: LazyLock<Mutex<HashMap<String, String>>> = LazyLock::new(Mutex::default);
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut made = MADE.lock();
     let make = || {
         let mut hash = Sha256::digest(secret.as_bytes());
         for round in 0..ROUNDS {

@@ -110,7 +110,7 @@ impl Web {
         )))
     }
 
-    /// The client that may ask this server. It follows no redirects; whoever does, asks here for every hop.
+    /// The client that may ask this server. It follows no redirects; a caller that does asks here for every hop.
     pub(crate) fn client_for(&self, url: &Url) -> Result<&Client, WebError> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(WebError::Failed(format!(

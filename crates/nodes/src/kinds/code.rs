@@ -1,9 +1,10 @@
 //! `code`: a function of the state, in JavaScript in a sandbox or in the project's Python.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -103,11 +104,7 @@ const REMEMBERED: usize = 4096;
 
 impl Code {
     fn syntax(&self, source: &str) -> Result<(), CodeError> {
-        let lock = || {
-            self.checked
-                .lock()
-                .unwrap_or_else(|poisoned| poisoned.into_inner())
-        };
+        let lock = || self.checked.lock();
         if let Some(known) = lock().get(source) {
             return known.clone();
         }
@@ -189,7 +186,7 @@ fn guess(site: &mut Site<'_>, source: &str) {
 
 /// Notes where the node may go without an edge, and says when that is nowhere. `annotated` is a program that says so.
 fn leads_to(site: &mut Site<'_>, pointer: &str, to: &str, annotated: Option<&str>) {
-    site.usage.leads.insert(to.to_owned());
+    site.usage.dynamic_targets.insert(to.to_owned());
     if to != END && !site.nodes.contains_key(to) {
         let names = || site.nodes.keys().copied();
         let hint = suggest::did_you_mean(to, names());

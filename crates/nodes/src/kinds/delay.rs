@@ -2,7 +2,7 @@
 //! waits for what is left, and not at all when the time has come meanwhile.
 //!
 //! Nobody keeps a process for an hour to do nothing. A longer wait is put aside like a question with a deadline, which
-//! whoever keeps the thread continues when its time has come, also after it was closed and opened again; and anybody may
+//! the program that keeps the thread continues when its time has come, also after it was closed and opened again; and anybody may
 //! end the wait early by answering.
 
 use std::sync::Arc;

@@ -37,7 +37,7 @@ pub struct GraphConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Output", extend("x-editor" = "assignments"))]
     pub output: Option<Map<String, Json>>,
-    /// What the nested graph remembers: `run` begins anew each time, `thread` goes on where it ended the last time, `nothing` stores no checkpoints of it.
+    /// What the nested graph remembers: `run` starts over each time, `thread` goes on where it ended the last time, `nothing` stores no checkpoints of it.
     #[serde(default)]
     #[schemars(title = "Remembers")]
     pub remembers: Remembers,

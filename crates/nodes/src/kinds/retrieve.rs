@@ -227,14 +227,14 @@ struct RetrieveNode {
     root: Option<PathBuf>,
     place: String,
     grants: Grants,
-    /// Without its place and query, which each run finds anew.
+    /// Without its place and query, which each run finds again.
     search: Search,
     into: Arc<str>,
     text_into: Option<Arc<str>>,
     folders: Arc<Folders>,
 }
 
-/// Tells the thread that indexes to stop when nobody waits for it any longer.
+/// Stops the thread that indexes when nobody waits for it any longer.
 struct StopOnDrop(Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::StreamExt;
+use parking_lot::Mutex;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::handler::client::progress::ProgressDispatcher;
 use rmcp::model::{
@@ -38,7 +39,7 @@ const PROBE: Duration = Duration::from_secs(3);
 /// Things of one sort that a server may offer.
 const MOST: usize = 2_000;
 
-/// What the server tells by itself.
+/// Notices that the server sends by itself.
 #[derive(Clone, Debug)]
 struct Ears {
     progress: ProgressDispatcher,
@@ -75,12 +76,8 @@ pub(crate) struct Client {
     tools: Mutex<Option<(u64, Arc<[Tool]>)>>,
     /// Set by every use, taken by [`Client::was_used`].
     used: AtomicBool,
-    /// It no longer answers: whoever needs it next needs a new one.
+    /// It no longer answers: the next caller needs a new one.
     broken: AtomicBool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Client {
@@ -155,7 +152,7 @@ impl Client {
     /// What it can do, read again when it says that this has changed.
     pub(crate) async fn tools(&self) -> Result<Arc<[Tool]>, McpError> {
         let now = self.service.service().changes.load(Ordering::SeqCst);
-        if let Some((then, tools)) = &*lock(&self.tools)
+        if let Some((then, tools)) = &*self.tools.lock()
             && *then == now
         {
             return Ok(tools.clone());
@@ -169,7 +166,7 @@ impl Client {
             })
             .await?
             .into();
-        *lock(&self.tools) = Some((now, tools.clone()));
+        *self.tools.lock() = Some((now, tools.clone()));
         Ok(tools)
     }
 
@@ -222,7 +219,7 @@ impl Client {
         }
     }
 
-    /// Calls a tool. `limit` is the longest silence: progress starts it anew.
+    /// Calls a tool. `limit` is the longest silence: progress starts it again.
     pub(crate) async fn call(
         &self,
         context: &NodeContext,

@@ -12,9 +12,10 @@ mod process;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::base::access::Access;
@@ -59,10 +60,6 @@ struct ServerPlace {
     client: tokio::sync::Mutex<Option<Arc<Client>>>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// What a node uses: the hub, as its project may.
 #[derive(Clone, Debug)]
 pub(crate) struct Mcp {
@@ -82,7 +79,10 @@ impl Mcp {
             self.environment.grants.require(&access)?;
         }
         let launch = declared.launch(server, &self.environment)?;
-        let place = lock(&self.hub.places)
+        let place = self
+            .hub
+            .places
+            .lock()
             .entry((root.clone(), server.to_owned()))
             .or_default()
             .clone();
@@ -104,7 +104,7 @@ impl Mcp {
     }
 }
 
-/// Lets go of a connection that has not been used for a while. Whoever uses it holds it.
+/// Lets go of a connection that has not been used for a while. A caller that uses it holds it.
 async fn stop_when_idle(place: Weak<ServerPlace>, client: Weak<Client>, idle: Duration) {
     let mut since = Instant::now();
     loop {

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
@@ -135,7 +136,7 @@ impl Process {
         let _ = tokio::time::timeout(GRACE, ended.wait_for(Option::is_some)).await;
         let status = ended.borrow().clone();
         let mut words = status.map_or_else(String::new, |status| format!(" ({status})"));
-        let said: Vec<String> = lock(&self.said).iter().cloned().collect();
+        let said: Vec<String> = self.said.lock().iter().cloned().collect();
         if !said.is_empty() {
             words.push_str(". It said: ");
             words.push_str(&said.join("\n"));
@@ -147,10 +148,6 @@ impl Process {
     pub(super) fn runs(&self) -> bool {
         self.ended.borrow().is_none()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits for the end of a process, or brings it about.
@@ -183,7 +180,7 @@ async fn listen(server: String, mut stderr: impl AsyncRead + Unpin, said: ErrorL
             return;
         }
         tracing::info!(target: "superstep::mcp", server, "{text}");
-        let mut said = lock(&said);
+        let mut said = said.lock();
         said.push_back(text.to_owned());
         if said.len() > KEPT_LINES {
             said.pop_front();
@@ -246,7 +243,7 @@ mod tests {
         let text = format!("{lines}{}\nno end", "x".repeat(3 * LONGEST_LINE));
         let said = ErrorLines::default();
         listen("s".to_owned(), text.as_bytes(), said.clone()).await;
-        let kept: Vec<String> = lock(&said).iter().cloned().collect();
+        let kept: Vec<String> = said.lock().iter().cloned().collect();
         let whole: Vec<String> = (10..20).map(|n| format!("line {n}")).collect();
         assert_eq!(kept[..KEPT_LINES - 2], whole);
         assert_eq!(

@@ -6,9 +6,10 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use superstep::NodeContext;
@@ -78,7 +79,7 @@ struct Waiting {
 
 impl Exchanges {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Keeps one.

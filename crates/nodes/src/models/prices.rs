@@ -28,7 +28,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// What so many tokens cost.
+    /// The price of a number of tokens.
     pub fn cost(&self, usage: &Usage) -> f64 {
         let plain = usage
             .input

@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
@@ -159,7 +160,7 @@ impl Recordings {
         };
         let mut line = serde_json::to_string(&entry).map_err(|e| unwritable(e.into()))?;
         line.push('\n');
-        let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = self.writing.lock();
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder).map_err(unwritable)?;
         }
@@ -178,13 +179,13 @@ impl Recordings {
                 file.display()
             )));
         };
-        let lock = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.read.lock();
         if let Some((_, entries)) = lock().get(file).filter(|(known, _)| *known == stamp) {
             return Ok(entries.clone());
         }
         let unreadable = |cause: String| {
             failed(format!(
-                "the recorded answers in {} cannot be read: {cause}. Correct the file, or record anew.",
+                "the recorded answers in {} cannot be read: {cause}. Correct the file, or record again.",
                 file.display()
             ))
         };
@@ -448,7 +449,7 @@ mod tests {
             .add(&file, "m", &asked, asker, pieces, &answer)
             .unwrap();
         let (pieces, found) = recordings.find(&file, "m", &asked, asker).unwrap();
-        // What is wrong with arguments is found anew when they are read.
+        // What is wrong with arguments is found again when they are read.
         let mut same = found.clone();
         same.tool_calls[1].args = answer.tool_calls[1].args.clone();
         assert_eq!(same, answer);
@@ -511,5 +512,25 @@ mod tests {
                     .contains("link")
             );
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_the_place_of_recorded_answers_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file_in(Some(folder.path())).unwrap();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&file).status().unwrap();
+        assert!(made.success());
+        let (tell, found) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let asker = Asker { node: "n", step: 0 };
+            let found = Recordings::default().find(&file, "m", &Request::default(), asker);
+            tell.send(found.unwrap_err().to_string())
+        });
+        let text = found
+            .recv_timeout(std::time::Duration::from_secs(30))
+            .expect("nobody writes into the pipe");
+        assert!(text.contains("it is no regular file"), "{text}");
     }
 }

@@ -1,13 +1,14 @@
 //! An answer on its way: pieces that hold no secret, what gets lost in the provider layer, and the end.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures::StreamExt;
 use genai::chat::{
     ChatFrameSink, ChatStream, ChatStreamEvent, ContentPart, FrameCtx, RawFrameRef, StreamEnd,
     Usage as GenaiUsage,
 };
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value as Json, json};
 
 use super::answer::{Answer, CallPiece, Piece, ToolCall, Usage};
@@ -34,7 +35,7 @@ pub(super) struct Notes {
 
 impl Noted {
     pub(super) fn lock(&self) -> MutexGuard<'_, Notes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a model is asked, whoever it is.
+//! Requests to models, the same for every provider.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

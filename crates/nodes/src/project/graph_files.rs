@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde_json::Value as Json;
 use superstep::Graph;
 use superstep_document::{Diagnostic, Document, NodeSpec};
@@ -204,7 +205,7 @@ impl Library {
     fn read(&self, file: &Path) -> Result<Arc<Nested>, NestedError> {
         let unreadable = |cause: String| NestedError::Unreadable(file.to_owned(), cause);
         let stamp = Stamp::of(file).ok_or_else(|| unreadable("there is no such file".to_owned()))?;
-        let lock = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.read.lock();
         if let Some(known) = lock().get(file).filter(|known| known.stamp == stamp) {
             return Ok(known.clone());
         }

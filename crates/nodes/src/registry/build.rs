@@ -214,7 +214,7 @@ impl Build<'_> {
         let options = policy::options(id, &spec.policy, identity, fallback)?;
         let options = self.with_effect(options, id, spec, entry);
         let usage = self.found.usage.get(&format!("node:{id}"));
-        let targets = usage.into_iter().flat_map(|usage| &usage.leads);
+        let targets = usage.into_iter().flat_map(|usage| &usage.dynamic_targets);
         let known = targets.filter(|to| self.specs.contains_key(to.as_str()));
         let options = options.destinations(known.map(String::as_str));
         let options = built.runs.graphs.iter().fold(options, NodeOptions::runs);

@@ -100,7 +100,7 @@ pub(super) fn problems(
     let chosen: BTreeSet<&str> = own()
         .filter(|edge| edge.is_conditional())
         .flat_map(Edge::targets)
-        .chain(usage.leads.iter().map(String::as_str))
+        .chain(usage.dynamic_targets.iter().map(String::as_str))
         .collect();
     let choose = |message: String| {
         let remedy = format!(

@@ -15,9 +15,9 @@ pub(crate) fn reached(
 ) -> Vec<Diagnostic> {
     let leads = |node: &str| {
         let usage = usage.get(&format!("node:{node}"));
-        usage.into_iter().flat_map(|usage| &usage.leads)
+        usage.into_iter().flat_map(|usage| &usage.dynamic_targets)
     };
-    if usage.values().all(|usage| usage.leads.is_empty()) {
+    if usage.values().all(|usage| usage.dynamic_targets.is_empty()) {
         return problems;
     }
     let topology = Topology::of(document);

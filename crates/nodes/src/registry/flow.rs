@@ -49,8 +49,8 @@ impl Given {
 const WIDE: usize = 24;
 const FAR: usize = 16;
 
-/// Where a node leads, joins aside: a join waits, so what follows it is not in step with anything.
-type Leads<'a> = HashMap<&'a str, BTreeSet<&'a str>>;
+/// The nodes that follow a node, joins aside: a join waits, so what follows it is not in step with anything.
+type Successors<'a> = HashMap<&'a str, BTreeSet<&'a str>>;
 
 /// Two nodes (in order) and the key they both write.
 type Clash = (String, String, String);
@@ -76,8 +76,8 @@ pub(super) fn parallel_writers(
             writes.insert(node, plain);
         }
     }
-    let mut leads = Leads::new();
-    let mut always = Leads::new();
+    let mut successors = Successors::new();
+    let mut always = Successors::new();
     let mut found: BTreeSet<Clash> = BTreeSet::new();
     let mut seen = HashSet::new();
     for (_, edge) in edges
@@ -85,7 +85,7 @@ pub(super) fn parallel_writers(
         .filter(|(_, edge)| !matches!(edge, Edge::Join { .. }))
     {
         for source in edge.sources() {
-            leads.entry(source).or_default().extend(edge.targets());
+            successors.entry(source).or_default().extend(edge.targets());
             if let Edge::Plain { to, .. } = edge {
                 always.entry(source).or_default().insert(to);
             }
@@ -111,7 +111,7 @@ pub(super) fn parallel_writers(
         }
         for (index, left) in targets.iter().enumerate() {
             for right in &targets[index + 1..] {
-                meet(left, right, &leads, &writes, &mut seen, &mut found);
+                meet(left, right, &successors, &writes, &mut seen, &mut found);
             }
         }
     }
@@ -140,7 +140,7 @@ pub(super) fn parallel_writers(
 fn meet<'a>(
     left: &'a str,
     right: &'a str,
-    leads: &Leads<'a>,
+    successors: &Successors<'a>,
     writes: &HashMap<&'a str, BTreeSet<&'a str>>,
     seen: &mut HashSet<(BTreeSet<&'a str>, BTreeSet<&'a str>)>,
     found: &mut BTreeSet<Clash>,
@@ -164,7 +164,7 @@ fn meet<'a>(
         let next = |nodes: &BTreeSet<&'a str>| -> BTreeSet<&'a str> {
             nodes
                 .iter()
-                .flat_map(|node| leads.get(node).into_iter().flatten().copied())
+                .flat_map(|node| successors.get(node).into_iter().flatten().copied())
                 .collect()
         };
         let (next_left, next_right) = (next(&lefts), next(&rights));

@@ -78,6 +78,6 @@ pub struct Usage {
     #[serde(skip)]
     pub whole: bool,
     /// Nodes that it may go to without an edge.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub leads: BTreeSet<String>,
+    #[serde(rename = "leads", skip_serializing_if = "BTreeSet::is_empty")]
+    pub dynamic_targets: BTreeSet<String>,
 }

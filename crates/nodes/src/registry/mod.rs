@@ -88,11 +88,11 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Ways without an edge: a node, and one that it may go to.
-    pub fn leads(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// Targets without an edge: a node, and one that it may go to.
+    pub fn dynamic_targets(&self) -> impl Iterator<Item = (&str, &str)> {
         self.usage.iter().flat_map(|(record, usage)| {
             let from = record.strip_prefix("node:");
-            let to = usage.leads.iter();
+            let to = usage.dynamic_targets.iter();
             from.into_iter()
                 .flat_map(move |from| to.clone().map(move |to| (from, to.as_str())))
         })

@@ -139,7 +139,7 @@ impl Site<'_> {
         }
         self.usage.reads.extend(part.usage.reads);
         self.usage.writes.extend(part.usage.writes);
-        self.usage.leads.extend(part.usage.leads);
+        self.usage.dynamic_targets.extend(part.usage.dynamic_targets);
         self.accesses.extend(part.accesses);
     }
 

@@ -20,14 +20,14 @@ use super::reader::{Page, Reader};
 use super::words::spaced;
 use super::{Progress, SearchError};
 
-/// Changes with the tables and with how documents are cut: an index of another one is made anew.
+/// Changes with the tables and with how documents are cut: an index of another one is rebuilt.
 const VERSION: i64 = 3;
 /// Files of one transaction.
 const TOGETHER: usize = 64;
 /// A file that was written just now may be written again within the same tick of the clock.
 const FRESH: Duration = Duration::from_secs(2);
 
-/// What an indexing is told and may be told.
+/// What an indexing uses: a reader of documents, a report of progress, and a sign to stop.
 pub(super) struct IndexWork<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) progress: &'a dyn Fn(Progress),
@@ -54,7 +54,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Opens the index in `file`, or one in memory. A file that is no index, or an old one, is made anew.
+    /// Opens the index in `file`, or one in memory. A file that is no index, or an old one, is rebuilt.
     pub(super) fn open(file: Option<&Path>, size: Size) -> Result<Self, SearchError> {
         let Some(file) = file else {
             return Self::prepare(Connection::open_in_memory()?, size);
@@ -63,7 +63,7 @@ impl Index {
         match opened.and_then(|db| Self::prepare(db, size)) {
             Ok(index) => Ok(index),
             Err(error) => {
-                tracing::info!(file = %file.display(), "the search index is made anew: {error}");
+                tracing::info!(file = %file.display(), "the search index is rebuilt: {error}");
                 for end in ["", "-wal", "-shm"] {
                     let mut name = file.as_os_str().to_owned();
                     name.push(end);

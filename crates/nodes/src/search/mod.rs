@@ -16,9 +16,10 @@ mod words;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -118,7 +119,7 @@ pub struct Progress {
     pub what: &'static str,
     /// Files or chunks that are done.
     pub done: usize,
-    /// Of so many.
+    /// Of how many.
     pub all: usize,
     /// The file that is being read.
     pub file: String,
@@ -172,10 +173,10 @@ impl Folders {
         };
         let name = name_of(search, size);
         let slot = {
-            let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut indexes = self.indexes.lock();
             indexes.entry(name.clone()).or_default().clone()
         };
-        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = slot.lock();
         let index = match slot.as_mut() {
             Some(index) => index,
             None => slot.insert(Index::open(self.file(&name).as_deref(), size)?),

@@ -1,6 +1,6 @@
 //! Recorded exchanges with servers that are not ours. A test talks to a loopback server that plays back what the real
 //! one answered, and holds what is sent against what was sent then. With `SUPERSTEP_RECORD=HOST:PORT` the loopback
-//! server passes everything on to a real one, and the recording is written anew.
+//! server passes everything on to a real one, and the recording is rewritten.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -108,7 +108,7 @@ impl Exchange {
         match &self.recorded {
             Some(recorded) => {
                 let of = |all: &[Json]| all.iter().map(|one| one["request"].clone()).collect::<Vec<_>>();
-                assert_eq!(of(&seen), of(recorded), "what is sent has changed: record anew");
+                assert_eq!(of(&seen), of(recorded), "what is sent has changed: record again");
             }
             None => {
                 let recording = json!({"server": self.server, "exchanges": *seen});

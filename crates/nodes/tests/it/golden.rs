@@ -45,7 +45,7 @@ fn python(document: &Document) -> bool {
     document.to_text().contains("\"language\": \"python\"")
 }
 
-/// May it, here? Without an interpreter the test says what to install, unless whoever runs it wants to do without.
+/// May it, here? Without an interpreter the test says what to install, unless the person who runs it wants to do without.
 fn python_is_there() -> bool {
     let there = std::process::Command::new("python3")
         .arg("--version")

@@ -63,7 +63,7 @@ fn serve(mut socket: TcpStream, port: u16, seen: &Mutex<Vec<String>>) {
         format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
     };
     let endless = |socket: &mut TcpStream, head: &str, piece: &[u8], pause: u64| {
-        // Whoever has enough goes away.
+        // A reader that has enough goes away.
         let mut sent = socket.write_all(head.as_bytes());
         while sent.is_ok() {
             std::thread::sleep(Duration::from_millis(pause));

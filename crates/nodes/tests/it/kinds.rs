@@ -756,7 +756,7 @@ async fn a_question_has_a_deadline_that_outlives_the_process() {
             ),
         }
     }
-    // Whoever answered in time is heard, whenever that is worked on.
+    // Anyone who answered in time is heard, whenever that is worked on.
     let saver = Arc::new(MemorySaver::new());
     clock.0.store(1_000_000, Ordering::Relaxed);
     run(

@@ -279,7 +279,7 @@ async fn a_server_over_http_may_come_back() {
         "Echo: hi"
     );
     http.restart();
-    // Its session is gone with it; whoever calls next gets a new one.
+    // Its session is gone with it; the next call gets a new one.
     let mut tries = 0;
     let mcp = json!([{"server": "far", "approval": "none", "timeout_s": 5}]);
     loop {

@@ -320,7 +320,7 @@ async fn only_what_changed_is_read_again_also_by_the_next_program() {
     assert_eq!(paths.len(), 2, "{paths:?}");
     drop(next);
 
-    // A touched file is read and known; an index that is broken is made anew.
+    // A touched file is read and known; an index that is broken is rebuilt.
     let index = fs::read_dir(kept.path().join("indexes"))
         .unwrap()
         .map(|entry| entry.unwrap().path());

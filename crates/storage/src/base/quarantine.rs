@@ -1,5 +1,5 @@
 //! What becomes of what cannot be read. An item of the store is set aside in a namespace of its own, with what was stored
-//! as text: whoever looks for it finds nothing, and nothing is lost. A thread does not hide the others.
+//! as text: anyone who looks for it finds nothing, and nothing is lost. A thread does not hide the others.
 
 use superstep::{
     CheckpointId, Object, PendingWrite, StorageError, TaskStatus, TaskWrites, ThreadId, Write, reserved,
@@ -19,7 +19,7 @@ pub(crate) fn aside(text: &str) -> Object {
 }
 
 /// Names a thread that a list shows without what cannot be read of it, or not at all. It is told as an error, because
-/// whoever reads the list does not see what is missing.
+/// anyone who reads the list does not see what is missing.
 pub(crate) fn passed_over(thread: &ThreadId, error: &StorageError) {
     tracing::error!(%thread, %error, "a list goes on without what cannot be read of a thread; `verify` says more");
 }

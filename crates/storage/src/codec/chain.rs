@@ -65,7 +65,7 @@ mod tests {
         }
     }
 
-    /// The rows of a list that grew one by one, each row of so many bytes an item.
+    /// The rows of a list that grew one by one, each row of this many bytes an item.
     fn grown(items: usize, bytes: i64) -> Vec<Row> {
         let mut rows = vec![Row(0, 0, 0, 0, None)];
         for len in 1..=items {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use superstep::{Value, json};
 
 use super::bytes::{read_rows, rows_blob};
-use super::pack::{Packed, Press, Unpacker, read_refs, refs_blob, split};
+use super::pack::{Compressor, Packed, Unpacker, read_refs, refs_blob, split};
 use super::plain::{JournalEntry, Record, WrittenSlot, read_back};
 use super::record::{Delta, Rows, Tasks};
 use super::value::parse;
@@ -112,11 +112,11 @@ fn records_of_rows() {
 
 #[test]
 fn values() {
-    let mut press = Press::new().expect("there is memory");
+    let mut compressor = Compressor::new().expect("there is memory");
     let long = "words that come again and again, ".repeat(60);
     let plain = json!({"text": long.as_str(), "list": [1, {"deep": ["é", null]}], "short": 1.5}).to_string();
     let referring = json!({"text": "\u{0}1", "list": [1, {"deep": ["\u{0}2", "\u{0}\u{0}5"]}]}).to_string();
-    let data = press.data(referring.as_bytes(), true);
+    let data = compressor.data(referring.as_bytes(), true);
     let packed = Packed {
         data: data.clone(),
         refs: vec![1, 2],
@@ -124,7 +124,7 @@ fn values() {
     };
     let stored = [
         plain.clone().into_bytes(),
-        press.data(plain.as_bytes(), false),
+        compressor.data(plain.as_bytes(), false),
         data,
         packed.into_bytes(),
     ];

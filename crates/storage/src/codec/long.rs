@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::bytes::Decoded;
-use super::pack::{Press, Unpacker};
+use super::pack::{Compressor, Unpacker};
 
 /// Bytes from which a line of a journal is compressed: what is shorter, a person reads without tools.
 const LINE_FROM: usize = 4096;
@@ -16,15 +16,15 @@ const LINE_FROM: usize = 4096;
 const MOST_GROWTH: u64 = 50_000;
 
 thread_local! {
-    /// Each takes a quarter of a megabyte that is not made anew for every text.
-    static PRESS: RefCell<Option<Press>> = RefCell::new(Press::new().ok());
+    /// Each takes a quarter of a megabyte that is not made again for every text.
+    static COMPRESSOR: RefCell<Option<Compressor>> = RefCell::new(Compressor::new().ok());
     static UNPACKER: RefCell<Option<Unpacker>> = RefCell::new(Unpacker::new().ok());
 }
 
 /// JSON text as it is stored: as it is, or compressed behind a byte that no JSON begins with.
 pub(crate) fn pressed(text: Vec<u8>) -> Vec<u8> {
-    PRESS.with_borrow_mut(|press| match press {
-        Some(press) => press.data(&text, false),
+    COMPRESSOR.with_borrow_mut(|compressor| match compressor {
+        Some(compressor) => compressor.data(&text, false),
         None => text,
     })
 }
@@ -50,7 +50,7 @@ pub(crate) fn lettered(text: &[u8]) -> Option<Vec<u8>> {
     if text.len() < LINE_FROM {
         return None;
     }
-    let frame = PRESS.with_borrow_mut(|press| press.as_mut()?.frame(text))?;
+    let frame = COMPRESSOR.with_borrow_mut(|compressor| compressor.as_mut()?.frame(text))?;
     let letters = BASE64.encode(frame).into_bytes();
     (letters.len() + text.len() / 8 < text.len()).then_some(letters)
 }

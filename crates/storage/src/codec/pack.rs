@@ -3,7 +3,7 @@
 //! A part is text, an item of a list, or a member of an object, at any depth, whose JSON is long. It is stored by
 //! itself, found again by its content, and stands in what holds it as a reference. So a message is stored once although
 //! the input, the write of a node, the list it is added to, a fork and a nested graph all hold it; and a list of long
-//! items that is stored anew costs its references.
+//! items that is stored again costs its references.
 //!
 //! The text of a value with references is JSON too: a reference to part 7 is the string `"\u00007"`, and a string
 //! that begins with U+0000 itself gets another one in front.
@@ -47,13 +47,13 @@ pub(crate) struct Content<'a> {
 }
 
 /// Where parts are kept.
-pub(crate) trait Shelf {
+pub(crate) trait PartSink {
     /// Why a part could not be kept.
     type Error;
     /// The number of the part with this content, made when there is none.
     fn keep(&mut self, part: &Content<'_>) -> Result<i64, Self::Error>;
     /// What makes texts short.
-    fn press(&mut self) -> &mut Press;
+    fn compressor(&mut self) -> &mut Compressor;
 }
 
 /// Why a value could not be packed.
@@ -61,8 +61,8 @@ pub(crate) trait Shelf {
 pub(crate) enum Unpackable<E> {
     /// It could not be read back.
     TooDeep,
-    /// The shelf failed.
-    Shelf(E),
+    /// The sink failed.
+    Sink(E),
 }
 
 /// A value as it is stored.
@@ -77,9 +77,9 @@ pub(crate) struct Packed {
 }
 
 /// Makes texts short.
-pub(crate) struct Press(zstd::bulk::Compressor<'static>);
+pub(crate) struct Compressor(zstd::bulk::Compressor<'static>);
 
-impl Press {
+impl Compressor {
     pub(crate) fn new() -> std::io::Result<Self> {
         Ok(Self(zstd::bulk::Compressor::new(LEVEL)?))
     }
@@ -128,29 +128,29 @@ impl Packer {
     }
 
     /// Packs a value that lives until [`Packer::forget`].
-    pub(crate) fn value<S: Shelf>(
+    pub(crate) fn value<S: PartSink>(
         &mut self,
         value: &Value,
-        shelf: &mut S,
+        sink: &mut S,
     ) -> Result<Packed, Unpackable<S::Error>> {
         self.begin();
-        let size = self.node(value, 0, shelf)?;
-        Ok(self.packed(size, shelf.press()))
+        let size = self.node(value, 0, sink)?;
+        Ok(self.packed(size, sink.compressor()))
     }
 
     /// Packs items as a list. With `share`, a long list is a part itself.
-    pub(crate) fn list<'a, S: Shelf>(
+    pub(crate) fn list<'a, S: PartSink>(
         &mut self,
         items: impl Iterator<Item = &'a Value>,
         share: bool,
-        shelf: &mut S,
+        sink: &mut S,
     ) -> Result<Packed, Unpackable<S::Error>> {
         self.begin();
-        let mut size = self.items(items, 0, shelf)?;
+        let mut size = self.items(items, 0, sink)?;
         if share && self.text.len() >= SHARED_FROM {
-            size = self.shelve(0, 0, 0, size, shelf)?.1;
+            size = self.keep_part(0, 0, 0, size, sink)?.1;
         }
-        Ok(self.packed(size, shelf.press()))
+        Ok(self.packed(size, sink.compressor()))
     }
 
     fn begin(&mut self) {
@@ -159,22 +159,22 @@ impl Packer {
         self.escapes = 0;
     }
 
-    fn packed(&self, size: u64, press: &mut Press) -> Packed {
+    fn packed(&self, size: u64, compressor: &mut Compressor) -> Packed {
         let refs = distinct(&self.refs);
         let referring = self.escapes > 0 || !refs.is_empty();
         Packed {
-            data: press.data(&self.text, referring),
+            data: compressor.data(&self.text, referring),
             refs,
             size,
         }
     }
 
     /// Writes a node and gives the length of its whole JSON.
-    fn node<S: Shelf>(
+    fn node<S: PartSink>(
         &mut self,
         value: &Value,
         depth: usize,
-        shelf: &mut S,
+        sink: &mut S,
     ) -> Result<u64, Unpackable<S::Error>> {
         let (start, refs, escapes) = (self.text.len(), self.refs.len(), self.escapes);
         let identity = match value {
@@ -203,24 +203,24 @@ impl Packer {
                 put_text(&mut self.text, text);
                 (self.text.len() - start) as u64
             }
-            Value::Array(list) => self.items(list.iter(), depth, shelf)?,
-            Value::Object(object) => self.members(object, depth, shelf)?,
+            Value::Array(list) => self.items(list.iter(), depth, sink)?,
+            Value::Object(object) => self.members(object, depth, sink)?,
         };
         if self.text.len() - start < SHARED_FROM {
             return Ok(size);
         }
-        let (part, size) = self.shelve(start, refs, escapes, size, shelf)?;
+        let (part, size) = self.keep_part(start, refs, escapes, size, sink)?;
         if let Some(identity) = identity {
             self.met.insert(identity, (part, size));
         }
         Ok(size)
     }
 
-    fn items<'a, S: Shelf>(
+    fn items<'a, S: PartSink>(
         &mut self,
         items: impl Iterator<Item = &'a Value>,
         depth: usize,
-        shelf: &mut S,
+        sink: &mut S,
     ) -> Result<u64, Unpackable<S::Error>> {
         let depth = deeper(depth)?;
         let (mut size, mut first) = (2, true);
@@ -230,17 +230,17 @@ impl Packer {
             if !std::mem::take(&mut first) {
                 self.text.push(b',');
             }
-            size += self.node(item, depth, shelf)?;
+            size += self.node(item, depth, sink)?;
         }
         self.text.push(b']');
         Ok(size)
     }
 
-    fn members<S: Shelf>(
+    fn members<S: PartSink>(
         &mut self,
         object: &Object,
         depth: usize,
-        shelf: &mut S,
+        sink: &mut S,
     ) -> Result<u64, Unpackable<S::Error>> {
         let depth = deeper(depth)?;
         let (mut size, mut first) = (2, true);
@@ -254,7 +254,7 @@ impl Packer {
             put_text(&mut self.text, key);
             size += (self.text.len() - before) as u64;
             self.text.push(b':');
-            size += self.node(value, depth, shelf)?;
+            size += self.node(value, depth, sink)?;
         }
         self.text.push(b'}');
         Ok(size)
@@ -274,23 +274,23 @@ impl Packer {
     }
 
     /// Takes the text from `start` off and puts a reference in its place.
-    fn shelve<S: Shelf>(
+    fn keep_part<S: PartSink>(
         &mut self,
         start: usize,
         refs: usize,
         escapes: usize,
         size: u64,
-        shelf: &mut S,
+        sink: &mut S,
     ) -> Result<(i64, u64), Unpackable<S::Error>> {
         let own = distinct(&self.refs[refs..]);
-        let part = shelf
+        let part = sink
             .keep(&Content {
                 text: &self.text[start..],
                 referring: self.escapes > escapes || !own.is_empty(),
                 refs: &own,
                 size,
             })
-            .map_err(Unpackable::Shelf)?;
+            .map_err(Unpackable::Sink)?;
         self.text.truncate(start);
         self.refs.truncate(refs);
         self.refer(part);
@@ -384,11 +384,11 @@ mod tests {
 
     /// Parts in memory.
     struct Memory {
-        press: Press,
+        compressor: Compressor,
         kept: Vec<(Vec<u8>, bool, u64)>,
     }
 
-    impl Shelf for Memory {
+    impl PartSink for Memory {
         type Error = String;
         fn keep(&mut self, part: &Content<'_>) -> Result<i64, String> {
             assert!(part.text.len() >= SHARED_FROM);
@@ -399,23 +399,23 @@ mod tests {
             self.kept.push((part.text.to_vec(), part.referring, part.size));
             Ok(self.kept.len() as i64)
         }
-        fn press(&mut self) -> &mut Press {
-            &mut self.press
+        fn compressor(&mut self) -> &mut Compressor {
+            &mut self.compressor
         }
     }
 
-    fn shelf() -> Memory {
-        let press = Press::new().expect("there is memory");
+    fn sink() -> Memory {
+        let compressor = Compressor::new().expect("there is memory");
         Memory {
-            press,
+            compressor,
             kept: Vec::new(),
         }
     }
 
     /// The value with all parts read back.
-    fn back(packed: &Packed, shelf: &Memory) -> Value {
+    fn back(packed: &Packed, sink: &Memory) -> Value {
         let mut parts: HashMap<i64, Value> = HashMap::new();
-        for (n, (text, referring, size)) in shelf.kept.iter().enumerate() {
+        for (n, (text, referring, size)) in sink.kept.iter().enumerate() {
             let value = parse(text, *referring, &parts).expect("own text");
             assert_eq!(value.to_string().len() as u64, *size, "size of part {n}");
             parts.insert(n as i64 + 1, value);
@@ -428,50 +428,50 @@ mod tests {
         unpacker.value(data, &parts).expect("own bytes")
     }
 
-    fn round(value: &Value, packer: &mut Packer, shelf: &mut Memory) -> Packed {
-        let packed = packer.value(value, shelf).expect("a flat value");
-        assert_eq!(back(&packed, shelf), *value);
+    fn round(value: &Value, packer: &mut Packer, sink: &mut Memory) -> Packed {
+        let packed = packer.value(value, sink).expect("a flat value");
+        assert_eq!(back(&packed, sink), *value);
         assert_eq!(packed.size, value.to_string().len() as u64, "{value}");
         packed
     }
 
     #[test]
     fn long_parts_are_stored_once() {
-        let (mut packer, mut shelf) = (Packer::default(), shelf());
+        let (mut packer, mut sink) = (Packer::default(), sink());
         let text = "a long text ".repeat(100);
         let message = json!({"id": 1, "content": text.as_str()});
         let input = json!({"messages": [{"type": "human", "content": text.as_str()}]});
         let list = json!([1, {"content": text.as_str()}, message.clone()]);
         for value in [&message, &input, &list, &message] {
-            let packed = round(value, &mut packer, &mut shelf);
+            let packed = round(value, &mut packer, &mut sink);
             assert_eq!(packed.refs, [1]);
             assert!(packed.data.len() < 100, "{:?}", packed.data);
         }
-        assert_eq!(shelf.kept.len(), 1);
+        assert_eq!(sink.kept.len(), 1);
         // Long items in long lists: the list is a part of its own, and so it is found again too.
         let many: Value = (0..600)
             .map(|n| json!({"n": n % 3, "text": text.repeat(1 + n % 3)}))
             .collect::<Vec<_>>()
             .into();
-        let packed = round(&many, &mut packer, &mut shelf);
-        let kept = shelf.kept.len();
-        assert_eq!(packed, round(&many, &mut packer, &mut shelf));
+        let packed = round(&many, &mut packer, &mut sink);
+        let kept = sink.kept.len();
+        assert_eq!(packed, round(&many, &mut packer, &mut sink));
         packer.forget();
         assert_eq!(
             packed,
-            round(&json!(serde_json::Value::from(&many)), &mut packer, &mut shelf)
+            round(&json!(serde_json::Value::from(&many)), &mut packer, &mut sink)
         );
-        assert_eq!(shelf.kept.len(), kept);
+        assert_eq!(sink.kept.len(), kept);
         // A list that is not to be shared has its items as parts.
         let list = many.as_array().expect("a list");
-        let own = packer.list(list.iter(), false, &mut shelf).expect("a flat value");
-        assert_eq!(back(&own, &shelf), many);
+        let own = packer.list(list.iter(), false, &mut sink).expect("a flat value");
+        assert_eq!(back(&own, &sink), many);
         assert_eq!((own.refs.len(), own.size), (3, packed.size));
     }
 
     #[test]
     fn any_text_comes_back() {
-        let (mut packer, mut shelf) = (Packer::default(), shelf());
+        let (mut packer, mut sink) = (Packer::default(), sink());
         let long = "\0".to_owned() + &"é\"\\\n".repeat(200);
         for value in [
             json!(null),
@@ -481,33 +481,33 @@ mod tests {
             json!([long.as_str(), {"k": long.as_str()}, "\x001"]),
             json!({"a": [long.as_str(), long.as_str()], "b": "\u{1}\u{7f}"}),
         ] {
-            round(&value, &mut packer, &mut shelf);
+            round(&value, &mut packer, &mut sink);
         }
     }
 
     #[test]
     fn whatever_stands_beside_a_shared_part_comes_back() {
-        let (mut packer, mut shelf) = (Packer::default(), shelf());
+        let (mut packer, mut sink) = (Packer::default(), sink());
         let numbers = json!([-1, i64::MIN, 0, u64::MAX, -0.5, 1e300]);
         let value = json!({"long": "x".repeat(SHARED_FROM), "numbers": numbers, "flags": [true, false], "none": null});
-        round(&value, &mut packer, &mut shelf);
-        assert_eq!(shelf.kept.len(), 1);
+        round(&value, &mut packer, &mut sink);
+        assert_eq!(sink.kept.len(), 1);
     }
 
     #[test]
     fn what_cannot_be_read_back_is_refused() {
         let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| vec![inner].into());
-        let (mut packer, mut shelf) = (Packer::default(), shelf());
-        round(&nested(DEEPEST), &mut packer, &mut shelf);
-        let deep = packer.value(&nested(DEEPEST + 1), &mut shelf);
+        let (mut packer, mut sink) = (Packer::default(), sink());
+        round(&nested(DEEPEST), &mut packer, &mut sink);
+        let deep = packer.value(&nested(DEEPEST + 1), &mut sink);
         assert!(matches!(deep, Err(Unpackable::TooDeep)));
     }
 
     #[test]
     fn damaged_bytes_are_refused() {
-        let (mut packer, mut shelf) = (Packer::default(), shelf());
+        let (mut packer, mut sink) = (Packer::default(), sink());
         let list: Vec<Value> = (0..300).map(|n| json!({"n": n, "same": "words"})).collect();
-        let packed = packer.list(list.iter(), false, &mut shelf).expect("a flat value");
+        let packed = packer.list(list.iter(), false, &mut sink).expect("a flat value");
         assert_eq!(packed.data[0], COMPRESSED);
         let mut unpacker = Unpacker::new().expect("there is memory");
         let none: HashMap<i64, Value> = HashMap::new();

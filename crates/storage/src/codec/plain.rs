@@ -66,7 +66,7 @@ impl Head {
         )
     }
 
-    /// As lists show it, in its namespace, with so many tasks that ask and that have failed.
+    /// As lists show it, in its namespace, with the numbers of tasks that ask and that have failed.
     pub(crate) fn shown(self, ns: Name, interrupted: u32, failed: u32) -> CheckpointHead {
         CheckpointHead {
             ns,
@@ -184,7 +184,7 @@ pub(crate) enum WrittenSlot {
     Empty(u64),
     /// Its value.
     Set(u64, Value),
-    /// The parent's list, of which so many items stay, and these after them.
+    /// The parent's list, of which this many items stay, and these after them.
     Add(u64, usize, Value),
 }
 

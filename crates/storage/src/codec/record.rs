@@ -156,7 +156,7 @@ impl Rows {
 pub(crate) struct Tasks(pub(crate) Vec<(TaskId, Name, Vec<u8>)>);
 
 impl Tasks {
-    /// False when they are longer than so many bytes; asked before they are encoded.
+    /// False when they are longer than this many bytes; asked before they are encoded.
     pub(crate) fn fits(&self, most: usize) -> bool {
         let bytes = |(_, path, rows): &(TaskId, Name, Vec<u8>)| path.len() + rows.len();
         self.0.iter().map(bytes).sum::<usize>() <= most

@@ -17,7 +17,7 @@ pub(crate) fn json(value: &Value, what: &str, thread: &ThreadId) -> Result<Vec<u
     Ok(bytes)
 }
 
-/// JSON text of a value that has at most so many bytes; nothing for a longer one, which is not looked through.
+/// JSON text of a value that has at most this many bytes; nothing for a longer one, which is not looked through.
 pub(crate) fn short(value: &Value, most: usize) -> Option<Vec<u8>> {
     struct Short(Vec<u8>, usize);
     impl std::io::Write for Short {

@@ -21,7 +21,7 @@ const ENTRY: u64 = 128;
 /// Checkpoints of which something is known.
 const STATES: u64 = 2048;
 
-/// Values by row, and whatever else a backend wants to have at hand, by row too. Bounded.
+/// Values by row, and whatever else a backend wants to have in memory, by row too. Bounded.
 #[derive(Debug)]
 pub(crate) struct ValueCache<S> {
     most: u64,
@@ -78,7 +78,7 @@ impl<V: Clone> Aging<V> {
 }
 
 impl<S: Clone> ValueCache<S> {
-    /// Keeps about so many bytes.
+    /// Keeps about this many bytes.
     pub(crate) fn new(most: u64) -> Self {
         Self {
             most,
@@ -110,7 +110,7 @@ impl<S: Clone> ValueCache<S> {
         found.map(|(value, _)| value)
     }
 
-    /// Keeps the value that ends with this row, whose JSON has so many bytes. It shares everything with the value of
+    /// Keeps the value that ends with this row, whose JSON has this many bytes. It shares everything with the value of
     /// the row that it continues, which is not kept beside it.
     pub(crate) fn keep(&self, epoch: i64, row: i64, base: Option<i64>, value: Value, json: u64) {
         let Some(mut inner) = self.at(epoch) else { return };

@@ -279,7 +279,7 @@ fn lock(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Whoever starts a program shares what is locked with it until that program has begun, so a folder that was just closed
+/// A process that starts a program shares what is locked with it until that program has begun, so a folder that was just closed
 /// may look as if somebody had it. Nobody who works with it lets go so soon.
 fn wait_for_lock(file: &File) -> io::Result<()> {
     let until = Instant::now() + LOCK_WAIT;

@@ -29,9 +29,9 @@ use crate::codec::plain::{JournalEntry, Task, read_back, written_out};
 const SCHEMA: u32 = 1;
 /// Checkpoints of a damaged thread that are named.
 const NAMED: usize = 5;
-/// A checkpoint is not written whole before so many changes...
+/// Changes before which no checkpoint is written whole...
 const CHANGES: u32 = 8;
-/// ...and before they weigh so many times what the last whole one did.
+/// ...and how many times the weight of the last whole one they must have.
 const RATIO: u64 = 4;
 
 /// One line.
@@ -119,7 +119,7 @@ impl Loaded {
         Some(found.ok()??.checkpoint)
     }
 
-    /// The error for whoever asks for something that a damaged line may have held.
+    /// The error for anyone who asks for something that a damaged line may have held.
     pub(super) fn sound(&self, thread: &ThreadId) -> Result<(), StorageError> {
         match self.damage.first() {
             None => Ok(()),
@@ -134,7 +134,7 @@ impl Loaded {
         }
     }
 
-    /// Which checkpoints can still be read, for whoever cannot list them.
+    /// Which checkpoints can still be read, for anyone who cannot list them.
     fn readable(&self) -> String {
         let newest = ListQuery {
             ns: Some("".into()),
@@ -457,7 +457,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes the journal anew with what can be read of it; without a checkpoint in it, the file goes.
+    /// Rewrites the journal with what can be read of it; without a checkpoint in it, the file goes.
     pub(super) fn repair(&mut self, folder: &Folder) -> Result<(), StorageError> {
         let bytes = fs::read(&self.path).map_err(|error| failed("reading", &self.path, &error))?;
         let gone = |ns: &Name, id: &CheckpointId| !self.has(ns, id);

@@ -264,7 +264,7 @@ impl FileSaver {
             let some = read(loaded.clone()).await?;
             match loaded.sound(thread) {
                 Err(error) if query.thread.is_none() => passed_over(thread, &error),
-                // Whoever names a checkpoint does not ask for what is lost.
+                // Anyone who names a checkpoint does not ask for what is lost.
                 Err(error) if query.id.is_none() || some.is_empty() => return Err(error),
                 _ => {}
             }

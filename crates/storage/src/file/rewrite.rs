@@ -1,4 +1,4 @@
-//! Writing a journal anew beside the old one, while everybody goes on reading and the writer goes on writing: what
+//! Rewriting a journal beside the old one, while everybody goes on reading and the writer goes on writing: what
 //! takes long is done on a thread of its own, from the lines that were there when it began, and the writer only adds
 //! what has come since and puts the new file in the place of the old one.
 
@@ -293,7 +293,7 @@ impl RewriteSource<'_> {
     }
 }
 
-/// So many bytes of a file.
+/// A number of bytes of a file.
 fn read_from(path: &Path, from: u64, count: u64) -> Result<Vec<u8>, StorageError> {
     let read = || {
         let mut file = File::open(path)?;
@@ -316,7 +316,7 @@ mod tests {
     use super::*;
     use crate::FileSaver;
 
-    /// The root, and so many after it.
+    /// The root, and a number after it.
     async fn grow(saver: &dyn Checkpointer, thread: &str, count: u64) -> Vec<Checkpoint> {
         let root = Draft::root(id(1)).set("log", json!([]));
         let mut made = vec![root.store(saver, thread, "").await.expect("stores")];

@@ -1,5 +1,5 @@
 //! What readers see of the folder without asking the writer: which threads there are, what each stands at, and those
-//! that are in memory. Whoever asks for a thread that is not in memory reads its journal without the writer, so nobody
+//! that are in memory. Anyone who asks for a thread that is not in memory reads its journal without the writer, so nobody
 //! who reads waits for what the writer does.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -24,7 +24,7 @@ pub(super) const THREADS: usize = 256;
 /// Bytes of journals whose threads are held in memory, unless one alone has more.
 pub(super) const BYTES: u64 = 256 * 1024 * 1024;
 
-/// What a thread stands at: its summary when the journal had so many bytes.
+/// What a thread stands at: its summary at a length of the journal.
 pub(super) type Summary = (u64, Option<ThreadSummary>);
 
 /// What readers see without asking the writer.
@@ -154,7 +154,7 @@ impl FolderState {
     }
 }
 
-/// What is at hand of a thread.
+/// What is kept in memory of a thread.
 pub(super) enum AtHand {
     Nothing,
     Unread,
@@ -375,7 +375,7 @@ impl Shared {
 
     /// Notes what a thread stands at, unless that may be old by now.
     fn note(&self, thread: &ThreadId, moment: &Moment, loaded: &Loaded) {
-        // Before the summary: where somebody writes meanwhile, it is made anew next time.
+        // Before the summary: where somebody writes meanwhile, it is rebuilt next time.
         let bytes = loaded.bytes();
         let all = ThreadQuery::default();
         let summaries = loaded.saver.threads(&all).now_or_never();
@@ -550,7 +550,7 @@ mod tests {
             ),
             ("it was deleted", &|shared| shared.gone(&thread), false),
             (
-                "it was deleted and made anew",
+                "it was deleted and made again",
                 &|shared| {
                     shared.gone(&thread);
                     shared.found(thread.clone(), path.clone(), None);

@@ -23,7 +23,7 @@ use crate::base::presence;
 
 /// Layout of the journal.
 const SCHEMA: u32 = 1;
-/// Changes in the journal, beyond two for each item, before it is written anew.
+/// Changes in the journal, beyond two for each item, before it is rewritten.
 const SLACK: usize = 1000;
 
 #[derive(Serialize, Deserialize)]
@@ -77,7 +77,7 @@ pub(super) struct Inner {
     items: RwLock<Items>,
     /// Lines that could not be read. What they changed is not known, so nothing is read before a repair.
     damage: RwLock<Vec<Damage>>,
-    /// Whoever writes holds it, so that lines and items change in the same order.
+    /// A writer holds it, so that lines and items change in the same order.
     journal: Mutex<Journal>,
 }
 
@@ -235,7 +235,7 @@ impl Inner {
             && let Err(error) = self.compact(&mut journal, &items)
         {
             // The batch is stored all the same.
-            tracing::warn!(%error, "the journal of the store could not be written anew");
+            tracing::warn!(%error, "the journal of the store could not be rewritten");
         }
         Ok(count)
     }
@@ -300,7 +300,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Writes the journal anew, with the items that are there.
+    /// Rewrites the journal, with the items that are there.
     fn compact(&self, journal: &mut Journal, items: &Items) -> Result<(), StorageError> {
         let mut text = Vec::new();
         self.line(&mut text, &Record::Store { schema: SCHEMA })?;
@@ -318,7 +318,7 @@ impl Inner {
         Ok(())
     }
 
-    /// The error for whoever reads what a damaged line may have changed.
+    /// The error for anyone who reads what a damaged line may have changed.
     fn sound(&self) -> Result<(), StorageError> {
         match self.damage.read().unwrap_or_else(PoisonError::into_inner).first() {
             None => Ok(()),
@@ -329,7 +329,7 @@ impl Inner {
         }
     }
 
-    /// Reads the file again, and says what is wrong with it and how many items there are. A repair writes it anew with
+    /// Reads the file again, and says what is wrong with it and how many items there are. A repair rewrites it with
     /// what could be read, and keeps a copy.
     pub(super) fn verify(&self, repair: bool) -> Result<(u64, Vec<Damage>), StorageError> {
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
@@ -445,7 +445,7 @@ impl Store for FileStore {
             return Ok(0);
         };
         let (inner, embedding) = (self.inner.clone(), index.embedding().to_owned());
-        let count = blocking("embedding items anew", move || {
+        let count = blocking("embedding items again", move || {
             inner.write(|items| Change {
                 put: renewed
                     .into_iter()

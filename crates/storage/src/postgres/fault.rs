@@ -13,7 +13,7 @@ use super::claims::refusal;
 pub(super) enum PostgresFault {
     Sql(Error),
     Storage(StorageError),
-    /// The connection was made anew while something was planned, or others removed what it builds on: nothing was done,
+    /// The connection was rebuilt while something was planned, or others removed what it builds on: nothing was done,
     /// and what was known is not known now.
     Stale,
 }

@@ -60,7 +60,7 @@ impl fmt::Debug for PostgresSaver {
     }
 }
 
-/// A program that ends with it has told of its last change.
+/// A program that ends with it has announced its last change.
 impl Drop for PostgresSaver {
     fn drop(&mut self) {
         self.server.tell_last();

@@ -30,13 +30,13 @@ pub(super) struct Notice {
 }
 
 impl Server {
-    /// Has it told that something was changed here.
+    /// Has it announce that something was changed here.
     pub(super) fn changed(&self) {
         self.notice.is_behind.store(true, Ordering::Release);
         self.notice.changed.notify_one();
     }
 
-    /// Tells of changes for as long as its runtime runs.
+    /// Announces changes for as long as its runtime runs.
     pub(super) async fn tell_changes(self: Arc<Self>) {
         loop {
             self.notice.changed.notified().await;

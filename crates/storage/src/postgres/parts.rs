@@ -3,7 +3,7 @@
 //! A part's number is made from its content, so a writer knows it without asking; a second, longer hash beside it
 //! tells when two contents have come to the same number, and the commit is then planned with other numbers. A row of
 //! `items` or `writes` names every part that it needs, also those inside others, and a part counts the rows that name
-//! it: whoever removes rows knows what nobody needs any more.
+//! it: anyone who removes rows knows what nobody needs any more.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use superstep::{StorageError, ThreadId, Value};
 use tokio_postgres::Row;
 
-use crate::codec::pack::{Content, Packed, Packer, Press, Shelf, Unpackable, Unpacker};
+use crate::codec::pack::{Compressor, Content, Packed, Packer, PartSink, Unpackable, Unpacker};
 use crate::codec::value::{json, nested};
 
 use super::fault::PostgresFault;
@@ -42,26 +42,26 @@ pub(super) struct Stored {
 }
 
 /// Packs values of the commits of one statement.
-pub(super) struct Shelves {
+pub(super) struct PartStore {
     packer: Packer,
-    shelf: Desk,
+    sink: PartWriter,
     /// Parts that are in the database.
     stored: HashSet<i64>,
 }
 
-struct Desk {
-    press: Press,
+struct PartWriter {
+    compressor: Compressor,
     /// Goes into the numbers.
     salt: u64,
     kept: BTreeMap<i64, Part>,
 }
 
-impl Shelves {
+impl PartStore {
     pub(super) fn new() -> Result<Self, StorageError> {
         Ok(Self {
             packer: Packer::default(),
-            shelf: Desk {
-                press: Press::new().map_err(memory)?,
+            sink: PartWriter {
+                compressor: Compressor::new().map_err(memory)?,
                 salt: 0,
                 kept: BTreeMap::new(),
             },
@@ -72,13 +72,13 @@ impl Shelves {
     /// Parts are not known to be stored any more, and from now on get other numbers than with other salts.
     pub(super) fn forget(&mut self, salt: u64) {
         self.stored.clear();
-        self.shelf.salt = salt;
+        self.sink.salt = salt;
     }
 
     /// Call it before the values that were packed are dropped. With `stored`, their parts are in the database now.
     pub(super) fn done(&mut self, stored: bool) {
         self.packer.forget();
-        let kept = std::mem::take(&mut self.shelf.kept);
+        let kept = std::mem::take(&mut self.sink.kept);
         if stored {
             if self.stored.len() > REMEMBERED {
                 self.stored.clear();
@@ -87,9 +87,9 @@ impl Shelves {
         }
     }
 
-    /// A part of what was packed since [`Shelves::done`].
+    /// A part of what was packed since [`PartStore::done`].
     pub(super) fn part(&self, id: i64) -> Option<Part> {
-        let part = self.shelf.kept.get(&id)?;
+        let part = self.sink.kept.get(&id)?;
         let mut part = part.clone();
         if self.stored.contains(&id) {
             part.data = None;
@@ -103,8 +103,8 @@ impl Shelves {
         what: &str,
         thread: &ThreadId,
     ) -> Result<Stored, StorageError> {
-        let packed = self.packer.value(value, &mut self.shelf);
-        self.shelf.stored(packed, what, thread)
+        let packed = self.packer.value(value, &mut self.sink);
+        self.sink.stored(packed, what, thread)
     }
 
     /// Items of a list.
@@ -114,8 +114,8 @@ impl Shelves {
         what: &str,
         thread: &ThreadId,
     ) -> Result<Stored, StorageError> {
-        let packed = self.packer.list(items, true, &mut self.shelf);
-        self.shelf.stored(packed, what, thread)
+        let packed = self.packer.list(items, true, &mut self.sink);
+        self.sink.stored(packed, what, thread)
     }
 
     /// A value that names no parts: what may be replaced, so that nobody has to say what is not needed any more.
@@ -127,14 +127,14 @@ impl Shelves {
     ) -> Result<Stored, StorageError> {
         let text = json(value, what, thread)?;
         Ok(Stored {
-            data: self.shelf.press.data(&text, false),
+            data: self.sink.compressor.data(&text, false),
             parts: Vec::new(),
             size: text.len() as i64,
         })
     }
 }
 
-impl Desk {
+impl PartWriter {
     fn stored(
         &self,
         packed: Result<Packed, Unpackable<StorageError>>,
@@ -148,7 +148,7 @@ impl Desk {
                 data: packed.data,
             }),
             Err(Unpackable::TooDeep) => Err(nested(what, thread)),
-            Err(Unpackable::Shelf(error)) => Err(error),
+            Err(Unpackable::Sink(error)) => Err(error),
         }
     }
 
@@ -161,7 +161,7 @@ impl Desk {
     }
 }
 
-impl Shelf for Desk {
+impl PartSink for PartWriter {
     type Error = StorageError;
 
     fn keep(&mut self, part: &Content<'_>) -> Result<i64, StorageError> {
@@ -179,15 +179,15 @@ impl Shelf for Desk {
                 hash: digest[8..24].to_vec(),
                 below: part.refs.to_vec(),
                 all: self.all(part.refs),
-                data: Some(self.press.data(part.text, part.referring)),
+                data: Some(self.compressor.data(part.text, part.referring)),
             };
             self.kept.insert(id, kept);
         }
         Ok(id)
     }
 
-    fn press(&mut self) -> &mut Press {
-        &mut self.press
+    fn compressor(&mut self) -> &mut Compressor {
+        &mut self.compressor
     }
 }
 

@@ -69,7 +69,7 @@ pub(super) struct View {
     metas: HashMap<String, Meta>,
     /// Inside a transaction.
     open: bool,
-    /// Only what the server holds counts, and not what is at hand.
+    /// Only what the server holds counts, and not what is in memory.
     pub(super) afresh: bool,
 }
 
@@ -275,7 +275,7 @@ impl View {
                 }
             };
             let mut part = self.heads_of(&rows, query.thread.is_none()).await?;
-            // Each namespace gave its newest so many: beyond the last of one that was cut off, others may be missing.
+            // Each namespace gave a number of its newest: beyond the last of one that was cut off, others may be missing.
             let complete = complete_until(&rows, page)?;
             if let Some(end) = &complete {
                 part.retain(|found| found.head.id.as_str() >= end.as_str());

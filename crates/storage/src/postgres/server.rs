@@ -33,9 +33,9 @@ const TOLD: Duration = Duration::from_secs(2);
 /// The schema of databases whose URL names none.
 const SCHEMA: &str = "superstep";
 
-/// About how many bytes of values are kept at hand.
+/// About how many bytes of values are kept in memory.
 const CACHED_BYTES: u64 = 64 << 20;
-/// Where numbers of rows are never given again, nothing that is at hand grows old.
+/// Where numbers of rows are never given again, nothing that is in memory grows old.
 const EPOCH: i64 = 1;
 
 /// Parameters of a statement.
@@ -141,12 +141,12 @@ impl Server {
         });
     }
 
-    /// The value that ends with this row, when it is at hand.
+    /// The value that ends with this row, when it is in memory.
     pub(super) fn at_hand(&self, row: i64) -> Option<Value> {
         self.value_cache.value(EPOCH, row)
     }
 
-    /// Has the value that ends with this row at hand; it continues the value of the row `base`.
+    /// Has the value that ends with this row in memory; it continues the value of the row `base`.
     pub(super) fn have(&self, row: i64, base: Option<i64>, value: Value, size: i64) {
         self.value_cache
             .keep(EPOCH, row, base, value, size.unsigned_abs());

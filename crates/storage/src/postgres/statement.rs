@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio_postgres::types::ToSql;
 
 use super::batch::{Asking, Batch, CheckpointRow, ItemRow, Touch, WriteRow};
-use super::parts::{Shelves, Stored};
+use super::parts::{PartStore, Stored};
 
 /// Parameters of a statement.
 pub(super) type Params = Vec<Box<dyn ToSql + Sync + Send>>;
 
 impl Batch {
     /// The statement that stores everything or nothing, with only the parts that are needed.
-    pub(super) fn statement(self, shelves: &Shelves) -> (String, Params) {
+    pub(super) fn statement(self, part_store: &PartStore) -> (String, Params) {
         let (mut parts, mut naming) = (Parts::default(), Vec::new());
         if !self.claims.is_empty() {
             // First, so that it sees the thread as it was.
@@ -33,7 +33,7 @@ impl Batch {
             naming.push("write");
             add_writes(&mut parts, self.writes);
         }
-        add_parts(&mut parts, self.parts, &naming, shelves);
+        add_parts(&mut parts, self.parts, &naming, part_store);
         settle(&mut parts, asking, answering);
         parts.finish()
     }
@@ -262,12 +262,12 @@ fn settle(parts: &mut Parts, asking: BTreeMap<(i64, String), Asking>, answering:
 
 /// Stores parts that are new, and counts for each how many of the rows that were stored just now name it. In the order
 /// of their numbers, so that two programs cannot wait for each other.
-fn add_parts(parts: &mut Parts, all: BTreeSet<i64>, naming: &[&str], shelves: &Shelves) {
+fn add_parts(parts: &mut Parts, all: BTreeSet<i64>, naming: &[&str], part_store: &PartStore) {
     let (mut ids, mut hashes, mut below, mut data) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut known, mut known_hashes) = (Vec::new(), Vec::new());
     for id in all {
         // Every part that a row names was packed together with it.
-        let Some(part) = shelves.part(id) else { continue };
+        let Some(part) = part_store.part(id) else { continue };
         match part.data {
             Some(bytes) => {
                 ids.push(id);

@@ -195,7 +195,7 @@ impl PostgresStore {
             }
         }
         match touch(session, batch.now, touched).await {
-            // Whoever may only read reads: the item lives on as it would have without.
+            // Anyone who may only read reads: the item lives on as it would have without.
             Err(fault) if fault.is_refused() && batch.writes.is_empty() => {
                 tracing::debug!("what was read of the store may not be kept longer");
             }
@@ -367,7 +367,7 @@ impl Store for PostgresStore {
             match found.await {
                 Ok(found) => return Ok(found),
                 Err(fault) if tries < TRIES && fault.is_lost() => {}
-                Err(fault) => return Err(self.worded(fault, "looking for items to embed anew")),
+                Err(fault) => return Err(self.worded(fault, "looking for items to embed again")),
             }
         }
     }
@@ -387,7 +387,7 @@ impl Store for PostgresStore {
                     return Ok(count);
                 }
                 Err(fault) if tries < TRIES && (fault.is_overtaken() || fault.is_lost()) => {}
-                Err(fault) => return Err(self.worded(fault, "embedding items anew")),
+                Err(fault) => return Err(self.worded(fault, "embedding items again")),
             }
         }
     }

@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::fault::PostgresFault;
 use super::names::Names;
-use super::parts::Shelves;
+use super::parts::PartStore;
 use super::server::{Server, Session};
 use super::survey::Sick;
 use crate::base::claims::HeldClaim;
@@ -42,7 +42,7 @@ const PLANNED_FRESH: &str =
 pub(super) enum Job {
     /// Of one caller, in order: all of them or none.
     Commits(Vec<Commit>),
-    /// With what whoever deletes shows, if anything.
+    /// With what the one who deletes shows, if anything.
     Delete(ThreadId, Option<ClaimUse>),
     Copy(ThreadId, ThreadId),
     Prune(Pruning, Progress),
@@ -103,7 +103,7 @@ pub(super) struct Writer {
     pub(super) server: Arc<Server>,
     pub(super) names: Arc<Names>,
     pub(super) session: Option<Session>,
-    /// How often it connected anew.
+    /// How often it connected again.
     connections: u64,
     /// Numbers that are ours.
     numbers: VecDeque<i64>,
@@ -112,8 +112,8 @@ pub(super) struct Writer {
     known: HashMap<(i64, CheckpointId), Arc<KnownRows>>,
     /// What the next commits most likely do not build on, once what is planned is stored.
     left: Vec<(i64, CheckpointId)>,
-    shelves: Shelves,
-    /// What the statement that is planned stores, for readers to have at hand once it is done: row, the row whose
+    part_store: PartStore,
+    /// What the statement that is planned stores, for readers to have in memory once it is done: row, the row whose
     /// value it continues, value, length of its JSON.
     fresh: Vec<(i64, Option<i64>, Value, i64)>,
 }
@@ -134,7 +134,7 @@ impl Writer {
             known: HashMap::new(),
             left: Vec::new(),
             connections: 0,
-            shelves: Shelves::new()?,
+            part_store: PartStore::new()?,
             fresh: Vec::new(),
         })
     }
@@ -207,7 +207,7 @@ impl Writer {
         let mut tries = 0_u64;
         loop {
             self.forget();
-            self.shelves.forget(tries);
+            self.part_store.forget(tries);
             tries += 1;
             let outcome = match job {
                 Job::Commits(_) => match self.together(&[job], true).await {

@@ -212,7 +212,7 @@ impl RedisSaver {
             return Ok(None);
         }
         if let Err(error) = saver.fill().await {
-            // Whoever may not write reads everything else.
+            // Anyone who may not write reads everything else.
             tracing::warn!(%error, "not every question that waits is listed");
         }
         Ok(Some(saver))

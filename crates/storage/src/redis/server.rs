@@ -246,7 +246,7 @@ impl Server {
         };
         match found.parse::<i64>() {
             Ok(found @ 1..SCHEMA) => {
-                // No row is rewritten. An older release, which cannot read what comes, is told; whoever may not write
+                // No row is rewritten. An older release, which cannot read what comes, is told; anyone who may not write
                 // this, writes no row either.
                 let mut set = redis::cmd("SET");
                 set.arg(self.keys.of_all("schema")).arg(SCHEMA).arg("XX");
@@ -361,7 +361,7 @@ impl Server {
         [self.keys.of_all("changes"), self.keys.of_all(&own)]
     }
 
-    /// Number of changes that others made. Whoever may not write made none.
+    /// Number of changes that others made. Anyone who may not write made none.
     pub(super) async fn changes(&self) -> Result<u64, StorageError> {
         const WHAT: &str = "looking for changes";
         if self.own.wrote.load(Ordering::Relaxed) {

@@ -253,7 +253,7 @@ impl Writer {
                 return Ok(());
             }
             if whole.epoch.is_empty() {
-                // Whoever made the thread after this look at its facts has nothing to lose: to the script, no facts mean
+                // Anyone who made the thread after this look at its facts has nothing to lose: to the script, no facts mean
                 // everything.
                 return Ok(());
             }

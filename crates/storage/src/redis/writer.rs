@@ -21,9 +21,9 @@ pub(super) use plan::standing;
 
 /// Jobs taken at a time.
 const GROUP: usize = 256;
-/// Numbers for rows of values, taken from the server so many at a time.
+/// Numbers for rows of values, taken from the server a number at a time.
 const NUMBERS: u64 = 4096;
-/// Threads, and states of stored checkpoints, kept at hand: one for each thread that moves.
+/// Threads, and states of stored checkpoints, kept in memory: one for each thread that moves.
 const KNOWN: usize = 4096;
 /// How often something is done again because somebody else changed the thread.
 const ROUNDS: usize = 16;
@@ -309,7 +309,7 @@ impl Writer {
     /// Only between jobs: what is on its way is known here alone.
     fn make_room(&mut self) {
         while (self.known > KNOWN || self.threads.len() > KNOWN)
-            // Any will do: with so many threads nobody can say whose turn is next.
+            // Any will do: with many threads nobody can say whose turn is next.
             && let Some(any) = self.threads.keys().next().cloned()
         {
             self.forget(&any);

@@ -33,7 +33,7 @@ pub struct Exempt {
 
 /// Applies a rule at the moment `now` (milliseconds since the Unix epoch), or with `dry_run` says what it would do.
 ///
-/// A thread that waits for an answer is never removed whole: somebody may be about to answer. `watch` is told how many
+/// A thread that waits for an answer is never removed whole: somebody may be about to answer. `watch` is called with how many
 /// threads were looked at; when it answers `false`, the rest is left for another time.
 pub async fn retain(
     saver: &dyn Checkpointer,

@@ -12,7 +12,7 @@ use super::schema::OPENING;
 pub(super) enum SqliteFault {
     Sql(rusqlite::Error),
     Storage(StorageError),
-    /// What was asked for in a hurry is not at hand; it is asked for again without.
+    /// What was asked for in a hurry is not in memory; it is asked for again without.
     Cold,
 }
 

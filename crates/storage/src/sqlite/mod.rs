@@ -55,7 +55,7 @@ pub struct SqliteOptions {
     pub synchronous: Synchronous,
     /// How long to wait for another process that is writing.
     pub busy_timeout: Duration,
-    /// About how many bytes of values that were read or written last are kept at hand.
+    /// About how many bytes of values that were read or written last are kept in memory.
     pub cache_bytes: u64,
 }
 
@@ -131,7 +131,7 @@ impl SqliteSaver {
         self.connections.queue.is_none()
     }
 
-    /// Answers at once what is at hand, and the rest on a thread that may wait for the disk.
+    /// Answers at once what is in memory, and the rest on a thread that may wait for the disk.
     async fn glance<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -343,7 +343,7 @@ mod tests {
 
     use super::*;
 
-    /// A saver whose file may not grow beyond so many pages: what SQLite then says is what it says on a full disk.
+    /// A saver whose file may not grow beyond this many pages: what SQLite then says is what it says on a full disk.
     fn small(path: &Path, pages: i64) -> SqliteSaver {
         let saver = SqliteSaver::open(path).expect("a new database");
         let options = saver.connections.options;

@@ -7,7 +7,7 @@ use superstep::StorageError;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::codec::pack::{
-    Content, Packed, Packer, Press, Shelf, Unpackable, Unpacker, hash, read_refs, refs_blob,
+    Compressor, Content, Packed, Packer, PartSink, Unpackable, Unpacker, hash, read_refs, refs_blob,
 };
 
 use super::fault::SqliteFault;
@@ -33,8 +33,8 @@ pub(super) fn unpacker() -> Result<Unpacker, StorageError> {
 }
 
 /// The parts of a database.
-pub(super) struct Shelves {
-    press: Press,
+pub(super) struct PartStore {
+    compressor: Compressor,
     unpacker: Unpacker,
     packer: Packer,
     /// Parts by a hash of their content. Its seed differs from process to process, so nobody can make two contents meet.
@@ -44,10 +44,10 @@ pub(super) struct Shelves {
     owed: HashMap<i64, i64>,
 }
 
-/// The shelf while a value is packed.
-struct Desk<'a> {
+/// The sink while a value is packed.
+struct PartWriter<'a> {
     conn: &'a Connection,
-    press: &'a mut Press,
+    compressor: &'a mut Compressor,
     unpacker: &'a mut Unpacker,
     met: &'a mut HashMap<u128, i64>,
     owed: &'a mut HashMap<i64, i64>,
@@ -62,10 +62,10 @@ pub(super) enum PartSource<'a, I> {
     Items(I, bool),
 }
 
-impl Shelves {
+impl PartStore {
     pub(super) fn new() -> Result<Self, StorageError> {
         Ok(Self {
-            press: Press::new().map_err(no_memory)?,
+            compressor: Compressor::new().map_err(no_memory)?,
             unpacker: unpacker()?,
             packer: Packer::default(),
             met: HashMap::new(),
@@ -97,9 +97,9 @@ impl Shelves {
         conn: &Connection,
         source: PartSource<'v, impl Iterator<Item = &'v superstep::Value>>,
     ) -> Result<Packed, Unpackable<SqliteFault>> {
-        let mut desk = Desk {
+        let mut desk = PartWriter {
             conn,
-            press: &mut self.press,
+            compressor: &mut self.compressor,
             unpacker: &mut self.unpacker,
             met: &mut self.met,
             owed: &mut self.owed,
@@ -212,7 +212,7 @@ impl Shelves {
     }
 }
 
-impl Shelf for Desk<'_> {
+impl PartSink for PartWriter<'_> {
     type Error = SqliteFault;
 
     fn keep(&mut self, part: &Content<'_>) -> Result<i64, SqliteFault> {
@@ -225,7 +225,7 @@ impl Shelf for Desk<'_> {
         let id = match found {
             Some(id) => id,
             None => {
-                let data = self.press.data(part.text, part.referring);
+                let data = self.compressor.data(part.text, part.referring);
                 let id = self
                     .conn
                     .prepare_cached("INSERT INTO parts (hash, size, refs, data) VALUES (?1, ?2, ?3, ?4)")?
@@ -245,12 +245,12 @@ impl Shelf for Desk<'_> {
         Ok(id)
     }
 
-    fn press(&mut self) -> &mut Press {
-        self.press
+    fn compressor(&mut self) -> &mut Compressor {
+        self.compressor
     }
 }
 
-impl Desk<'_> {
+impl PartWriter<'_> {
     /// The part with this text: equal hashes alone prove nothing.
     fn find(&mut self, hash: i64, part: &Content<'_>) -> Result<Option<i64>, SqliteFault> {
         let mut statement = self

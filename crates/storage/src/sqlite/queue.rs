@@ -1,7 +1,7 @@
-//! Who writes: a caller who finds nobody writing does it where it is, everybody else waits for whoever does.
+//! Who writes: a caller who finds nobody writing does it where it is, everybody else waits for the one who does.
 //!
 //! Handing a small commit to another thread and waiting for it takes longer than the commit. So the writer lies on the
-//! desk: whoever has a commit that will not wait for the disk takes it, together with everything that was handed in
+//! desk: anyone who has a commit that will not wait for the disk takes it, together with everything that was handed in
 //! before, and puts it back. What takes long, and what came while somebody wrote, is done by a thread of its own, in
 //! the order in which it was handed in.
 
@@ -21,9 +21,9 @@ const GROUP: usize = 256;
 
 /// Checkpoints and tasks with writes up to which a commit is short.
 const SHORT: usize = 16;
-/// Pages in the write-ahead log from which it is folded into the file, beside whoever writes...
+/// Pages in the write-ahead log from which it is folded into the file, beside the writer...
 const FOLD_FROM: u32 = 1000;
-/// ...and from which nobody writes meanwhile: only then can the log begin anew.
+/// ...and from which nobody writes meanwhile: only then can the log start over.
 const FOLD_ALONE: u32 = 4 * FOLD_FROM;
 
 /// The desk on which the writer lies.
@@ -111,7 +111,7 @@ impl Queue {
             return;
         }
         let Some(mut lease) = self.take(&mut state) else {
-            // Whoever writes now calls the thread when it is done.
+            // The writer calls the thread when it is done.
             return;
         };
         let group = take_group(&mut state.waiting);
@@ -142,7 +142,7 @@ impl Queue {
                 let alone = match state.pages >= FOLD_ALONE {
                     true => match self.take(&mut state) {
                         Some(lease) => Some(lease),
-                        // Whoever writes wakes this thread when it is done.
+                        // The writer wakes this thread when it is done.
                         None => {
                             state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
                             continue;
@@ -250,7 +250,7 @@ impl Drop for Lease<'_> {
             state.writer = self.writer.take();
             let pages = state.writer.as_ref().map_or(0, |writer| writer.log_pages());
             if pages < state.pages {
-                // It began anew.
+                // It started over.
                 state.folded = 0;
             }
             state.pages = pages;
@@ -285,7 +285,7 @@ impl Drop for Unasked {
 }
 
 impl Job {
-    /// May whoever hands it in do it? Only what is short.
+    /// May the caller who hands it in do it? Only what is short.
     pub(super) fn is_short(&self) -> bool {
         matches!(self, Job::Commits(commits) if commits.iter().map(|commit| commit.writes.len() + 1).sum::<usize>() <= SHORT)
     }

@@ -77,7 +77,7 @@ pub(super) struct View<'a> {
     pub(super) names: &'a mut Names,
     pub(super) unpacker: &'a mut Unpacker,
     pub(super) memo: Memo,
-    /// What is at hand, and the count of removals at the moment that is read.
+    /// What is in memory, and the count of removals at the moment that is read.
     pub(super) value_cache: Option<(&'a ValueCache<SqliteState>, i64)>,
     /// Only what is decoded already is wanted: the rest is [`SqliteFault::Cold`].
     pub(super) hurry: bool,

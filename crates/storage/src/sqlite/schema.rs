@@ -263,7 +263,7 @@ fn has_index_of_steps(conn: &Connection) -> rusqlite::Result<bool> {
 
 /// What goes with the migration to schema 5: the index that the table of steps takes the place of fills it, because it has
 /// just what is needed, in order, and is dropped. In a transaction of its own, because one that met a damaged page cannot
-/// be committed, and where there is one the rest of the file must still be read. Nothing depends on it: whoever looks for
+/// be committed, and where there is one the rest of the file must still be read. Nothing depends on it: anyone who looks for
 /// a step looks at what is not in the table.
 fn steps_of_index(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch(

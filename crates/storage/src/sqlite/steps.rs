@@ -63,7 +63,7 @@ pub(super) fn wrong(conn: &Connection) -> rusqlite::Result<i64> {
     )
 }
 
-/// Makes the table anew, from nothing.
+/// Rebuilds the table from nothing.
 pub(super) fn refill(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch("DELETE FROM steps; UPDATE epochs SET stepped = 0")?;
     fill(conn).map(drop)
@@ -114,7 +114,7 @@ mod tests {
         assert!(integrity.is_sound(), "{when}: {integrity:?}");
     }
 
-    /// Stores so many checkpoints after one in both.
+    /// Stores this many checkpoints after one in both.
     async fn go_on(
         savers: &[&dyn Checkpointer],
         last: &Checkpoint,
@@ -206,7 +206,7 @@ mod tests {
                 .expect("prunes");
         }
         go_on(&both, &root, 900..1200).await;
-        same(&saver, &memory, "begun anew").await;
+        same(&saver, &memory, "started again").await;
         drop(saver);
         same(&open(&file), &memory, "opened again").await;
     }

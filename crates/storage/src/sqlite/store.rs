@@ -88,7 +88,7 @@ impl Store for SqliteStore {
             return Ok(Vec::new());
         };
         let (embedding, dims) = (index.embedding().to_owned(), index.dims);
-        let found = self.saver.read("looking for items to embed anew", move |view| {
+        let found = self.saver.read("looking for items to embed again", move |view| {
             outdated(view.conn, (&embedding, dims), after, limit)
         });
         Ok(found.await?)

@@ -74,7 +74,7 @@ pub(super) struct Reachable {
 impl View<'_> {
     pub(super) fn check(&mut self, progress: &Progress) -> Result<Findings, SqliteFault> {
         let mut findings = Findings::default();
-        // It is the file that is checked, and not what is at hand.
+        // It is the file that is checked, and not what is in memory.
         self.value_cache = None;
         let counted = self
             .conn

@@ -139,7 +139,7 @@ pub(super) fn wrong(conn: &Connection) -> rusqlite::Result<i64> {
     )
 }
 
-/// Makes the table anew, from nothing.
+/// Rebuilds the table from nothing.
 pub(super) fn refill(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch(concat!(
         "DELETE FROM waiting; INSERT INTO waiting (checkpoint, space, id, tasks) ",

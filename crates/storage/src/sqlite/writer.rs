@@ -42,7 +42,7 @@ use crate::codec::value_cache::ValueCache;
 
 use super::columns::{IdColumn, id_column, time_column};
 use super::fault::{SqliteFault, is_corrupt};
-use super::parts::{self, CHECKPOINT_BYTES, ROW_BYTES, Shelves};
+use super::parts::{self, CHECKPOINT_BYTES, PartStore, ROW_BYTES};
 use super::reader::{Memo, Metas, Names, SqliteState, View, refs_of_writes};
 use super::schema::log_of;
 use super::slot::{Link, Shape, SqliteSlot};
@@ -53,7 +53,7 @@ use tasks::Written;
 /// What every commit looks into.
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
-/// States of stored checkpoints kept at hand, and places of namespaces.
+/// States of stored checkpoints kept in memory, and places of namespaces.
 const KNOWN: usize = 4096;
 /// Longest JSON text of a value that stands in the delta: a row would take more, and the time of an insert.
 const SHORT: usize = 100;
@@ -63,7 +63,7 @@ const SHORT: usize = 100;
 pub(super) enum Job {
     /// Of one caller, in order: all of them or none.
     Commits(Vec<Commit>),
-    /// With what compares, when whoever deletes shows a claim.
+    /// With what compares, when the one who deletes shows a claim.
     Delete(ThreadId, Option<ClaimUse>),
     Copy(ThreadId, ThreadId),
     Prune(Pruning, Progress),
@@ -106,7 +106,7 @@ impl Job {
             Job::Repair(..) => "checking and repairing what is stored".to_owned(),
             Job::Items(_) => "storing items".to_owned(),
             Job::Sweep(_) => "removing expired items".to_owned(),
-            Job::Renew(..) => "embedding items anew".to_owned(),
+            Job::Renew(..) => "embedding items again".to_owned(),
         }
     }
 }
@@ -118,7 +118,7 @@ pub(super) enum Done {
     Stored,
     Removed(Removal),
     Checked(Integrity),
-    /// So many expired items are gone.
+    /// The number of expired items that are gone.
     Swept(u64),
 }
 
@@ -130,7 +130,7 @@ pub(super) type Request = (Job, Answer);
 
 type KnownRows = plan::KnownCheckpoint<SqliteSlot>;
 
-/// What the open transaction stores, for readers to have at hand once it is committed.
+/// What the open transaction stores, for readers to have in memory once it is committed.
 #[derive(Debug, Default)]
 struct Fresh {
     /// Row, the row whose value it continues, value, length of its JSON.
@@ -160,7 +160,7 @@ pub(super) struct Writer {
     /// Claims of threads, as they are stored.
     claims: Map<ThreadId, Option<ClaimRow>>,
     data_version: i64,
-    shelves: Shelves,
+    part_store: PartStore,
     value_cache: Arc<ValueCache<SqliteState>>,
     fresh: Fresh,
     /// The file that was opened and its log.
@@ -230,7 +230,7 @@ impl Writer {
             written: Map::default(),
             claims: Map::default(),
             data_version: 0,
-            shelves: Shelves::new()?,
+            part_store: PartStore::new()?,
             value_cache,
             fresh: Fresh::default(),
             epoch: None,
@@ -393,7 +393,7 @@ impl Writer {
             }
         }
         if self.epoch.is_none() {
-            // Without it nothing is kept at hand, and everything else works.
+            // Without it nothing is kept in memory, and everything else works.
             let found = self
                 .conn
                 .prepare_cached("SELECT removals, stepped FROM epochs")
@@ -439,7 +439,7 @@ impl Writer {
     fn forget(&mut self) {
         self.names = Names::default();
         self.forget_threads();
-        self.shelves.forget();
+        self.part_store.forget();
     }
 
     fn forget_threads(&mut self) {
@@ -454,7 +454,7 @@ impl Writer {
         match job {
             Job::Commits(commits) => {
                 let stored = self.commits(commits);
-                self.shelves.let_go();
+                self.part_store.let_go();
                 stored?;
             }
             Job::Delete(thread, shown) => {
@@ -481,11 +481,11 @@ impl Writer {
                 return self.replace_vectors(embedding, renewed).map(Done::Swept);
             }
         }
-        self.shelves.settle(&self.conn)?;
+        self.part_store.settle(&self.conn)?;
         Ok(Done::Stored)
     }
 
-    /// Rows may be gone, and others be given their numbers: nobody is to take what is at hand for them.
+    /// Rows may be gone, and others be given their numbers: nobody is to take what is in memory for them.
     fn removed(&mut self) -> Result<(), SqliteFault> {
         if self.wrote {
             // The number of the last checkpoint may be given again, to one that is not in the table of steps.
@@ -498,7 +498,7 @@ impl Writer {
                 .prepare_cached(count)?
                 .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
             (self.epoch, self.stepped) = (Some(epoch), Some(stepped));
-            // What this transaction stored before is not kept at hand; it may have been removed again.
+            // What this transaction stored before is not kept in memory; it may have been removed again.
             self.fresh = Fresh::default();
         }
         Ok(())

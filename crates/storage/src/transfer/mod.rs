@@ -48,7 +48,7 @@ pub enum TransferError {
         /// What is wrong with it.
         cause: String,
     },
-    /// Whoever watched wanted it to stop.
+    /// The caller wanted it to stop.
     #[error("it was stopped; nothing was changed")]
     Stopped,
 }
@@ -56,7 +56,7 @@ pub enum TransferError {
 /// Items that are copied together.
 const ITEMS: usize = 200;
 
-/// Copies the items of a store that the other one does not have; says how many. Each is put anew there: its times are those of
+/// Copies the items of a store that the other one does not have; says how many. Each is put there as a new one: its times are those of
 /// the copy, and one that expires does so when it would have here.
 pub async fn items(from: &dyn Store, to: &dyn Store) -> Result<u64, StoreError> {
     let (mut count, mut offset) = (0, 0);

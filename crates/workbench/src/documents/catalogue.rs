@@ -65,7 +65,7 @@ impl Workbench {
             let checked = this.check(&source.document, source.path.as_deref().and_then(Path::parent));
             Exported {
                 json: source.document.to_text(),
-                mermaid: source.document.mermaid_with(checked.leads()),
+                mermaid: source.document.mermaid_with(checked.dynamic_targets()),
             }
         })
         .await

@@ -27,7 +27,7 @@ use crate::documents::autosave::{AutosaveSlot, Unsaved};
 use crate::session::{Origin, disabled_in, name_of};
 use crate::wire::RunModels;
 use crate::wire::{
-    AppEvent, Applied, ApplyPatch, Diagnostic, GraphView, Json, Leads, Problem, Record, Severity,
+    AppEvent, Applied, ApplyPatch, Diagnostic, DynamicTargets, GraphView, Json, Problem, Record, Severity,
 };
 
 /// Unsaved changes are written this long after the first of them, and then at most so often.
@@ -80,7 +80,7 @@ struct DocumentState {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Found {
     diagnostics: Vec<Diagnostic>,
-    leads: Leads,
+    leads: DynamicTargets,
 }
 
 impl Found {
@@ -223,7 +223,7 @@ impl Subject {
             .filter(|d| unreadable || !matches!(d.code, "not-json" | "not-an-object"));
         let mut found = Found {
             diagnostics: of_text.map(wire_diagnostic).collect(),
-            leads: Leads::new(),
+            leads: DynamicTargets::new(),
         };
         if !unreadable {
             let folder = self.path.as_deref().and_then(Path::parent);
@@ -231,7 +231,7 @@ impl Subject {
             found
                 .diagnostics
                 .extend(checked.problems.iter().map(wire_diagnostic));
-            for (from, to) in checked.leads() {
+            for (from, to) in checked.dynamic_targets() {
                 found
                     .leads
                     .entry(from.to_owned())

@@ -8,7 +8,7 @@ use superstep::{Progress, StorageError, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
-use crate::wire::{EmbedAnew, EmbeddedAnew, Empty, OutdatedItems, Problem};
+use crate::wire::{Empty, OutdatedItems, Problem, Reembed, Reembedded};
 
 /// Items are counted up to here. A backend reads what it counts.
 const COUNTED: usize = 1_000;
@@ -40,7 +40,7 @@ impl Reembedding {
     fn begin(&self, work: &str, stop: &CancellationToken) -> Result<Begun<'_>, Problem> {
         let mut running = self.lock();
         if running.is_some() {
-            return Err(Problem::new("busy", "Items are being embedded anew already.")
+            return Err(Problem::new("busy", "Items are being embedded again already.")
                 .remedy("Wait until that is done, or stop it first."));
         }
         *running = Some(Running {
@@ -83,7 +83,7 @@ fn failed(error: &StoreError) -> Problem {
     let mut problem = Problem::from(error);
     if !matches!(error, StoreError::Storage(StorageError::Stopped)) {
         problem.message.push_str(
-            " Items that were embedded anew before that stay so; begin again to go on with the others.",
+            " Items that were embedded again before that stay so; begin again to go on with the others.",
         );
     }
     problem
@@ -100,7 +100,7 @@ impl Workbench {
         })
     }
 
-    pub(crate) async fn store_embed(self: &Arc<Self>, request: EmbedAnew) -> Result<EmbeddedAnew, Problem> {
+    pub(crate) async fn store_embed(self: &Arc<Self>, request: Reembed) -> Result<Reembedded, Problem> {
         let job = self.job(Some(request.work.clone()));
         let _begun = self.reembedding.begin(&request.work, job.stop())?;
         let (store, progress) = (self.store(), Progress::default());
@@ -118,6 +118,6 @@ impl Workbench {
             embedded = embedding => embedded,
         };
         let items = embedded.map_err(|error| failed(&error))?;
-        Ok(EmbeddedAnew { items })
+        Ok(Reembedded { items })
     }
 }

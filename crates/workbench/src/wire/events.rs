@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::{
-    AttemptView, Breakpoints, CheckpointView, Diagnostic, InterruptView, Json, Leads, RunView, TaskStatus,
-    ThreadView,
+    AttemptView, Breakpoints, CheckpointView, Diagnostic, DynamicTargets, InterruptView, Json, RunView,
+    TaskStatus, ThreadView,
 };
 
 /// One event.
@@ -167,7 +167,7 @@ pub enum AppEvent {
         /// All problems.
         diagnostics: Vec<Diagnostic>,
         /// By node, where it may go without an edge: what its settings name, and its Python function's return annotation.
-        leads: Leads,
+        leads: DynamicTargets,
     },
 }
 

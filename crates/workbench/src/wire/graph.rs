@@ -65,7 +65,7 @@ pub struct Diagnostic {
 
 /// Node → names of those that it may go to without an edge (`__end__` is one; others may be of no node): what its
 /// settings name, and what the return annotation of its Python function does. Nodes that name none are left out.
-pub type Leads = BTreeMap<String, Vec<String>>;
+pub type DynamicTargets = BTreeMap<String, Vec<String>>;
 
 /// An open document.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -88,7 +88,7 @@ pub struct GraphView {
     /// Problems.
     pub diagnostics: Vec<Diagnostic>,
     /// By node, where it may go without an edge: what its settings name, and its Python function's return annotation.
-    pub leads: Leads,
+    pub leads: DynamicTargets,
     /// Set when unsaved changes of an earlier session were brought back: when they were made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
@@ -189,7 +189,7 @@ pub struct Applied {
     /// All problems of the document now.
     pub diagnostics: Vec<Diagnostic>,
     /// By node, where it may go without an edge: what its settings name, and its Python function's return annotation.
-    pub leads: Leads,
+    pub leads: DynamicTargets,
 }
 
 /// `graph.save`

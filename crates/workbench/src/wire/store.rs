@@ -128,14 +128,14 @@ pub struct OutdatedItems {
 
 /// `store.embed`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-pub struct EmbedAnew {
+pub struct Reembed {
     /// A name of the caller's, for progress and for `work.cancel`.
     pub work: String,
 }
 
 /// Answer of `store.embed`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
-pub struct EmbeddedAnew {
+pub struct Reembedded {
     /// Items that have new vectors.
     pub items: u64,
 }

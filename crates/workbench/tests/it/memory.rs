@@ -91,7 +91,7 @@ async fn what_graphs_remember_is_listed_changed_and_removed_by_hand() {
     assert_eq!(changed["value"]["value"], json!({"drink": "mate"}));
     assert_eq!(changed["createdAt"], read["createdAt"]);
 
-    // Whoever looked before that change, or believes that there is none, does not undo it.
+    // Anyone who looked before that change, or believes that there is none, does not undo it.
     let late = app
         .refused(
             "store.put",
@@ -375,7 +375,7 @@ async fn a_model_that_is_chosen_in_the_settings_finds_by_meaning_what_is_put_fro
     assert_eq!(server.asked.load(Ordering::SeqCst), told);
     assert_eq!(found(&app, "a hot beverage", Value::Null).await[0], "ben/likes");
 
-    // A server that is gone is told to whoever searches, with what to do; words still find.
+    // A server that is gone is told to anyone who searches, with what to do; words still find.
     app.ok("connections.remove", json!({"name": "office"})).await;
     let query = json!({"namespace": ["people"], "query": "tea"});
     let gone = app.refused("store.items", query).await;

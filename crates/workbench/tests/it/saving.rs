@@ -224,7 +224,7 @@ async fn a_copy_under_another_name_leaves_the_first_file_as_it_was() {
     rename(&app, &id, "Four").await;
     let refused = app.refused("graph.save", json!({"graphId": id})).await;
     assert_eq!(refused.code, "changed-on-disk");
-    // The same text is no change, whoever wrote it.
+    // The same text is no change, no matter who wrote it.
     let text = app.ok("graph.export", json!({"graphId": id})).await["json"].clone();
     fs::write(&two, text.as_str().unwrap()).unwrap();
     app.ok("graph.save", json!({"graphId": id})).await;
@@ -401,6 +401,31 @@ async fn a_file_that_cannot_be_read_is_written_over_only_when_that_is_wanted() {
     assert_eq!(fs::read(&picture).unwrap(), b"\xff\xfe\x00");
     app.ok("graph.save", save(true)).await;
     assert!(fs::read_to_string(&picture).unwrap().contains("\"Draft\""));
+}
+
+/// A graph file may be a link: what it points to is opened under its own path and written, and the link stays.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_says_which_file_it_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    let (here, there) = (dir.path().join("here"), dir.path().join("there"));
+    fs::create_dir(&here).unwrap();
+    fs::create_dir(&there).unwrap();
+    let target = write(&there, "graph.json", "one");
+    let link = here.join("graph.json");
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    let app = App::open(&dir.path().join("data")).await;
+    let view = open(&app, &link).await;
+    let real = target.canonicalize().unwrap();
+    assert_eq!(
+        view["path"],
+        real.to_str().unwrap(),
+        "a person sees where it is saved"
+    );
+    rename(&app, &view["graphId"], "two").await;
+    app.ok("graph.save", json!({"graphId": view["graphId"]})).await;
+    assert!(fs::read_to_string(&target).unwrap().contains("\"two\""));
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
 }
 
 /// A README is shown when its graph is opened: it is read from the project alone, and nothing in it holds the document up.

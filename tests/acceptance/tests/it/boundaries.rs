@@ -368,3 +368,69 @@ fn the_window_has_four_permissions_and_a_strict_policy() {
     }
     assert!(!policy.contains("https:") && !policy.contains('*') && !policy.contains("unsafe-eval"));
 }
+
+/// The text of all Rust files of a folder.
+fn rust_of(folder: &Path) -> String {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return String::new();
+    };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let texts = paths.map(|path| match path.extension() {
+        _ if path.is_dir() => rust_of(&path),
+        Some(end) if end == "rs" => fs::read_to_string(&path).unwrap(),
+        _ => String::new(),
+    });
+    texts.collect()
+}
+
+/// The compiler says what code nobody uses, and nothing about dependencies.
+#[test]
+fn every_dependency_is_used() {
+    let mut unused = Vec::new();
+    for group in ["crates", "tests"] {
+        for entry in fs::read_dir(repository().join(group)).unwrap() {
+            let folder = entry.unwrap().path();
+            let manifest = folder.join("Cargo.toml");
+            if !manifest.exists() {
+                continue;
+            }
+            let text = rust_of(&folder);
+            let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+            let named = |name: &String| words.contains(name.replace('-', "_").as_str());
+            let unnamed = dependencies(&manifest).into_iter().filter(|name| !named(name));
+            unused.extend(unnamed.map(|name| format!("{}: {name}", folder.display())));
+        }
+    }
+    assert_eq!(unused, Vec::<String>::new(), "nothing names these dependencies");
+}
+
+/// The documentation of the library begins with what a program needs every day; the rest is in modules.
+#[test]
+fn the_root_of_the_library_is_small() {
+    let text = fs::read_to_string(repository().join("crates/engine/src/lib.rs")).unwrap();
+    let (shown, hidden) = text
+        .split_once("// Names that have moved into a module")
+        .expect("the names of one release more come last");
+    assert_eq!(
+        hidden.matches("pub use").count() + hidden.matches("pub mod").count(),
+        hidden.matches("#[doc(hidden)]").count(),
+        "names that stay for one release are not shown"
+    );
+    let (shown, _) = shown
+        .split_once("pub mod langgraph")
+        .expect("the names of LangGraph follow");
+    let trees = shown
+        .split("pub use ")
+        .skip(1)
+        .filter_map(|rest| rest.split(';').next());
+    let names: usize = trees
+        .map(|tree| match tree.split_once('{') {
+            Some((_, names)) => names
+                .split(',')
+                .filter(|name| name.contains(char::is_alphabetic))
+                .count(),
+            None => 1,
+        })
+        .sum();
+    assert!((30..=45).contains(&names), "{names} names at the root");
+}

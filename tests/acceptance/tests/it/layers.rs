@@ -113,7 +113,36 @@ const COMMAND_LINE: Layout = Layout {
     circle: 5,
 };
 
-const LAYOUTS: &[Layout] = &[ENGINE, WORKBENCH, NODES, STORAGE, COMMAND_LINE];
+const DOCUMENT: Layout = Layout {
+    source: "crates/document/src",
+    layers: &[
+        "diagnostic",
+        "json",
+        "suggest",
+        "text",
+        "document",
+        "patch",
+        "policy",
+        "view",
+        "limits",
+        "schema",
+        "topology",
+        "mermaid",
+        "validate",
+    ],
+    root: &[
+        "START",
+        "END",
+        "NOTE",
+        "FORMAT",
+        "DEFAULT_RECURSION_LIMIT",
+        "MAX_RECURSION_LIMIT",
+    ],
+    // `validate` and its parts.
+    circle: 6,
+};
+
+const LAYOUTS: &[Layout] = &[ENGINE, WORKBENCH, NODES, STORAGE, COMMAND_LINE, DOCUMENT];
 
 #[test]
 fn folders_name_only_folders_below() {

@@ -91,7 +91,7 @@ pub enum Look {
         before: Option<u16>,
         /// Only those with this in the metadata.
         filter: Option<(u8, Value)>,
-        /// At most so many.
+        /// At most this many.
         limit: Option<usize>,
     },
     /// What tasks of one checkpoint wrote.
@@ -102,7 +102,7 @@ pub enum Look {
         thread: Option<u8>,
         /// Only those after this checkpoint in the place of this thread.
         after: Option<(u16, u8)>,
-        /// So many a page.
+        /// How many a page.
         page: usize,
     },
     /// Threads, page by page.
@@ -113,7 +113,7 @@ pub enum Look {
         status: Option<ThreadStatus>,
         /// Only those whose newest checkpoint is older.
         idle_since: Option<u8>,
-        /// So many a page.
+        /// How many a page.
         page: usize,
     },
 }
@@ -298,7 +298,7 @@ fn crossings() -> impl Strategy<Value = Vec<Vec<Step>>> {
     prop::collection::vec(prop::collection::vec(step, 1..4), 2..4)
 }
 
-/// A history of at most so many operations.
+/// A history of at most this many operations.
 pub fn histories(length: usize) -> impl Strategy<Value = Vec<Operation>> {
     let way = prop::sample::select(vec![Way::Awaited, Way::Queued, Way::Together]);
     let keep = prop::sample::select(vec![

@@ -33,7 +33,7 @@ struct Thread {
     owners: BTreeMap<CheckpointPlace, CheckpointId>,
     /// It was deleted and nothing has come since.
     gone: bool,
-    /// A pruning has begun that leaves so many.
+    /// A pruning has begun that leaves this many.
     pruning: Option<usize>,
     /// There was one.
     pruned: bool,

@@ -69,7 +69,7 @@ impl Lines {
         }
     }
 
-    /// Works on every thread, side by side, until each has done so many turns, or for ever.
+    /// Works on every thread, side by side, until each has done this many turns, or for ever.
     pub async fn work(&self, turns: Option<u64>) {
         join_all((0..self.count).map(|n| async move {
             let thread = ThreadId::from(format!("{} {n}", self.name));

@@ -1,5 +1,5 @@
 //! What another program does between two messages of an operation: before each of them in turn, the thread that is copied
-//! or pruned goes on, or is deleted and made anew.
+//! or pruned goes on, or is deleted and made again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use super::trips::{Seen, wire};
 
 /// Time between two looks at the locks of the server.
 const LOOK: Duration = Duration::from_millis(10);
-/// Lengths of the texts in the thread, in one that is made anew, and where the copy goes to.
+/// Lengths of the texts in the thread, in one that is rebuilt, and where the copy goes to.
 const OLD: usize = 3000;
 const NEW: usize = 2000;
 const STANDING: usize = 10;
@@ -136,7 +136,7 @@ async fn between(backend: Backend) {
             if work == Work::CopyOnto {
                 store(&*beside, to_id.as_str(), STANDING).await.expect("stores");
             }
-            // Whoever works knows the threads.
+            // Anyone who works knows the threads.
             read(&*saver, &from).await.expect("reads");
             let (worker, thread, locks) = (beside.clone(), from.clone(), locks.clone());
             let blocked = Arc::new(AtomicBool::new(false));

@@ -1,4 +1,4 @@
-//! What is stored is damaged at random: bytes, rows, pages, ends of files. Nothing panics or hangs, whoever reads gets
+//! What is stored is damaged at random: bytes, rows, pages, ends of files. Nothing panics or hangs, and a reader gets
 //! an error or a state, and a repair leaves what a check finds sound.
 
 use std::path::{Path, PathBuf};

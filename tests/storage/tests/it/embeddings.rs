@@ -1,5 +1,5 @@
 //! Who changes the model that makes the vectors finds nothing by meaning that was put before, is told so, and has it
-//! embedded anew.
+//! embedded again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -127,7 +127,7 @@ async fn items_are_embedded_anew() {
         assert_eq!(all_outdated(&*second).await, outdated, "{backend:?}");
         assert!(
             words.outdated(None, 9).await.expect("looks").is_empty(),
-            "words need nothing anew"
+            "words need nothing again"
         );
 
         let get = async |key: &str| second.get(&["a"], key).await.expect("reads").expect("there");

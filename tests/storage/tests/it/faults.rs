@@ -274,7 +274,7 @@ async fn two_programs_on_one_place() {
                     "{backend:?}: it is gone for both"
                 );
                 assert_eq!(
-                    store(&*saver, "t", 10).await.expect("begins anew"),
+                    store(&*saver, "t", 10).await.expect("starts over"),
                     0,
                     "{backend:?}"
                 );

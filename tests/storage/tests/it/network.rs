@@ -16,7 +16,7 @@ use superstep_test_servers::{Postgres, Redis};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// So many bytes still pass in each direction; then the connection that has none left is cut, and the way is free.
+/// The bytes that still pass in each direction; then the connection that has none left is cut, and the way is free.
 struct Budget {
     up: AtomicI64,
     down: AtomicI64,
@@ -203,7 +203,7 @@ impl Trial {
         }
     }
 
-    /// A round whose connection is cut after so many bytes; then everything is as it was said to be.
+    /// A round whose connection is cut after this many bytes; then everything is as it was said to be.
     async fn round(&mut self, up: i64, down: i64) {
         // Somebody else prunes, so that what is known of the thread is not so, and asked for again in the middle.
         let pruning = Pruning::threads(["t".into()], Keep::Newest(2));
@@ -278,7 +278,7 @@ async fn cut_everywhere(backend: Backend) {
     let near = wire(host.clone(), budget.clone()).await;
     let near = place.url.replace(&host, &near);
     let mut trial = Trial::new(&near, &place.url, budget.clone()).await;
-    // The first ones make names and take numbers; those that follow a cut prepare their statements anew, as this one.
+    // The first ones make names and take numbers; those that follow a cut prepare their statements again, as this one.
     trial.round(PLENTY, PLENTY).await;
     trial.saver = open(&near).await.expect("opens");
     trial.round(PLENTY, PLENTY).await;

@@ -24,17 +24,17 @@ pub(crate) struct Seen {
     trips: AtomicU64,
     /// How often a script was called.
     scripts: AtomicU64,
-    /// What is done before the last of so many trips.
+    /// What is done before the last of this many trips.
     meanwhile: Mutex<Option<(u64, Meanwhile)>>,
 }
 
 impl Seen {
-    /// Has something done before the last of so many trips, counted from now on.
+    /// Has something done before the last of this many trips, counted from now on.
     pub(crate) fn before(&self, trips: u64, meanwhile: Meanwhile) {
         *self.meanwhile.lock().expect("nobody panics with it") = Some((trips, meanwhile));
     }
 
-    /// False when there were not so many.
+    /// False when there were fewer.
     pub(crate) fn was_done(&self) -> bool {
         let waiting = self.meanwhile.lock().expect("nobody panics with it").take();
         waiting.is_none()

@@ -35,7 +35,7 @@ type Word = readonly [name: string, signature: string, info: string];
 const FILTERS: readonly Word[] = [
   ["abs", "", "The number without its sign."],
   ["attr", "(name)", "A field of the value, by name."],
-  ["batch", "(count)", "Cuts a list into lists of so many items."],
+  ["batch", "(count)", "Cuts a list into lists of this many items."],
   ["bool", "", "True or false, as an if would see it."],
   ["capitalize", "", "First letter upper case, the rest lower."],
   ["chain", "(other)", "Both lists or objects one after the other."],
@@ -66,7 +66,7 @@ const FILTERS: readonly Word[] = [
   ["round", "(digits)", "Rounds a number."],
   ["select", "(test)", "The items that pass a test."],
   ["selectattr", "(field, test, value)", "The items whose field passes a test."],
-  ["slice", "(count)", "Cuts a list into so many lists."],
+  ["slice", "(count)", "Cuts a list into this many lists."],
   ["sort", "(attribute=name)", "Smallest to largest."],
   ["split", "(text)", "Cuts a text at another one."],
   ["string", "", "The value as text."],

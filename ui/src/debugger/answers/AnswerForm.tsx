@@ -31,7 +31,7 @@ export function AnswerForm({ question, compact = false, byItself = false, ref }:
   const send = useCallback(
     async (value: unknown) => {
       await answer(question, value);
-      // A refusal comes with the question, which may be shown anew by then.
+      // A refusal comes with the question, which may be shown again by then.
       return null;
     },
     [question],

@@ -43,7 +43,7 @@ export interface AnswerHandle {
 
 interface Props {
   asked: Asked;
-  /** The question's id, for whoever looks for it. */
+  /** The question's id, to be found by. */
   id?: string;
   /** What was typed is kept under this name, for when the form is shown again. */
   draftKey?: string;

@@ -117,7 +117,7 @@ describe("folding the event stream", () => {
     expect(threads.get("t")?.text.size).toBe(0);
   });
 
-  it("joins tokens, keeps only their tail, and begins anew with the next task of the node", () => {
+  it("joins tokens, keeps only their tail, and starts over with the next task of the node", () => {
     let threads = foldEvents(EMPTY, [
       run("running"),
       started("a", "say", 1),

@@ -25,7 +25,7 @@ interface LiveTask {
 }
 
 export interface LiveThread {
-  /** The newest run this interface has heard of. */
+  /** The newest run that this interface knows. */
   readonly run?: RunView;
   /** Counts runs and gaps: a snapshot asked for under an older number says nothing about the present branch. */
   readonly era: number;

@@ -47,7 +47,7 @@ export interface RunStore {
   /** The thread under the cursor when the list does not have it (filtered out, or further down). */
   readonly selected: ThreadView | null;
   readonly live: LiveThreads;
-  /** The host is not heard: whether anything runs is not known. */
+  /** The host does not answer: whether anything runs is not known. */
   readonly away: boolean;
   readonly checkpoints: ReadonlyMap<string, CheckpointPages>;
   readonly shown: Loaded | null;
@@ -269,7 +269,7 @@ function reload(): void {
 function refresh(before: LiveThreads): void {
   reloadThreadsSoon();
   const { threadId } = useSession.getState().cursor;
-  // A run that was heard of before comes with its events; what came before those is read.
+  // A run that is known already comes with its events; what came before those is read.
   if (threadId === null || isRunning(before.get(threadId))) return;
   snapshots.touch(threadId);
   void refreshCheckpoints(threadId);

@@ -15,7 +15,7 @@ export const settledView = (view: SnapshotView): SnapshotView => ({
   previousTasks: view.previousTasks.map(settledTask),
 });
 
-/** What was last seen to run is not shown as running once nobody is heard any more. */
+/** What was last seen to run is not shown as running once the host no longer answers. */
 export function interrupted(view: SnapshotView): SnapshotView {
   if (!view.tasks.some((task) => task.status === "running")) return view;
   return {

@@ -14,7 +14,7 @@ import type { RunStatus } from "../../ipc/bindings/RunStatus";
 import type { TaskStatus } from "../../ipc/bindings/TaskStatus";
 import { t, type TextKey } from "../../lib/texts";
 
-/** `unknown`: it ran when the host was last heard. */
+/** `unknown`: it ran when the host last answered. */
 export type ShownStatus = RunStatus | "unknown";
 export type AnyStatus = ShownStatus | TaskStatus;
 

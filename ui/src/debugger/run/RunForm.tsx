@@ -74,7 +74,7 @@ export function RunForm() {
     [whole, keys, shownKeys],
   );
 
-  // A conversation goes on with the thread; anything else usually starts anew.
+  // A conversation goes on with the thread; anything else usually starts again.
   const conversation = isConversation(keys);
   useEffect(
     () => setTarget(conversation && cursor.threadId !== null ? "thread" : "new"),

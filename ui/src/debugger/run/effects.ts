@@ -1,6 +1,6 @@
 /**
  * What a run from a past moment would do to the world again, and what a person wants of it: the defaults, the words that
- * say what will happen, and the question itself. Whoever runs from the past goes through `settleEffects`; whoever shows
+ * say what will happen, and the question itself. What runs from the past goes through `settleEffects`; what shows
  * the dialog answers it. Nothing of an answer is kept for the next time.
  */
 import { create } from "zustand";
@@ -81,7 +81,7 @@ export interface Settled {
 export async function settleEffects(find: FindEffects, going: Going, step?: number): Promise<Settled | null> {
   const list = await trusted(() => rpc("run.effects", find));
   if (list.effects.length === 0) return { questionsLeft: list.questionsLeft };
-  // Whoever asked before is answered: only one dialog is open.
+  // An earlier question is answered: only one dialog is open.
   decideEffects(null);
   const choices = await new Promise<Choices | null>((decide) => {
     useEffectsAsked.setState({ asked: { going, step, list, decide } });

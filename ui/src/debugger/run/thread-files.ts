@@ -29,7 +29,7 @@ async function noted<T>(text: string, run: (work: string) => Promise<T>): Promis
       }, NOTE_AFTER);
     });
   } catch (problem) {
-    // Whoever stopped it knows.
+    // The person who stopped it knows.
     if (asProblem(problem).code !== "stopped") showProblem(problem);
     return undefined;
   } finally {

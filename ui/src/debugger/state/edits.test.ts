@@ -24,7 +24,7 @@ describe("collecting edits", () => {
     expect(edits().pending).toBeNull();
   });
 
-  it("begins anew when another moment is edited", () => {
+  it("starts over when another moment is edited", () => {
     edits().edit(place, "total", 5, "", 6);
     edits().edit({ ...place, checkpointId: "d" }, "name", "x", "", "y");
     expect(Object.keys(edits().pending?.keys ?? {})).toEqual(["name"]);

@@ -91,7 +91,7 @@ export const useEdits = create<EditsStore>()((set) => ({
   pending: null,
   edit: (place, key, base, pointer, value) =>
     set(({ pending }) => {
-      // Edits belong to one moment. Moving the cursor does not lose them; editing elsewhere begins anew.
+      // Edits belong to one moment. Moving the cursor does not lose them; editing elsewhere starts over.
       const same = pending?.threadId === place.threadId && pending.checkpointId === place.checkpointId;
       const current: PendingEdits = same ? pending : { ...place, keys: {}, asNode: undefined };
       const old = current.keys[key];

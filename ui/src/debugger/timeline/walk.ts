@@ -13,7 +13,7 @@ function currentBranch(): string[] {
   return branchThrough(list, cursor.checkpointId ?? list[0]?.id);
 }
 
-/** The checkpoint so many steps from the cursor on its branch: an id, null for now, undefined when there is none. */
+/** The checkpoint at a distance of steps from the cursor on its branch: an id, null for now, undefined when there is none. */
 export function neighbour(by: number): string | null | undefined {
   const { cursor } = useSession.getState();
   const branch = currentBranch();

@@ -28,7 +28,7 @@ const ACTION = 200;
 const NAME = 100;
 /** A name that is typed whole is meant. */
 const WHOLE = 200;
-/** Of a destructive entry so many letters of its title must be typed before it can be the first. */
+/** Letters of its title that must be typed of a destructive entry before it can be the first. */
 const NAMED = 4;
 
 /** What the palette lists of the commands. */

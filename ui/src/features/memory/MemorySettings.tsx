@@ -15,7 +15,7 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { showToast } from "../../state/toasts";
 import { OutdatedLine } from "./OutdatedLine";
-import { useRenewal } from "./outdated";
+import { useReembedding } from "./outdated";
 import { isComplete, memoryOf, NGRAMS, sameMemory, shapeOf, type Shape, UNITS } from "./settings";
 import { hintClass, settingsPartClass, storageActionsClass } from "../../components/recipes";
 import { cx } from "../../components/cx";
@@ -45,7 +45,7 @@ function MemoryForm({ kept }: { kept: Memory | undefined }) {
     setProblem(null);
     try {
       takeSettings(await rpc("settings.set", { ...settings, memory: wanted }));
-      useRenewal.setState({ outdated: null, problem: null });
+      useReembedding.setState({ outdated: null, problem: null });
       showToast({ tone: "done", text: t("memory.settings.applied") });
     } catch (thrown) {
       setProblem(asProblem(thrown));

@@ -9,14 +9,14 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { stopJob, useJobs } from "../../state/jobs";
 import { NGRAMS } from "./settings";
-import { embedAgain, readOutdated, useRenewal } from "./outdated";
+import { embedAgain, readOutdated, useReembedding } from "./outdated";
 
 /** Work of another window is looked at so often. */
 const LOOK_EVERY = 1000;
 
 export function OutdatedLine({ onDone }: { onDone?: () => void }) {
   const embedding = useSession((session) => session.appInfo?.settings.memory?.embedding);
-  const { outdated, work, problem } = useRenewal();
+  const { outdated, work, problem } = useReembedding();
   const going = work ?? outdated?.work ?? null;
   const elsewhere = work === null && going !== null;
   useEffect(() => void readOutdated(), [embedding]);

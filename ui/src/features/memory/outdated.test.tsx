@@ -8,7 +8,7 @@ import { replaceHost } from "../../ipc/client";
 import { RpcProblem } from "../../ipc/problem";
 import { memoryIds } from "../../lib/testIds";
 import { useSession } from "../../state/session";
-import { useRenewal } from "./outdated";
+import { useReembedding } from "./outdated";
 import { OutdatedLine } from "./OutdatedLine";
 
 /** What the workbench has, and what it was asked. */
@@ -52,7 +52,7 @@ const show = async (chosen: string | undefined, onDone = () => {}) => {
 beforeEach(() => {
   cleanup();
   vi.useRealTimers();
-  useRenewal.setState({ outdated: null, work: null, problem: null });
+  useReembedding.setState({ outdated: null, work: null, problem: null });
   outdated = { items: 340, more: false };
   embedding = null;
   stopped = [];

@@ -217,7 +217,7 @@ impl Loop {
             self.resumed.pending.clear();
             let updated = self.progress.updated.clone();
             if self.setup.shared.config.durability != Durability::Exit {
-                // What led to a fork is not known to whoever loads it; one that is stored at the end knows.
+                // What led to a fork is not known to anyone who loads it; one that is stored at the end knows.
                 self.progress.updated = None;
             }
             self.put(Source::Fork).await?;

@@ -217,7 +217,7 @@ impl Doubt {
             (Some("again"), _) => Some(Said::Again),
             (Some("use"), _) if self.uses.is_some() => Some(Said::Use),
             (Some("done"), _) => Some(Said::Give(NodeOutput::none())),
-            // Whoever looked knows what came of it.
+            // The one who looked knows what came of it.
             (None, Some(update @ Value::Object(_))) => Some(Said::Give(NodeOutput::Update(update.clone()))),
             _ => None,
         }

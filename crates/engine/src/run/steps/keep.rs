@@ -8,7 +8,7 @@ impl Loop {
         let step = self.progress.step;
         self.progress.loaded = false;
         self.progress.step += 1;
-        // Nothing of the user's runs between an input and what START makes of it, and nobody was told of it.
+        // Nothing of the user's runs between an input and what START makes of it, and nobody knows of it.
         let may_wait =
             source == Source::Input && !self.setup.plan.start_routes() && !self.wants_checkpoints();
         let Some(persister) = &mut self.persister else {

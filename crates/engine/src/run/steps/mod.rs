@@ -514,7 +514,7 @@ impl Loop {
     }
 }
 
-/// However many tasks a step has, only so many are handed to the runtime at once.
+/// The most tasks of a step that are handed to the runtime at once.
 const MAX_TASKS_AT_ONCE: usize = 1024;
 
 impl From<NodeError> for RunError {

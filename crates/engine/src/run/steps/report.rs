@@ -1,4 +1,4 @@
-//! What a run tells its readers.
+//! Events that a run emits about its steps and tasks.
 
 use std::cell::LazyCell;
 use std::collections::HashSet;
@@ -9,8 +9,8 @@ use crate::graph::context::tag_list;
 use crate::stream::emit::ids_in;
 use crate::stream::run_config::is_place;
 
-/// The metadata of a run as its tasks tell it, with what a node adds.
-fn told_metadata(config: &RunConfig, own: &Object) -> Object {
+/// The metadata of a run as events of its tasks show it, with what a node adds.
+fn shown_metadata(config: &RunConfig, own: &Object) -> Object {
     let given = config.metadata.iter().filter(|(key, _)| !is_place(key));
     let mut shown: Object = given.map(|(key, value)| (key.clone(), value.clone())).collect();
     if !config.tags.is_empty() {
@@ -67,7 +67,7 @@ impl Loop {
                 task.input.clone()
             },
             triggers: task.triggers(),
-            metadata: told_metadata(&self.setup.shared.config, task.metadata()),
+            metadata: shown_metadata(&self.setup.shared.config, task.metadata()),
             step: self.progress.step,
         };
         self.emit_task("task", Payload::TaskStart(start)).await;

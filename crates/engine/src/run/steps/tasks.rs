@@ -9,7 +9,7 @@ use super::executor::{Executor, InlineTask};
 use super::*;
 use crate::base::failure::Failure;
 
-/// After so many tasks done on the spot the runtime may do something else, and a cancelled run stops.
+/// Tasks done on the spot after which the runtime may do something else, and a cancelled run stops.
 pub(super) const BREATHER: usize = 128;
 
 /// How the tasks of a step ended, all together.

@@ -223,7 +223,7 @@ impl Live {
         Ok(())
     }
 
-    /// Computes the managed keys for a step with so many steps left.
+    /// Computes the managed keys for a step, given how many steps are left.
     pub(crate) fn set_managed(&mut self, remaining: i64) {
         let managed = self.plan.state_keys..self.plan.readable_keys;
         if managed.is_empty() {

@@ -205,7 +205,7 @@ impl Live {
         names
     }
 
-    /// The trigger versions that a node, or whoever else has this name, has seen.
+    /// The trigger versions that a node, or anything else of this name, has seen.
     fn seen_of(&self, name: &Name) -> ChannelVersions {
         let node = self.plan.node_index.get(name);
         let Some(node) = node.copied().filter(|node| self.ran[*node as usize]) else {

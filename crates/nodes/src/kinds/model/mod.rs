@@ -1,5 +1,5 @@
 //! `model`: asks a language model and streams its answer. `scripted` is a model of its own: it says what the node's
-//! script has for the state at hand, word by word, so that graphs run without network, key or cost. Its messages are
+//! script has for the current state, word by word, so that graphs run without network, key or cost. Its messages are
 //! marked, so that nobody takes them for a model's.
 
 mod check;

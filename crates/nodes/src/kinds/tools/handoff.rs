@@ -76,7 +76,7 @@ impl HandOff {
 
 /// Says that there is no such node to hand over to.
 pub(crate) fn target(site: &mut Site<'_>, pointer: &str, to: &str) {
-    site.usage.leads.insert(to.to_owned());
+    site.usage.dynamic_targets.insert(to.to_owned());
     if !to.trim().is_empty() && !site.nodes.contains_key(to) {
         let names = || site.nodes.keys().copied();
         let message = format!(

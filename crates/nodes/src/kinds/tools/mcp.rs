@@ -51,7 +51,7 @@ pub struct McpSource {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(title = "Prefix")]
     pub prefix: String,
-    /// Longest silence of a tool at work, in seconds; its reports of progress start it anew.
+    /// Longest silence of a tool at work, in seconds; its reports of progress start it again.
     #[serde(default = "default_timeout")]
     #[schemars(title = "Time limit (s)", range(min = 1, max = 86_400))]
     pub timeout_s: u64,
@@ -279,7 +279,7 @@ pub(super) async fn offers_of(sources: &[ServerTools], taken: &[&str]) -> Result
     Ok(all)
 }
 
-/// What a model is told of the tools of some servers, beside its other tools.
+/// Descriptions for the model of the tools of some servers, beside its other tools.
 pub(crate) async fn specs_of(
     sources: &[ServerTools],
     beside: &[ToolSpec],

@@ -132,7 +132,7 @@ pub(crate) struct Offer {
     pub(crate) servers: Vec<McpSource>,
 }
 
-/// What a model is told of the tools of node `id`.
+/// Descriptions for the model of the tools of node `id`.
 pub(crate) fn of_node(nodes: &BTreeMap<&str, NodeSpec>, id: &str) -> Result<Offer, String> {
     let of_kind = || {
         nodes

@@ -1,4 +1,4 @@
-//! What went wrong in a program, and where, in words for whoever wrote it.
+//! What went wrong in a program, and where, in words for the person who wrote it.
 
 use rquickjs::{CaughtError, Coerced, Ctx, Exception, Value as Js};
 

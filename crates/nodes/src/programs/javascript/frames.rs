@@ -66,7 +66,7 @@ pub(super) enum SentArgument {
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct For<T> {
     pub(super) call: u64,
-    pub(super) told: T,
+    pub(super) message: T,
 }
 
 /// A part of an argument.

@@ -47,16 +47,16 @@ pub(super) trait Line {
     /// Passes on what the program says; false when nobody listens any more.
     fn say(&self, said: Said) -> bool;
     /// What comes for the program.
-    fn hear(&self, wait: Duration) -> Result<Heard, RecvTimeoutError>;
+    fn receive(&self, wait: Duration) -> Result<Received, RecvTimeoutError>;
     /// Asks for a part of an argument that was not sent with the call.
     fn want(&self, argument: usize, name: &str) -> bool;
 }
 
 /// What comes for a program.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum Received {
     /// A word for the program itself.
-    Told(Notice),
+    Notice(Notice),
     /// The part of an argument that it wanted, as JSON.
     Part(Vec<u8>),
 }
@@ -229,7 +229,7 @@ impl<'js> Driver<'_, 'js> {
     }
 
     /// Runs until the promise is settled and everything that was asked is answered. `None` when it never will be,
-    /// because the program was told to stop.
+    /// because the program was asked to stop.
     fn settle(&self, promise: &Promise<'js>) -> Result<Option<Js<'js>>, CodeError> {
         loop {
             while self.ctx.execute_pending_job() {
@@ -271,7 +271,7 @@ impl<'js> Driver<'_, 'js> {
         }
     }
 
-    /// The error, unless it came of being told to stop.
+    /// The error, unless it came of being asked to stop.
     fn asks_or(&self, error: CodeError) -> Result<Ending<String>, CodeError> {
         match self.wire.stopped.get() {
             true => Ok(Ending::Asks(None)),
@@ -279,10 +279,10 @@ impl<'js> Driver<'_, 'js> {
         }
     }
 
-    /// Waits for what the program is told next, and passes it on.
+    /// Waits for the next notice, and passes it on.
     fn deliver(&self) -> Result<(), CodeError> {
-        let told = self.wire.next()?;
-        let (name, id, reply) = match &told {
+        let notice = self.wire.next()?;
+        let (name, id, reply) = match &notice {
             Notice::Answer(id, reply) => ("answer", id, Some(reply)),
             Notice::Work(id) => ("work", id, None),
         };
@@ -352,22 +352,22 @@ impl Machine {
 struct Wire {
     line: Box<dyn Line>,
     machine: Rc<Machine>,
-    /// What it was told while it waited for something else.
+    /// Notices that came while it waited for something else.
     later: RefCell<VecDeque<Notice>>,
-    /// Was a function of the program told not to go on?
+    /// Was a function of the program asked not to go on?
     stopped: Cell<bool>,
 }
 
 impl Wire {
     fn next(&self) -> Result<Notice, CodeError> {
         let kept = self.later.borrow_mut().pop_front();
-        if let Some(told) = kept {
-            return Ok(told);
+        if let Some(notice) = kept {
+            return Ok(notice);
         }
         loop {
             // A part that nobody waits for any more is none of its business.
-            if let Heard::Told(told) = self.receive()? {
-                return Ok(told);
+            if let Received::Notice(notice) = self.receive()? {
+                return Ok(notice);
             }
         }
     }
@@ -376,9 +376,9 @@ impl Wire {
     fn answer(&self, wanted: u64) -> Result<Reply, CodeError> {
         loop {
             match self.receive()? {
-                Heard::Told(Notice::Answer(id, reply)) if id == wanted => return Ok(reply),
-                Heard::Told(other) => self.later.borrow_mut().push_back(other),
-                Heard::Part(_) => {}
+                Received::Notice(Notice::Answer(id, reply)) if id == wanted => return Ok(reply),
+                Received::Notice(other) => self.later.borrow_mut().push_back(other),
+                Received::Part(_) => {}
             }
         }
     }
@@ -390,21 +390,21 @@ impl Wire {
         }
         loop {
             match self.receive()? {
-                Heard::Part(json) => return Ok(json),
-                Heard::Told(other) => self.later.borrow_mut().push_back(other),
+                Received::Part(json) => return Ok(json),
+                Received::Notice(other) => self.later.borrow_mut().push_back(other),
             }
         }
     }
 
-    fn receive(&self) -> Result<Heard, CodeError> {
+    fn receive(&self) -> Result<Received, CodeError> {
         loop {
             self.machine.alive()?;
             let left = self.machine.deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 self.machine.timed_out.set(true);
             }
-            match self.line.hear(left.min(GLANCE)) {
-                Ok(heard) => return Ok(heard),
+            match self.line.receive(left.min(GLANCE)) {
+                Ok(received) => return Ok(received),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(CodeError::Cancelled),
             }
@@ -480,7 +480,7 @@ fn prelude<'js>(
     let out = wire.clone();
     let send = move |ctx: Ctx<'js>, id: u64, scope: u64, request: String| {
         let request: Request = serde_json::from_str(&request).map_err(|error| {
-            // The place in the text means nothing to whoever called a function.
+            // The place in the text means nothing to the caller of a function.
             let said = error.to_string();
             let said = said.split(" at line ").next().unwrap_or_default();
             Exception::throw_type(&ctx, &format!("the options cannot be read: {said}"))

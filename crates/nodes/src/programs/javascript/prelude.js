@@ -18,7 +18,7 @@ export default (send, wait, given) => {
   };
   const path = (labels) => (Array.isArray(labels) ? labels : labels === undefined ? [] : [labels]).map(String);
   const tell = (scope, op, json) => send(0, scope, `{"${op}":${json}}`);
-  // The error is made where the question is, so that its stack leads to whoever asked.
+  // The error is made where the question is, so that its stack leads to the place that asked.
   const refused = (error, fault) => {
     error.name = fault.class;
     error.message = fault.message;
@@ -173,7 +173,7 @@ export default (send, wait, given) => {
       waiting.delete(id);
       if (asked.op === 'sleep') sleeping -= 1;
       const reply = parse(json);
-      if (reply === 'stop') return; // Whoever waits for it waits for good.
+      if (reply === 'stop') return; // What waits for it waits for good.
       if (reply.error) asked.reject(refused(asked.place, reply.error));
       else asked.resolve(reply.ok);
     },

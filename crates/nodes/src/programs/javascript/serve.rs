@@ -1,4 +1,4 @@
-//! The worker's side: a process that runs one program after the other, and is ended by whoever started it when one of
+//! The worker's side: a process that runs one program after the other, and is ended by the process that started it when one of
 //! them does not end.
 
 use std::cell::{Cell, RefCell};
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::frames::{self, Wanted};
 use super::given::Given;
-use super::machine::{Heard, Line, Program, run};
+use super::machine::{Line, Program, Received, run};
 use super::modules::Files;
 use super::workers::path_of;
 use super::{CodeError, JavaScriptSource};
@@ -134,12 +134,12 @@ impl Worker {
             place,
         };
         bound_time(head.limits.timeout);
-        let mut told = false;
+        let mut reported = false;
         let line = Box::new(WorkerLine(self.clone()));
         run(&program, head.limits, &Arc::default(), line, |end| {
-            told = self.ended(end)
+            reported = self.ended(end)
         });
-        told
+        reported
     }
 
     fn ended(&self, end: Result<Ending<String>, CodeError>) -> bool {
@@ -189,7 +189,7 @@ impl Line for WorkerLine {
         self.0.send(frames::SAID, &said)
     }
 
-    fn hear(&self, wait: Duration) -> Result<Heard, RecvTimeoutError> {
+    fn receive(&self, wait: Duration) -> Result<Received, RecvTimeoutError> {
         let mut input = self.0.input.borrow_mut();
         if matches!(*input, Input::Pipe(_))
             && let Input::Pipe(pipe) = std::mem::replace(&mut *input, Input::Ended)
@@ -201,9 +201,9 @@ impl Line for WorkerLine {
         };
         let (letter, content) = frames.recv_timeout(wait)?;
         match letter {
-            frames::PART => Ok(Heard::Part(content)),
+            frames::PART => Ok(Received::Part(content)),
             _ => match serde_json::from_slice::<frames::For<Notice>>(&content) {
-                Ok(word) if word.call == self.0.call.get() => Ok(Heard::Told(word.told)),
+                Ok(word) if word.call == self.0.call.get() => Ok(Received::Notice(word.message)),
                 // It was for a call that has ended.
                 Ok(_) => Err(RecvTimeoutError::Timeout),
                 Err(_) => Err(RecvTimeoutError::Disconnected),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use superstep::{Value, json};
 
 use super::given::Given;
-use super::machine::{Heard, Line, MAX_LOG_LINES, Program, returned, run};
+use super::machine::{Line, MAX_LOG_LINES, Program, Received, returned, run};
 use super::*;
 use crate::programs::requests::{Ending, Notice, Output, Reply, Request, Said};
 
@@ -17,15 +17,15 @@ const LIMITS: Limits = Limits {
 
 struct Played {
     say: Box<dyn Fn(Said) -> bool>,
-    told: mpsc::Receiver<Notice>,
+    notices: mpsc::Receiver<Notice>,
 }
 
 impl Line for Played {
     fn say(&self, said: Said) -> bool {
         (self.say)(said)
     }
-    fn hear(&self, wait: Duration) -> Result<Heard, mpsc::RecvTimeoutError> {
-        self.told.recv_timeout(wait).map(Heard::Told)
+    fn receive(&self, wait: Duration) -> Result<Received, mpsc::RecvTimeoutError> {
+        self.notices.recv_timeout(wait).map(Received::Notice)
     }
     fn want(&self, _: usize, _: &str) -> bool {
         false
@@ -40,7 +40,7 @@ fn play(
     stop: &Arc<AtomicBool>,
     answer: impl Fn(Said) -> Option<Reply> + 'static,
 ) -> Result<Ending<Output>, CodeError> {
-    let (tell, told) = mpsc::channel();
+    let (tell, notices) = mpsc::channel();
     let say = Box::new(move |said: Said| {
         let id = said.id;
         if let Some(reply) = answer(said) {
@@ -55,7 +55,7 @@ fn play(
         place: r#"{"context": {"node": "n"}, "config": {}, "store": true}"#,
     };
     let mut ended = None;
-    run(&program, limits, stop, Box::new(Played { say, told }), |end| {
+    run(&program, limits, stop, Box::new(Played { say, notices }), |end| {
         ended = Some(end)
     });
     ended.expect("it says how it ended").and_then(returned)
@@ -332,7 +332,7 @@ fn nothing_is_left_from_the_call_before() {
 fn a_program_is_read_once_and_called_on_many_threads() {
     let source = JavaScriptSource::new("return {n: state.n + 1}", "state, ctx");
     let call = |n: i64| {
-        let (_tell, told) = mpsc::channel();
+        let (_tell, notices) = mpsc::channel();
         let program = Program {
             source: &source,
             given: &[Given::Value(json!({"n": n}))],
@@ -342,7 +342,7 @@ fn a_program_is_read_once_and_called_on_many_threads() {
         let mut ended = None;
         let line = Box::new(Played {
             say: Box::new(|_| true),
-            told,
+            notices,
         });
         run(&program, LIMITS, &Arc::default(), line, |end| ended = Some(end));
         match ended.unwrap().and_then(returned).unwrap() {

@@ -129,13 +129,13 @@ impl Worker {
     pub(super) async fn run(
         &mut self,
         call: &Call,
-        told: &mut mpsc::UnboundedReceiver<Notice>,
+        notices: &mut mpsc::UnboundedReceiver<Notice>,
         events: &mpsc::Sender<JsEvent>,
     ) -> Result<Result<Ending<Output>, CodeError>, Lost> {
         let limit = call.limits.timeout;
         let frame = self.frame(call)?;
         let until = tokio::time::Instant::now() + limit.saturating_add(GRACE);
-        let ended = tokio::time::timeout_at(until, self.converse(frame, call, told, events)).await;
+        let ended = tokio::time::timeout_at(until, self.converse(frame, call, notices, events)).await;
         ended.unwrap_or(Err(CodeError::Timeout(limit).into()))
     }
 
@@ -179,7 +179,7 @@ impl Worker {
         &mut self,
         frame: Vec<u8>,
         call: &Call,
-        told: &mut mpsc::UnboundedReceiver<Notice>,
+        notices: &mut mpsc::UnboundedReceiver<Notice>,
         events: &mpsc::Sender<JsEvent>,
     ) -> Result<Result<Ending<Output>, CodeError>, Lost> {
         let (mut answered, mut open) = (false, true);
@@ -224,9 +224,9 @@ impl Worker {
                     Ok(1..) => {}
                     _ => return Err(self.lost(answered).await),
                 },
-                word = told.recv(), if open => match word {
+                word = notices.recv(), if open => match word {
                     Some(word) => {
-                        let word = For { call: self.calls, told: word };
+                        let word = For { call: self.calls, message: word };
                         let unfit = |cause| CodeError::Machine(format!("an answer cannot be sent: {cause}"));
                         outgoing.push_back(frames::frame_of(frames::TOLD, &word).map_err(unfit)?);
                     }

@@ -4,16 +4,17 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use superstep::{NodeContext, NodeError, Value};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc, oneshot};
 
 use super::given::Given;
-use super::machine::{self, Heard, Line, Program as Running, returned};
+use super::machine::{self, Line, Program as Running, Received, returned};
 use super::modules::Files;
 use super::worker::{JsEvent, Lost, Worker};
 use super::{CodeError, JavaScriptSource, Limits};
@@ -73,7 +74,7 @@ impl Workers {
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pool.lock()
     }
 
     /// Runs a program for a node; it is stopped when the run is.
@@ -84,18 +85,18 @@ impl Workers {
         call: Call,
     ) -> Result<Result<Output, CodeError>, NodeError> {
         let lost = || CodeError::Machine("it ended in the middle of a program".to_owned());
-        let (events, inbox) = mpsc::channel(requests::UNHEARD);
+        let (events, inbox) = mpsc::channel(requests::UNREAD);
         let state = call.given.first().filter(|_| owner.is_node()).cloned();
         if self.program.is_none() {
-            let (tell, told) = std::sync::mpsc::channel();
-            let _brake = on_a_thread(call, told, events);
-            let tell = move |told| drop(tell.send(told));
+            let (tell, notices) = std::sync::mpsc::channel();
+            let _brake = on_a_thread(call, notices, events);
+            let tell = move |notice| drop(tell.send(notice));
             return requests::serve(context, owner, state.as_ref(), inbox, tell, lost).await;
         }
-        let (tell, told) = mpsc::unbounded_channel();
-        let tell = move |told| drop(tell.send(told));
+        let (tell, notices) = mpsc::unbounded_channel();
+        let tell = move |notice| drop(tell.send(notice));
         let serve = requests::serve(context, owner, state.as_ref(), inbox, tell, lost);
-        let drive = self.drive(&call, told, events);
+        let drive = self.drive(&call, notices, events);
         let (mut serve, mut drive) = (std::pin::pin!(serve), std::pin::pin!(drive));
         // Dropped before its end, `drive` kills the process.
         tokio::select! {
@@ -108,7 +109,7 @@ impl Workers {
     async fn drive(
         self: &Arc<Self>,
         call: &Call,
-        mut told: mpsc::UnboundedReceiver<Notice>,
+        mut notices: mpsc::UnboundedReceiver<Notice>,
         events: mpsc::Sender<JsEvent>,
     ) {
         let end = loop {
@@ -116,7 +117,7 @@ impl Workers {
                 Ok(lease) => lease,
                 Err(error) => break Err(error),
             };
-            match worker.run(call, &mut told, &events).await {
+            match worker.run(call, &mut notices, &events).await {
                 Ok(end) => {
                     place.give_back(worker);
                     break end;
@@ -265,7 +266,7 @@ impl Drop for Brake {
 /// The line of a program on a thread.
 struct Near {
     events: mpsc::Sender<JsEvent>,
-    told: std::sync::mpsc::Receiver<Notice>,
+    notices: std::sync::mpsc::Receiver<Notice>,
 }
 
 impl Line for Near {
@@ -273,8 +274,8 @@ impl Line for Near {
         self.events.blocking_send(Event::Said(said)).is_ok()
     }
 
-    fn hear(&self, wait: Duration) -> Result<Heard, RecvTimeoutError> {
-        self.told.recv_timeout(wait).map(Heard::Told)
+    fn receive(&self, wait: Duration) -> Result<Received, RecvTimeoutError> {
+        self.notices.recv_timeout(wait).map(Received::Notice)
     }
 
     fn want(&self, _: usize, _: &str) -> bool {
@@ -283,7 +284,11 @@ impl Line for Near {
     }
 }
 
-fn on_a_thread(call: Call, told: std::sync::mpsc::Receiver<Notice>, events: mpsc::Sender<JsEvent>) -> Brake {
+fn on_a_thread(
+    call: Call,
+    notices: std::sync::mpsc::Receiver<Notice>,
+    events: mpsc::Sender<JsEvent>,
+) -> Brake {
     let brake = Brake(Arc::default());
     let stop = brake.0.clone();
     tokio::task::spawn_blocking(move || {
@@ -296,7 +301,7 @@ fn on_a_thread(call: Call, told: std::sync::mpsc::Receiver<Notice>, events: mpsc
         };
         let line = Near {
             events: events.clone(),
-            told,
+            notices,
         };
         // When nobody listens any more, nobody wants to know.
         machine::run(&running, call.limits, &stop, Box::new(line), |end| {

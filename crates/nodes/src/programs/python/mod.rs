@@ -1,6 +1,6 @@
 //! Python: functions of the project, run by the person's own interpreter in a worker process beside this one.
 //!
-//! A project has one worker, begun when a function is called, begun anew when it has died, and ended when nobody has
+//! A project has one worker, begun when a function is called, started again when it has died, and ended when nobody has
 //! called anything for a while. It speaks the protocol of `requests` over its pipes, is given no
 //! environment but a short list, and ends when this process does.
 
@@ -13,9 +13,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use superstep::NodeError;
 
 use crate::base::access::AccessDenied;
@@ -85,7 +86,7 @@ impl PythonError {
         first.trim_end_matches('.').to_owned()
     }
 
-    /// As the failure of whoever called.
+    /// As the failure of the caller.
     pub(crate) fn of(self, called: &str) -> NodeError {
         match self {
             PythonError::AccessDenied(denied) => denied.into(),
@@ -163,7 +164,7 @@ impl Pythons {
 
     /// The worker of a project, begun if there is none.
     fn worker(&self, key: Key) -> Result<Arc<Worker>, PythonError> {
-        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut workers = self.workers.lock();
         workers.retain(|_, worker| worker.takes_calls());
         if let Some(worker) = workers.get(&key) {
             return Ok(worker.clone());

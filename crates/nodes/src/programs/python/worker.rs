@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStderr, ChildStdout};
@@ -46,8 +47,8 @@ const LOOK: Duration = Duration::from_secs(20);
 const GRACE: Duration = Duration::from_secs(2);
 /// Largest frame that is read.
 const LARGEST: u32 = 256 * 1024 * 1024;
-/// What a function may have said without being heard.
-const UNHEARD: usize = 1 << 20;
+/// Requests of functions that their node has not read yet.
+const UNREAD: usize = 1 << 20;
 /// Bytes of the standard error that are kept.
 const KEPT: usize = 8 * 1024;
 
@@ -83,7 +84,7 @@ struct Open {
 
 impl Shared {
     fn calls(&self) -> MutexGuard<'_, Calls> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock()
     }
 
     /// Ends a process that nobody waits for, but that holds on to calls that were stopped.
@@ -174,7 +175,7 @@ impl Worker {
         self: &Arc<Self>,
         frame: impl FnOnce(u64) -> T,
     ) -> Result<(OpenCall, Inbox<Output, PythonError>), PythonError> {
-        let (events, inbox) = mpsc::channel(UNHEARD);
+        let (events, inbox) = mpsc::channel(UNREAD);
         let number = {
             let mut calls = self.shared.calls();
             calls.last += 1;
@@ -220,15 +221,15 @@ impl OpenCall {
     /// Tells the function something.
     pub(super) fn teller(&self) -> impl Fn(Notice) + Clone + Send + Sync + 'static {
         let (worker, number) = (self.worker.clone(), self.number);
-        move |told: Notice| {
+        move |notice: Notice| {
             #[derive(Serialize)]
             struct Telling<'a> {
                 call: u64,
-                told: &'a Notice,
+                notice: &'a Notice,
             }
             let _ = worker.send(&Telling {
                 call: number,
-                told: &told,
+                notice: &notice,
             });
         }
     }
@@ -298,11 +299,7 @@ async fn watch(mut child: ProcessGroup, output: ChildStdout, errors: ChildStderr
         calls.ended = true;
         std::mem::take(&mut calls.open)
     };
-    let said = said
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .trim()
-        .to_owned();
+    let said = said.lock().trim().to_owned();
     for call in open.into_values() {
         tracing::warn!(program = %shared.program.display(), ?status, "the Python worker ended in the middle of a call");
         let crashed = PythonError::Crashed(shared.program.clone(), status, said.clone());
@@ -314,7 +311,7 @@ async fn watch(mut child: ProcessGroup, output: ChildStdout, errors: ChildStderr
 async fn listen(mut errors: ChildStderr, said: Arc<Mutex<String>>) {
     let mut bytes = [0; 4096];
     while let Ok(length @ 1..) = errors.read(&mut bytes).await {
-        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut said = said.lock();
         said.push_str(&String::from_utf8_lossy(&bytes[..length]));
         if said.len() > 2 * KEPT {
             let from = said.ceil_char_boundary(said.len() - KEPT);
@@ -323,7 +320,7 @@ async fn listen(mut errors: ChildStderr, said: Arc<Mutex<String>>) {
     }
 }
 
-/// Brings what the worker says to whoever waits for it.
+/// Brings what the worker says to the call that waits for it.
 async fn read(output: ChildStdout, shared: Arc<Shared>) {
     let mut output = BufReader::new(output);
     while let Ok(length) = output.read_u32().await {

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::{FuturesUnordered, StreamExt};
+use parking_lot::Mutex;
 use superstep::{Interrupted, NodeContext, NodeError, TaskFn, Value};
 use tokio::sync::oneshot;
 
@@ -56,7 +57,7 @@ struct Working {
     result: oneshot::Sender<Result<Value, NodeError>>,
 }
 
-/// `None` when the program is gone, and with it whoever would do the work.
+/// `None` when the program is gone, and with it what would do the work.
 type Works = Arc<Mutex<Option<HashMap<u64, Working>>>>;
 type Answers = FuturesUnordered<Pin<Box<dyn Future<Output = (u64, Answer)> + Send>>>;
 
@@ -124,7 +125,7 @@ struct Host<'a, F> {
 
 impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
     fn scope(&self, scope: u64) -> NodeContext {
-        let works = lock(&self.works);
+        let works = self.works.lock();
         let work = works.as_ref().and_then(|works| works.get(&scope));
         work.map_or(self.context, |work| &work.context).clone()
     }
@@ -136,8 +137,8 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
         match request {
             Request::Emit(value) => self.context.emit(redact_value(&value)).await,
             Request::Message(value) => {
-                for told in self.streams.delivered(&value) {
-                    self.context.message(told).await;
+                for chunk in self.streams.delivered(&value) {
+                    self.context.message(chunk).await;
                 }
             }
             Request::Log(line) => self.context.emit(self.owner.event("log", line.into())).await,
@@ -180,7 +181,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
                     Ending::Error(fault) => Err(NodeError::Failed(fault.into())),
                     Ending::Asks(question) => match self.asked(task, question) {
                         Some(error) => Err(error),
-                        // It was told to stop, and the reason is known.
+                        // It was asked to stop, and the reason is known.
                         None => return,
                     },
                 };
@@ -215,7 +216,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
         let task = TaskFn::new(name, move |context: NodeContext, _| {
             let (result, done) = oneshot::channel();
             let around = context.clone();
-            if let Some(works) = lock(&works).as_mut() {
+            if let Some(works) = works.lock().as_mut() {
                 works.insert(id, Working { context, result });
             }
             tell(Notice::Work(id));
@@ -237,7 +238,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
 
     /// What a task came to reaches the engine, which records it and then answers who asked.
     fn finish(&mut self, task: u64, result: Result<Value, NodeError>) {
-        let working = lock(&self.works).as_mut().and_then(|works| works.remove(&task));
+        let working = self.works.lock().as_mut().and_then(|works| works.remove(&task));
         if let Some(working) = working {
             let _ = working.result.send(redact_result(result));
         }
@@ -280,8 +281,8 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
 
     async fn end<T, E: From<Fault>>(mut self, end: Result<Ending<T>, E>) -> Result<Result<T, E>, NodeError> {
         while self.stores.next().await.is_some() {}
-        for told in self.streams.rest() {
-            self.context.message(told).await;
+        for chunk in self.streams.rest() {
+            self.context.message(chunk).await;
         }
         let end = match end {
             Ok(Ending::Ok(value)) => Ok(value),
@@ -294,7 +295,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
             }
             Err(error) => Err(error),
         };
-        // A program cannot catch a question: whatever it did then, it begins anew when there is an answer.
+        // A program cannot catch a question: whatever it did then, it starts over when there is an answer.
         match NodeError::together(std::mem::take(&mut self.stops)) {
             Some(error) => Err(error),
             None => Ok(end),
@@ -304,10 +305,6 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
 
 impl<F> Drop for Host<'_, F> {
     fn drop(&mut self) {
-        lock(&self.works).take();
+        self.works.lock().take();
     }
-}
-
-fn lock(works: &Works) -> std::sync::MutexGuard<'_, Option<HashMap<u64, Working>>> {
-    works.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -17,8 +17,8 @@ pub(crate) use store::shown;
 
 /// The scope of what is said by the node's own function; those of durable tasks are the ids that they were asked with.
 pub(crate) const NODE: u64 = 0;
-/// Things a program has said and its node has not heard yet; then the program waits.
-pub(crate) const UNHEARD: usize = 64;
+/// Things a program has sent and its node has not received yet; then the program waits.
+pub(crate) const UNREAD: usize = 64;
 /// Class of errors that programs throw without a class of their own.
 pub(crate) const CLASS: &str = error_class::CODE;
 
@@ -126,7 +126,7 @@ impl From<Fault> for Failure {
     }
 }
 
-/// What a program is told.
+/// What a program is sent.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Notice {
@@ -211,7 +211,7 @@ pub(crate) enum Event<T, E> {
 /// Where a program's words arrive.
 pub(crate) type Inbox<T, E> = mpsc::Receiver<Event<T, E>>;
 
-/// What a program is told of its place: LangGraph's names in `config`, short ones in `context`.
+/// What a program knows of its place: LangGraph's names in `config`, short ones in `context`.
 pub(crate) fn place(context: &NodeContext, owner: Owner<'_>) -> Value {
     let info = context.info();
     let metadata = context.metadata();

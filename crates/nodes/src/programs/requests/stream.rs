@@ -14,7 +14,7 @@ const CONTINUED: [&str; 4] = [
     "invalid_tool_calls",
     "additional_kwargs",
 ];
-/// Members within them that say what something is, each time anew.
+/// Members within them that say what something is, in every chunk.
 const REPEATED: [&str; 4] = ["type", "id", "name", "index"];
 
 /// The way to a text in a chunk. What stands in a list is known by its `index`, or else by its place.
@@ -38,7 +38,7 @@ struct Text {
 pub(super) struct Streams(HashMap<String, BTreeMap<Path, Text>>);
 
 impl Streams {
-    /// What can be told of a message or chunk, in this order.
+    /// What can be delivered of a message or chunk, in this order.
     pub(super) fn delivered(&mut self, message: &Value) -> Vec<Value> {
         let text = |name: &str| message.get(name).and_then(Value::as_str);
         let (Some(id), Some("AIMessageChunk"), Some(members)) =
@@ -66,12 +66,12 @@ impl Streams {
                 (name.clone(), value)
             })
             .collect();
-        let mut told = vec![redact_value(&Value::Object(chunk))];
+        let mut chunks = vec![redact_value(&Value::Object(chunk))];
         if text("chunk_position") == Some("last") {
             let texts = self.0.remove(id).unwrap_or_default();
-            told.extend(rest(id, texts));
+            chunks.extend(rest(id, texts));
         }
-        told
+        chunks
     }
 
     /// What was held back, when nothing follows any more.
@@ -103,9 +103,9 @@ fn continued(
                     return (name.clone(), value.clone());
                 }
                 path.push(Step::Member((**name).to_owned()));
-                let told = continued(value, path, items, texts);
+                let clean = continued(value, path, items, texts);
                 path.pop();
-                (name.clone(), told)
+                (name.clone(), clean)
             })
             .collect::<Object>()
             .into(),
@@ -123,10 +123,10 @@ fn continued(
                         .filter_map(|name| Some((name, item.get(name)?.clone())))
                         .collect(),
                 );
-                let told = continued(item, path, items, texts);
+                let clean = continued(item, path, items, texts);
                 items.pop();
                 path.pop();
-                told
+                clean
             })
             .collect::<List>()
             .into(),
@@ -200,21 +200,21 @@ mod tests {
     fn a_secret_in_several_chunks_is_in_none_of_them() {
         note("streamed-0815");
         let mut streams = Streams::default();
-        let mut told = Vec::new();
+        let mut chunks = Vec::new();
         for content in ["Key: str", "eamed", "-0815, and str", "eams flow st"] {
-            told.extend(streams.delivered(&chunk(content.into())));
+            chunks.extend(streams.delivered(&chunk(content.into())));
         }
         // Others come between them, and are others.
         let other = json!({"type": "AIMessageChunk", "id": "n", "content": "re"});
         assert_eq!(streams.delivered(&other), [other]);
-        told.extend(streams.rest());
-        let said: Vec<&str> = told
+        chunks.extend(streams.rest());
+        let said: Vec<&str> = chunks
             .iter()
             .filter_map(|chunk| chunk.get("content")?.as_str())
             .collect();
         assert_eq!(said, ["Key: ", "", "[secret], and ", "streams flow ", "st"]);
         assert_eq!(
-            told[4],
+            chunks[4],
             json!({"content": "st", "type": "AIMessageChunk", "id": "m"})
         );
         assert_eq!(streams.rest(), [Value::Null; 0]);
@@ -230,12 +230,12 @@ mod tests {
                 "tool_call_chunks": [{"type": "tool_call_chunk", "name": "add", "id": null, "args": args, "index": index}]})
         };
         let first = streams.delivered(&call("blockwise-", 2));
-        assert_eq!(first, [call("", 2)].map(|mut told| {
-            if let Value::Object(members) = &mut told {
+        assert_eq!(first, [call("", 2)].map(|mut chunk| {
+            if let Value::Object(members) = &mut chunk {
                 members.insert("content", json!([
                     {"type": "text", "text": "", "index": 0}, {"type": "thinking", "thinking": "plain", "index": 1}]));
             }
-            told
+            chunk
         }));
         let second = streams.delivered(&call("0815.", 3));
         assert_eq!(
@@ -266,9 +266,9 @@ mod tests {
         if let Value::Object(members) = &mut last {
             members.insert("chunk_position", "last");
         }
-        let told = streams.delivered(&last);
-        assert_eq!(told.len(), 2);
-        assert_eq!(told[1].get("content"), Some(&"ending".into()));
+        let chunks = streams.delivered(&last);
+        assert_eq!(chunks.len(), 2);
+        assert_eq!(chunks[1].get("content"), Some(&"ending".into()));
         streams.delivered(&chunk("an end".into()));
         let whole = json!({"type": "ai", "id": "m", "content": "ending-0815"});
         assert_eq!(

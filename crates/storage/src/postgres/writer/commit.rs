@@ -21,7 +21,7 @@ use crate::postgres::batch::{Batch, CheckpointRow, WriteRow};
 use crate::postgres::fault::PostgresFault;
 use crate::postgres::reader::{CHAINS, Deltas};
 
-/// States of stored checkpoints kept at hand, and places of namespaces: one for each thread that moves.
+/// States of stored checkpoints kept in memory, and places of namespaces: one for each thread that moves.
 const KNOWN: usize = 4096;
 
 const SPACE: &str = "SELECT id, epoch FROM spaces WHERE thread = $1 AND ns = $2";
@@ -42,7 +42,7 @@ impl Writer {
         careful: bool,
     ) -> Result<Vec<Outcome>, PostgresFault> {
         let outcome = self.store_jobs(jobs, careful).await;
-        self.shelves.done(outcome.is_ok());
+        self.part_store.done(outcome.is_ok());
         let fresh = std::mem::take(&mut self.fresh);
         if outcome.is_ok() {
             for (row, base, value, size) in fresh {
@@ -51,7 +51,7 @@ impl Writer {
             self.make_room();
         } else {
             self.forget();
-            self.shelves.forget(0);
+            self.part_store.forget(0);
         }
         outcome
     }
@@ -61,7 +61,7 @@ impl Writer {
         for left in std::mem::take(&mut self.left) {
             self.known.remove(&left);
         }
-        // Any will do: with so many threads nobody can say whose turn is next.
+        // Any will do: with many threads nobody can say whose turn is next.
         while self.known.len() > KNOWN
             && let Some(any) = self.known.keys().next().cloned()
         {
@@ -115,7 +115,7 @@ impl Writer {
         }
         if !batch.is_empty() {
             let (shown, sent) = (self.shown(&batch), Instant::now());
-            let (sql, params) = batch.statement(&self.shelves);
+            let (sql, params) = batch.statement(&self.part_store);
             let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|param| &**param as _).collect();
             self.session().await?.query(&sql, &params).await?;
             for (thread, shown, root) in shown {
@@ -479,8 +479,8 @@ impl Writer {
                 kind: kind(&task.task_id, &write.channel),
             };
             let value = match write.idx {
-                0.. => self.shelves.value(&write.value, &what, thread)?,
-                _ => self.shelves.alone(&write.value, &what, thread)?,
+                0.. => self.part_store.value(&write.value, &what, thread)?,
+                _ => self.part_store.alone(&write.value, &what, thread)?,
             };
             batch.write(key, row, value);
         }

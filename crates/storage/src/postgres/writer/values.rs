@@ -66,7 +66,7 @@ impl Writer {
             {
                 let (base, level, run) =
                     chain::place(link.clone(), |last| Ok(last.before.clone().map(|before| (before, last.bytes))))?;
-                let data = self.shelves.items(list.iter().skip(base.len), &what, thread)?;
+                let data = self.part_store.items(list.iter().skip(base.len), &what, thread)?;
                 (item.base, item.level, item.run) = (Some(base.row), level, run);
                 // Two lists in a row are one with a comma and two brackets less.
                 item.whole = base.whole + data.size - 1;
@@ -87,8 +87,8 @@ impl Writer {
             }
             _ => {
                 let data = match value {
-                    Value::Array(list) => self.shelves.items(list.iter(), &what, thread)?,
-                    other => self.shelves.value(other, &what, thread)?,
+                    Value::Array(list) => self.part_store.items(list.iter(), &what, thread)?,
+                    other => self.part_store.value(other, &what, thread)?,
                 };
                 item.whole = data.size;
                 let link = value.as_array().map(|list| Link {

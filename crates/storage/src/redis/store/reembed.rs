@@ -10,7 +10,7 @@ use super::{Change, PAGE, items_key, joined, kept, labels};
 use crate::redis::server::{Server, bytes, parts, text};
 
 impl Server {
-    /// By namespace and key, so many at a time that the server and this program stay small.
+    /// By namespace and key, a number at a time, so that the server and this program stay small.
     pub(super) async fn outdated_items(
         &self,
         embedding: &str,
@@ -18,7 +18,7 @@ impl Server {
         after: Option<&Place>,
         limit: usize,
     ) -> Result<Vec<Outdated>, StorageError> {
-        const WHAT: &str = "looking for items to embed anew";
+        const WHAT: &str = "looking for items to embed again";
         let after = after.map(|(namespace, key)| (joined(namespace), key.as_str()));
         let mut found = Vec::new();
         for namespace in self.namespaces(&[]).await? {
@@ -68,7 +68,7 @@ impl Server {
             let namespace = joined(&place.0);
             let mut ask = redis::cmd("HGET");
             ask.arg(items_key(self, &namespace)).arg(&place.1);
-            let stored = bytes(self.call(ask, "embedding items anew").await?);
+            let stored = bytes(self.call(ask, "embedding items again").await?);
             if stored.is_empty() {
                 continue;
             }

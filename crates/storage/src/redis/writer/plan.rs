@@ -222,7 +222,7 @@ impl Writer {
         Ok(found)
     }
 
-    /// Makes sure that there are so many numbers for rows.
+    /// Makes sure that there are this many numbers for rows.
     async fn reserve(&mut self, count: usize) -> Result<(), StorageError> {
         if self.numbers.end - self.numbers.start >= count as u64 {
             return Ok(());

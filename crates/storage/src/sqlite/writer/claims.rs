@@ -1,4 +1,4 @@
-//! Claims. They are compared in the transaction of the commit that shows them. The rows of threads that run are at hand,
+//! Claims. They are compared in the transaction of the commit that shows them. The rows of threads that run are in memory,
 //! so that a commit whose claim need not be written asks nothing.
 
 use std::time::{SystemTime, UNIX_EPOCH};

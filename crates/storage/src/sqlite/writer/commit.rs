@@ -218,7 +218,7 @@ impl Writer {
             conn: &self.conn,
             metas: &mut self.metas,
             names: &mut self.names,
-            unpacker: self.shelves.unpacker(),
+            unpacker: self.part_store.unpacker(),
             memo: Memo::default(),
             value_cache: None,
             hurry: false,
@@ -229,7 +229,7 @@ impl Writer {
         if self.known.len() >= KNOWN
             && let Some((space, id)) = self.known.keys().next().cloned()
         {
-            // Any will do: with so many threads nobody can say whose turn is next.
+            // Any will do: with many threads nobody can say whose turn is next.
             self.forget_one(space, &id);
         }
         self.known.insert((space, id.clone()), known);
@@ -290,7 +290,7 @@ impl Writer {
             self.own_row(seq, &mut early.written, long)?;
         }
         plan.known.seq = seq;
-        // A reader has the last of a thread at hand, and not all that a transaction went through.
+        // A reader has the last of a thread in memory, and not all that a transaction went through.
         if parent.is_some_and(|parent| {
             self.fresh
                 .states

@@ -7,7 +7,7 @@ use super::*;
 
 use crate::codec::pruning::{Looked, doomed};
 
-/// Told that so many more are done; its error ends the work.
+/// Called with how many more are done; its error ends the work.
 pub(super) type Step<'a> = &'a dyn Fn(u64) -> Result<(), StorageError>;
 
 impl Writer {
@@ -66,8 +66,8 @@ impl Writer {
             done.set(until);
         }
         freed += match self.planning {
-            true => self.shelves.plan(&self.conn)?,
-            false => self.shelves.settle(&self.conn)?,
+            true => self.part_store.plan(&self.conn)?,
+            false => self.part_store.settle(&self.conn)?,
         };
         removal.bytes = Some(freed);
         Ok(())
@@ -249,7 +249,7 @@ impl Writer {
             let Some((refs, bytes)) = gone else { continue };
             freed += bytes + ROW_BYTES;
             match read_refs(refs.as_deref()) {
-                Ok(refs) => self.shelves.release(&refs),
+                Ok(refs) => self.part_store.release(&refs),
                 // It goes anyway; parts that only this row knew stay behind, unreachable.
                 Err(cause) => tracing::warn!(item, cause, "a damaged value was deleted"),
             }
@@ -299,7 +299,7 @@ impl Writer {
                 let data = row.get_ref(0)?.as_bytes().unwrap_or_default();
                 freed += data.len() as i64 + ROW_BYTES;
                 match refs_of_writes(data) {
-                    Ok(refs) => self.shelves.release(&refs),
+                    Ok(refs) => self.part_store.release(&refs),
                     Err(cause) => {
                         tracing::warn!(seq, cause, "the damaged writes of a checkpoint were deleted")
                     }

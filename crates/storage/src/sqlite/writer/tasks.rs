@@ -9,7 +9,7 @@ use super::*;
 
 /// Bytes of all writes of a checkpoint that stand in its row.
 const SHORT: usize = 512;
-/// Bytes of a checkpoint's delta up to which they do: a long row would be written anew for each task.
+/// Bytes of a checkpoint's delta up to which they do: a long row would be rewritten for each task.
 const ROOM: usize = 1024;
 /// Tasks with rows of their own that are remembered for a checkpoint; for more, the table is asked.
 const REMEMBERED: usize = 64;
@@ -26,7 +26,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Of a checkpoint that was just stored with a delta of so many bytes.
+    /// Of a checkpoint that was just stored with a delta of this many bytes.
     pub(super) fn nothing(delta: usize) -> Self {
         Self {
             short: Tasks::default(),
@@ -209,7 +209,7 @@ impl Writer {
                 Some(_) if write.idx >= 0 => continue,
                 Some((.., old)) => {
                     let old = split(old).map_err(|cause| SqliteFault::corrupt(stored(), cause))?;
-                    self.shelves.release(&old.0);
+                    self.part_store.release(&old.0);
                 }
                 None => {}
             }

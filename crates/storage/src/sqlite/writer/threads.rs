@@ -167,7 +167,7 @@ impl Writer {
             let mut rows = statement.query([new])?;
             while let Some(row) = rows.next()? {
                 let refs = refs_of_writes(row.get_ref(0)?.as_blob().unwrap_or_default());
-                self.shelves
+                self.part_store
                     .refer(&refs.map_err(|cause| SqliteFault::corrupt(place(), cause))?);
             }
         }
@@ -199,7 +199,7 @@ impl Writer {
                 )?
                 .query_row(params![row, base], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let refs = read_refs(refs.as_deref()).map_err(|cause| SqliteFault::corrupt("A value", cause))?;
-            self.shelves.refer(&refs);
+            self.part_store.refer(&refs);
             copied.items.insert(row, new);
             base = Some(new);
         }

@@ -102,10 +102,10 @@ impl Writer {
         what: impl Fn() -> String,
         thread: &ThreadId,
     ) -> Result<Packed, SqliteFault> {
-        self.shelves
+        self.part_store
             .pack(&self.conn, source)
             .map_err(|error| match error {
-                Unpackable::Shelf(fault) => fault,
+                Unpackable::Sink(fault) => fault,
                 Unpackable::TooDeep => nested(&what(), thread).into(),
             })
     }

@@ -315,7 +315,7 @@ def get_runtime(*_):
 
 
 class Context:
-    """What a function is told of its place, with the functions of `superstep`."""
+    """What a function knows of its place, with the functions of `superstep`."""
 
     interrupt, emit, message, progress, task = map(staticmethod, (interrupt, emit, message, progress, task))
 
@@ -388,7 +388,7 @@ def attach(call, scope):
 
 @functools.lru_cache(maxsize=None)
 def listener():
-    """The class of what LangChain's chat models tell while they answer; who reads the `messages` stream hears it."""
+    """The class of what LangChain's chat models emit while they answer; who reads the `messages` stream hears it."""
     from langchain_core.callbacks import BaseCallbackHandler
 
     class Listener(BaseCallbackHandler):
@@ -396,7 +396,7 @@ def listener():
         run_inline = True
 
         def __init__(self, scope):
-            self.scope, self.silent, self.told = scope, set(), set()
+            self.scope, self.silent, self.sent = scope, set(), set()
 
         # That these two are here makes a model stream although it was only invoked.
         def tap_output_iter(self, run_id, output):
@@ -413,7 +413,7 @@ def listener():
             self.tell(getattr(chunk, "message", None), run_id)
 
         def on_llm_end(self, response, *, run_id, **_):
-            if run_id not in self.told:
+            if run_id not in self.sent:
                 for generation in (response.generations or [[]])[0][:1]:
                     self.tell(getattr(generation, "message", None), run_id)
             self.forget(run_id)
@@ -423,12 +423,12 @@ def listener():
 
         def forget(self, run_id):
             self.silent.discard(run_id)
-            self.told.discard(run_id)
+            self.sent.discard(run_id)
 
         def tell(self, said, run_id):
             if said is None or run_id in self.silent:
                 return
-            self.told.add(run_id)
+            self.sent.add(run_id)
             shown = plain(said)
             # Pieces of one answer have one name.
             shown["id"] = shown.get("id") or "run-%s" % run_id

@@ -31,7 +31,7 @@ from .scope import CURRENT, Scope, Stop, TaskFuture
 
 OWN = "<superstep>"
 MAX_LINES = 1000
-UNHEARD = 64
+UNREAD = 64
 IDLE_THREADS = 16
 ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 WORKER = None
@@ -112,7 +112,7 @@ class Call:
         self.waiting, self.works, self.tasks = {}, {}, []
         self.lock = threading.Lock()
         self.stopped, self.thread, self.future = False, None, None
-        self.lines, self.unheard, self.rest = 0, 0, ""
+        self.lines, self.unread, self.rest = 0, 0, ""
         # The state that notes what is read of it, in a run that is recorded.
         self.state = None
 
@@ -139,9 +139,9 @@ class Call:
 
     def tell(self, scope, request):
         """Says something; in a thread of its own it waits when the node is far behind."""
-        self.unheard += 1
-        if self.unheard >= UNHEARD and threading.get_ident() == self.thread:
-            self.unheard = 0
+        self.unread += 1
+        if self.unread >= UNREAD and threading.get_ident() == self.thread:
+            self.unread = 0
             self.ask(scope, request)
         else:
             self.say(scope, request)
@@ -235,19 +235,19 @@ def failure(said):
 
 def fault(error):
     """An error as its node tells it: class, message, and the traceback from the first line that is not ours."""
-    told = traceback.TracebackException(type(error), error, error.__traceback__)
-    frames = [frame for frame in told.stack if frame.filename != OWN]
+    shown = traceback.TracebackException(type(error), error, error.__traceback__)
+    frames = [frame for frame in shown.stack if frame.filename != OWN]
     ours = [frame.filename.startswith((WORKER.root, "<")) and not frame.filename.startswith("<frozen ") for frame in frames]
     own = [at for at, one in enumerate(ours) if one]
     frames = frames[own[0]:] if own else frames
-    told.stack[:] = frames
+    shown.stack[:] = frames
     place = ""
     if own:
         place = placed(frames[own[-1] - own[0]].filename, frames[own[-1] - own[0]].lineno)
     elif isinstance(error, SyntaxError) and error.lineno:
         place = placed(error.filename, error.lineno)
     kind = type(error).__name__
-    text = "".join(told.format()).rstrip()
+    text = "".join(shown.format()).rstrip()
     if len(text) > 20000:
         text = text[:10000] + "\n…\n" + text[-10000:]
     hint = ""
@@ -267,7 +267,7 @@ def placed(file, line):
 
 
 class Modules:
-    """Functions of the project's files, imported anew when one of these files has changed."""
+    """Functions of the project's files, imported again when one of these files has changed."""
 
     def __init__(self, root):
         self.root, self.lock = root, threading.RLock()
@@ -418,11 +418,11 @@ class Worker:
             if "stop" in frame:
                 call.stop()
                 continue
-            told = frame["told"]
-            if "answer" in told:
-                call.answered(*told["answer"])
+            notice = frame["notice"]
+            if "answer" in notice:
+                call.answered(*notice["answer"])
             else:
-                call.work(told["work"])
+                call.work(notice["work"])
 
     def prepared(self, call):
         folder = call.spec.get("folder") or self.root
