@@ -10,6 +10,7 @@ import { keysTaking, namedBy, namingKinds, placesOf, withAllowed, withLabels, wi
 import type { Patch } from "./patch";
 import { pointerGet, pointerSet } from "./pointer";
 import { visitSettings, withValue } from "./settings";
+import { programsOf } from "./uses";
 import { edgeOf, END, isObject, positionOf, START, type EdgeForm, type Json, type JsonObject } from "./types";
 
 export interface Point {
@@ -535,16 +536,18 @@ function renameInText(text: string, from: string, to: string): string {
     );
 }
 
-function renameDeep(value: Json, from: string, to: string): Json {
-  if (typeof value === "string") return renameInText(value, from, to);
-  if (Array.isArray(value)) return value.map((item) => renameDeep(item, from, to));
+function renameDeep(value: Json, from: string, to: string, but?: ReadonlySet<string>): Json {
+  if (typeof value === "string") return but?.has(value) ? value : renameInText(value, from, to);
+  if (Array.isArray(value)) return value.map((item) => renameDeep(item, from, to, but));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, renameDeep(item, from, to)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, renameDeep(item, from, to, but)]),
+  );
 }
 
 /**
  * Renames a state key with its references: the fields that hold key names (told by the kinds' schemas), `state.NAME` in
- * expressions, templates and code, `input`, `output` and the examples. What a code node returns is its own business.
+ * expressions and templates, `input`, `output` and the examples. Programs stay as they are: see `rename.ts`.
  */
 export function renameKey(doc: GraphDocument, from: string, to: string, kinds: readonly NodeKind[]): Patch {
   const draft = new Draft(doc);
@@ -558,7 +561,8 @@ export function renameKey(doc: GraphDocument, from: string, to: string, kinds: r
     const record = doc.get(`node:${name}`);
     if (!isObject(record) || !isObject(record["config"])) continue;
     const schema: unknown = kinds.find((kind) => kind.kind === record["kind"])?.configSchema;
-    let config = renameDeep(record["config"], from, to);
+    const programs = new Set(programsOf(record, kinds).values());
+    let config = renameDeep(record["config"], from, to, programs);
     visitSettings(isObject(schema) ? schema : {}, config, ({ path, field, value }) => {
       const editor = field["x-editor"];
       if (editor === "state-key" && value === from) config = withValue(config, path, to);
