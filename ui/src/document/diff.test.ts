@@ -51,7 +51,10 @@ describe("diffDocuments", () => {
     const back = diffDocuments(after, before);
     expect(back.records.map(({ id, change }) => [id, change]).toSorted()).toEqual(
       diff.records
-        .map(({ id, change }) => [id, change === "added" ? "removed" : change === "removed" ? "added" : change])
+        .map(({ id, change }) => [
+          id,
+          change === "added" ? "removed" : change === "removed" ? "added" : change,
+        ])
         .toSorted(),
     );
   });

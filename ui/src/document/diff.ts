@@ -141,7 +141,11 @@ export function joinSides(
   // A node that comes from their side comes with its place.
   for (const name of nodes) {
     const place = other.get(`layout:${name}`);
-    if (place !== undefined && !mine.has(`layout:${name}`) && !joined.some(({ id }) => id === `layout:${name}`))
+    if (
+      place !== undefined &&
+      !mine.has(`layout:${name}`) &&
+      !joined.some(({ id }) => id === `layout:${name}`)
+    )
       joined.push({ id: `layout:${name}`, value: place });
   }
   const rank = (id: string) => {
@@ -149,6 +153,6 @@ export function joinSides(
     return section === "doc" ? -1 : SECTIONS.indexOf(section);
   };
   return joined
-    .filter(({ id }) => !id.startsWith("layout:") || nodes.has(id.slice(7)) || /^layout:__/.test(id))
+    .filter(({ id }) => !id.startsWith("layout:") || nodes.has(id.slice(7)) || id.startsWith("layout:__"))
     .toSorted((a, b) => rank(a.id) - rank(b.id));
 }

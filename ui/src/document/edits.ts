@@ -615,9 +615,11 @@ export interface Clip {
   readonly nodes: JsonObject;
   readonly edges: Json[];
   readonly layout: JsonObject;
+  /** Edges that lead in from other nodes, for a paste that keeps them. */
+  readonly incoming?: Json[];
 }
 
-/** The nodes and the edges between them. */
+/** The nodes and the edges between them, and those that lead in. */
 export function copyNodes(
   doc: GraphDocument,
   names: readonly string[],
@@ -632,16 +634,18 @@ export function copyNodes(
     layout[name] = rounded(positions(name));
   }
   const edges: Json[] = [];
+  const incoming: Json[] = [];
   for (const edge of doc.names("edge")) {
     const record = doc.get(`edge:${edge}`);
     const view = edgeOf(record);
     const inside = [...view.sources, ...view.targets];
-    if (isObject(record) && inside.length > 0 && inside.every((name) => chosen.has(name))) {
-      const { id: _own, ...rest } = record;
-      edges.push(rest);
-    }
+    if (!isObject(record) || inside.length === 0) continue;
+    const { id: _own, ...rest } = record;
+    if (inside.every((name) => chosen.has(name))) edges.push(rest);
+    // A label of a route leads to one node: the way to the copied one stays its own.
+    else if (view.form !== "route" && view.targets.every((name) => chosen.has(name))) incoming.push(rest);
   }
-  return { format: CLIP_FORMAT, nodes, edges, layout };
+  return { format: CLIP_FORMAT, nodes, edges, layout, ...(incoming.length > 0 && { incoming }) };
 }
 
 /** Reads clipboard text; null when it holds nothing of ours. A whole graph file is taken too. */
@@ -653,13 +657,14 @@ export function parseClip(text: string): Clip | null {
     return null;
   }
   if (!isObject(value)) return null;
-  const { format, nodes, edges, layout } = value;
+  const { format, nodes, edges, layout, incoming } = value;
   if (typeof format !== "string" || !format.startsWith("superstep/") || !isObject(nodes)) return null;
   return {
     format: CLIP_FORMAT,
     nodes,
     edges: Array.isArray(edges) ? edges : [],
     layout: isObject(layout) ? layout : {},
+    ...(Array.isArray(incoming) && { incoming }),
   };
 }
 
@@ -669,8 +674,8 @@ export function pasteClip(
   clip: Clip,
   place: Point,
   kinds: readonly NodeKind[],
-  /** Edges from the start and to the end come with it. */
-  ends = false,
+  /** Edges from the start and to the end come with it; and those that led in from nodes that are here. */
+  { ends = false, connected = false }: { readonly ends?: boolean; readonly connected?: boolean } = {},
 ): { patch: Patch; names: string[] } {
   const draft = new Draft(doc);
   const renamed = new Map<string, string>();
@@ -727,6 +732,18 @@ export function pasteClip(
       );
     }
     addEdge(draft, withLabels(edge, taking, copied));
+  }
+  for (const each of connected ? (clip.incoming ?? []) : []) {
+    if (!isObject(each)) continue;
+    const { sources, targets } = edgeOf(each);
+    const [target] = targets;
+    const to = target === undefined ? undefined : renamed.get(target);
+    const here = (name: string) => name === START || renamed.has(name) || doc.has(`node:${name}`);
+    if (to === undefined || targets.length > 1 || !sources.every(here)) continue;
+    const { id: _own, from, ...rest } = each;
+    // A source that was copied, too, is its copy.
+    const source = (name: Json | undefined): Json => within(name) ?? name ?? null;
+    addEdge(draft, { ...rest, from: Array.isArray(from) ? from.map(source) : source(from), to });
   }
   return { patch: draft.patch(), names };
 }

@@ -90,11 +90,11 @@ describe("uses of a key", () => {
   });
 
   it("are quoted in programs when the new name is no word", () => {
-    const use = (text: string, word: string) => {
+    const oneUse = (text: string, word: string) => {
       const from = text.indexOf(word);
       return { record: "", pointer: "", role: "reads", at: { from, to: from + word.length }, text } as const;
     };
-    const renamed = (text: string) => renamedAt(text, use(text, "total"), "due date");
+    const renamed = (text: string) => renamedAt(text, oneUse(text, "total"), "due date");
     expect(renamed("state.total + 1")).toBe('state["due date"] + 1');
     expect(renamed("state?.total + 1")).toBe('state?.["due date"] + 1');
     expect(renamed("state['total']")).toBe("state['due date']");

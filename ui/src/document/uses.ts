@@ -37,7 +37,11 @@ const pointerOf = (path: readonly (string | number)[], under = "") =>
 const isTemplate = (text: string) => text.includes("{{") || text.includes("{%");
 
 /** Every text below a value with its pointer. */
-function texts(value: Json | undefined, pointer: string, visit: (text: string, pointer: string) => void): void {
+function texts(
+  value: Json | undefined,
+  pointer: string,
+  visit: (text: string, pointer: string) => void,
+): void {
   if (typeof value === "string") visit(value, pointer);
   else if (Array.isArray(value)) value.forEach((item, index) => texts(item, `${pointer}/${index}`, visit));
   else if (isObject(value))
@@ -50,7 +54,8 @@ export function programsOf(record: Json | undefined, kinds: readonly NodeKind[])
   const schema: unknown = kinds.find((each) => each.kind === kind)?.configSchema;
   const found = new Map<string, string>();
   visitSettings(isObject(schema) ? (schema as Schema) : {}, config, ({ path, field, value }) => {
-    if (field["x-editor"] === "code" && typeof value === "string") found.set(pointerOf(path, "/config"), value);
+    if (field["x-editor"] === "code" && typeof value === "string")
+      found.set(pointerOf(path, "/config"), value);
   });
   return found;
 }
@@ -87,7 +92,8 @@ function keyInProgram(source: string, key: string): Found[] {
 /** Every use of a state key, its definition first. */
 export function usesOfKey(doc: GraphDocument, kinds: readonly NodeKind[], key: string): Use[] {
   const uses: Use[] = [];
-  if (doc.has(`key:${key}`)) uses.push({ record: `key:${key}`, pointer: null, role: "definition", text: key });
+  if (doc.has(`key:${key}`))
+    uses.push({ record: `key:${key}`, pointer: null, role: "definition", text: key });
   const expressions = (value: Json | undefined, record: string, pointer: string, but: ReadonlySet<string>) =>
     texts(value, pointer, (text, at) => {
       if (but.has(at)) return;
@@ -166,7 +172,8 @@ export function usesOfNode(
   name: string,
 ): Use[] {
   const uses: Use[] = [];
-  if (doc.has(`node:${name}`)) uses.push({ record: `node:${name}`, pointer: null, role: "definition", text: name });
+  if (doc.has(`node:${name}`))
+    uses.push({ record: `node:${name}`, pointer: null, role: "definition", text: name });
   for (const edge of doc.edgesOf(name)) {
     const record = `edge:${edge}`;
     const value = doc.get(record);
@@ -211,14 +218,21 @@ export function usesOfNode(
         });
       }
     // What the host has read in a file that is not here.
-    if (!seen && leads[other]?.includes(name) && !uses.some((use) => use.record === record && use.role === "names"))
+    if (
+      !seen &&
+      leads[other]?.includes(name) &&
+      !uses.some((use) => use.record === record && use.role === "names")
+    )
       uses.push({ record, pointer: null, role: "names", text: name });
   }
   return uses;
 }
 
 /** The programs of a document with some of their uses under another name, by record and pointer. */
-export function renamedPrograms(uses: readonly Use[], to: string): Map<string, { pointer: string; text: string }[]> {
+export function renamedPrograms(
+  uses: readonly Use[],
+  to: string,
+): Map<string, { pointer: string; text: string }[]> {
   const byText = new Map<string, Use[]>();
   for (const use of uses) {
     if (!use.at || use.pointer === null) continue;
@@ -246,7 +260,8 @@ export function renamedAt(text: string, use: Use, to: string): string {
   if (/["']$/.test(before)) return before + to.replaceAll(/["'\\]/g, "\\$&") + after;
   if (/^[A-Za-z_]\w*$/.test(to)) return before + to + after;
   const dot = /\??\.\s*$/.exec(before);
-  if (dot) return `${before.slice(0, dot.index)}${dot[0].startsWith("?") ? "?." : ""}[${JSON.stringify(to)}]${after}`;
+  if (dot)
+    return `${before.slice(0, dot.index)}${dot[0].startsWith("?") ? "?." : ""}[${JSON.stringify(to)}]${after}`;
   // `{ key }` names a variable, too.
   return /^\s*[,}]/.test(after)
     ? `${before}${JSON.stringify(to)}: ${use.text.slice(from, end)}${after}`

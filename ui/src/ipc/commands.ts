@@ -113,6 +113,14 @@ import type { VerifyStorage } from "./bindings/VerifyStorage";
 import type { WithdrawQuestion } from "./bindings/WithdrawQuestion";
 import type { WithinView } from "./bindings/WithinView";
 
+import type { FindText } from "./bindings/FindText";
+import type { TextFound } from "./bindings/TextFound";
+import type { ReplaceText } from "./bindings/ReplaceText";
+import type { TextReplaced } from "./bindings/TextReplaced";
+import type { GitView } from "./bindings/GitView";
+import type { ConflictView } from "./bindings/ConflictView";
+import type { KeepSteps } from "./bindings/KeepSteps";
+import type { KeptSteps } from "./bindings/KeptSteps";
 /** Every command: its request and its response. */
 export interface Commands {
   "app.info": [Empty, AppInfo];
@@ -130,6 +138,12 @@ export interface Commands {
   "graph.export": [GraphRef, Exported];
   "picture.save": [SavePicture, PictureSaved];
   "graph.inside": [ReadInside, InsideView];
+  "graph.keepSteps": [KeepSteps, Empty];
+  "graph.steps": [GraphRef, KeptSteps];
+  "graph.git": [GraphRef, GitView];
+  "graph.conflict": [GraphRef, ConflictView];
+  "project.find": [FindText, TextFound];
+  "project.replace": [ReplaceText, TextReplaced];
   "graph.types": [ReadTypes, StateTypes];
   "node.test": [TestNode, NodeTested];
   "expression.evaluate": [Evaluate, Evaluated];

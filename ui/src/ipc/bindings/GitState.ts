@@ -1,0 +1,2 @@
+
+export type GitState = "none" | "new" | "tracked" | "refused";

@@ -1,0 +1,2 @@
+
+export type KeepSteps = { graphId: string, rev: number, steps: any, };

@@ -1,0 +1,2 @@
+
+export type KeptSteps = { steps?: any, dropped: boolean, };

@@ -1,0 +1,2 @@
+
+export type MatchPlace = { record: string, pointer: string, index: number, };

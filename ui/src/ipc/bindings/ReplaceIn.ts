@@ -1,0 +1,3 @@
+import type { MatchPlace } from "./MatchPlace";
+
+export type ReplaceIn = { graphId?: string, path?: string, version: string, only?: Array<MatchPlace>, };

@@ -1,0 +1,3 @@
+import type { Problem } from "./Problem";
+
+export type SkippedFile = { path: string, problem: Problem, };

@@ -1,0 +1,2 @@
+
+export type TextQuery = { text: string, regex: boolean, wholeWord: boolean, matchCase: boolean, };
