@@ -365,8 +365,8 @@ mod tests {
                 "node:order_check/config/prompt#1",
                 "node:order_check/config/tools/0/name#0",
                 "node:off/config/text#0",
-                "edge:order_check->?/paths/order#0",
                 "edge:order_check->?/route#0",
+                "edge:order_check->?/paths/order#0",
             ],
             "the end of an edge names a node and is no text"
         );
