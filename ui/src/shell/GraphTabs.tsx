@@ -44,10 +44,11 @@ function TabRow() {
   const onKeyDown = (event: KeyboardEvent) => {
     const at = tabs.findIndex((tab) => tab.graphId === (event.target as HTMLElement).dataset["graph"]);
     const tab = tabs[at];
-    if (!tab) return;
+    // With Alt the arrows lead back and forth between nested graphs.
+    if (!tab || event.altKey) return;
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (by !== undefined) {
-      if (event.altKey || event.ctrlKey) moveTab(tab.graphId, at + by);
+      if (event.ctrlKey) moveTab(tab.graphId, at + by);
       else row.current?.querySelectorAll<HTMLElement>("[role=tab]")[at + by]?.focus();
     } else if (event.key === "Delete") void closeTab(tab.graphId);
     else return;

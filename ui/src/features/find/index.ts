@@ -1,3 +1,4 @@
 export { FindDialogs } from "./FindDialogs";
 export { FindPanel } from "./FindPanel";
+export { placeOf } from "./places";
 export { askRename } from "./RenameDialog";

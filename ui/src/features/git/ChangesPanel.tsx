@@ -12,7 +12,7 @@ import { useDocumentVersion } from "../../document/store";
 import { gitIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { changesNow, useGit } from "./git";
-import { FieldList, recordText } from "./records";
+import { FieldList, fieldText, recordText } from "./records";
 
 const TONES: Record<Change, "done" | "warning" | "failed"> = {
   added: "done",
@@ -100,7 +100,7 @@ function Row({ record }: { record: RecordChange }) {
       <span className="min-w-0 truncate font-medium">{recordText(record.id)}</span>
       {record.change === "changed" && (
         <span className="min-w-0 truncate text-text-3">
-          {record.fields.map(({ pointer }) => pointer.split("/").at(-1)).join(", ")}
+          {record.fields.map(({ pointer }) => fieldText(record, pointer)).join(", ")}
         </span>
       )}
     </span>

@@ -19,7 +19,7 @@ import type { ConflictView as View } from "../../ipc/bindings/ConflictView";
 import { gitIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { recordsOf, useConflict } from "./git";
-import { recordText, valueText } from "./records";
+import { fieldText, recordText, valueText } from "./records";
 
 /** Is there a conflict to solve in the graph that is shown? */
 export function useConflicted(): boolean {
@@ -79,7 +79,7 @@ function Sides({ view }: { view: View }) {
   };
   return (
     <section
-      className="flex h-full min-h-0 flex-col bg-surface-1"
+      className="flex h-full min-h-0 w-full flex-col bg-surface-1"
       aria-label={t("conflict.title")}
       data-testid={gitIds.conflict}
     >
@@ -177,7 +177,7 @@ function Side({ side, name, record, chosen, onChoose }: SideProps) {
   const fields =
     record.change === "changed"
       ? record.fields.map(({ pointer, before, after }) => ({
-          label: pointer.slice(1).replaceAll("/", " · "),
+          label: fieldText(record, pointer),
           value: side === "ours" ? before : after,
         }))
       : [{ label: "", value }];

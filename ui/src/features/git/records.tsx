@@ -1,7 +1,9 @@
 /** Records and their differences in words. */
+import { knownKinds } from "../../canvas/kinds";
 import type { RecordChange } from "../../document/diff";
-import { sectionOf, type Json } from "../../document/types";
+import { nodeOf, sectionOf, type Json } from "../../document/types";
 import { t } from "../../lib/texts";
+import { placeOf } from "../find";
 
 export function recordText(id: string): string {
   const place = sectionOf(id);
@@ -11,6 +13,12 @@ export function recordText(id: string): string {
     .replaceAll("__end__", t("forms.end"))
     .replace("->", " → ");
   return t(`git.record.${place.section}`, { name });
+}
+
+/** A field as its form calls it. */
+export function fieldText({ id, before, after }: RecordChange, pointer: string): string {
+  const { kind } = nodeOf(after ?? before);
+  return placeOf({ record: id, pointer, kind }, knownKinds()).label;
 }
 
 const LONGEST = 2000;
@@ -33,9 +41,7 @@ export function FieldList({ record }: { record: RecordChange }) {
     <dl className="flex flex-col gap-1.5">
       {fields.map(({ pointer, before, after }) => (
         <div key={pointer} className="flex min-w-0 flex-col gap-0.5">
-          {pointer !== "" && (
-            <dt className="text-2xs text-text-3">{pointer.slice(1).replaceAll("/", " · ")}</dt>
-          )}
+          {pointer !== "" && <dt className="text-2xs text-text-3">{fieldText(record, pointer)}</dt>}
           {before !== undefined && <dd className={`${valueClass} bg-failed-soft`}>{valueText(before)}</dd>}
           {after !== undefined && <dd className={`${valueClass} bg-done-soft`}>{valueText(after)}</dd>}
         </div>
