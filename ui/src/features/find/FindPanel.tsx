@@ -16,7 +16,7 @@ import { t, tn } from "../../lib/texts";
 import { useJobs } from "../../state/jobs";
 import { useSession } from "../../state/session";
 import { knownKinds } from "../../canvas/kinds";
-import { askRename } from "./RenameDialog";
+import { askRename } from "../../document/rename-question";
 import { FindBar } from "./FindBar";
 import { FindRows } from "./FindRows";
 import {

@@ -1,6 +1,5 @@
 /** Renames a state key or a node everywhere: how much changes exactly, and which places of programs change as well. */
 import { useMemo, useState } from "react";
-import { create } from "zustand";
 import { Button } from "../../components/Button";
 import { Checkbox } from "../../components/Checkbox";
 import { Dialog } from "../../components/Dialog";
@@ -8,7 +7,9 @@ import { Field } from "../../components/Field";
 import { hintClass } from "../../components/recipes";
 import { TextField } from "../../components/TextField";
 import { knownKinds } from "../../canvas/kinds";
+import { renameEverywhere as renameNode } from "../../canvas/records";
 import { renameEverywhere, renameProblem, usesOf, type Named } from "../../document/rename";
+import { useRename } from "../../document/rename-question";
 import { doc, edit, useDocumentState } from "../../document/store";
 import { renamedAt, type Use } from "../../document/uses";
 import { findIds } from "../../lib/testIds";
@@ -17,16 +18,6 @@ import { useSession } from "../../state/session";
 import { recordLabel } from "./places";
 import { lineAround } from "./rows";
 import { useFind } from "./search";
-
-const useRename = create<{ readonly named: Named | null; readonly to: string | null }>(() => ({
-  named: null,
-  to: null,
-}));
-
-/** Asks for the new name; `to` is one that was typed already. */
-export function askRename(named: Named, to: string | null = null): void {
-  useRename.setState({ named, to });
-}
 
 const close = () => useRename.setState({ named: null });
 
@@ -47,9 +38,12 @@ function Rename({ named, begin }: { named: Named; begin: string }) {
     if (problem !== null) return;
     if (name !== named.name) {
       const chosen = programs.filter((use) => !left.has(use));
-      const done = edit(t("rename.edit", { from: named.name, to: name }), (document) =>
-        renameEverywhere(document, knownKinds(), named, name, chosen),
-      );
+      const done =
+        named.what === "node"
+          ? renameNode(named.name, name, chosen)
+          : edit(t("rename.edit", { from: named.name, to: name }), (document) =>
+              renameEverywhere(document, knownKinds(), named, name, chosen),
+            );
       if (done) follow(named, name);
     }
     close();
@@ -125,7 +119,6 @@ function Rename({ named, begin }: { named: Named; begin: string }) {
 function follow(named: Named, to: string): void {
   const { selection, select } = useSession.getState();
   if (named.what === "key" && selection.key === named.name) select({ key: to });
-  if (named.what === "node") select({ nodes: [to] });
   const listed = useFind.getState().usesOf;
   if (listed?.what === named.what && listed.name === named.name)
     useFind.setState({ usesOf: { what: named.what, name: to } });

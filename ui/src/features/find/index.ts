@@ -1,4 +1,3 @@
 export { FindDialogs } from "./FindDialogs";
 export { FindPanel } from "./FindPanel";
 export { placeOf } from "./places";
-export { askRename } from "./RenameDialog";

@@ -44,8 +44,8 @@ import { light } from "../../document/lit";
 import { useSession } from "../../state/session";
 import { moveKey } from "./reorder";
 import { usageOf, type Usage } from "../../document/usage";
+import { askRename } from "../../document/rename-question";
 import { usesOfKey } from "../../document/uses";
-import { askRename } from "../find";
 import { showTypes } from "./TypesDialog";
 import { itemsClass, linkClass, panelBarClass, panelClass } from "../../components/recipes";
 
