@@ -72,6 +72,15 @@ function nodeEntries(node: string): MenuEntry[] {
       run: () => addBreakpoint({ when: "before", node }),
     },
     { id: "s3", separator: true },
+    command("find.uses", t("find.uses")),
+    {
+      id: "along",
+      label: t("canvas.select.along"),
+      entries: (["upstream", "downstream", "connected"] as const).map((along) =>
+        command(`select.${along}`, t(`canvas.select.${along}`)),
+      ),
+    },
+    { id: "s4", separator: true },
     command("edit.deleteJoin", t("canvas.menu.deleteJoin")),
     { ...command("edit.delete", t("canvas.menu.delete")), danger: true } as MenuEntry,
   ];
@@ -231,6 +240,12 @@ function paneEntries(): MenuEntry[] {
       label: t("canvas.menu.paste"),
       shortcut: key("edit.paste"),
       run: () => void readClipboard().then((text) => pasteText(text, menu.place)),
+    },
+    {
+      id: "pasteConnected",
+      label: t("canvas.menu.pasteConnected"),
+      shortcut: key("edit.pasteConnected"),
+      run: () => void readClipboard().then((text) => pasteText(text, menu.place, true)),
     },
     { id: "s1", separator: true },
     command("edit.selectAll", t("canvas.menu.selectAll")),

@@ -13,9 +13,10 @@ import { disabledOf } from "../document/disabled";
 import { nodeNameProblem } from "../document/edits";
 import { doc, useDiagnostics, useRecord } from "../document/store";
 import { END, nodeOf, START } from "../document/types";
-import { shellIds, structureIds } from "../lib/testIds";
+import { gitIds, shellIds, structureIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useCalm } from "../state/calm";
+import { useChange } from "../document/changes";
 import { useLitRole, type LitRole } from "../document/lit";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
@@ -106,6 +107,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       <ProblemBadge name={id} />
       {disabled && <DisabledMark />}
       {lit !== null && lit !== "none" && <LitMark role={lit} />}
+      <ChangeMark name={id} />
       {overlay.breakBefore && (
         <span className={cx(cardBreakClass, "-left-1.5")} title={t("canvas.break.before")} />
       )}
@@ -206,6 +208,21 @@ function LitMark({ role }: { role: LitRole }) {
       data-testid={shellIds.lit}
     >
       {t(`canvas.lit.${role}`)}
+    </span>
+  );
+}
+
+/** Says how the node differs from the last commit, while that is shown. */
+function ChangeMark({ name }: { name: string }) {
+  const change = useChange(`node:${name}`);
+  if (change === null) return null;
+  return (
+    <span
+      className="absolute -bottom-2 left-2 in-data-[drawing=middle]:origin-bottom-left in-data-[drawing=middle]:[scale:min(var(--unzoom),1.8)] inline-flex h-4 items-center rounded-lg border border-asking bg-asking-soft px-1.5 text-[10px] font-semibold text-asking data-[change=added]:border-done data-[change=added]:bg-done-soft data-[change=added]:text-done"
+      data-change={change}
+      data-testid={gitIds.badge}
+    >
+      {t(`git.change.${change}`)}
     </span>
   );
 }

@@ -22,6 +22,7 @@ import { union, type Rect } from "./geometry";
 import { deleteEverywhere, toggleEverywhere } from "./records";
 import { isFrame, withHeld } from "./notes";
 import { scene } from "./scene";
+import { selectionCommands } from "./selection-commands";
 import { setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
 import { walk, type Direction } from "./walk";
@@ -129,6 +130,12 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       title: t("canvas.menu.paste"),
       group,
       run: () => void readClipboard().then((text) => pasteText(text, cornerAt(hub.middle()))),
+    },
+    {
+      id: "edit.pasteConnected",
+      title: t("canvas.menu.pasteConnected"),
+      group,
+      run: () => void readClipboard().then((text) => pasteText(text, cornerAt(hub.middle()), true)),
     },
     {
       id: "edit.duplicate",
@@ -250,6 +257,7 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       group: view,
       run: () => useSession.getState().setMinimap(!useSession.getState().minimap),
     },
+    ...selectionCommands(),
     walking("left"),
     walking("right"),
     walking("up"),

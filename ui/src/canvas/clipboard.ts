@@ -38,11 +38,11 @@ export function deleteSelection(name = t("canvas.edit.delete")): void {
   deleteEverywhere(name, { nodes, ...selectedParts() });
 }
 
-/** Pastes text with its top left corner at `place`. Answers whether it was ours. */
-export function pasteText(text: string, place: Point): boolean {
+/** Pastes text with its top left corner at `place`, with the edges that led in when that is wished. Answers whether it was ours. */
+export function pasteText(text: string, place: Point, connected = false): boolean {
   const clip = parseClip(text);
   if (!clip) return false;
-  const { patch, names } = pasteClip(doc, clip, place, knownKinds());
+  const { patch, names } = pasteClip(doc, clip, place, knownKinds(), { connected });
   if (edit(t("canvas.edit.paste"), patch)) useSession.getState().select({ nodes: names });
   return true;
 }

@@ -1,9 +1,12 @@
 /** Renaming and deleting nodes in the document and in what this window remembers of them, wherever it is asked for. */
 import { renameBreakpoints } from "../debugger/run/breakpoints";
-import { deleteThings, renameNode, type Doomed } from "../document/edits";
+import { deleteThings, type Doomed } from "../document/edits";
 import { namedBy, namingKinds } from "../document/named";
 import type { GraphDocument } from "../document/document";
 import type { Patch } from "../document/patch";
+import { renameEverywhere as renamed, usesOf } from "../document/rename";
+import { askRename } from "../document/rename-question";
+import type { Use } from "../document/uses";
 import { someEnabled, toggleDisabled } from "../document/disabled";
 import { doc, edit, useDocumentState } from "../document/store";
 import { t } from "../lib/texts";
@@ -11,12 +14,22 @@ import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { knownKinds } from "./kinds";
 
-/** Renames a node with all that names it: one undo step. */
-export function renameEverywhere(from: string, to: string): boolean {
+/**
+ * Renames a node with all that names it: one undo step. Where programs name it, it is asked first which of those places
+ * change; `programs` are the ones that were agreed to.
+ */
+export function renameEverywhere(from: string, to: string, programs?: readonly Use[]): boolean {
+  const named = { what: "node", name: from } as const;
+  const { leads } = useDocumentState.getState();
+  if (programs === undefined && usesOf(doc, knownKinds(), leads, named).some((use) => use.program)) {
+    askRename(named, to);
+    return false;
+  }
   const name = t("canvas.edit.rename", { name: to });
   // What is gone leaves the selection with the edit.
   const selected = useSession.getState().selection.nodes;
-  if (!edit(name, (document) => renameNode(document, from, to, knownKinds()))) return false;
+  const agreed = programs ?? [];
+  if (!edit(name, (document) => renamed(document, knownKinds(), named, to, agreed))) return false;
   const session = useSession.getState();
   renameBreakpoints(from, to);
   if (selected.includes(from)) session.select({ nodes: selected.map((each) => (each === from ? to : each)) });

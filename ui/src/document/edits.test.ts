@@ -303,6 +303,30 @@ describe("copy and paste", () => {
     expect(doc.names("edge")).toHaveLength(5);
   });
 
+  it("keeps the edges that led in, when that is wished and their nodes are here", () => {
+    const doc = documentOf(
+      ["a", "b", "c"],
+      [
+        { from: "__start__", to: "b", when: "state.x" },
+        { from: "a", to: "b" },
+        { from: ["a", "c"], to: "b" },
+        { from: "a", route: "state.x", paths: { on: "b" } },
+      ],
+    );
+    const at = () => ({ x: 0, y: 0 });
+    const clip = edits.parseClip(JSON.stringify(edits.copyNodes(doc, ["b"], at)));
+    if (!clip) throw new Error("it is a clip");
+    const plain = edits.pasteClip(doc, clip, at(), FAKE_KINDS);
+    expect(plain.patch.ops.some(({ id }) => id.startsWith("edge:"))).toBe(false);
+    apply(doc, edits.deleteThings(doc, { nodes: ["c"] }));
+    apply(doc, edits.pasteClip(doc, clip, at(), FAKE_KINDS, { connected: true }).patch);
+    const pasted = doc.edgesTo("b_2").map((edge) => doc.get(`edge:${edge}`));
+    expect(pasted, "the join lost a node; a label of a route leads to one node").toEqual([
+      { from: "__start__", to: "b_2", when: "state.x" },
+      { from: "a", to: "b_2" },
+    ]);
+  });
+
   it("takes nothing that is not ours", () => {
     expect(edits.parseClip("hello")).toBeNull();
     expect(edits.parseClip("[1,2]")).toBeNull();

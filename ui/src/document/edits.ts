@@ -10,6 +10,7 @@ import { keysTaking, namedBy, namingKinds, placesOf, withAllowed, withLabels, wi
 import type { Patch } from "./patch";
 import { pointerGet, pointerSet } from "./pointer";
 import { visitSettings, withValue } from "./settings";
+import { programsOf } from "./uses";
 import { edgeOf, END, isObject, positionOf, START, type EdgeForm, type Json, type JsonObject } from "./types";
 
 export interface Point {
@@ -535,16 +536,18 @@ function renameInText(text: string, from: string, to: string): string {
     );
 }
 
-function renameDeep(value: Json, from: string, to: string): Json {
-  if (typeof value === "string") return renameInText(value, from, to);
-  if (Array.isArray(value)) return value.map((item) => renameDeep(item, from, to));
+function renameDeep(value: Json, from: string, to: string, but?: ReadonlySet<string>): Json {
+  if (typeof value === "string") return but?.has(value) ? value : renameInText(value, from, to);
+  if (Array.isArray(value)) return value.map((item) => renameDeep(item, from, to, but));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, renameDeep(item, from, to)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, renameDeep(item, from, to, but)]),
+  );
 }
 
 /**
  * Renames a state key with its references: the fields that hold key names (told by the kinds' schemas), `state.NAME` in
- * expressions, templates and code, `input`, `output` and the examples. What a code node returns is its own business.
+ * expressions and templates, `input`, `output` and the examples. Programs stay as they are: see `rename.ts`.
  */
 export function renameKey(doc: GraphDocument, from: string, to: string, kinds: readonly NodeKind[]): Patch {
   const draft = new Draft(doc);
@@ -558,7 +561,8 @@ export function renameKey(doc: GraphDocument, from: string, to: string, kinds: r
     const record = doc.get(`node:${name}`);
     if (!isObject(record) || !isObject(record["config"])) continue;
     const schema: unknown = kinds.find((kind) => kind.kind === record["kind"])?.configSchema;
-    let config = renameDeep(record["config"], from, to);
+    const programs = new Set(programsOf(record, kinds).values());
+    let config = renameDeep(record["config"], from, to, programs);
     visitSettings(isObject(schema) ? schema : {}, config, ({ path, field, value }) => {
       const editor = field["x-editor"];
       if (editor === "state-key" && value === from) config = withValue(config, path, to);
@@ -611,9 +615,11 @@ export interface Clip {
   readonly nodes: JsonObject;
   readonly edges: Json[];
   readonly layout: JsonObject;
+  /** Edges that lead in from other nodes, for a paste that keeps them. */
+  readonly incoming?: Json[];
 }
 
-/** The nodes and the edges between them. */
+/** The nodes and the edges between them, and those that lead in. */
 export function copyNodes(
   doc: GraphDocument,
   names: readonly string[],
@@ -628,16 +634,18 @@ export function copyNodes(
     layout[name] = rounded(positions(name));
   }
   const edges: Json[] = [];
+  const incoming: Json[] = [];
   for (const edge of doc.names("edge")) {
     const record = doc.get(`edge:${edge}`);
     const view = edgeOf(record);
     const inside = [...view.sources, ...view.targets];
-    if (isObject(record) && inside.length > 0 && inside.every((name) => chosen.has(name))) {
-      const { id: _own, ...rest } = record;
-      edges.push(rest);
-    }
+    if (!isObject(record) || inside.length === 0) continue;
+    const { id: _own, ...rest } = record;
+    if (inside.every((name) => chosen.has(name))) edges.push(rest);
+    // A label of a route leads to one node: the way to the copied one stays its own.
+    else if (view.form !== "route" && view.targets.every((name) => chosen.has(name))) incoming.push(rest);
   }
-  return { format: CLIP_FORMAT, nodes, edges, layout };
+  return { format: CLIP_FORMAT, nodes, edges, layout, ...(incoming.length > 0 && { incoming }) };
 }
 
 /** Reads clipboard text; null when it holds nothing of ours. A whole graph file is taken too. */
@@ -649,13 +657,14 @@ export function parseClip(text: string): Clip | null {
     return null;
   }
   if (!isObject(value)) return null;
-  const { format, nodes, edges, layout } = value;
+  const { format, nodes, edges, layout, incoming } = value;
   if (typeof format !== "string" || !format.startsWith("superstep/") || !isObject(nodes)) return null;
   return {
     format: CLIP_FORMAT,
     nodes,
     edges: Array.isArray(edges) ? edges : [],
     layout: isObject(layout) ? layout : {},
+    ...(Array.isArray(incoming) && { incoming }),
   };
 }
 
@@ -665,8 +674,8 @@ export function pasteClip(
   clip: Clip,
   place: Point,
   kinds: readonly NodeKind[],
-  /** Edges from the start and to the end come with it. */
-  ends = false,
+  /** Edges from the start and to the end come with it; and those that led in from nodes that are here. */
+  { ends = false, connected = false }: { readonly ends?: boolean; readonly connected?: boolean } = {},
 ): { patch: Patch; names: string[] } {
   const draft = new Draft(doc);
   const renamed = new Map<string, string>();
@@ -723,6 +732,18 @@ export function pasteClip(
       );
     }
     addEdge(draft, withLabels(edge, taking, copied));
+  }
+  for (const each of connected ? (clip.incoming ?? []) : []) {
+    if (!isObject(each)) continue;
+    const { sources, targets } = edgeOf(each);
+    const [target] = targets;
+    const to = target === undefined ? undefined : renamed.get(target);
+    const here = (name: string) => name === START || renamed.has(name) || doc.has(`node:${name}`);
+    if (to === undefined || targets.length > 1 || !sources.every(here)) continue;
+    const { id: _own, from, ...rest } = each;
+    // A source that was copied, too, is its copy.
+    const source = (name: Json | undefined): Json => within(name) ?? name ?? null;
+    addEdge(draft, { ...rest, from: Array.isArray(from) ? from.map(source) : source(from), to });
   }
   return { patch: draft.patch(), names };
 }

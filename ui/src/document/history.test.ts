@@ -129,4 +129,40 @@ describe("History", () => {
     take(history.undo());
     expect(doc.records()).toEqual(before);
   });
+
+  it("is kept and loaded as plain values, with what can be redone", () => {
+    for (let n = 1; n <= 4; n += 1) change(n);
+    take(history.undo());
+    const kept: unknown = JSON.parse(JSON.stringify(history.kept()));
+    const again = new History();
+    again.load(kept);
+    expect(again.steps).toEqual(history.steps);
+    take(again.redo());
+    expect(value()).toBe(4);
+    for (let n = 3; n >= 0; n -= 1) {
+      take(again.undo());
+      expect(value()).toBe(n);
+    }
+  });
+
+  it("keeps the newest 500 steps, and what fits in 5 MB", () => {
+    for (let n = 1; n <= 600; n += 1) change(n);
+    const { undo } = history.kept();
+    expect([undo.length, undo.at(-1)?.name]).toEqual([500, "to 600"]);
+    const from = doc.get("node:a");
+    const text = "x".repeat(3 * 1024 * 1024);
+    history.record("large", doc.apply({ ops: [op("node:a", from, { n: 1, text })] }));
+    history.record("larger", doc.apply({ ops: [op("node:a", doc.get("node:a"), { n: 2, text: "" })] }));
+    const names = history.kept().undo.map((step) => step.name);
+    expect(names, "the one before is too much, and the older ones do not fit without it").toEqual(["larger"]);
+  });
+
+  it("takes nothing from what is no list of steps", () => {
+    for (const kept of [null, 3, {}, { undo: "no" }, { undo: [{ name: 1 }] }]) {
+      history.load(kept);
+      expect(history.isEmpty).toBe(true);
+    }
+    history.load({ undo: [{ name: "broken" }, { name: "good", ops: [] }] });
+    expect(history.steps.undo).toEqual(["good"]);
+  });
 });

@@ -13,6 +13,25 @@ export interface Step {
   readonly bytes: number;
 }
 
+/** A step as it is kept between two openings of a graph. */
+interface KeptStep {
+  readonly name: string;
+  readonly ops: readonly PatchOp[];
+}
+
+const KEPT = { steps: 500, bytes: 5 * 1024 * 1024 };
+
+function isKeptStep(value: unknown): value is KeptStep {
+  if (typeof value !== "object" || value === null || !("name" in value) || !("ops" in value)) return false;
+  return (
+    typeof value.name === "string" &&
+    Array.isArray(value.ops) &&
+    value.ops.every(
+      (op: unknown) => typeof op === "object" && op !== null && "id" in op && typeof op.id === "string",
+    )
+  );
+}
+
 export interface HistoryLimits {
   readonly steps: number;
   readonly bytes: number;
@@ -51,6 +70,44 @@ export class History {
   get steps(): { readonly undo: readonly string[]; readonly redo: readonly string[] } {
     const names = (steps: readonly Step[]) => steps.map((step) => step.name).toReversed();
     return { undo: names(this.#undo), redo: names(this.#redo) };
+  }
+
+  get isEmpty(): boolean {
+    return this.#undo.length === 0 && this.#redo.length === 0;
+  }
+
+  /** The newest steps, as plain values that `load` reads: so many, and so much, as is kept when a graph is closed. */
+  kept(): { undo: KeptStep[]; redo: KeptStep[] } {
+    let { steps, bytes } = KEPT;
+    const newest = (list: readonly Step[]) => {
+      const taken: KeptStep[] = [];
+      for (const { name, patch } of list.toReversed()) {
+        const weight = JSON.stringify(patch.ops).length;
+        if (steps < 1 || weight > bytes) break;
+        steps -= 1;
+        bytes -= weight;
+        taken.unshift({ name, ops: patch.ops });
+      }
+      return taken;
+    };
+    return { undo: newest(this.#undo), redo: newest(this.#redo) };
+  }
+
+  /** Takes steps that were kept. What is no step ends the list: the ones before it would not fit without it. */
+  load(kept: unknown): void {
+    const read = (list: unknown): Step[] => {
+      const steps: Step[] = [];
+      for (const each of Array.isArray(list) ? list.toReversed() : []) {
+        if (!isKeptStep(each)) break;
+        const patch = { ops: each.ops };
+        steps.unshift({ name: each.name, patch, merge: null, at: 0, bytes: bytesOf(patch) });
+      }
+      return steps;
+    };
+    this.clear();
+    if (typeof kept !== "object" || kept === null) return;
+    for (const step of read("undo" in kept ? kept.undo : null)) this.#push(step);
+    this.#redo = read("redo" in kept ? kept.redo : null);
   }
 
   get length(): number {

@@ -7,7 +7,8 @@ import { rpc } from "../ipc/client";
 import { resolvePath, splitPath } from "../lib/path";
 import { useSession } from "../state/session";
 import { showProblem } from "../state/toasts";
-import { doc, openGraph, useDocumentState } from "./store";
+import { useTabs } from "../state/tabs";
+import { doc, openGraph, settle, useDocumentState } from "./store";
 import { nodeOf } from "./types";
 
 interface LeftGraph {
@@ -28,9 +29,18 @@ const NOWHERE: Trail = { left: [], at: null };
 
 export const useGraphTrail = create<Trail>()(() => NOWHERE);
 
+/** The way into each graph that has a tab. */
+const trails = new Map<string, readonly LeftGraph[]>();
+
 useSession.subscribe(({ graphId }) => {
-  const { at } = useGraphTrail.getState();
-  if (at !== null && at !== graphId) useGraphTrail.setState(NOWHERE);
+  if (useGraphTrail.getState().at === graphId) return;
+  const left = graphId === null ? undefined : trails.get(graphId);
+  useGraphTrail.setState(left ? { left, at: graphId } : { ...NOWHERE, at: graphId });
+});
+
+useTabs.subscribe(({ tabs }) => {
+  for (const graphId of trails.keys())
+    if (!tabs.some((tab) => tab.graphId === graphId)) trails.delete(graphId);
 });
 
 /** The file of the graph that a node runs; null for a node that runs none, and in a draft, which has no folder. */
@@ -49,9 +59,11 @@ export async function openNestedGraph(node: string): Promise<void> {
   if (file === null || graphId === null) return;
   const left = [...useGraphTrail.getState().left, { graphId, name: doc.name, path, node }];
   try {
+    await settle();
     const view = await rpc("graph.open", { path: file });
-    useGraphTrail.setState({ left, at: view.graphId });
     openGraph(view);
+    trails.set(view.graphId, left);
+    useGraphTrail.setState({ left, at: view.graphId });
   } catch (thrown) {
     showProblem(thrown);
   }
@@ -63,13 +75,15 @@ export async function leaveNestedGraph(depth = useGraphTrail.getState().left.len
   const to = left[depth];
   if (!to) return;
   try {
+    await settle();
     const view = await rpc("graph.get", { graphId: to.graphId }).catch((thrown: unknown) => {
       // The host was started again, and knows the file but not its id.
       if (to.path === null) throw thrown;
       return rpc("graph.open", { path: to.path });
     });
-    useGraphTrail.setState({ left: left.slice(0, depth), at: view.graphId });
     openGraph(view);
+    trails.set(view.graphId, left.slice(0, depth));
+    useGraphTrail.setState({ left: left.slice(0, depth), at: view.graphId });
     if (doc.get(`node:${to.node}`) !== undefined) useSession.getState().select({ nodes: [to.node] });
   } catch (thrown) {
     showProblem(thrown);

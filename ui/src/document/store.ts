@@ -11,12 +11,14 @@ import type { Applied } from "../ipc/bindings/Applied";
 import type { Diagnostic } from "../ipc/bindings/Diagnostic";
 import type { GraphView } from "../ipc/bindings/GraphView";
 import { rpc, RpcProblem, subscribe } from "../ipc/client";
-import { useSession } from "../state/session";
+import { useSession, type Selection } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
 import { t } from "../lib/texts";
+import { tabChanged, tabOpened, tabReplaced } from "../state/tabs";
 import { carryOver } from "./carry";
 import { GraphDocument } from "./document";
 import { History, type Mark } from "./history";
+import { keepSteps, StepKeeper, takeKeptSteps } from "./kept-steps";
 import { PatchError, same, type Patch, type PatchOp } from "./patch";
 import { Sync } from "./sync";
 import { END, START, type Json, type Section } from "./types";
@@ -96,6 +98,8 @@ const sync = new Sync({
   },
 });
 
+const keeper = new StepKeeper(() => ({ sync, history }));
+
 /** Document facts that do not live in records. */
 function published(): void {
   const state = useDocumentState.getState();
@@ -149,26 +153,61 @@ function adopt(view: GraphView): void {
   takeChecked(view);
 }
 
+/** What of a selection is there. */
+function present(selection: Selection): Selection {
+  const nodes = selection.nodes.filter((name) => name === START || name === END || doc.has(`node:${name}`));
+  const edges = selection.edges.filter((id) => doc.has(`edge:${id}`));
+  return nodes.length < selection.nodes.length || edges.length < selection.edges.length
+    ? { ...selection, nodes, edges }
+    : selection;
+}
+
 /** What is no longer there is no longer selected, also when undo took it away. */
 doc.watch((changed) => {
   if (changed === null) return;
   const { selection, select } = useSession.getState();
-  const nodes = selection.nodes.filter((name) => name === START || name === END || doc.has(`node:${name}`));
-  const edges = selection.edges.filter((id) => doc.has(`edge:${id}`));
-  if (nodes.length < selection.nodes.length || edges.length < selection.edges.length)
-    select({ nodes, edges, key: selection.key });
+  const left = present(selection);
+  if (left !== selection) select(left);
 });
 
-/** Shows a document. Edits of the one that was open are sent first. */
+/** Shows a document, in its tab. Edits of the one that was shown are sent first. */
 export function openGraph(view: GraphView): void {
-  if (sync.graphId !== null && sync.graphId !== view.graphId) void flush();
-  const again = sync.graphId === view.graphId;
+  const before = sync.graphId;
+  const again = before === view.graphId;
+  if (!again) leave();
   adopt(view);
   const kept = histories.get(view.graphId);
   history = kept ?? new History();
   if (!kept) histories.set(view.graphId, history);
   published();
-  useSession.getState().graphOpened(view.graphId, view.path ?? null, again);
+  const { graphId } = view;
+  const left = tabOpened({ graphId, path: view.path ?? null, name: view.name }, before);
+  const session = useSession.getState();
+  session.graphOpened(graphId, view.path ?? null, again);
+  if (!again && left) {
+    session.select(present(left.selection));
+    session.setCursor({ ...left.cursor, taskId: left.cursor.taskId ?? null });
+    session.setCompareWith(left.compareWith);
+  }
+  if (kept) return;
+  const mine = history;
+  void takeKeptSteps(graphId, mine, () => sync.graphId === graphId && history === mine).then(published);
+}
+
+/** Another graph is shown: what was looked at in this one is remembered by its tab. */
+function leave(): void {
+  const { graphId } = sync;
+  if (graphId === null) return;
+  const { selection, cursor, compareWith } = useSession.getState();
+  tabChanged(graphId, { dirty: sync.dirty, name: doc.name, left: { selection, cursor, compareWith } });
+  void flush();
+  keeper.forget();
+}
+
+/** Before another graph is shown: every edit, and its steps, are at the workbench. */
+export async function settle(): Promise<void> {
+  await flush();
+  await keeper.send();
 }
 
 let reopening: Promise<void> | null = null;
@@ -215,7 +254,10 @@ function takeOver(view: GraphView, touched: ReadonlySet<string>): void {
   const before = sync.graphId;
   sync.openAgain(view.graphId, view.rev, view.savedRev);
   useDocumentState.setState({ path: view.path ?? null, readme: view.readme ?? null });
-  if (before !== null) histories.delete(before);
+  if (before !== null) {
+    histories.delete(before);
+    tabReplaced(before, view.graphId);
+  }
   histories.set(view.graphId, history);
   if (foreign) {
     doc.reset(records);
@@ -231,9 +273,10 @@ function takeOver(view: GraphView, touched: ReadonlySet<string>): void {
   useSession.getState().graphOpened(view.graphId, view.path ?? null, true);
 }
 
-/** Leaves the document; its edits are sent first and its history is kept for coming back. */
+/** Shows no document; the edits of the one that was shown are sent first and its history is kept for coming back. */
 export async function closeGraph(): Promise<void> {
-  await flush();
+  await settle();
+  leave();
   sync.open(null, 0, 0);
   doc.reset([]);
   history = new History();
@@ -271,6 +314,7 @@ export function replaceDocument(view: GraphView, name: string): void {
   }
   adopt(view);
   published();
+  keeper.touch();
 }
 
 export interface EditOptions {
@@ -291,12 +335,26 @@ export function edit(
     history.record(name, done, options.merge ?? null);
     sync.push(done);
     published();
+    keeper.touch();
     return true;
   } catch (thrown) {
     if (!(thrown instanceof PatchError)) throw thrown;
     showToast({ tone: "problem", text: t("shell.edit.refused", { name }), detail: thrown.message });
     return false;
   }
+}
+
+/** Changes a document that is open and not the one that is shown, as a step that undo takes back there. */
+export async function editElsewhere(graphId: string, rev: number, name: string, patch: Patch): Promise<void> {
+  const applied = await rpc("graph.apply", { graphId, baseRev: rev, ops: [...patch.ops] });
+  let steps = histories.get(graphId);
+  if (!steps) {
+    steps = new History();
+    histories.set(graphId, steps);
+  }
+  steps.record(name, patch);
+  tabChanged(graphId, { dirty: true });
+  await keepSteps(graphId, applied.rev, steps);
 }
 
 /** A place to make one step from with `squashFrom`. */
@@ -307,6 +365,7 @@ export function mark(): Mark {
 export function squashFrom(place: Mark, name: string): void {
   history.squash(place, name);
   published();
+  keeper.touch();
 }
 
 /** Ends the merging of edits, when a field is left. */
@@ -345,6 +404,7 @@ function replay(patch: Patch): void {
     showToast({ tone: "problem", text: t("shell.undo.broken"), detail: String(thrown) });
   }
   published();
+  keeper.touch();
 }
 
 /** Sends pending edits; resolves when the host has them all. */
@@ -356,6 +416,9 @@ export function flush(): Promise<void> {
 export function markSaved(path: string, savedRev: number): void {
   sync.saved(savedRev);
   useDocumentState.setState({ path });
+  if (sync.graphId !== null) tabChanged(sync.graphId, { path });
+  // In another file they are kept beside that.
+  keeper.touch();
   useSession.getState().graphMoved(path);
 }
 

@@ -3,7 +3,9 @@
  * a missing key shows itself rather than nothing, so that it is found at once.
  */
 import { debug } from "./texts/debug";
+import { find } from "./texts/find";
 import { forms } from "./texts/forms";
+import { git } from "./texts/git";
 import { memory } from "./texts/memory";
 import { query } from "./texts/query";
 import { result } from "./texts/result";
@@ -15,6 +17,8 @@ import { trace } from "./texts/trace";
 
 const catalogue: Readonly<Record<string, string>> = {
   ...shell,
+  ...find,
+  ...git,
   ...forms,
   ...debug,
   ...storage,
@@ -28,6 +32,8 @@ const catalogue: Readonly<Record<string, string>> = {
 
 export type TextKey =
   | keyof typeof shell
+  | keyof typeof find
+  | keyof typeof git
   | keyof typeof forms
   | keyof typeof debug
   | keyof typeof storage

@@ -10,6 +10,7 @@ import { shownLevels, useNested } from "../debugger/model/nested";
 import { useDiagnostics } from "../document/store";
 import { CommandPalette } from "../features/command-palette/CommandPalette";
 import { ComparePanel } from "../features/compare";
+import { FindDialogs, FindPanel } from "../features/find";
 import { FileDialogs } from "../features/files/FileDialogs";
 import { AnswerBanner, InboxPage } from "../features/inbox";
 import { Inspector } from "../features/inspector/Inspector";
@@ -23,6 +24,7 @@ import { Reader } from "../features/result";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { MemoryDialog } from "../features/memory";
 import { QueryDialog } from "../features/query";
+import { ChangesPanel, ConflictView, useConflicted, useGit } from "../features/git";
 import { ExportDialog } from "../features/export";
 import { ExtractDialog } from "../features/structure";
 import { TypesDialog } from "../features/state-schema";
@@ -46,6 +48,7 @@ import { KEYMAP } from "../state/keymap";
 import { isFolded, PANEL_LIMITS, useSession, type PanelState, type Side } from "../state/session";
 import { Announcer } from "./Announcer";
 import { useBoot } from "./boot";
+import { GraphTabs } from "./GraphTabs";
 import { NestedPath } from "./NestedPath";
 import { Panel, type PanelTab } from "./Panel";
 import { PanelBoundary } from "./PanelBoundary";
@@ -60,6 +63,7 @@ export function Shell() {
   return (
     <div className="flex flex-col h-full bg-surface-0" data-testid={shellIds.shell}>
       <TitleBar />
+      <GraphTabs />
       <ConnectionBanner />
       <main className="flex-1 min-h-0 flex flex-col">
         {boot.state === "starting" ? (
@@ -82,6 +86,7 @@ export function Shell() {
       <PanelBoundary name="dialogs">
         <CommandPalette />
         <FileDialogs />
+        <FindDialogs />
         <SettingsDialog />
         <StorageDialogs />
         <MemoryDialog />
@@ -131,6 +136,14 @@ function ProblemCount() {
   );
 }
 
+const findTab = (): PanelTab => ({ id: "find", label: t("shell.tab.find"), content: <FindPanel /> });
+
+const changesTab = (): PanelTab => ({
+  id: "changes",
+  label: t("shell.tab.changes"),
+  content: <ChangesPanel />,
+});
+
 function problemsTab(): PanelTab {
   return {
     id: "problems",
@@ -146,6 +159,7 @@ function GraphUse() {
   const threadId = useSession((state) => state.cursor.threadId);
   const compareWith = useSession((state) => state.compareWith);
   const rightFolded = useSession((state) => isFolded(state, "right"));
+  const inRepository = useGit((git) => git.view !== null);
   const settings: PanelTab = {
     id: "inspector",
     label: t("shell.tab.inspector"),
@@ -160,7 +174,7 @@ function GraphUse() {
           { id: "keys", label: t("shell.tab.keys"), content: <StatePanel /> },
         ]}
         right={[settings, { id: "versions", label: t("shell.tab.versions"), content: <VersionsPanel /> }]}
-        bottom={[problemsTab()]}
+        bottom={[problemsTab(), findTab(), ...(inRepository ? [changesTab()] : [])]}
       />
     );
   }
@@ -187,6 +201,7 @@ function GraphUse() {
         { id: "messages", label: t("shell.tab.messages"), content: <MessagesPanel /> },
         ...(compareWith === null ? [] : [compare]),
         problemsTab(),
+        findTab(),
       ]}
     />
   );
@@ -276,6 +291,8 @@ function GraphOrNested() {
   const cursor = useSession((session) => session.cursor);
   const use = useSession((session) => session.use);
   const levels = shownLevels(nested, { cursor, use });
+  const conflicted = useConflicted();
+  if (conflicted) return <ConflictView />;
   return levels.length > 0 && cursor.threadId !== null ? (
     <NestedCanvas threadId={cursor.threadId} path={levels} />
   ) : (

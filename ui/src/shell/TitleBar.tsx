@@ -89,8 +89,11 @@ export const MENU: readonly (readonly MenuCommand[])[] = [
     { id: "graph.versions", label: "shell.menu.versions", graph: true },
     { id: "graph.export", label: "shell.menu.export", graph: true },
     { id: "graph.types", label: "forms.types.menu", graph: true },
+    { id: "graph.closeTab", label: "tabs.closeCommand", graph: true },
   ],
   [
+    { id: "find.open", label: "find.open", graph: true },
+    { id: "find.replace", label: "find.replaceCommand", graph: true },
     { id: "view.layout", label: "shell.menu.layout", graph: true },
     { id: "view.fit", label: "shell.menu.fit", graph: true },
   ],

@@ -8,8 +8,10 @@ import { t } from "../lib/texts";
 import { dispatchKey } from "../state/commands";
 import { useSession } from "../state/session";
 import { openMoment } from "../debugger/run/open-moment";
+import { followGit } from "../features/git";
 import { registerMomentCommands } from "../features/timeline";
 import { followMoments, momentOf, restoreMoment } from "../state/moments";
+import { followTabs, restoreTabs } from "./graph-tabs";
 import { registerShellCommands } from "./shell-commands";
 
 type Boot =
@@ -21,11 +23,11 @@ async function start(): Promise<void> {
   useSession.getState().setAppInfo(info);
   followInbox();
   followBreakpoints();
-  // A window that was reloaded finds the document it had, and the moment.
-  const last = info.open.at(-1);
+  // A window that was reloaded finds the documents it had, and the moment.
   const none = () => useDocumentState.getState().graphId === null;
-  if (last && none()) {
-    const view = await rpc("graph.get", last);
+  const last = none() ? await restoreTabs(info.open) : null;
+  if (last !== null && none()) {
+    const view = await rpc("graph.get", { graphId: last });
     if (none()) {
       openGraph(view);
       restoreMoment();
@@ -69,6 +71,8 @@ export function useBoot(): Boot {
       followMoments(),
       beforeRecovery(goOn),
       followDiagnostics(),
+      followTabs(),
+      followGit(),
       followTheme(),
       followTitle(),
     ];

@@ -1,6 +1,6 @@
 /** Opening, saving and leaving graphs. Native dialogs where the host has them, ours otherwise. */
 import { setField } from "../document/edits";
-import { closeGraph, doc, edit, flush, markSaved, openGraph, useDocumentState } from "../document/store";
+import { doc, edit, flush, markSaved, openGraph, settle, useDocumentState } from "../document/store";
 import { openFileDialog, saveFileDialog } from "../state/file-dialogs";
 import { host, rpc, RpcProblem } from "../ipc/client";
 import { splitPath } from "../lib/path";
@@ -16,13 +16,18 @@ async function guarded(work: () => Promise<void>): Promise<void> {
 }
 
 export function newGraph(): Promise<void> {
-  return guarded(async () => openGraph(await rpc("graph.new", { name: t("shell.newName") })));
+  return guarded(async () => {
+    await settle();
+    openGraph(await rpc("graph.new", { name: t("shell.newName") }));
+  });
 }
 
 export function openWithDialog(): Promise<void> {
   return guarded(async () => {
     const path = await (host.pickOpen ? host.pickOpen() : openFileDialog());
-    if (path !== null) openGraph(await rpc("graph.open", { path }));
+    if (path === null) return;
+    await settle();
+    openGraph(await rpc("graph.open", { path }));
   });
 }
 
@@ -98,12 +103,3 @@ async function store(graphId: string, path: string | undefined, overwrite = fals
 
 /** Refusals to save that the person may overrule. */
 const OVERWRITABLE = new Set(["file-exists", "changed-on-disk"]);
-
-export function goHome(): Promise<void> {
-  return guarded(async () => {
-    const { graphId } = useDocumentState.getState();
-    await closeGraph();
-    if (graphId !== null) await rpc("graph.close", { graphId, discard: false });
-    useSession.getState().setAppInfo(await rpc("app.info", {}));
-  });
-}

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { registerCanvasCommands } from "../canvas/canvas-commands";
 import { CommandPalette } from "../features/command-palette/CommandPalette";
 import { actionsOf, firstChosen, rankEntries, type Ranked } from "../features/command-palette/ranking";
-import { followUnsaved } from "../features/files/unsaved";
+import { registerRevert } from "../features/files/unsaved";
+import { FindDialogs } from "../features/find";
 import { MemoryDialog } from "../features/memory";
 import { RunControls } from "../features/run";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
@@ -56,6 +57,15 @@ const GUIDE: readonly (readonly [query: string, command: string])[] = [
   ["subgraph", "graph.extract"],
   ["ungroup", "graph.inline"],
   ["frame", "edit.frame"],
+  ["find", "find.open"],
+  ["find and replace", "find.replace"],
+  ["go to definition", "find.definition"],
+  ["find uses", "find.uses"],
+  ["usages", "find.uses"],
+  ["close tab", "graph.closeTab"],
+  ["align left", "align.left"],
+  ["upstream", "select.upstream"],
+  ["paste with incoming edges", "edit.pasteConnected"],
   ["run", "run.start"],
   ["continue", "run.continue"],
   ["step", "run.step"],
@@ -101,10 +111,11 @@ beforeEach(() => {
       <TrustDialogs />
       <ExportDialog />
       <ExtractDialog />
+      <FindDialogs />
       <TypesDialog />
     </>,
   );
-  undo = [registerShellCommands(), registerCanvasCommands(nothing), followUnsaved()];
+  undo = [registerShellCommands(), registerCanvasCommands(nothing), registerRevert()];
 });
 afterEach(() => {
   cleanup();

@@ -1,14 +1,19 @@
 /** Commands of the window's frame. The canvas registers its own. */
 import { leaveNestedGraph, useGraphTrail } from "../document/nested-graphs";
 import { redo, undo, useDocumentState } from "../document/store";
+import { useGit } from "../features/git";
 import { focusWhenShown, partOf } from "../lib/parts";
 import { formsIds } from "../lib/testIds";
 import { t, type TextKey } from "../lib/texts";
 import { registerCommands, type Command } from "../state/commands";
 import { isFolded, useSession, type Side, type Use } from "../state/session";
-import { goHome, newGraph, openWithDialog, save, saveAs } from "./files";
+import { useTabs } from "../state/tabs";
+import { newGraph, openWithDialog, save, saveAs } from "./files";
+import { closeTab, showStart, walkTabs } from "./graph-tabs";
 
 const session = () => useSession.getState();
+const inRepository = () => useGit.getState().view !== null;
+const hasTabs = () => useTabs.getState().tabs.length > 0;
 const hasGraph = () => useDocumentState.getState().graphId !== null;
 
 /** Puts the focus where a panel of the left is worked in: the row that the outline was left at, the button that adds a key. */
@@ -59,6 +64,14 @@ export function registerShellCommands(): () => void {
     tab("stream", "bottom", "shell.tab.stream", "debug"),
     tab("messages", "bottom", "shell.tab.messages", "debug"),
     tab("problems", "bottom", "shell.tab.problems", "design"),
+    { ...tab("changes", "bottom", "git.panel", "design"), enabled: inRepository },
+    {
+      id: "git.mark",
+      title: t("git.markCommand"),
+      group: view,
+      enabled: inRepository,
+      run: () => useGit.setState(({ marked }) => ({ marked: !marked })),
+    },
     { id: "graph.new", title: t("shell.menu.new"), group: file, run: () => void newGraph() },
     { id: "graph.open", title: t("shell.menu.open"), group: file, run: () => void openWithDialog() },
     { id: "graph.save", title: t("shell.menu.save"), group: file, enabled: hasGraph, run: () => void save() },
@@ -76,7 +89,22 @@ export function registerShellCommands(): () => void {
       enabled: () => useSession.getState().use === "design" && useGraphTrail.getState().left.length > 0,
       run: () => void leaveNestedGraph(),
     },
-    { id: "graph.home", title: t("shell.home"), group: file, enabled: hasGraph, run: () => void goHome() },
+    { id: "graph.home", title: t("shell.home"), group: file, enabled: hasGraph, run: () => void showStart() },
+    {
+      id: "graph.closeTab",
+      title: t("tabs.closeCommand"),
+      group: file,
+      enabled: hasGraph,
+      run: () => void closeTab(useDocumentState.getState().graphId ?? ""),
+    },
+    { id: "graph.nextTab", title: t("tabs.next"), group: file, enabled: hasTabs, run: () => walkTabs(1) },
+    {
+      id: "graph.previousTab",
+      title: t("tabs.previous"),
+      group: file,
+      enabled: hasTabs,
+      run: () => walkTabs(-1),
+    },
     {
       id: "graph.versions",
       title: t("shell.menu.versions"),

@@ -7,7 +7,11 @@ export type FileEnding = "json" | "jsonl";
 export type FileQuestion =
   | { kind: "open"; ending: FileEnding; answer(path: string | null): void }
   | { kind: "save"; ending: FileEnding; suggested: string; answer(path: string | null): void }
-  | { kind: "revert"; name: string; answer(sure: boolean | null): void };
+  | { kind: "revert"; name: string; answer(sure: boolean | null): void }
+  | { kind: "close"; name: string; answer(what: Closing | null): void };
+
+/** What becomes of changes that are not in the file when a graph is closed. */
+export type Closing = "save" | "keep" | "discard";
 
 export const useFileQuestion = create<{ question: FileQuestion | null }>(() => ({ question: null }));
 
@@ -30,4 +34,9 @@ export function saveFileDialog(suggested: string, ending: FileEnding = "json"): 
 /** Asks before the changes that are not in the file are thrown away. */
 export function askAboutRevert(name: string): Promise<boolean> {
   return new Promise((answer) => ask({ kind: "revert", name, answer: (sure) => answer(sure === true) }));
+}
+
+/** Asks what becomes of the changes that are not in the file; null when the graph stays open. */
+export function askAboutClosing(name: string): Promise<Closing | null> {
+  return new Promise((answer) => ask({ kind: "close", name, answer }));
 }

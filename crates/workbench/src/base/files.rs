@@ -150,7 +150,7 @@ pub(crate) fn absolute(path: &str) -> Result<PathBuf, Problem> {
 }
 
 /// A JSON file whose beginning names our format. Reads at most 4 KiB.
-fn is_graph_file(path: &Path) -> bool {
+pub(crate) fn is_graph_file(path: &Path) -> bool {
     superstep_nodes::files::read_beginning(path, 4096).is_ok_and(|head| head.contains("\"superstep/"))
 }
 

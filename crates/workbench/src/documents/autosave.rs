@@ -1,8 +1,8 @@
 //! Unsaved changes and past versions of documents, in the data folder.
 //!
 //! Each document has a *slot*: for a saved graph the hash of its path, for a draft its id. A slot holds `unsaved.json`
-//! while there are changes that are not in the user's file, and `history/` with copies of earlier versions. Both are
-//! whole texts written atomically, so a crash at any moment leaves the version before or the version after.
+//! while there are changes that are not in the user's file, `steps.json` with the steps of undo, and `history/` with
+//! copies of earlier versions. All are whole texts written atomically, so a crash at any moment leaves the version before or the version after.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use superstep_document::{Document, Section};
 
 use crate::base::files::{self, Fingerprint};
-use crate::wire::Autosave;
+use crate::wire::{Autosave, Json};
 
 /// Copies that are kept of one document.
 const MAX_COPIES: usize = 50;
@@ -20,6 +20,8 @@ const MAX_COPIES: usize = 50;
 const KEEP_NEWEST: usize = 12;
 /// A new copy is made at most this often while editing.
 const COPY_EVERY_MS: u64 = 60_000;
+/// Steps of undo take at most this much.
+pub(crate) const LARGEST_STEPS: u64 = 8 << 20;
 
 /// Changes that are not in the user's file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -37,6 +39,15 @@ pub(crate) struct Unsaved {
     pub(crate) instance: String,
     /// The document.
     pub(crate) text: String,
+}
+
+/// The steps that undo and redo of a document go through, as its window keeps them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Steps {
+    /// The text of the document that they lead to: they fit no other.
+    pub(crate) of: Fingerprint,
+    /// The steps.
+    pub(crate) steps: Json,
 }
 
 /// Where one document's copies are.
@@ -80,6 +91,23 @@ impl AutosaveSlot {
 
     pub(crate) fn clear_unsaved(&self) -> io::Result<()> {
         match fs::remove_file(self.dir.join("unsaved.json")) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn read_steps(&self) -> Option<Steps> {
+        let path = self.dir.join("steps.json");
+        let text = superstep_nodes::files::read_text(&path, LARGEST_STEPS).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    pub(crate) fn write_steps(&self, steps: &Steps) -> io::Result<()> {
+        files::write_atomic(&self.dir.join("steps.json"), &serde_json::to_vec(steps)?)
+    }
+
+    pub(crate) fn clear_steps(&self) -> io::Result<()> {
+        match fs::remove_file(self.dir.join("steps.json")) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }

@@ -7,10 +7,16 @@
 pub(crate) mod autosave;
 pub(crate) mod breakpoints;
 pub(crate) mod catalogue;
+mod conflict;
+mod find;
+mod git;
 pub(crate) mod graphs;
 mod opening;
 mod pictures;
+mod replace;
 mod saving;
+mod steps;
+mod texts;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -220,7 +226,7 @@ impl Subject {
         let of_text = self
             .of_text
             .iter()
-            .filter(|d| unreadable || !matches!(d.code, "not-json" | "not-an-object"));
+            .filter(|d| unreadable || !matches!(d.code, "not-json" | "not-an-object" | "conflict-marks"));
         let mut found = Found {
             diagnostics: of_text.map(wire_diagnostic).collect(),
             leads: DynamicTargets::new(),

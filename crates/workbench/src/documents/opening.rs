@@ -6,6 +6,7 @@ use std::{fs, io};
 
 use superstep_document::Document;
 
+use super::conflict;
 use super::{DocumentState, Found, GraphSource, OpenDocument, records};
 use crate::Workbench;
 use crate::base::blocking;
@@ -161,6 +162,10 @@ impl Workbench {
             }
             (Some(text), None) => {
                 let (document, of_text) = Document::parse(&text);
+                let of_text = match conflict::diagnostic(&document) {
+                    Some(conflict) => vec![conflict],
+                    None => of_text,
+                };
                 self.new_open(
                     new_id("graph"),
                     DocumentState {

@@ -160,6 +160,8 @@ impl Workbench {
                 let _ = old_slot.remove();
             } else if !same_place {
                 let _ = old_slot.clear_unsaved();
+                // They lead to what is now in the other file.
+                let _ = old_slot.clear_steps();
             }
             Ok(())
         })
@@ -207,6 +209,7 @@ impl Workbench {
                 if draft {
                     slot.remove()
                 } else {
+                    let _ = slot.clear_steps();
                     slot.clear_unsaved()
                 }
             })

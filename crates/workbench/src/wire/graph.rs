@@ -432,3 +432,27 @@ pub struct FileList {
     /// Folders first, then JSON files.
     pub entries: Vec<FileEntry>,
 }
+
+/// `graph.keepSteps`: what undo and redo of a document go through, for the next time it is opened.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct KeepSteps {
+    /// The document.
+    pub graph_id: String,
+    /// The revision that the steps lead to. Those of another one are not kept.
+    pub rev: u32,
+    /// The steps, as the interface reads them.
+    #[ts(type = "any")]
+    pub steps: Json,
+}
+
+/// Answer of `graph.steps`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+pub struct KeptSteps {
+    /// The steps that were kept for the document as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional, type = "any")]
+    pub steps: Option<Json>,
+    /// There were steps, and the document is another one now.
+    pub dropped: bool,
+}

@@ -10,6 +10,8 @@ mod documents;
 mod effects;
 mod evaluate;
 mod exchanges;
+mod find;
+mod git;
 #[cfg(unix)]
 mod handed;
 mod inbox;
@@ -28,6 +30,7 @@ mod runs;
 mod saving;
 mod search;
 mod snapshots;
+mod steps;
 mod threads;
 mod trace;
 mod within;

@@ -12,15 +12,15 @@ import { TextField } from "../../components/TextField";
 import type { FileEntry } from "../../ipc/bindings/FileEntry";
 import type { FileList } from "../../ipc/bindings/FileList";
 import { rpc, RpcProblem } from "../../ipc/client";
-import { formsIds } from "../../lib/testIds";
+import { formsIds, shellIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { useFileQuestion, type FileEnding, type FileQuestion } from "../../state/file-dialogs";
-import { followUnsaved } from "./unsaved";
+import { useFileQuestion, type Closing, type FileEnding, type FileQuestion } from "../../state/file-dialogs";
+import { registerRevert } from "./unsaved";
 import { crumbsOf, hasEnding, isAbsolute, joinPath, splitPath, withEnding } from "../../lib/path";
 
 export function FileDialogs() {
   const question = useFileQuestion((state) => state.question);
-  useEffect(() => followUnsaved(), []);
+  useEffect(registerRevert, []);
   if (question === null) return null;
   const done = (run: () => void) => {
     useFileQuestion.setState({ question: null });
@@ -38,6 +38,37 @@ export function FileDialogs() {
       />
     );
   }
+  if (question.kind === "close") {
+    const close = (what: Closing | null) => done(() => question.answer(what));
+    return (
+      <Dialog
+        open
+        onClose={() => close(null)}
+        title={t("tabs.ask", { name: question.name })}
+        description={t("tabs.askText")}
+        data-testid={shellIds.closing}
+        actions={
+          <>
+            <Button variant="danger" onClick={() => close("discard")} data-testid={shellIds.closeDiscard}>
+              {t("tabs.ask.discard")}
+            </Button>
+            <span className="flex-1" />
+            <Button onClick={() => close("keep")} data-testid={shellIds.closeKeep}>
+              {t("tabs.ask.keep")}
+            </Button>
+            <Button
+              variant="primary"
+              autoFocus
+              onClick={() => close("save")}
+              data-testid={shellIds.closeSave}
+            >
+              {t("tabs.ask.save")}
+            </Button>
+          </>
+        }
+      />
+    );
+  }
   return (
     <FileDialog
       key={question.kind}
@@ -51,7 +82,7 @@ function FileDialog({
   question,
   onDone,
 }: {
-  question: Exclude<FileQuestion, { kind: "revert" }>;
+  question: Exclude<FileQuestion, { kind: "revert" | "close" }>;
   onDone(path: string | null): void;
 }) {
   const saving = question.kind === "save";

@@ -13,18 +13,14 @@ import {
   Trash2,
   Workflow,
 } from "lucide-react";
+import type { Arrangement } from "../../canvas/align";
 import { deleteEverywhere } from "../../canvas/records";
-import type { Rect } from "../../canvas/geometry";
-import { scene } from "../../canvas/scene";
+import { align } from "../../canvas/selection-commands";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
-import { moveNodes } from "../../document/edits";
-import { doc, edit } from "../../document/store";
-import { positionOf } from "../../document/types";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { KEYMAP } from "../../state/keymap";
-import { arrange, type Arrangement } from "./arrange";
 import { nodeText } from "./describe";
 import { Exchange } from "./Exchange";
 import {
@@ -52,14 +48,6 @@ const TOGETHER = [
 ] as const;
 
 export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edges: readonly string[] }) {
-  // Those that have a place in the file; the others stand where it is computed.
-  const boxes = () =>
-    new Map<string, Rect>(
-      nodes.flatMap((name) => {
-        const rect = scene.rect(name);
-        return rect && positionOf(doc.get(`layout:${name}`)) ? [[name, rect]] : [];
-      }),
-    );
   const count = [
     nodes.length > 0 && tn("forms.many.node", "forms.many.nodes", nodes.length),
     edges.length > 0 && tn("forms.many.edge", "forms.many.edges", edges.length),
@@ -89,9 +77,8 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
                 key={way}
                 variant="secondary"
                 label={t(`forms.many.${way}`)}
-                onClick={() =>
-                  edit(t(`forms.many.${way}`), (document) => moveNodes(document, arrange(boxes(), way)))
-                }
+                shortcut={KEYMAP[`align.${way}`]?.keys[0] ?? ""}
+                onClick={() => align(way)}
               >
                 <Icon size={15} />
               </IconButton>

@@ -1,15 +1,17 @@
 /** The node kinds. A click puts one into the view; a drag carries it to its place. */
-import { Search } from "lucide-react";
+import { Search, Star } from "lucide-react";
 import { useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import { addGraph, addNodeAt, dragKind, overCanvas } from "../../canvas/actions";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
+import { IconButton } from "../../components/IconButton";
 import { KindIcon } from "../../components/KindIcon";
 import { TextField } from "../../components/TextField";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { toggleFavourite, useFavourites } from "./favourites";
 import { kindGroups } from "./groups";
 import { useAddable, type Addable } from "./addable";
 import { ranked } from "./ranking";
@@ -38,7 +40,16 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
   const found = searching ? ranked(addable, query) : addable;
   const kindOf = ({ id }: Addable) => kinds?.find((kind) => id === `kind:${kind.kind}`);
   const foundKinds = found.flatMap((item) => kindOf(item) ?? []);
-  const groups = searching ? [{ id: "found", title: "", kinds: foundKinds }] : kindGroups(foundKinds);
+  const favourites = useFavourites((state) => state.kinds);
+  const marked = foundKinds.filter(({ kind }) => favourites.includes(kind));
+  const groups = searching
+    ? [{ id: "found", title: "", kinds: foundKinds }]
+    : [
+        ...(marked.length > 0
+          ? [{ id: "favourites", title: t("forms.palette.group.favourites"), kinds: marked }]
+          : []),
+        ...kindGroups(foundKinds.filter((kind) => !marked.includes(kind))),
+      ];
   const graphs = found.filter((item) => item.id.startsWith("graph:"));
   const patterns = found.filter((item) => "pattern" in item.add);
 
@@ -51,7 +62,7 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
 
   const walk = (event: KeyboardEvent<HTMLElement>) => {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-    const rows = [...(list.current?.querySelectorAll<HTMLElement>("button") ?? [])];
+    const rows = [...(list.current?.querySelectorAll<HTMLElement>("button:not([aria-pressed])") ?? [])];
     const at = rows.indexOf(document.activeElement as HTMLElement);
     const next = rows[event.key === "ArrowDown" ? at + 1 : at - 1];
     if (!next) return;
@@ -99,6 +110,7 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
               <PaletteRow
                 key={kind.kind}
                 kind={kind}
+                favourite={favourites.includes(kind.kind)}
                 onPick={() => {
                   countUse(`kind:${kind.kind}`);
                   onPick(kind.kind);
@@ -167,7 +179,32 @@ function Others({
   );
 }
 
-function PaletteRow({ kind, onPick }: { kind: NodeKind; onPick(kind: string): void }) {
+interface PaletteRowProps {
+  readonly kind: NodeKind;
+  readonly favourite: boolean;
+  onPick(kind: string): void;
+}
+
+/** A kind, and the star that keeps it at the top. */
+function PaletteRow({ kind, favourite, onPick }: PaletteRowProps) {
+  return (
+    <div className="group relative">
+      <KindButton kind={kind} onPick={onPick} />
+      <IconButton
+        size="small"
+        className="absolute top-1 right-1 not-aria-pressed:opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
+        label={t("forms.palette.favourite", { name: kind.title })}
+        pressed={favourite}
+        onClick={() => toggleFavourite(kind.kind)}
+        data-testid={formsIds.favourite(kind.kind)}
+      >
+        <Star size={13} fill={favourite ? "currentColor" : "none"} />
+      </IconButton>
+    </div>
+  );
+}
+
+function KindButton({ kind, onPick }: { kind: NodeKind; onPick(kind: string): void }) {
   const start = useRef<{ x: number; y: number; id: number } | null>(null);
   const dragged = useRef(false);
   const [dragging, setDragging] = useState(false);

@@ -8,6 +8,7 @@ import { rpc } from "../../ipc/client";
 import { splitPath } from "../../lib/path";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { useFavourites } from "./favourites";
 import { kindGroups } from "./groups";
 import { neighbours, ranked, shapeWords, type Findable } from "./ranking";
 import { readCounts } from "./use-counts";
@@ -24,6 +25,8 @@ const NO_KINDS: readonly NodeKind[] = [];
 const NO_EXAMPLES: readonly Example[] = [];
 const NONE: readonly string[] = [];
 const GRAPH = "graph";
+/** A kind that a person has marked counts as one that is added often. */
+const FAVOURITE = 100;
 
 /** The node that a wire comes from or leads to. */
 interface Wire {
@@ -35,6 +38,7 @@ interface Wire {
 export function useAddable(wire?: Wire): readonly Addable[] {
   const kinds = useSession((state) => state.appInfo?.kinds) ?? NO_KINDS;
   const examples = useSession((state) => state.appInfo?.examples) ?? NO_EXAMPLES;
+  const favourites = useFavourites((state) => state.kinds);
   const files = useGraphFiles();
   return useMemo(() => {
     const counts = readCounts();
@@ -57,7 +61,7 @@ export function useAddable(wire?: Wire): readonly Addable[] {
         text: kind.summary,
         words: [kind.kind, ...kind.aliases],
         icon: kind.icon,
-        used: counts[`kind:${kind.kind}`],
+        used: favourites.includes(kind.kind) ? FAVOURITE : counts[`kind:${kind.kind}`],
         fit: beside?.get(kind.kind),
         add: { kind: kind.kind },
       }));
@@ -89,7 +93,7 @@ export function useAddable(wire?: Wire): readonly Addable[] {
     return [...ranked(ofKinds, ""), ...ranked(ofPatterns, ""), ...ranked(ofFiles, "")];
     // The wire is one for as long as the search is open.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
-  }, [kinds, examples, files, wire?.node, wire?.end]);
+  }, [kinds, examples, files, favourites, wire?.node, wire?.end]);
 }
 
 /** Graph files beside this one. */

@@ -1,7 +1,7 @@
 /** Every problem of the document, by the record it belongs to. A click goes there and puts the cursor into the field. */
 import { CircleAlert, CircleCheck, TriangleAlert } from "lucide-react";
 import { useRef, type KeyboardEvent } from "react";
-import { focusEdge, focusNode } from "../../canvas/actions";
+import { goToRecord } from "../../canvas/go-to";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
@@ -12,7 +12,6 @@ import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
 import { formsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { quickFixOf } from "../../document/quick-fixes";
-import { useSession } from "../../state/session";
 import { panelClass } from "../../components/recipes";
 
 /** The record in words. */
@@ -46,19 +45,6 @@ function groupProblems(problems: readonly Diagnostic[]): { record: string; probl
   return [...groups]
     .map(([record, list]) => ({ record, problems: list.toSorted((a, b) => rank(a) - rank(b)) }))
     .sort((a, b) => rank(a.problems[0]!) - rank(b.problems[0]!));
-}
-
-/** Shows the place of a problem: the record on the canvas, the field in the panel. */
-function goToProblem(problem: Diagnostic): void {
-  const session = useSession.getState();
-  if (session.use === "approve") session.setUse("design");
-  const place = sectionOf(problem.record);
-  if (place?.section === "node" || place?.section === "layout") focusNode(place.name);
-  if (place?.section === "edge") focusEdge(place.name);
-  session.focusField(problem.record, problem.pointer ?? null);
-  const { use } = useSession.getState();
-  if (place?.section === "key") session.showTab("left", "keys", "design");
-  else session.showTab("right", "inspector", use);
 }
 
 export function ProblemsPanel() {
@@ -122,7 +108,7 @@ export function ProblemsPanel() {
                     className="min-w-0 flex gap-2 w-full py-1 px-3 text-left text-xs/4.5 hover:bg-surface-3 focus-visible:-outline-offset-2 [&>svg]:shrink-0 [&>svg]:mt-0.5 [&>svg]:text-failed data-[severity=warning]:[&>svg]:text-asking"
                     data-severity={problem.severity}
                     data-testid={formsIds.problem(at)}
-                    onClick={() => goToProblem(problem)}
+                    onClick={() => goToRecord(problem.record, problem.pointer ?? null)}
                   >
                     <Icon
                       size={14}

@@ -44,6 +44,8 @@ import { light } from "../../document/lit";
 import { useSession } from "../../state/session";
 import { moveKey } from "./reorder";
 import { usageOf, type Usage } from "../../document/usage";
+import { askRename } from "../../document/rename-question";
+import { usesOfKey } from "../../document/uses";
 import { showTypes } from "./TypesDialog";
 import { itemsClass, linkClass, panelBarClass, panelClass } from "../../components/recipes";
 
@@ -297,7 +299,9 @@ function KeyEditor({
     ([value, types]) => value === reducer || types === null || type === null || types.includes(type),
   );
   const rename = (to: string) => {
-    if (
+    // What programs make of it is proposed and not done.
+    if (usesOfKey(doc, kinds ?? [], name).some((use) => use.program)) askRename({ what: "key", name }, to);
+    else if (
       edit(t("forms.edit.rename", { from: name, to }), (document) =>
         renameKey(document, name, to, kinds ?? []),
       )

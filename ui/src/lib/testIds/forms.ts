@@ -5,6 +5,7 @@ export const formsIds = {
   field: (pointer: string) => `field-${pointer}`,
   confirm: "confirm",
   palette: "palette",
+  favourite: (kind: string) => `favourite-${kind}`,
   paletteKind: (kind: string) => `palette-kind-${kind}`,
   nodeSearch: "node-search",
   liveValue: "live-value",

@@ -172,6 +172,8 @@ export const forms = {
   "forms.palette.noneHelp": "Try another word, or clear the search.",
   "forms.palette.help":
     "Click to add a node, or drag it onto the canvas. Tab on the canvas opens the same list.",
+  "forms.palette.group.favourites": "Favourites",
+  "forms.palette.favourite": "Favourite: {name}",
   "forms.palette.group.models": "Models",
   "forms.palette.group.people": "People",
   "forms.palette.group.knowledge": "Knowledge",

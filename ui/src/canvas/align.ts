@@ -1,6 +1,6 @@
 /** Putting several boxes in line: pure geometry. */
-import type { Rect } from "../../canvas/geometry";
-import type { Point } from "../../document/edits";
+import type { Rect } from "./geometry";
+import type { Point } from "../document/edits";
 
 export type Arrangement = "left" | "center" | "right" | "top" | "middle" | "bottom" | "across" | "down";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { arrange } from "./arrange";
+import { arrange } from "./align";
 
 const boxes = new Map([
   ["a", { x: 0, y: 0, width: 100, height: 50 }],

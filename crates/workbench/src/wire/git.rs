@@ -1,0 +1,65 @@
+//! What git knows of a graph's file, and the two sides of a file with conflict marks.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::{Problem, Record};
+
+/// How a graph's file stands to the repository around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum GitState {
+    /// There is no repository, no file, or no git on this computer.
+    None,
+    /// The last commit has no such file.
+    New,
+    /// The last commit has it.
+    Tracked,
+    /// It cannot be compared; `problem` says why.
+    Refused,
+}
+
+/// Answer of `graph.git`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct GitView {
+    /// How the file stands to the repository.
+    pub state: GitState,
+    /// The branch; absent when none is checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub branch: Option<String>,
+    /// The last commit, as 40 or 64 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub commit: Option<String>,
+    /// The graph as it is in the last commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub records: Option<Vec<Record>>,
+    /// Why it cannot be compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub problem: Option<Problem>,
+}
+
+/// One side of a conflict.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ConflictSide {
+    /// What git wrote beside the mark: a branch or a commit.
+    pub name: String,
+    /// The whole graph of this side.
+    pub records: Vec<Record>,
+}
+
+/// Answer of `graph.conflict`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ConflictView {
+    /// Above the middle mark: the branch that is checked out.
+    pub ours: ConflictSide,
+    /// Below it: what is merged.
+    pub theirs: ConflictSide,
+    /// The graph before both, when the marks hold it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub base: Option<Vec<Record>>,
+}

@@ -1,0 +1,71 @@
+/** Commands for what is selected: putting it in line, and selecting what comes before and after it. */
+import { moveNodes } from "../document/edits";
+import { namingKinds } from "../document/named";
+import { doc, edit, useDocumentState } from "../document/store";
+import { positionOf } from "../document/types";
+import { t } from "../lib/texts";
+import type { Command } from "../state/commands";
+import { useSession } from "../state/session";
+import { arrange, type Arrangement } from "./align";
+import { reached, type Along } from "./along";
+import type { Rect } from "./geometry";
+import { knownKinds } from "./kinds";
+import { scene } from "./scene";
+import { setCanvas } from "./store";
+
+const ARRANGEMENTS: readonly Arrangement[] = [
+  "left",
+  "center",
+  "right",
+  "top",
+  "middle",
+  "bottom",
+  "across",
+  "down",
+];
+const ALONG: readonly Along[] = ["upstream", "downstream", "connected"];
+
+const selected = () => useSession.getState().selection.nodes;
+
+/** Those that have a place in the file; the others stand where it is computed. */
+function boxes(names: readonly string[]): Map<string, Rect> {
+  return new Map(
+    names.flatMap((name) => {
+      const rect = scene.rect(name);
+      return rect && positionOf(doc.get(`layout:${name}`)) ? [[name, rect] as const] : [];
+    }),
+  );
+}
+
+/** Puts the selected nodes in line. */
+export function align(how: Arrangement): void {
+  edit(t(`forms.many.${how}`), (document) => moveNodes(document, arrange(boxes(selected()), how)));
+}
+
+function selectAlong(along: Along): void {
+  const { leads } = useDocumentState.getState();
+  setCanvas({ lines: [] });
+  useSession.getState().select({
+    nodes: reached(doc, selected(), along, namingKinds(knownKinds()), leads),
+  });
+}
+
+export function selectionCommands(): Command[] {
+  const group = t("shell.group.edit");
+  return [
+    ...ARRANGEMENTS.map((how) => ({
+      id: `align.${how}`,
+      title: t(`forms.many.${how}`),
+      group,
+      enabled: () => selected().length > 1,
+      run: () => align(how),
+    })),
+    ...ALONG.map((along) => ({
+      id: `select.${along}`,
+      title: t(`canvas.select.${along}`),
+      group,
+      enabled: () => selected().length > 0,
+      run: () => selectAlong(along),
+    })),
+  ];
+}

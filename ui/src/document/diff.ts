@@ -1,0 +1,158 @@
+/**
+ * What differs between two graphs, record by record: added, removed, changed with the fields that did. Positions are kept
+ * apart, because a node that was only moved is the same node. And the joining of two sides of a conflict by such records.
+ */
+import type { DocumentRecord } from "./document";
+import { same } from "./patch";
+import { isObject, sectionOf, SECTIONS, type Json, type Section } from "./types";
+
+export type Change = "added" | "removed" | "changed";
+
+export interface FieldChange {
+  /** JSON Pointer in the record. */
+  readonly pointer: string;
+  /** Absent where there was nothing. */
+  readonly before?: Json;
+  readonly after?: Json;
+}
+
+export interface RecordChange {
+  readonly id: string;
+  readonly section: Section | "doc";
+  /** The record's bare name; empty for the head. */
+  readonly name: string;
+  readonly change: Change;
+  readonly before?: Json;
+  readonly after?: Json;
+  /** Of a record that is in both: what differs. */
+  readonly fields: readonly FieldChange[];
+}
+
+export interface DocumentDiff {
+  /** The head, keys, nodes and edges; those of `after` in its order, each removed one behind what it stood behind. */
+  readonly records: readonly RecordChange[];
+  /** Nodes whose position differs. */
+  readonly moved: readonly string[];
+}
+
+/** A change of an object is listed by its members, so deep. */
+const DEEPEST = 6;
+
+function fieldsOf(before: Json, after: Json, pointer: string, depth: number, into: FieldChange[]): void {
+  if (same(before, after)) return;
+  if (depth < DEEPEST && isObject(before) && isObject(after)) {
+    for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+      const at = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const had = Object.hasOwn(before, name);
+      const has = Object.hasOwn(after, name);
+      if (had && has) fieldsOf(before[name] ?? null, after[name] ?? null, at, depth + 1, into);
+      else if (had) into.push({ pointer: at, before: before[name] ?? null });
+      else into.push({ pointer: at, after: after[name] ?? null });
+    }
+    return;
+  }
+  into.push({ pointer, before, after });
+}
+
+const placed = (id: string): { section: Section | "doc"; name: string } =>
+  sectionOf(id) ?? { section: "doc", name: "" };
+
+/** Ids of both, in the order of `after`; what only `before` has comes behind what it stood behind. */
+function bothOrders(before: readonly DocumentRecord[], after: readonly DocumentRecord[]): string[] {
+  const order = after.map(({ id }) => id);
+  const there = new Set(order);
+  const behind = new Map<string | null, string[]>();
+  let last: string | null = null;
+  for (const { id } of before) {
+    if (there.has(id)) last = id;
+    else behind.set(last, [...(behind.get(last) ?? []), id]);
+  }
+  return [...(behind.get(null) ?? []), ...order.flatMap((id) => [id, ...(behind.get(id) ?? [])])];
+}
+
+export function diffDocuments(
+  before: readonly DocumentRecord[],
+  after: readonly DocumentRecord[],
+): DocumentDiff {
+  const was = new Map(before.map(({ id, value }) => [id, value]));
+  const is = new Map(after.map(({ id, value }) => [id, value]));
+  const records: RecordChange[] = [];
+  const moved: string[] = [];
+  for (const id of bothOrders(before, after)) {
+    const { section, name } = placed(id);
+    const old = was.get(id);
+    const now = is.get(id);
+    if (old !== undefined && now !== undefined && same(old, now)) continue;
+    if (section === "layout") {
+      // The position of a node that came or went goes with it.
+      if (was.has(`node:${name}`) === is.has(`node:${name}`)) moved.push(name);
+      continue;
+    }
+    const fields: FieldChange[] = [];
+    if (old !== undefined && now !== undefined) fieldsOf(old, now, "", 0, fields);
+    records.push({
+      id,
+      section,
+      name,
+      change: old === undefined ? "added" : now === undefined ? "removed" : "changed",
+      ...(old !== undefined && { before: old }),
+      ...(now !== undefined && { after: now }),
+      fields,
+    });
+  }
+  return { records, moved };
+}
+
+// Conflicts
+
+export type Chosen = "ours" | "theirs";
+
+/** Which side a record is taken from without asking: the one that changed, where the graph before both is known. */
+export function proposedChoices(
+  ours: readonly DocumentRecord[],
+  theirs: readonly DocumentRecord[],
+  base: readonly DocumentRecord[] | null,
+): Map<string, Chosen> {
+  const chosen = new Map<string, Chosen>();
+  const { records, moved } = diffDocuments(ours, theirs);
+  for (const name of moved) chosen.set(`layout:${name}`, "ours");
+  if (base === null) return chosen;
+  const was = new Map(base.map(({ id, value }) => [id, value]));
+  for (const { id, before, after } of records) {
+    if (same(before ?? null, was.get(id) ?? null)) chosen.set(id, "theirs");
+    else if (same(after ?? null, was.get(id) ?? null)) chosen.set(id, "ours");
+  }
+  return chosen;
+}
+
+/** One graph of both sides. A record that both have alike is in it; of the others the chosen one, ours without a choice. */
+export function joinSides(
+  ours: readonly DocumentRecord[],
+  theirs: readonly DocumentRecord[],
+  chosen: ReadonlyMap<string, Chosen>,
+): DocumentRecord[] {
+  const mine = new Map(ours.map(({ id, value }) => [id, value]));
+  const other = new Map(theirs.map(({ id, value }) => [id, value]));
+  const joined = bothOrders(ours, theirs).flatMap((id): DocumentRecord[] => {
+    const value = (chosen.get(id) === "theirs" ? other : mine).get(id);
+    return value === undefined ? [] : [{ id, value }];
+  });
+  const nodes = new Set(joined.flatMap(({ id }) => (id.startsWith("node:") ? [id.slice(5)] : [])));
+  // A node that comes from their side comes with its place.
+  for (const name of nodes) {
+    const place = other.get(`layout:${name}`);
+    if (
+      place !== undefined &&
+      !mine.has(`layout:${name}`) &&
+      !joined.some(({ id }) => id === `layout:${name}`)
+    )
+      joined.push({ id: `layout:${name}`, value: place });
+  }
+  const rank = (id: string) => {
+    const { section } = placed(id);
+    return section === "doc" ? -1 : SECTIONS.indexOf(section);
+  };
+  return joined
+    .filter(({ id }) => !id.startsWith("layout:") || nodes.has(id.slice(7)) || id.startsWith("layout:__"))
+    .toSorted((a, b) => rank(a.id) - rank(b.id));
+}

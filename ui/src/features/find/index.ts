@@ -1,0 +1,3 @@
+export { FindDialogs } from "./FindDialogs";
+export { FindPanel } from "./FindPanel";
+export { placeOf } from "./places";

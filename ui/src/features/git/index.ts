@@ -1,0 +1,3 @@
+export { ChangesPanel } from "./ChangesPanel";
+export { ConflictView, useConflicted } from "./ConflictView";
+export { followGit, useGit } from "./git";
