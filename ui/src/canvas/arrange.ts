@@ -4,6 +4,7 @@
  */
 import type { ELK, ElkNode } from "elkjs/lib/elk-api";
 import type { Point } from "../document/edits";
+import { allPorts } from "../document/ports";
 import { END, START } from "../document/types";
 import { GRID, LABEL_HEIGHT, LABEL_X, PILL_HEIGHT, PORT_Y } from "./geometry";
 import { isFrame } from "./notes";
@@ -87,7 +88,7 @@ function elkGraph(scene: Scene, names: readonly string[]): ElkNode {
       ports: [
         { id: `${name}|in`, x: 0, y: port, width: 0, height: 0, layoutOptions: { "port.side": "WEST" } },
         { id: `${name}|out`, x: width, y: port, width: 0, height: 0, layoutOptions: { "port.side": "EAST" } },
-        ...scene.ports(name).ports.map(({ id }) => ({
+        ...allPorts(scene.ports(name)).map(({ id }) => ({
           id: `${name}|out|${id}`,
           x: width,
           y: room.top + (scene.portPoint(name, id)?.y ?? 0) - (rect?.y ?? 0),

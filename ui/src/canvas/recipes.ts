@@ -26,6 +26,11 @@ export const portRowClass =
   "flex h-5 items-center justify-end text-2xs/5 in-data-[drawing=middle]:text-[length:min(calc(10.5px*var(--unzoom)),20px)]/5 data-else:italic data-open:text-text-3 [&[data-open]_button]:text-text-3";
 export const portLabelClass =
   "max-w-full truncate rounded-[3px] px-1 text-text-2 hover:bg-surface-3 hover:text-text data-taken:font-semibold data-taken:text-text data-failed:text-failed! data-selected:bg-accent-soft data-selected:text-accent-text!";
+/** The port of a failure; hollow while it leads nowhere. */
+export const errorPortClass = "bg-failed! [&.port-open]:bg-surface-2! [&.port-open]:border-failed!";
+/** A port that is there with the card that is pointed at or selected. */
+export const hiddenPortClass =
+  "pointer-events-none! opacity-0 in-[[data-drawing=near]_.react-flow\\_\\_node:is(:hover,.selected)]:opacity-100 in-[[data-drawing=near]_.react-flow\\_\\_node:is(:hover,.selected)]:pointer-events-auto! [&.connectingfrom]:opacity-100";
 export const linePlusClass =
   "pointer-events-auto absolute top-0 left-0 z-5 grid size-5 origin-center place-items-center rounded-full border border-line-field bg-surface-2 text-text-2 hover:border-accent hover:bg-accent hover:text-surface-2";
 export const lineCountClass =

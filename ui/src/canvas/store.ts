@@ -19,7 +19,7 @@ export interface Search {
 
 interface LabelEdit {
   readonly line: string;
-  readonly what: "label" | "caption";
+  readonly what: "label" | "caption" | "bound";
 }
 
 export interface CanvasMenuPlace {

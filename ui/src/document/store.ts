@@ -16,6 +16,7 @@ import { showProblem, showToast } from "../state/toasts";
 import { t } from "../lib/texts";
 import { carryOver } from "./carry";
 import { GraphDocument } from "./document";
+import { errorTarget } from "./error-ways";
 import { History, type Mark } from "./history";
 import { PatchError, same, type Patch, type PatchOp } from "./patch";
 import { Sync } from "./sync";
@@ -154,7 +155,7 @@ doc.watch((changed) => {
   if (changed === null) return;
   const { selection, select } = useSession.getState();
   const nodes = selection.nodes.filter((name) => name === START || name === END || doc.has(`node:${name}`));
-  const edges = selection.edges.filter((id) => doc.has(`edge:${id}`));
+  const edges = selection.edges.filter((id) => doc.has(`edge:${id}`) || errorTarget(doc, id) !== null);
   if (nodes.length < selection.nodes.length || edges.length < selection.edges.length)
     select({ nodes, edges, key: selection.key });
 });
