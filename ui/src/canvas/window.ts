@@ -28,6 +28,7 @@ import {
   cardRows,
   fanOffsets,
   isBack,
+  JOIN_X,
   LABEL_X,
   labelWidth,
   NODE_WIDTH,
@@ -42,6 +43,7 @@ import { type Loop, lanesOf } from "./wire-lanes";
 import { type Jump, jumpsOf, type Leads, unknownJumps } from "../document/named";
 import { isFrame, noteOf, noteSize } from "./notes";
 import { placeMissing } from "./placement";
+import { type Pass, passesOf } from "./wire-passes";
 
 interface Box {
   minX: number;
@@ -96,6 +98,8 @@ export interface Line {
   readonly bound: number | null;
   /** Height of the lane of a line that goes round. */
   readonly lane: number | null;
+  /** Where a line to the right passes cards that stand in its way; null when none does. */
+  readonly pass: Pass | null;
   /** Keep lines that go round apart: before their target, and behind their source. */
   readonly inset: number;
   readonly outset: number;
@@ -120,6 +124,14 @@ const ERROR_INSET = 28;
 
 /** With more lines that lead back than this, a change moves only those of its own edges. */
 const MAX_LOOPS = 300;
+
+/** With more lines to the right than this, those that pass cards are left as they are. */
+const MAX_PASSES = 2000;
+
+function sameWay(a: Line, b: Line): boolean {
+  const pass = a.pass?.y === b.pass?.y && a.pass?.left === b.pass?.left && a.pass?.right === b.pass?.right;
+  return pass && a.lane === b.lane && a.inset === b.inset && a.outset === b.outset;
+}
 
 /** Where a line begins. */
 export function startOf(line: Pick<Line, "portY">, from: Rect): Point {
@@ -558,6 +570,7 @@ export class Scene {
         join: view.form === "join" ? this.#joinOffset(edge, path.to) : null,
         bound: back ? boundOf(this.doc.get(`node:${path.to}`)) : null,
         lane: null,
+        pass: null,
         inset: 0,
         outset: 0,
       };
@@ -583,6 +596,7 @@ export class Scene {
       end.y,
       end.y + (line.join ?? 0),
       ...(line.lane === null ? [] : [line.lane]),
+      ...(line.pass === null ? [] : [line.pass.y]),
     ];
     const reach = LABEL_X + line.lead + line.outset + 60;
     return {
@@ -668,16 +682,50 @@ export class Scene {
     const lanes = lanesOf(loops, (area) =>
       this.#nodes.search(area).filter(({ name }) => !isFrame(this.doc, name)),
     );
+    this.#replaceLines(lines, (line) => lanes.get(line.id) ?? {});
+    this.#applyPasses(changed);
+  }
+
+  /** Leads lines to the right past cards, as long as there are not too many to look at. */
+  #applyPasses(changed: ReadonlySet<string>): void {
+    const all = [...this.#lines.values()].filter((line) => !this.#goesRound(line));
+    const lines = all.length <= MAX_LOOPS ? all : all.filter((line) => changed.has(line.edge));
+    if (lines.length > MAX_PASSES) return;
+    const forward = lines.flatMap((line) => {
+      const from = this.#rects.get(line.from);
+      const to = this.#rects.get(line.to);
+      if (!from || !to) return [];
+      const { x, y } = startOf(line, from);
+      const lead = line.lead > 0 ? LABEL_X + line.lead : 0;
+      const join = line.join === null ? { x: 0, y: 0 } : { x: -JOIN_X, y: line.join };
+      const end = portOf(to, "in");
+      return [
+        {
+          id: line.id,
+          from: line.from,
+          to: line.to,
+          start: { x: x + lead, y: y + line.fan },
+          end: { x: end.x + join.x, y: end.y + join.y },
+        },
+      ];
+    });
+    const passes = passesOf(forward, (area) =>
+      this.#nodes.search(area).filter(({ name }) => !isFrame(this.doc, name)),
+    );
+    this.#replaceLines(lines, (line) => ({ pass: passes.get(line.id) ?? null }));
+  }
+
+  /** Gives lines another way. */
+  #replaceLines(lines: readonly Line[], way: (line: Line) => Partial<Line>): void {
     for (const edge of new Set(lines.map((line) => line.edge))) {
       const next = (this.#lineItems.get(edge) ?? []).map((item) => {
-        const found = lanes.get(item.line.id);
         const from = this.#rects.get(item.line.from);
         const to = this.#rects.get(item.line.to);
-        const { lane, inset, outset } = item.line;
-        if (!found || !from || !to) return item;
-        if (found.lane === lane && found.inset === inset && found.outset === outset) return item;
+        if (!from || !to) return item;
+        const line = { ...item.line, ...way(item.line) };
+        if (sameWay(line, item.line)) return item;
         this.#edges.remove(item);
-        const lined = this.#boxed({ ...item.line, ...found }, from, to);
+        const lined = this.#boxed(line, from, to);
         this.#edges.insert(lined);
         this.#lines.set(lined.line.id, lined.line);
         return lined;

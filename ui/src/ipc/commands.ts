@@ -1,6 +1,8 @@
 // Generated from crates/workbench/src/wire/commands.rs. Do not edit.
 import type { AppInfo } from "./bindings/AppInfo";
 import type { Applied } from "./bindings/Applied";
+import type { Arranged } from "./bindings/Arranged";
+import type { ArrangeGraph } from "./bindings/ArrangeGraph";
 import type { ApplyPatch } from "./bindings/ApplyPatch";
 import type { ApplyRetention } from "./bindings/ApplyRetention";
 import type { Autosaves } from "./bindings/Autosaves";
@@ -129,6 +131,7 @@ export interface Commands {
   "graph.restore": [RestoreGraph, GraphView];
   "graph.export": [GraphRef, Exported];
   "picture.save": [SavePicture, PictureSaved];
+  "graph.arrange": [ArrangeGraph, Arranged];
   "graph.inside": [ReadInside, InsideView];
   "graph.types": [ReadTypes, StateTypes];
   "node.test": [TestNode, NodeTested];

@@ -22,6 +22,7 @@ macro_rules! for_each_command {
             "graph.restore" => graph_restore(RestoreGraph) -> GraphView,
             "graph.export" => graph_export(GraphRef) -> Exported,
             "picture.save" => picture_save(SavePicture) -> PictureSaved,
+            "graph.arrange" => graph_arrange(ArrangeGraph) -> Arranged,
             "graph.inside" => graph_inside(ReadInside) -> InsideView,
             "graph.types" => graph_types(ReadTypes) -> StateTypes,
             "node.test" => node_test(TestNode) -> NodeTested,
