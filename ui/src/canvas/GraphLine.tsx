@@ -83,7 +83,10 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
         )}
       </g>
       {hovered && !data.moving && (
-        <AddBetween line={line} style={at(shape.middle.x - 10, shape.middle.y - 10)} />
+        <AddBetween
+          line={line}
+          style={at(shape.middle.x - 10 - (line.bound === null ? 0 : BESIDE_BOUND), shape.middle.y - 10)}
+        />
       )}
       {(labelled || line.caption !== null || line.bound !== null || overlay.times > 1) && (
         <EdgeLabelRenderer>
@@ -110,6 +113,9 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
     </>
   );
 });
+
+/** The button in the middle of a line makes room for its bound. */
+const BESIDE_BOUND = 56;
 
 const editorClass = "absolute top-0 left-0 pointer-events-auto origin-top-left h-5.5 z-4";
 

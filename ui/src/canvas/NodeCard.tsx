@@ -222,7 +222,7 @@ function Bound({ name, most }: { name: string; most: number | null }) {
 function LitMark({ role }: { role: LitRole }) {
   return (
     <span
-      className="absolute -top-2 left-2 inline-flex items-center gap-1 h-4 px-1.5 rounded-lg border border-accent bg-surface-2 text-[10px] font-semibold text-accent-text data-[role=writes]:bg-accent data-[role=writes]:text-on-accent data-[role=both]:bg-accent data-[role=both]:text-on-accent"
+      className="absolute -top-2 left-2 in-data-[drawing=middle]:origin-bottom-left in-data-[drawing=middle]:[scale:min(var(--unzoom),1.8)] inline-flex items-center gap-1 h-4 px-1.5 rounded-lg border border-accent bg-surface-2 text-[10px] font-semibold text-accent-text data-[role=writes]:bg-accent data-[role=writes]:text-on-accent data-[role=both]:bg-accent data-[role=both]:text-on-accent"
       data-role={role}
       data-testid={shellIds.lit}
     >

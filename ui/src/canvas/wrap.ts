@@ -97,8 +97,14 @@ function columnsOf(rects: ReadonlyMap<string, Rect>, wires: readonly Wire[]): Co
   let farthest = 0;
   columns.forEach((column, index) => {
     for (const { to } of begins[index] ?? []) farthest = Math.max(farthest, place.get(to) ?? 0);
-    for (const { from, to } of ends[index] ?? []) (count(sources, from, -1), count(targets, to, -1));
-    for (const { from, to } of begins[index] ?? []) (count(sources, from, 1), count(targets, to, 1));
+    for (const [list, by] of [
+      [ends[index], -1],
+      [begins[index], 1],
+    ] as const)
+      for (const { from, to } of list ?? []) {
+        count(sources, from, by);
+        count(targets, to, by);
+      }
     over += (begins[index]?.length ?? 0) - (ends[index]?.length ?? 0);
     across += back[index] ?? 0;
     const next = farthest <= index + 1;

@@ -1,4 +1,8 @@
 // Generated from crates/workbench/src/wire/commands.rs. Do not edit.
+import type { McpServers } from "./bindings/McpServers";
+import type { SaveServer } from "./bindings/SaveServer";
+import type { AskServer } from "./bindings/AskServer";
+import type { ServerTools } from "./bindings/ServerTools";
 import type { AppInfo } from "./bindings/AppInfo";
 import type { Applied } from "./bindings/Applied";
 import type { Arranged } from "./bindings/Arranged";
@@ -182,6 +186,9 @@ export interface Commands {
   "trust.list": [Empty, TrustList];
   "trust.grant": [GrantTrust, TrustProject];
   "trust.revoke": [RevokeTrust, TrustProject];
+  "mcp.servers": [GraphRef, McpServers];
+  "mcp.save": [SaveServer, McpServers];
+  "mcp.tools": [AskServer, ServerTools];
   "connections.list": [Empty, ConnectionList];
   "connections.save": [SaveConnection, ConnectionList];
   "connections.remove": [RemoveConnection, ConnectionList];

@@ -29,6 +29,7 @@ export const shellIds = {
 
   canvas: "canvas",
   overview: "canvas-overview",
+  wireClash: "wire-clash",
   minimap: "minimap",
   canvasTools: "canvas-tools",
   cardRuns: "card-runs",

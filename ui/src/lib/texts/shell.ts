@@ -149,6 +149,9 @@ export const shell = {
   "canvas.bound": "at most {most}×",
   "canvas.bound.hint": "Most super-steps of one run that come here. Double-click to edit, clear to remove.",
   "canvas.bound.wrong": "Enter a whole number of 1 or more, or nothing for no limit.",
+  "canvas.clash.title": "{one} and {other} both write “{key}” in one step",
+  "canvas.clash.text":
+    "The run fails there. Give “{key}” a reducer in State, let one of them write another key, or connect them one after the other.",
   "canvas.addBetween": "Add a node here",
   "canvas.choice.title": "Which way?",
   "canvas.choice.else": "Everything else",
