@@ -4,6 +4,7 @@
 //! and answers JSON, and [`Workbench::subscribe`] gives what happens in batches of one frame. Nothing here knows which
 //! host it runs in; hosts choose the folders and carry bytes.
 
+mod arranging;
 mod base;
 mod documents;
 mod events;

@@ -7,6 +7,7 @@ import { moveNodes } from "../document/edits";
 import { edit } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
+import { useJobs } from "../state/jobs";
 import { useSession } from "../state/session";
 import { showProblem } from "../state/toasts";
 import { arrange } from "./arrange";
@@ -17,7 +18,17 @@ import type { ViewHub } from "./view";
 /** A layout that is ready sooner is not announced. */
 const SHOWN_AFTER_MS = 500;
 
-const useArranging = create<{ readonly going: AbortController | null }>(() => ({ going: null }));
+interface Going {
+  readonly going: AbortController | null;
+  /** The workbench's name of it. */
+  readonly work: string | null;
+}
+
+const useArranging = create<Going>(() => ({ going: null, work: null }));
+
+/** Around a graph that is shown whole. */
+const MARGIN = 80;
+const roomFor = ({ size }: ViewHub) => ({ width: size.width - MARGIN, height: size.height - MARGIN });
 
 /** Arranges the graph, or some nodes where they are, as one undo step, unless it is stopped or another graph is opened meanwhile. */
 export function useAutoLayout(hub: ViewHub): (names?: readonly string[]) => Promise<void> {
@@ -27,9 +38,14 @@ export function useAutoLayout(hub: ViewHub): (names?: readonly string[]) => Prom
     async (names?: readonly string[]) => {
       if (useArranging.getState().going !== null) return;
       const going = new AbortController();
-      useArranging.setState({ going });
+      useArranging.setState({ going, work: null });
       try {
-        const positions = await arrange(scene, going.signal, undefined, names);
+        const positions = await arrange(scene, {
+          signal: going.signal,
+          size: roomFor(hub),
+          begun: (work) => useArranging.setState({ work }),
+          ...(names && { names }),
+        });
         for (const name of positions.keys()) if (!scene.rect(name)) positions.delete(name);
         edit(t("canvas.edit.arrange"), (document) => moveNodes(document, positions));
         if (names === undefined) hub.fit(firstFit);
@@ -45,6 +61,11 @@ export function useAutoLayout(hub: ViewHub): (names?: readonly string[]) => Prom
 
 export function Arranging() {
   const going = useArranging((state) => state.going);
+  const work = useArranging((state) => state.work);
+  const percent = useJobs((jobs) => {
+    const { done = 0, total = 0 } = jobs.going.get(work ?? "") ?? {};
+    return total > 0 ? Math.round((done / total) * 100) : null;
+  });
   const [late, setLate] = useState<AbortController | null>(null);
   useEffect(() => {
     if (going === null) return;
@@ -60,6 +81,7 @@ export function Arranging() {
     >
       <Spinner />
       {t("canvas.arranging")}
+      {percent !== null && <span className="tabular-nums text-text-2">{percent} %</span>}
       <Button size="small" onClick={() => going.abort()} data-testid={shellIds.stopArranging}>
         {t("forms.cancel")}
       </Button>

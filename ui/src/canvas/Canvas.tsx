@@ -40,6 +40,7 @@ import { type CanvasEdge, useWindow } from "./useWindow";
 import { useWires } from "./useWires";
 import { ViewHub } from "./view";
 import { WaysMenu } from "./WaysMenu";
+import { WireClash } from "./WireClash";
 import { MAX_ZOOM, MIN_ZOOM } from "./viewport";
 import { canvasClass } from "./recipes";
 
@@ -56,6 +57,9 @@ const SNAP: [number, number] = [4, 4];
 /** Middle button; with Space held the left one too. */
 const PAN_BUTTONS = [1];
 const PAN_BUTTONS_OVERVIEW = [0, 1];
+
+/** A wire that would make two nodes of a step write one key. */
+const CLASH_LINE = { stroke: "var(--failed)", strokeDasharray: "6 4" };
 
 interface Props {
   /** The search for a node to add, which the palette draws. */
@@ -78,6 +82,7 @@ function Flow({ NodeSearch, onView }: Props) {
   const [hub] = useState(() => new ViewHub());
   const overview = useCanvas((state) => state.overview);
   const drawing = useCanvas((state) => state.drawing);
+  const clash = useCanvas((state) => state.clash);
   const minimap = useSession((state) => state.minimap);
   const graphId = useSession((state) => state.graphId);
   const [ready, setReady] = useState(false);
@@ -128,6 +133,7 @@ function Flow({ NodeSearch, onView }: Props) {
         {...changes}
         {...drag}
         {...wires}
+        {...(clash && { connectionLineStyle: CLASH_LINE })}
         reconnectRadius={14}
         connectionRadius={28}
         {...clicks.flow}
@@ -157,6 +163,7 @@ function Flow({ NodeSearch, onView }: Props) {
       >
         <Ghost />
         <WireGhost />
+        <WireClash hub={hub} />
       </ReactFlow>
       {knife && <Knife root={root} from={knife} onEnd={endKnife} />}
       <EmptyCanvas />

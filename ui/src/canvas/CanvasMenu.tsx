@@ -4,20 +4,27 @@ import { deleteThings, joinable, setEdgeForm, setField } from "../document/edits
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { currentBreakpoints, plainPoint, toggleBreakpoint } from "../debugger/run/breakpoints";
 import { someEnabled } from "../document/disabled";
+import type { GraphDocument } from "../document/document";
+import type { Jump } from "../document/named";
+import type { Patch } from "../document/patch";
 import { nestedGraphOf } from "../document/nested-graphs";
+import { errorWayOf } from "../document/error-ways";
 import { declaredWays } from "../document/ports";
 import { routeByWays, routeKey } from "../document/routes";
 import { doc, edit } from "../document/store";
-import { edgeOf, END, START, type EdgeForm, type Json } from "../document/types";
+import { edgeOf, END, START, type EdgeForm, type Json, type JsonObject } from "../document/types";
 import { t } from "../lib/texts";
 import { runCommand } from "../state/commands";
 import { KEYMAP } from "../state/keymap";
 import { useSession } from "../state/session";
+import { setBound } from "./adding";
 import { pasteText, readClipboard } from "./clipboard";
+import { edgeToGoal, goalToEdge, removeGoal, sayGoal, seenJumps } from "./jumps";
 import { type Note, NOTE_COLOURS, noteOf } from "./notes";
 import { scene } from "./scene";
 import { selectLine } from "./selection";
 import { setCanvas, useCanvas, type CanvasMenuPlace } from "./store";
+import type { Line } from "./window";
 
 const key = (id: string) => KEYMAP[id]?.keys[0];
 const command = (id: string, label: string): MenuEntry => ({
@@ -37,6 +44,7 @@ function nodeEntries(node: string): MenuEntry[] {
     ...(nestedGraphOf(node) === null ? [] : [command("graph.openNested", t("forms.editor.openGraph"))]),
     command("edit.rename", t("canvas.menu.rename")),
     command("edit.addNode", t("canvas.menu.addConnected")),
+    command("edit.addErrorHandler", t("canvas.menu.addErrorHandler")),
     { id: "s1", separator: true },
     command("edit.copy", t("canvas.menu.copy")),
     command("edit.cut", t("canvas.menu.cut")),
@@ -129,9 +137,100 @@ function mendEntries(node: string): MenuEntry[] {
   ];
 }
 
+/** The bound of a loop, on the line that leads back. */
+function boundEntries(line: Line): MenuEntry[] {
+  if (line.lane === null || line.to === END) return [];
+  return [
+    {
+      id: "bound",
+      label: t(line.bound === null ? "canvas.menu.bound" : "canvas.menu.boundEdit"),
+      run: () => {
+        if (line.bound === null) setBound(line.to, String(USUAL_BOUND));
+        setCanvas({ labelEdit: { line: line.id, what: "bound" } });
+      },
+    },
+    { id: "s-bound", separator: true },
+  ];
+}
+
+/** What a bound begins with. */
+const USUAL_BOUND = 5;
+
+/** What takes over on a failure: going on there, or having the work done there. */
+function errorEntries(line: Line): MenuEntry[] {
+  const how = errorWayOf(doc.get(`node:${line.from}`))?.how;
+  const change = (next: "branch" | "node"): MenuEntry => ({
+    id: `error-${next}`,
+    label: t(`canvas.menu.error.${next}`, { node: line.to }),
+    checked: how === next,
+    run: () => {
+      const fallback: JsonObject = next === "node" ? { node: line.to } : { to: line.to };
+      edit(t("canvas.edit.errorWay"), (document) =>
+        setField(document, `node:${line.from}`, "/fallback", fallback),
+      );
+    },
+  });
+  return [
+    { id: "kind", heading: t("canvas.menu.error") },
+    change("branch"),
+    ...(line.to === END ? [] : [change("node")]),
+    { id: "s1", separator: true },
+    {
+      id: "delete",
+      label: t("canvas.menu.delete"),
+      danger: true,
+      run: () =>
+        void edit(t("canvas.edit.delete"), (document) => deleteThings(document, { edges: [line.edge] })),
+    },
+  ];
+}
+
+/** What can be made of a way without an edge. */
+function jumpEntries(jump: Jump): MenuEntry[] {
+  const { leading } = scene;
+  const change = (id: string, label: string, patch: (document: GraphDocument) => Patch): MenuEntry[] =>
+    patch(doc).ops.length === 0 ? [] : [{ id, label, run: () => void edit(t("canvas.edit.goal"), patch) }];
+  const to = jump.to === END ? t("canvas.end") : jump.to;
+  const said = removeGoal(doc, jump, leading).ops.length > 0;
+  return [
+    { id: "title", heading: t("canvas.jump.title", { to: jump.how === "unknown" ? "?" : to }) },
+    ...(jump.how === "seen"
+      ? change("say", t("canvas.jump.say"), (each) => sayGoal(each, jump, leading))
+      : []),
+    ...(said ? change("always", t("canvas.jump.always"), (each) => goalToEdge(each, jump, leading)) : []),
+    {
+      id: "settings",
+      label: t("canvas.jump.settings", { from: jump.from }),
+      run: () => useSession.getState().select({ nodes: [jump.from] }),
+    },
+    ...(said
+      ? [
+          { id: "s1", separator: true } as const,
+          ...change("delete", t("canvas.menu.delete"), (each) => removeGoal(each, jump, leading)),
+        ]
+      : []),
+  ];
+}
+
+/** A wire from a program may as well be one of the places that it goes to by itself. */
+function goalEntries(line: Line): MenuEntry[] {
+  if (line.form !== "plain" || edgeToGoal(doc, line.edge, scene.leading).ops.length === 0) return [];
+  return [
+    {
+      id: "form-goal",
+      label: t("canvas.jump.goal"),
+      checked: false,
+      run: () => void edit(t("canvas.edit.goal"), (each) => edgeToGoal(each, line.edge, scene.leading)),
+    },
+  ];
+}
+
 function lineEntries(id: string): MenuEntry[] {
+  const jump = [...scene.jumps(), ...seenJumps(scene)].find((each) => each.id === id);
+  if (jump) return jumpEntries(jump);
   const line = scene.line(id);
   if (!line) return [];
+  if (line.form === "error") return [...boundEntries(line), ...errorEntries(line)];
   const { edge, part, form } = line;
   const view = edgeOf(doc.get(`edge:${edge}`));
   const change = (next: EdgeForm): MenuEntry => ({
@@ -169,9 +268,12 @@ function lineEntries(id: string): MenuEntry[] {
         ];
   entries.push(
     { id: "kind", heading: t("canvas.menu.form") },
-    ...(form === "join" ? (["plain", "join"] as const).map(change) : [...FORMS.map(change), ...join]),
+    ...(form === "join"
+      ? (["plain", "join"] as const).map(change)
+      : [...FORMS.map(change), ...goalEntries(line), ...join]),
     { id: "s1", separator: true },
   );
+  entries.push(...boundEntries(line));
   const several = view.paths.length > 1;
   if (several) {
     entries.push({

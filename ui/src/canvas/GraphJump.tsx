@@ -4,6 +4,7 @@ import { memo } from "react";
 import { useEdgeOverlay } from "../debugger/overlay/overlay";
 import { t } from "../lib/texts";
 import { curve, detour, isBack } from "./geometry";
+import type { Point } from "../document/edits";
 import type { Jump } from "../document/named";
 
 interface JumpData extends Record<string, unknown> {
@@ -24,13 +25,32 @@ export const GraphJump = memo(function GraphJump({ id, data, ...ends }: EdgeProp
   if (!jump) return null;
   const from = { x: ends.sourceX - HALF_PORT, y: ends.sourceY };
   const to = { x: ends.targetX + HALF_PORT, y: ends.targetY };
+  if (jump.how === "unknown") return <UnknownJump jump={jump} from={from} />;
   const path = isBack(from, to) ? detour(from, to, data.lane, data.inset) : curve(from, to);
   const state = overlay.active ? "active" : overlay.times > 0 ? "taken" : "idle";
   return (
-    <g className="line line-jump" data-state={state} data-testid={id}>
-      <title>{t("canvas.jump.hint", { from: jump.from, to: jump.to })}</title>
-      <BaseEdge id={id} path={path} interactionWidth={0} className="line-path" />
+    <g className="line line-jump" data-state={state} data-how={jump.how} data-testid={id}>
+      <title>{t(`canvas.jump.${jump.how}`, { from: jump.from, to: jump.to })}</title>
+      <BaseEdge id={id} path={path} interactionWidth={12} className="line-path" />
       <path className="line-head" d={`M${to.x},${to.y} l-8,-4.5 v9 z`} />
     </g>
   );
 });
+
+/** A program that goes somewhere, nobody knows where: a short way with a question mark at its end. */
+function UnknownJump({ jump, from }: { jump: Jump; from: Point }) {
+  const end = { x: from.x + 34, y: from.y - 26 };
+  return (
+    <g className="line line-jump" data-how="unknown" data-state="idle" data-testid={jump.id}>
+      <title>{t("canvas.jump.unknown", { from: jump.from })}</title>
+      <path
+        className="line-path"
+        d={`M${from.x},${from.y} C${from.x + 18},${from.y} ${end.x - 18},${end.y} ${end.x},${end.y}`}
+      />
+      <circle className="fill-canvas stroke-edge" cx={end.x + 8} cy={end.y} r={8} />
+      <text className="fill-text-2 text-2xs font-semibold" x={end.x + 8} y={end.y + 4} textAnchor="middle">
+        ?
+      </text>
+    </g>
+  );
+}

@@ -6,11 +6,11 @@ import { BaseEdge, EdgeLabelRenderer, type Edge, type EdgeProps } from "@xyflow/
 import { Plus } from "lucide-react";
 import { memo, type CSSProperties } from "react";
 import { useEdgeOverlay } from "../debugger/overlay/overlay";
-import { renamePath, setExpression } from "../document/edits";
+import { renamePath, setExpression, type Point } from "../document/edits";
 import { edit, useDiagnostics } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
-import { addBetween } from "./adding";
+import { addBetween, setBound } from "./adding";
 import { LABEL_HEIGHT } from "./geometry";
 import { LabelEditor } from "./LabelEditor";
 import { shapeOf } from "./line-path";
@@ -38,14 +38,18 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
   const overlay = useEdgeOverlay(line?.from ?? "", line?.to ?? "");
   const splice = useCanvas((state) => state.splice === id);
   const hovered = useCanvas((state) => state.hovered === id);
-  const problems = useDiagnostics(`edge:${line?.edge ?? ""}`);
+  const failing = line?.form === "error";
+  const problems = useDiagnostics(failing ? `node:${line.from}` : `edge:${line?.edge ?? ""}`);
   if (!line) return null;
   const from = { x: props.sourceX - HALF_PORT, y: props.sourceY };
   const to = { x: props.targetX + HALF_PORT, y: props.targetY };
   const shape = shapeOf(line, from, to, data.moving);
   const taken = overlay.times > 0;
   const state = overlay.active ? "active" : taken ? "taken" : "idle";
-  const failed = problems.some((problem) => problem.severity === "error");
+  const failed = problems.some(
+    ({ severity, pointer }) =>
+      severity === "error" && (!failing || pointer?.startsWith("/fallback") === true),
+  );
   // The label of a named port stands on the card.
   const labelled = line.label !== null && line.port === null;
   return (
@@ -79,13 +83,17 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
         )}
       </g>
       {hovered && !data.moving && (
-        <AddBetween line={line} style={at(shape.middle.x - 10, shape.middle.y - 10)} />
+        <AddBetween
+          line={line}
+          style={at(shape.middle.x - 10 - (line.bound === null ? 0 : BESIDE_BOUND), shape.middle.y - 10)}
+        />
       )}
-      {(labelled || line.caption !== null || overlay.times > 1) && (
+      {(labelled || line.caption !== null || line.bound !== null || overlay.times > 1) && (
         <EdgeLabelRenderer>
           {line.caption !== null && (
             <Caption line={line} style={at(shape.label.x, shape.label.y - LABEL_HEIGHT / 2 - 20)} />
           )}
+          {line.bound !== null && <Bound line={line} most={line.bound} middle={shape.middle} />}
           {labelled && (
             <Label
               line={line}
@@ -105,6 +113,9 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
     </>
   );
 });
+
+/** The button in the middle of a line makes room for its bound. */
+const BESIDE_BOUND = 56;
 
 const editorClass = "absolute top-0 left-0 pointer-events-auto origin-top-left h-5.5 z-4";
 
@@ -180,6 +191,37 @@ function Label({ line, selected, state, failed, style }: LabelProps) {
       data-testid={shellIds.edgeLabel(line.edge, line.part)}
     >
       {words === "" ? t("canvas.label.empty") : words}
+    </button>
+  );
+}
+
+/** How often the run may come to the target by this and other ways, set in place; nothing in the field takes it away. */
+function Bound({ line, most, middle }: { line: Line; most: number; middle: Point }) {
+  const editing = useCanvas(
+    (canvas) => canvas.labelEdit?.line === line.id && canvas.labelEdit.what === "bound",
+  );
+  const style = { ...at(middle.x, middle.y - LABEL_HEIGHT / 2), translate: "-50% 0" };
+  if (editing)
+    return (
+      <LabelEditor
+        value={String(most)}
+        className={editorClass}
+        style={{ ...style, width: 72 }}
+        onDone={(next) => setBound(line.to, next)}
+      />
+    );
+  return (
+    <button
+      type="button"
+      className={cx(lineLabelClass, "nodrag nopan rounded-sm! font-sans!")}
+      data-line={line.id}
+      style={style}
+      title={t("canvas.bound.hint")}
+      onClick={(event) => selectLine(line, event.shiftKey || event.ctrlKey || event.metaKey)}
+      onDoubleClick={() => setCanvas({ labelEdit: { line: line.id, what: "bound" } })}
+      data-testid={shellIds.lineBound(line.edge, line.part)}
+    >
+      {t("canvas.bound", { most })}
     </button>
   );
 }

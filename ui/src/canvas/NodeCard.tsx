@@ -5,12 +5,13 @@
  */
 import { Handle, Position, type NodeProps } from "@xyflow/react";
 import { Check, CircleHelp, CircleOff, Clock, LoaderCircle, Play, TriangleAlert, X } from "lucide-react";
-import { memo, useEffect, useRef, type CSSProperties } from "react";
+import { memo, useEffect, useRef, useSyncExternalStore, type CSSProperties } from "react";
 import { KindIcon } from "../components/KindIcon";
 import { duration } from "../debugger/parts/format";
 import { useNodeOverlay, type NodeOverlay } from "../debugger/overlay/overlay";
 import { disabledOf } from "../document/disabled";
 import { nodeNameProblem } from "../document/edits";
+import { allPorts } from "../document/ports";
 import { doc, useDiagnostics, useRecord } from "../document/store";
 import { END, nodeOf, START } from "../document/types";
 import { gitIds, shellIds, structureIds } from "../lib/testIds";
@@ -22,10 +23,12 @@ import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { addAfter } from "./adding";
 import { cardRows, PILL_HEIGHT, PORT_Y, portsHeight } from "./geometry";
-import { NodePorts, PortHandles, usePorts } from "./NodePorts";
+import { ErrorHandle, NodePorts, PortHandles, usePorts } from "./NodePorts";
 import { renameEverywhere } from "./records";
 import { useKind } from "./kinds";
+import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
+import { boundOf } from "./window";
 import {
   cardClass,
   cardHeadClass,
@@ -55,7 +58,8 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
   const rows = cardRows(node, kind?.card ?? NO_ROWS);
   const ports = usePorts(id);
   const disabled = disabledOf(record) !== null;
-  const body = { rows: rows.length, ports: ports.ports.length, caption: ports.expression !== null };
+  const all = allPorts(ports);
+  const body = { rows: rows.length, ports: all.length, caption: ports.expression !== null };
   return (
     <div
       className={cardClass}
@@ -80,7 +84,8 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
         data-testid={shellIds.port(id, "in")}
       />
       <OutPort name={id} style={PORT_STYLE} />
-      <PortHandles name={id} ports={ports.ports} body={body} />
+      <PortHandles name={id} ports={all} body={body} />
+      {ports.error === null && <ErrorHandle name={id} />}
       <div className={cardHeadClass}>
         <span className={cardIconClass}>
           <KindIcon icon={kind?.icon ?? "box"} />
@@ -97,7 +102,10 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
             <span className="min-w-0 truncate">
               {node.title ?? kind?.title ?? (node.kind || t("canvas.node.noKind"))}
             </span>
-            <Counts overlay={overlay} />
+            <span className="flex flex-none gap-1.25">
+              <Bound name={id} most={boundOf(record)} />
+              <Counts overlay={overlay} />
+            </span>
           </span>
         </div>
         <StateMark overlay={overlay} />
@@ -199,11 +207,24 @@ export function Counts({ overlay }: { overlay: NodeOverlay }) {
   );
 }
 
+/** How often a run may come here, when no line that leads back says it. */
+function Bound({ name, most }: { name: string; most: number | null }) {
+  const shown = useSyncExternalStore(
+    (listener) => scene.subscribe(listener),
+    () => most !== null && !scene.boundShown(name),
+  );
+  return shown && most !== null ? (
+    <span className="tabular-nums" title={t("canvas.bound.hint")} data-testid={shellIds.bound(name)}>
+      {t("canvas.bound", { most })}
+    </span>
+  ) : null;
+}
+
 /** What the node does with the key that is shown: a filled mark writes it, a ring reads it. */
 function LitMark({ role }: { role: LitRole }) {
   return (
     <span
-      className="absolute -top-2 left-2 inline-flex items-center gap-1 h-4 px-1.5 rounded-lg border border-accent bg-surface-2 text-[10px] font-semibold text-accent-text data-[role=writes]:bg-accent data-[role=writes]:text-on-accent data-[role=both]:bg-accent data-[role=both]:text-on-accent"
+      className="absolute -top-2 left-2 in-data-[drawing=middle]:origin-bottom-left in-data-[drawing=middle]:[scale:min(var(--unzoom),1.8)] inline-flex items-center gap-1 h-4 px-1.5 rounded-lg border border-accent bg-surface-2 text-[10px] font-semibold text-accent-text data-[role=writes]:bg-accent data-[role=writes]:text-on-accent data-[role=both]:bg-accent data-[role=both]:text-on-accent"
       data-role={role}
       data-testid={shellIds.lit}
     >

@@ -3,7 +3,8 @@ import { Handle, Position } from "@xyflow/react";
 import { memo, useSyncExternalStore, type ReactNode } from "react";
 import { useEdgeOverlay } from "../debugger/overlay/overlay";
 import { setExpression } from "../document/edits";
-import { type Port, type Ports, renameWay } from "../document/ports";
+import { ERROR_PORT } from "../document/error-ways";
+import { allPorts, type Port, type Ports, renameWay } from "../document/ports";
 import { edit, useDiagnostics } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
@@ -11,9 +12,17 @@ import { useSession } from "../state/session";
 import { addAfter } from "./adding";
 import { type CardBody, portRowY } from "./geometry";
 import { LabelEditor } from "./LabelEditor";
-import { portCaptionClass, portLabelClass, portRowClass, portRowsClass } from "./recipes";
+import {
+  errorPortClass,
+  hiddenPortClass,
+  portCaptionClass,
+  portLabelClass,
+  portRowClass,
+  portRowsClass,
+} from "./recipes";
 import { scene } from "./scene";
 import { lineSelected, selectLine } from "./selection";
+import { cx } from "../components/cx";
 import { setCanvas, useCanvas } from "./store";
 import type { Line } from "./window";
 
@@ -26,7 +35,9 @@ export function usePorts(name: string): Ports {
 }
 
 /** The rows without what can be done to them, for graphs that are only looked at. */
-export function PortRows({ ports, expression }: Ports) {
+export function PortRows(all: Ports) {
+  const { expression } = all;
+  const ports = allPorts(all);
   if (ports.length === 0) return null;
   return (
     <div className={portRowsClass}>
@@ -45,7 +56,8 @@ function PortRow({ port, children }: { port: Port; children: ReactNode }) {
     <div
       className={portRowClass}
       data-open={port.to === null || undefined}
-      data-else={port.label === null || undefined}
+      data-else={(port.label === null && port.id !== ERROR_PORT) || undefined}
+      data-error={port.id === ERROR_PORT || undefined}
     >
       {children}
     </div>
@@ -60,7 +72,7 @@ export function PortHandles({ name, ports, body }: { name: string; ports: readon
       id={port.id}
       type="source"
       position={Position.Right}
-      className={port.to === null ? "port-open" : ""}
+      className={cx(port.to === null && "port-open", port.id === ERROR_PORT && errorPortClass)}
       style={{ top: portRowY(body, index) }}
       title={t("canvas.port.hint", { label: port.title })}
       onClick={(event) => {
@@ -72,8 +84,35 @@ export function PortHandles({ name, ports, body }: { name: string; ports: readon
   ));
 }
 
+/** The port of a failure that leads nowhere yet: at the lower edge of the card while it is pointed at or selected. */
+export function ErrorHandle({ name }: { name: string }) {
+  const point = scene.portPoint(name, ERROR_PORT);
+  const rect = scene.rect(name);
+  if (!point || !rect) return null;
+  return (
+    <Handle
+      id={ERROR_PORT}
+      type="source"
+      position={Position.Bottom}
+      className={cx(errorPortClass, hiddenPortClass)}
+      style={{ left: point.x - rect.x, top: point.y - rect.y, bottom: "auto" }}
+      title={t("canvas.port.error.hint")}
+      onClick={(event) => {
+        event.stopPropagation();
+        addAfter(name, ERROR_PORT, { x: event.clientX, y: event.clientY });
+      }}
+      data-testid={shellIds.wayPort(name, ERROR_PORT)}
+    >
+      <span className="absolute top-2.5 left-1/2 -translate-x-1/2 text-[10px]/3.5 text-failed whitespace-nowrap pointer-events-none">
+        {t("canvas.port.error.branch")}
+      </span>
+    </Handle>
+  );
+}
+
 export const NodePorts = memo(function NodePorts({ name, ports }: { name: string; ports: Ports }) {
-  if (ports.ports.length === 0) return null;
+  const all = allPorts(ports);
+  if (all.length === 0) return null;
   const { expression } = ports;
   return (
     // A press here is for the line of a way, not for the card around it.
@@ -83,7 +122,7 @@ export const NodePorts = memo(function NodePorts({ name, ports }: { name: string
       onDoubleClick={(event) => event.stopPropagation()}
     >
       {expression && <Expression {...expression} />}
-      {ports.ports.map((port) => (
+      {all.map((port) => (
         <PortRow key={port.id} port={port}>
           <PortLabel name={name} port={port} />
         </PortRow>
@@ -152,11 +191,13 @@ function PortLabel({ name, port }: { name: string; port: Port }) {
       data-taken={(port.to !== null && overlay.times > 0) || undefined}
       data-failed={(port.edge !== null && failed) || undefined}
       title={
-        port.label === null
-          ? t("canvas.label.default")
-          : port.to === null
-            ? t("canvas.port.open", { label: port.title })
-            : port.title
+        port.id === ERROR_PORT
+          ? t("canvas.port.error.hint")
+          : port.label === null
+            ? t("canvas.label.default")
+            : port.to === null
+              ? t("canvas.port.open", { label: port.title })
+              : port.title
       }
       onClick={(event) => line && selectLine(line, event.shiftKey || event.ctrlKey || event.metaKey)}
       onDoubleClick={() => port.label !== null && setCanvas({ labelEdit: { line: id, what: "label" } })}

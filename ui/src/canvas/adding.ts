@@ -8,6 +8,7 @@ import {
   connect,
   inTurn,
   moveNodes,
+  setMaxVisits,
   uniqueName,
   type NewNode,
   type Point,
@@ -16,11 +17,13 @@ import { doc, edit } from "../document/store";
 import type { GraphDocument } from "../document/document";
 import type { Patch } from "../document/patch";
 import { addPattern } from "../document/patterns";
-import { connectWay, type Leaving } from "../document/ports";
+import { ERROR_PORT, errorEdge } from "../document/error-ways";
+import { connectWay, leavingBy, type Leaving } from "../document/ports";
 import { END, isObject, nodeOf, NOTE, START, type Json, type JsonObject } from "../document/types";
 import { t } from "../lib/texts";
 import { beginNode } from "../state/calm";
 import { useSession } from "../state/session";
+import { showToast } from "../state/toasts";
 import {
   cardHeight,
   GRID,
@@ -245,11 +248,13 @@ export function connectFromSearch(search: Search, node: string): void {
 /** Draws a wire from one way of a node. */
 export function connectBy(from: string, leaving: Leaving, to: string): void {
   const name =
-    leaving.way === "port"
-      ? t("canvas.edit.way", {
-          label: scene.ports(from).ports.find(({ id }) => id === leaving.id)?.title ?? "",
-        })
-      : t("canvas.edit.connect");
+    leaving.way === "error"
+      ? t("canvas.edit.errorWay")
+      : leaving.way === "port"
+        ? t("canvas.edit.way", {
+            label: scene.ports(from).ports.find(({ id }) => id === leaving.id)?.title ?? "",
+          })
+        : t("canvas.edit.connect");
   edit(name, (document) => connectWay(document, from, leaving, to));
 }
 
@@ -276,16 +281,20 @@ export function chooseWay(
 /** Between a node and one that is added after it. */
 const GAP = 96;
 
+/** What takes over on a failure stands under what goes on. */
+const BELOW = 40;
+
 /** What a click on a port does: the search for the node that comes next. */
 export function addAfter(node: string, port: string | null, at: Point): void {
   const from = scene.rect(node);
   if (!from) return;
   const way = scene.ports(node).ports.find(({ id }) => id === port);
-  const plain = doc.edgesFrom(node).flatMap((edge) => scene.linesOf(edge));
+  const leaving = [...doc.edgesFrom(node), errorEdge(node)].flatMap((edge) => scene.linesOf(edge));
+  const plain = leaving.filter((line) => line.form !== "error");
   // What leads somewhere already leads there through the new node; several wires of a plain port are branches.
   const through =
     port !== null
-      ? plain.find((line) => line.port === port)
+      ? leaving.find((line) => line.port === port)
       : plain.length === 1 && plain[0]?.form === "plain" && plain[0].to === END
         ? plain[0]
         : undefined;
@@ -294,13 +303,24 @@ export function addAfter(node: string, port: string | null, at: Point): void {
     return;
   }
   const open = (leaving: Leaving | undefined) => {
-    const point = scene.portPoint(node, way?.id ?? null) ?? from;
-    const corner = clearPlace({ x: from.x + from.width + GAP, y: point.y - PORT_Y });
+    const point = scene.portPoint(node, port) ?? from;
+    const down = port === ERROR_PORT ? BELOW : 0;
+    const corner = clearPlace({ x: from.x + from.width + GAP, y: point.y - PORT_Y + down });
     const place = { x: corner.x, y: corner.y + PORT_Y };
     setCanvas({ search: { screen: at, place, wire: { node, side: "out", ...(leaving && { leaving }) } } });
   };
-  if (way) open({ way: "port", id: way.id });
+  if (way || port === ERROR_PORT) open(leavingBy(port ?? ""));
   else chooseWay(node, at, null, open);
+}
+
+/** Bounds how often a run may come to a node, as somebody typed it; what is no number says why nothing is changed. */
+export function setBound(node: string, typed: string): void {
+  const most = typed === "" ? undefined : Number(typed);
+  if (most !== undefined && (!Number.isInteger(most) || most < 1)) {
+    showToast({ tone: "problem", text: t("canvas.bound.wrong") });
+    return;
+  }
+  edit(t("canvas.edit.bound", { name: node }), (document) => setMaxVisits(document, node, most));
 }
 
 /** Opens the search for a node that is put into a line. */

@@ -28,14 +28,14 @@ describe("arrange", () => {
   it("ends its worker when it is aborted, and the next one has a worker of its own", async () => {
     const stuck = engine(() => new Promise<ElkNode>(() => {}));
     const abort = new AbortController();
-    const arranged = arrange(scene(), abort.signal, stuck.start);
+    const arranged = arrange(scene(), { signal: abort.signal, start: stuck.start });
     await vi.waitFor(() => expect(stuck.made.layout).toHaveBeenCalled());
     abort.abort();
     await expect(arranged).rejects.toThrow("abort");
     expect(stuck.made.terminateWorker).toHaveBeenCalledOnce();
 
     const next = engine(row);
-    await expect(arrange(scene(), undefined, next.start)).resolves.toHaveProperty("size", 3);
+    await expect(arrange(scene(), { start: next.start })).resolves.toHaveProperty("size", 3);
     expect(next.start).toHaveBeenCalledOnce();
   });
 
@@ -55,7 +55,7 @@ describe("arrange", () => {
     // A module without a worker that is kept from the tests before.
     const fresh = await import("./arrange");
     const made = engine((graph) => (graphs.push(graph), row(graph)));
-    const places = await fresh.arrange(new Scene(doc), undefined, made.start, ["a", "b"]);
+    const places = await fresh.arrange(new Scene(doc), { start: made.start, names: ["a", "b"] });
     expect([...places]).toEqual([
       ["a", { x: 400, y: 80 }],
       ["b", { x: 700, y: 80 }],
@@ -65,9 +65,9 @@ describe("arrange", () => {
 
   it("keeps a worker that has finished for the next time", async () => {
     const first = engine(row);
-    await arrange(scene(), undefined, first.start);
+    await arrange(scene(), { start: first.start });
     const second = engine(row);
-    await arrange(scene(), undefined, second.start);
+    await arrange(scene(), { start: second.start });
     expect(first.start.mock.calls.length + second.start.mock.calls.length).toBeLessThanOrEqual(1);
   });
 });

@@ -1,13 +1,19 @@
 /**
- * Arranges the graph with ELK's layered algorithm in a worker, left to right. What ELK is told is what is drawn: fixed
- * card sizes, ports at fixed heights, room for the labels that fan out behind a node.
+ * Arranges the graph in layers, left to right: with ELK in a worker, and a large one in the workbench. What they are told
+ * is what is drawn: fixed card sizes, ports at fixed heights, room for the labels that fan out behind a node.
  */
 import type { ELK, ElkNode } from "elkjs/lib/elk-api";
 import type { Point } from "../document/edits";
+import { allPorts } from "../document/ports";
 import { END, START } from "../document/types";
-import { GRID, LABEL_HEIGHT, LABEL_X, PILL_HEIGHT, PORT_Y } from "./geometry";
+import type { ArrangeGraph } from "../ipc/bindings/ArrangeGraph";
+import { rpc } from "../ipc/client";
+import { stopJob, withJob } from "../state/jobs";
+import { GRID, LABEL_HEIGHT, LABEL_X, PILL_HEIGHT, PORT_Y, type Rect } from "./geometry";
 import { isFrame } from "./notes";
-import type { Scene } from "./window";
+import type { Size } from "./viewport";
+import type { Line, Scene } from "./window";
+import { wrapped } from "./wrap";
 
 export type Engine = Pick<ELK, "layout" | "terminateWorker">;
 
@@ -71,30 +77,62 @@ function roomOf(scene: Scene, name: string): Room {
   return { right, top: Math.max(0, top), bottom: Math.max(0, bottom) };
 }
 
-/** What ELK gets: these nodes, and the lines between them. */
-function elkGraph(scene: Scene, names: readonly string[]): ElkNode {
+/** A node as an engine places it: with the room of its labels, and its ports. */
+interface Box {
+  readonly name: string;
+  readonly width: number;
+  readonly height: number;
+  /** Height of the port that every wire comes in at, and that plain ones leave. */
+  readonly port: number;
+  readonly ports: readonly { readonly id: string; readonly y: number }[];
+}
+
+interface Task {
+  readonly boxes: readonly Box[];
+  readonly lines: readonly Line[];
+}
+
+/** What is to be placed: these nodes, and the lines between them. */
+export function taskOf(scene: Scene, names: readonly string[]): Task {
   const chosen = new Set(names);
-  const children = names.map((name) => {
+  const boxes = names.map((name) => {
     const rect = scene.rect(name);
     const room = roomOf(scene, name);
     const height = rect?.height ?? 0;
-    const port = room.top + (height === PILL_HEIGHT ? PILL_HEIGHT / 2 : PORT_Y);
-    const width = (rect?.width ?? 0) + room.right;
+    return {
+      name,
+      width: (rect?.width ?? 0) + room.right,
+      height: height + room.top + room.bottom,
+      port: room.top + (height === PILL_HEIGHT ? PILL_HEIGHT / 2 : PORT_Y),
+      ports: allPorts(scene.ports(name)).map(({ id }) => ({
+        id,
+        y: room.top + (scene.portPoint(name, id)?.y ?? 0) - (rect?.y ?? 0),
+      })),
+    };
+  });
+  const lines = [...scene.lines().values()].filter((line) => chosen.has(line.from) && chosen.has(line.to));
+  return { boxes, lines };
+}
+
+/** What ELK gets. */
+export function elkGraph({ boxes, lines }: Task): ElkNode {
+  const children = boxes.map(({ name, width, height, port, ports }) => {
+    const at = (id: string, x: number, y: number, side: "WEST" | "EAST") => ({
+      id,
+      x,
+      y,
+      width: 0,
+      height: 0,
+      layoutOptions: { "port.side": side },
+    });
     return {
       id: name,
       width,
-      height: height + room.top + room.bottom,
+      height,
       ports: [
-        { id: `${name}|in`, x: 0, y: port, width: 0, height: 0, layoutOptions: { "port.side": "WEST" } },
-        { id: `${name}|out`, x: width, y: port, width: 0, height: 0, layoutOptions: { "port.side": "EAST" } },
-        ...scene.ports(name).ports.map(({ id }) => ({
-          id: `${name}|out|${id}`,
-          x: width,
-          y: room.top + (scene.portPoint(name, id)?.y ?? 0) - (rect?.y ?? 0),
-          width: 0,
-          height: 0,
-          layoutOptions: { "port.side": "EAST" },
-        })),
+        at(`${name}|in`, 0, port, "WEST"),
+        at(`${name}|out`, width, port, "EAST"),
+        ...ports.map(({ id, y }) => at(`${name}|out|${id}`, width, y, "EAST")),
       ],
       layoutOptions: {
         portConstraints: "FIXED_POS",
@@ -103,7 +141,6 @@ function elkGraph(scene: Scene, names: readonly string[]): ElkNode {
       },
     };
   });
-  const lines = [...scene.lines().values()].filter((line) => chosen.has(line.from) && chosen.has(line.to));
   const edges = lines.map((line) => ({
     id: line.id,
     sources: [`${line.from}|out${line.port === null ? "" : `|${line.port}`}`],
@@ -117,37 +154,90 @@ function elkGraph(scene: Scene, names: readonly string[]): ElkNode {
       "elk.spacing.nodeNode": "36",
       "elk.layered.spacing.nodeNodeBetweenLayers": "72",
       "elk.spacing.componentComponent": "64",
-      "elk.layered.nodePlacement.strategy": names.length > 1500 ? "BRANDES_KOEPF" : "NETWORK_SIMPLEX",
+      "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
       "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
       "elk.layered.cycleBreaking.strategy": "DEPTH_FIRST",
       "elk.layered.feedbackEdges": "true",
-      "elk.layered.thoroughness": names.length > 400 ? "2" : "7",
+      "elk.layered.thoroughness": "7",
     },
     children,
     edges,
   };
 }
 
-/**
- * New positions for all nodes, or for some of them; the start, or else the corner of them all, stays where it is. Rejects
- * when it is aborted.
- */
-export async function arrange(
-  scene: Scene,
-  signal?: AbortSignal,
-  start: () => Promise<Engine> = startEngine,
-  all: readonly string[] = [...scene.rects().keys()],
+/** What the workbench gets: the same by places in the lists. */
+export function boxesAndLinks({ boxes, lines }: Task): Pick<ArrangeGraph, "boxes" | "links"> {
+  const place = new Map(boxes.map(({ name }, index) => [name, index]));
+  return {
+    boxes: boxes.map(({ name, width, height, port }) => ({
+      width,
+      height,
+      port,
+      first: name === START,
+      last: name === END,
+    })),
+    links: lines.map(({ from, to, port }) => {
+      const box = boxes[place.get(from) ?? 0];
+      return {
+        from: place.get(from) ?? 0,
+        to: place.get(to) ?? 0,
+        port: box?.ports.find(({ id }) => id === port)?.y ?? box?.port ?? 0,
+      };
+    }),
+  };
+}
+
+/** With more nodes than this the workbench arranges: ELK takes minutes for some of these graphs. */
+const MOST_FOR_ELK = 300;
+
+export interface Arranging {
+  readonly signal?: AbortSignal;
+  readonly start?: () => Promise<Engine>;
+  /** These nodes only. */
+  readonly names?: readonly string[];
+  /** Of the canvas. */
+  readonly size?: Size;
+  /** Is given the name of the workbench's work, for its progress. */
+  readonly begun?: (work: string) => void;
+}
+
+/** Upper left corners of the boxes. */
+async function placesOf(
+  task: Task,
+  { signal, start = startEngine, begun }: Arranging,
 ): Promise<Map<string, Point>> {
-  // A frame is where somebody drew it; the nodes are put in order without it.
-  const names = all.filter((name) => !isFrame(scene.doc, name));
-  const graph = await layout(elkGraph(scene, names), start, signal);
-  const raw = new Map<string, Point>();
-  for (const child of graph.children ?? []) {
-    raw.set(child.id, { x: child.x ?? 0, y: (child.y ?? 0) + roomOf(scene, child.id).top });
+  if (task.boxes.length > MOST_FOR_ELK) {
+    const { positions } = await withJob((work) => {
+      signal?.addEventListener("abort", () => stopJob(work), { once: true });
+      return rpc("graph.arrange", { ...boxesAndLinks(task), work }, signal);
+    }, begun);
+    return new Map(task.boxes.map(({ name }, index) => [name, toPoint(positions[index])]));
   }
+  const graph = await layout(elkGraph(task), start, signal);
+  return new Map((graph.children ?? []).map(({ id, x = 0, y = 0 }) => [id, { x, y }]));
+}
+
+const toPoint = (at: readonly [number, number] | undefined): Point => ({ x: at?.[0] ?? 0, y: at?.[1] ?? 0 });
+
+/**
+ * New positions for all nodes, or for some of them; the start, or else the corner of them all, stays where it is. All of
+ * them are broken into rows when a canvas of that size shows more of them so. Rejects when it is aborted.
+ */
+export async function arrange(scene: Scene, how: Arranging = {}): Promise<Map<string, Point>> {
+  const { names: all, size } = how;
+  // A frame is where somebody drew it; the nodes are put in order without it.
+  const names = (all ?? [...scene.rects().keys()]).filter((name) => !isFrame(scene.doc, name));
+  const task = taskOf(scene, names);
+  const rects = new Map<string, Rect>();
+  for (const [name, { x, y }] of await placesOf(task, how)) {
+    const { width = 0, height = 0 } = scene.rect(name) ?? {};
+    const room = roomOf(scene, name);
+    rects.set(name, { x, y: y + room.top, width: width + room.right, height });
+  }
+  const raw = size === undefined || all !== undefined ? rects : wrapped(rects, task.lines, size);
   const corner = (points: readonly Point[]): Point => ({
-    x: Math.min(...points.map(({ x }) => x)),
-    y: Math.min(...points.map(({ y }) => y)),
+    x: points.reduce((least, { x }) => Math.min(least, x), Infinity),
+    y: points.reduce((least, { y }) => Math.min(least, y), Infinity),
   });
   const begin = raw.get(START);
   const anchor = begin ?? corner([...raw.values()]);

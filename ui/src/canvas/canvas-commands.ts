@@ -2,6 +2,7 @@
 import type { ReactFlowInstance } from "@xyflow/react";
 import { toggleBreakpoint } from "../debugger/run/breakpoints";
 import { deleteAndJoin, moveNodes, type Point } from "../document/edits";
+import { ERROR_PORT } from "../document/error-ways";
 import { nestedGraphOf, openNestedGraph } from "../document/nested-graphs";
 import { doc, edit } from "../document/store";
 import { END, nodeOf, NOTE, START } from "../document/types";
@@ -104,6 +105,17 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
 
   return registerCommands([
     { id: "edit.addNode", title: t("canvas.command.add"), group, run: openSearch },
+    {
+      id: "edit.addErrorHandler",
+      title: t("canvas.menu.addErrorHandler"),
+      group,
+      enabled: () => runNodes().length === 1,
+      run: () => {
+        const [name = ""] = runNodes();
+        const at = scene.portPoint(name, ERROR_PORT);
+        if (at) addAfter(name, ERROR_PORT, flow.flowToScreenPosition(at));
+      },
+    },
     {
       id: "edit.selectAll",
       title: t("canvas.menu.selectAll"),

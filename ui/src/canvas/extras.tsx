@@ -3,6 +3,7 @@ import { ViewportPortal } from "@xyflow/react";
 import { Workflow } from "lucide-react";
 import { Button } from "../components/Button";
 import { EmptyState } from "../components/EmptyState";
+import { ERROR_PORT } from "../document/error-ways";
 import { useIds } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
@@ -78,7 +79,10 @@ export function WireGhost() {
   const { node, side, leaving } = search.wire;
   const port =
     side === "out"
-      ? (scene.portPoint(node, leaving?.way === "port" ? leaving.id : null) ?? portOf(rect, "out"))
+      ? (scene.portPoint(
+          node,
+          leaving?.way === "port" ? leaving.id : leaving?.way === "error" ? ERROR_PORT : null,
+        ) ?? portOf(rect, "out"))
       : portOf(rect, "in");
   const path = search.wire.side === "out" ? curve(port, search.place) : curve(search.place, port);
   return (

@@ -1,6 +1,7 @@
 /** The layers beside React Flow: the dots, the overview, the minimap. They follow the view without rendering React. */
 import { useEffect, useRef, useState, useSyncExternalStore, type PointerEvent } from "react";
 import { readOverlay } from "../debugger/overlay/overlay";
+import { onLit } from "../document/lit";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
@@ -38,7 +39,12 @@ function useDrawing(hub: ViewHub, draw: (paint: Paint, canvas: HTMLCanvasElement
     }, 120);
     const theme = new MutationObserver(repaint);
     theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
-    const stops = [hub.subscribe(schedule), scene.subscribe(schedule), useSession.subscribe(schedule)];
+    const stops = [
+      hub.subscribe(schedule),
+      scene.subscribe(schedule),
+      useSession.subscribe(schedule),
+      onLit(schedule),
+    ];
     schedule();
     return () => {
       cancelAnimationFrame(frame);

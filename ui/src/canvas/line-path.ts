@@ -29,9 +29,15 @@ export function shapeOf(line: Line, from: Point, to: Point, moving: boolean): Li
   }
   const back = isBack(from, to);
   const lane = !back ? null : moving || line.lane === null ? Math.max(from.y, to.y) + 96 : line.lane;
-  const main = lane === null ? curve(start, end) : detour(start, end, lane, line.inset, line.outset);
+  const { pass } = line;
+  const main =
+    lane !== null
+      ? detour(start, end, lane, line.inset, line.outset)
+      : pass === null || moving
+        ? curve(start, end)
+        : `${rise(start, { x: pass.left, y: pass.y })} L${pass.right},${pass.y} ${rise({ x: pass.right, y: pass.y }, end).replace(/^M[^C]*/, "")}`;
   const tail = join ? ` ${bend(join, to).replace(/^M/, "L")}` : "";
-  const middle = { x: (start.x + end.x) / 2, y: lane ?? (start.y + end.y) / 2 };
+  const middle = { x: (start.x + end.x) / 2, y: lane ?? pass?.y ?? (start.y + end.y) / 2 };
   return {
     path: lead === "" ? main + tail : `${lead} ${main.replace(/^M[^CL]*/, "")}${tail}`,
     label,
@@ -40,9 +46,13 @@ export function shapeOf(line: Line, from: Point, to: Point, moving: boolean): Li
   };
 }
 
-/** A short turn into another height. */
-function bend(from: Point, to: Point): string {
-  if (from.y === to.y) return `M${from.x},${from.y} L${to.x},${to.y}`;
+/** A way into another height, level at both ends. */
+function rise(from: Point, to: Point): string {
   const half = (to.x - from.x) / 2;
   return `M${from.x},${from.y} C${from.x + half},${from.y} ${to.x - half},${to.y} ${to.x},${to.y}`;
+}
+
+/** A short turn into another height. */
+function bend(from: Point, to: Point): string {
+  return from.y === to.y ? `M${from.x},${from.y} L${to.x},${to.y}` : rise(from, to);
 }

@@ -5,6 +5,7 @@
 import { readOverlay } from "../debugger/overlay/overlay";
 import { edgeKey } from "../debugger/overlay/overlay-model";
 import { disabledOf } from "../document/disabled";
+import { type LitRole, readLit } from "../document/lit";
 import { portOf, PILL_HEIGHT, type Rect } from "./geometry";
 import { isFrame } from "./notes";
 import { startOf, type Line, type Scene } from "./window";
@@ -113,6 +114,7 @@ export function drawOverview(
     drawTaken(context, scene, lines, viewport, paint, overlay.edges);
   }
   const names = scene.nodesIn(area);
+  const lit = readLit();
   const legible = names.length < 400;
   context.lineWidth = 1;
   context.font = '600 11px "Inter Variable", sans-serif';
@@ -128,7 +130,8 @@ export function drawOverview(
     const width = Math.max(2, rect.width * zoom);
     const height = Math.max(2, rect.height * zoom);
     const disabled = disabledOf(scene.doc.get(`node:${name}`)) !== null;
-    context.globalAlpha = disabled ? 0.5 : 1;
+    const role = lit?.get(name);
+    context.globalAlpha = lit !== null && role === undefined ? 0.35 : disabled ? 0.5 : 1;
     context.fillStyle = fill ?? paint.node;
     context.strokeStyle = selected.has(name) ? paint.accent : paint.border;
     context.fillRect(left, top, width, height);
@@ -138,6 +141,7 @@ export function drawOverview(
       context.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1);
       context.setLineDash([]);
     }
+    if (role !== undefined) drawRole(context, role, left, top, width, paint.accent);
     if (disabled) drawOff(context, left, top, width, height, paint.text);
     const state = overlay.nodes.get(name)?.state;
     if (state !== undefined)
@@ -150,6 +154,29 @@ export function drawOverview(
     }
     context.globalAlpha = 1;
   }
+}
+
+/** What a node does with the key that is shown: a filled mark at its corner writes it, a ring reads it. */
+export function drawRole(
+  context: CanvasRenderingContext2D,
+  role: LitRole,
+  left: number,
+  top: number,
+  width: number,
+  colour: string,
+): void {
+  const radius = Math.max(2, Math.min(5, width / 6));
+  context.strokeStyle = colour;
+  context.fillStyle = colour;
+  context.lineWidth = Math.max(1, radius / 2.5);
+  context.beginPath();
+  context.arc(left, top, radius, 0, 2 * Math.PI);
+  if (role === "reads") context.stroke();
+  else context.fill();
+  if (role !== "both") return;
+  context.beginPath();
+  context.arc(left, top, radius * 1.8, 0, 2 * Math.PI);
+  context.stroke();
 }
 
 /** The sign of a disabled node: a circle that is struck through. */

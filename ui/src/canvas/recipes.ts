@@ -2,7 +2,7 @@
 export const canvasClass =
   "@container-size relative min-h-0 min-w-0 flex-1 overflow-clip bg-canvas focus-visible:outline-none focus-visible:after:pointer-events-none focus-visible:after:absolute focus-visible:after:inset-0 focus-visible:after:z-9 focus-visible:after:border focus-visible:after:border-focus";
 export const cardClass =
-  "relative size-full cursor-default rounded-lg border border-line-strong bg-surface-2 text-text hover:border-line-field data-[state=asking]:border-asking data-[state=asking]:outline-1 data-[state=asking]:outline-asking data-[state=done]:border-[color-mix(in_oklab,var(--done)_60%,var(--line-strong))] data-[state=failed]:border-failed data-[state=failed]:outline-1 data-[state=failed]:outline-failed data-[state=next]:border-dashed data-[state=next]:border-running data-[state=running]:border-running data-[state=running]:outline-1 data-[state=running]:outline-running data-[state=waiting]:border-running data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent! data-disabled:border-dashed data-disabled:border-line-field data-[lit=none]:opacity-35 data-[lit=reads]:border-accent data-[lit=writes]:border-accent data-[lit=both]:border-accent";
+  "group/card relative size-full cursor-default rounded-lg border border-line-strong bg-surface-2 text-text hover:border-line-field data-[state=asking]:border-asking data-[state=asking]:outline-1 data-[state=asking]:outline-asking data-[state=done]:border-[color-mix(in_oklab,var(--done)_60%,var(--line-strong))] data-[state=failed]:border-failed data-[state=failed]:outline-1 data-[state=failed]:outline-failed data-[state=next]:border-dashed data-[state=next]:border-running data-[state=running]:border-running data-[state=running]:outline-1 data-[state=running]:outline-running data-[state=waiting]:border-running data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent! data-disabled:border-dashed data-disabled:border-line-field data-[lit=none]:opacity-35 data-[lit=reads]:border-accent data-[lit=writes]:border-accent data-[lit=both]:border-accent";
 export const endPillClass =
   "relative grid size-full cursor-default place-items-center rounded-[14px] border border-line-strong bg-surface-2 text-xs font-semibold text-text-2 in-data-[drawing=middle]:text-[length:min(calc(11px*var(--unzoom)),22px)]/none data-[state=running]:border-running data-[state=running]:outline-1 data-[state=running]:outline-running data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent!";
 /** In the middle drawing the head is all of the card over its ports. */
@@ -26,6 +26,11 @@ export const portRowClass =
   "flex h-5 items-center justify-end text-2xs/5 in-data-[drawing=middle]:text-[length:min(calc(10.5px*var(--unzoom)),20px)]/5 data-else:italic data-open:text-text-3 [&[data-open]_button]:text-text-3";
 export const portLabelClass =
   "max-w-full truncate rounded-[3px] px-1 text-text-2 hover:bg-surface-3 hover:text-text data-taken:font-semibold data-taken:text-text data-failed:text-failed! data-selected:bg-accent-soft data-selected:text-accent-text!";
+/** The port of a failure; hollow while it leads nowhere. */
+export const errorPortClass = "bg-failed! [&.port-open]:bg-surface-2! [&.port-open]:border-failed!";
+/** A port that is there with the card that is pointed at or selected. */
+export const hiddenPortClass =
+  "pointer-events-none! opacity-0 group-hover/card:pointer-events-auto! group-hover/card:opacity-100 group-data-selected/card:pointer-events-auto! group-data-selected/card:opacity-100 [&.connectingfrom]:opacity-100 in-data-[drawing=middle]:hidden";
 export const linePlusClass =
   "pointer-events-auto absolute top-0 left-0 z-5 grid size-5 origin-center place-items-center rounded-full border border-line-field bg-surface-2 text-text-2 hover:border-accent hover:bg-accent hover:text-surface-2";
 export const lineCountClass =

@@ -19,7 +19,7 @@ export interface Search {
 
 interface LabelEdit {
   readonly line: string;
-  readonly what: "label" | "caption";
+  readonly what: "label" | "caption" | "bound";
 }
 
 export interface CanvasMenuPlace {
@@ -54,6 +54,8 @@ interface CanvasState {
   /** A kind that is being dragged from the palette, and where its card would be. */
   readonly ghost: { readonly kind: string; readonly place: Point } | null;
   readonly choice: Choice | null;
+  /** The wire that is drawn would make two nodes of a step write one key. */
+  readonly clash: boolean;
   /** The line under the pointer. */
   readonly hovered: string | null;
   readonly overview: boolean;
@@ -73,6 +75,7 @@ export const useCanvas = create<CanvasState>(() => ({
   lines: [],
   ghost: null,
   choice: null,
+  clash: false,
   hovered: null,
   overview: false,
   drawing: "near",

@@ -1,14 +1,18 @@
 /** Feeds React Flow the few nodes and lines that are near the view, with identities kept so that nothing re-renders for nothing. */
 import { Position, type Node } from "@xyflow/react";
 import { useMemo, useRef, useSyncExternalStore } from "react";
+import { useTakenEdges } from "../debugger/overlay/overlay";
+import { ERROR_PORT } from "../document/error-ways";
+import type { Jump } from "../document/named";
 import { END, START } from "../document/types";
 import { useSession } from "../state/session";
 import type { JumpEdge } from "./GraphJump";
 import type { LineEdge } from "./GraphLine";
-import type { Ports } from "../document/ports";
+import { allPorts, type Ports } from "../document/ports";
 import { jumpLane, PORT_Y, PILL_HEIGHT, type Rect } from "./geometry";
 import { noteOf } from "./notes";
 import { scene } from "./scene";
+import { seenJumps } from "./jumps";
 import { lineSelected } from "./selection";
 import { useCanvas } from "./store";
 import type { Line } from "./window";
@@ -44,20 +48,37 @@ function handlesOf(name: string, rect: Rect, ports: Ports): NonNullable<Node["ha
       height: PORT,
     });
   }
-  for (const { id } of ports.ports) {
+  // A failure can be led on from every card, whether it is led anywhere yet or not.
+  const failing = name !== START && name !== END && ports.error === null;
+  for (const id of [...allPorts(ports).map((port) => port.id), ...(failing ? [ERROR_PORT] : [])]) {
     const point = scene.portPoint(name, id);
     if (!point) continue;
+    const below = failing && id === ERROR_PORT;
     handles.push({
       id,
       type: "source",
-      position: Position.Right,
-      x: rect.width - PORT / 2,
+      position: below ? Position.Bottom : Position.Right,
+      x: point.x - rect.x - PORT / 2,
       y: point.y - rect.y - PORT / 2,
       width: PORT,
       height: PORT,
     });
   }
   return handles;
+}
+
+/** Ways that only runs have shown; the same list while it is the same ways. */
+function useSeenJumps(version: number): readonly Jump[] {
+  const taken = useTakenEdges();
+  const kept = useRef<readonly Jump[]>([]);
+  return useMemo(() => {
+    void version;
+    void taken;
+    const next = seenJumps(scene);
+    const ids = (jumps: readonly Jump[]) => jumps.map(({ id }) => id).join("\n");
+    if (ids(next) !== ids(kept.current)) kept.current = next;
+    return kept.current;
+  }, [version, taken]);
 }
 
 export type CanvasEdge = LineEdge | JumpEdge;
@@ -77,6 +98,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
   const selection = useSession((state) => state.selection);
   const moving = useCanvas((state) => state.moving);
   const selectedLines = useCanvas((state) => state.lines);
+  const seen = useSeenJumps(version);
   const nodeCache = useRef(new Map<string, { rect: Rect; ports: Ports; node: Node }>());
   const jumpCache = useRef(new Map<string, JumpEdge>());
   const lineCache = useRef(new Map<string, LineEdge>());
@@ -94,7 +116,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
     if (moving.size > 0) {
       const seen = new Set(lines.map((line) => line.id));
       for (const name of moving.keys()) {
-        for (const edge of scene.doc.edgesOf(name)) {
+        for (const edge of scene.edgesOf(name)) {
           for (const line of scene.linesOf(edge)) if (!seen.has(line.id)) lines.push(line);
         }
       }
@@ -187,7 +209,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
     }
     const jumps: JumpEdge[] = [];
     const nextJumps = new Map<string, JumpEdge>();
-    for (const jump of scene.jumps()) {
+    for (const jump of [...scene.jumps(), ...seen]) {
       const [from, to] = [scene.rect(jump.from), scene.rect(jump.to)];
       if (!from || !to || (!near.has(jump.from) && !near.has(jump.to))) continue;
       mount(jump.from, true);
@@ -215,5 +237,5 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
     nodeCache.current = nextNodes;
     lineCache.current = nextLines;
     return { nodes, edges: jumps.length === 0 ? edges : [...edges, ...jumps] };
-  }, [version, area, overview, selection, moving, selectedLines]);
+  }, [version, area, overview, selection, moving, selectedLines, seen]);
 }

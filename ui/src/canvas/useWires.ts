@@ -2,7 +2,7 @@
 import type { Connection, OnConnectEnd, OnReconnect, ReactFlowProps } from "@xyflow/react";
 import { useCallback, useMemo, useRef, type RefObject } from "react";
 import { canConnect, type Point } from "../document/edits";
-import { type Leaving, moveLine } from "../document/ports";
+import { type Leaving, leavingBy, moveLine } from "../document/ports";
 import { edit } from "../document/store";
 import { t } from "../lib/texts";
 import { chooseWay, connectBy, connectNodes } from "./adding";
@@ -28,7 +28,7 @@ export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Po
     if (sourceHandle === null) {
       // The choice opens where the wire was dropped, which is said after this.
       setTimeout(() => connectNodes(source, target, dropped.current));
-    } else connectBy(source, { way: "port", id: sourceHandle }, target);
+    } else connectBy(source, leavingBy(sourceHandle), target);
   }, []);
   const isValidConnection = useCallback(
     (connection: { source: string; target: string }) => canConnect(connection.source, connection.target),
@@ -59,7 +59,7 @@ export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Po
           return;
         }
         const [source, target] = side === "out" ? [from, under] : [under, from];
-        if (port !== null) connectBy(source, { way: "port", id: port }, target);
+        if (port !== null) connectBy(source, leavingBy(port), target);
         else connectNodes(source, target, screen);
         return;
       }
@@ -69,7 +69,7 @@ export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Po
         setCanvas({
           search: { screen, place: place(screen), wire: { node: from, side, ...(leaving && { leaving }) } },
         });
-      if (port !== null) open({ way: "port", id: port });
+      if (port !== null) open(leavingBy(port));
       else if (side === "out") chooseWay(from, screen, null, open);
       else open();
     },

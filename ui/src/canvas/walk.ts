@@ -1,5 +1,4 @@
 /** Arrow keys walk the graph: along its lines to the right and left, to the nearest neighbour up and down. */
-import { edgeOf } from "../document/types";
 import type { Scene } from "./window";
 
 export type Direction = "left" | "right" | "up" | "down";
@@ -15,11 +14,15 @@ export function walk(scene: Scene, from: string | null, direction: Direction): s
     return Math.hypot(rect.x + rect.width / 2 - middle.x, (rect.y + rect.height / 2 - middle.y) * 2);
   };
   if (direction === "left" || direction === "right") {
-    const edges = direction === "right" ? scene.doc.edgesFrom(from) : scene.doc.edgesTo(from);
-    const linked = edges.flatMap((edge) => {
-      const view = edgeOf(scene.doc.get(`edge:${edge}`));
-      return direction === "right" ? view.targets : view.sources;
-    });
+    const lines = scene.edgesOf(from).flatMap((edge) => scene.linesOf(edge));
+    const linked = [
+      ...new Set(
+        lines.flatMap((line) => {
+          const [here, there] = direction === "right" ? [line.from, line.to] : [line.to, line.from];
+          return here === from ? [there] : [];
+        }),
+      ),
+    ];
     const ahead = (name: string) => {
       const x = scene.rect(name)?.x ?? 0;
       return direction === "right" ? x > here.x : x < here.x;

@@ -217,3 +217,55 @@ describe("walking", () => {
     expect(walk(scene, null, "down")).not.toBeNull();
   });
 });
+
+describe("ways of a failure and bounds in the scene", () => {
+  const graph = () => {
+    const doc = new GraphDocument();
+    doc.reset([
+      { id: "doc", value: {} },
+      { id: "node:pay", value: { kind: "assign", config: {} } },
+      { id: "node:check", value: { kind: "assign", config: {} } },
+      { id: "node:mend", value: { kind: "assign", config: {} } },
+      { id: "edge:pay->check", value: { from: "pay", to: "check" } },
+      { id: "edge:check->pay", value: { from: "check", to: "pay" } },
+      { id: "layout:pay", value: [0, 0] },
+      { id: "layout:check", value: [400, 0] },
+      { id: "layout:mend", value: [400, 200] },
+      { id: "layout:__start__", value: [-200, 0] },
+      { id: "layout:__end__", value: [800, 0] },
+    ]);
+    return doc;
+  };
+
+  it("draws a failure as a line from a port of its own, and follows it", () => {
+    const doc = graph();
+    const scene = new Scene(doc);
+    const low = scene.rect("pay")?.height ?? 0;
+    expect(scene.linesOf("on-error:pay")).toEqual([]);
+    doc.apply(edits.setField(doc, "node:pay", "/fallback", { to: "mend" }));
+    const [line] = scene.linesOf("on-error:pay");
+    expect(line).toMatchObject({ form: "error", from: "pay", to: "mend", port: "!error" });
+    expect(scene.rect("pay")?.height, "its port has a row of its own").toBeGreaterThan(low);
+    doc.apply(edits.moveNodes(doc, new Map([["mend", { x: 400, y: 600 }]])));
+    expect(scene.linesIn({ x: 300, y: 500, width: 50, height: 100 }).map(({ id }) => id)).toContain(
+      "on-error:pay",
+    );
+    expect([...scene.lines()].toSorted()).toEqual([...new Scene(doc).lines()].toSorted());
+    doc.apply(edits.deleteThings(doc, { edges: ["on-error:pay"] }));
+    expect(scene.linesOf("on-error:pay")).toEqual([]);
+    expect(scene.rect("pay")?.height).toBe(low);
+  });
+
+  it("says on the line that leads back how often a run may come there", () => {
+    const doc = graph();
+    const scene = new Scene(doc);
+    doc.apply(edits.setMaxVisits(doc, "pay", 5));
+    expect(scene.linesOf("check->pay")[0]?.bound).toBe(5);
+    expect(scene.boundShown("pay")).toBe(true);
+    doc.apply(edits.setMaxVisits(doc, "check", 3));
+    expect(scene.linesOf("pay->check")[0]?.bound, "it leads on, not back").toBeNull();
+    expect(scene.boundShown("check"), "so its card says it").toBe(false);
+    doc.apply(edits.setMaxVisits(doc, "pay", undefined));
+    expect(scene.linesOf("check->pay")[0]?.bound).toBeNull();
+  });
+});

@@ -8,8 +8,19 @@ import type { Schema } from "../components/schema-form/schema";
 import type { GraphDocument } from "../document/document";
 import type { Point } from "../document/edits";
 import { same } from "../document/patch";
-import { edgeOf, END, nodeOf, positionOf, START, type EdgeForm, type EdgePath } from "../document/types";
-import { type Ports, portsOf } from "../document/ports";
+import {
+  edgeOf,
+  END,
+  isObject,
+  nodeOf,
+  positionOf,
+  START,
+  type EdgeForm,
+  type EdgePath,
+  type Json,
+} from "../document/types";
+import { ERROR_PORT, errorEdge, errorNode, errorTarget } from "../document/error-ways";
+import { allPorts, type Ports, portsOf } from "../document/ports";
 import {
   type CardBody,
   type CardRow,
@@ -17,6 +28,7 @@ import {
   cardRows,
   fanOffsets,
   isBack,
+  JOIN_X,
   LABEL_X,
   labelWidth,
   NODE_WIDTH,
@@ -28,9 +40,10 @@ import {
   type Rect,
 } from "./geometry";
 import { type Loop, lanesOf } from "./wire-lanes";
-import { type Jump, jumpsOf, type Leads } from "../document/named";
+import { type Jump, jumpsOf, type Leads, unknownJumps } from "../document/named";
 import { isFrame, noteOf, noteSize } from "./notes";
 import { placeMissing } from "./placement";
+import { type Pass, passesOf } from "./wire-passes";
 
 interface Box {
   minX: number;
@@ -44,7 +57,19 @@ interface NodeItem extends Box {
   readonly rect: Rect;
 }
 
-/** One line on the canvas: an edge, or one path of a route, or one source of a join. */
+/** Forms of edges, and the way of a failure, which is a setting of its node. */
+export type LineForm = EdgeForm | "error";
+
+/** What a line is drawn from: an edge, or what a node says about its failure. */
+interface LineView {
+  readonly form: LineForm;
+  readonly sources: readonly string[];
+  readonly targets: readonly string[];
+  readonly paths: readonly EdgePath[];
+  readonly expression?: string;
+}
+
+/** One line on the canvas: an edge, or one path of a route, or one source of a join, or the way of a failure. */
 export interface Line {
   /** `EDGE` or `EDGE|PART`; also React Flow's id. */
   readonly id: string;
@@ -53,7 +78,7 @@ export interface Line {
   /** The named port that it leaves, and where that is from the top of its card; null for the plain one. */
   readonly port: string | null;
   readonly portY: number;
-  readonly form: EdgeForm;
+  readonly form: LineForm;
   readonly from: string;
   readonly to: string;
   /** Text of the label; null for none. */
@@ -69,8 +94,12 @@ export interface Line {
   readonly lead: number;
   /** Where the join mark is, relative to the port; null for other lines. */
   readonly join: number | null;
+  /** How often a run may come to its target, on a line that leads back to it; null without a bound. */
+  readonly bound: number | null;
   /** Height of the lane of a line that goes round. */
   readonly lane: number | null;
+  /** Where a line to the right passes cards that stand in its way; null when none does. */
+  readonly pass: Pass | null;
   /** Keep lines that go round apart: before their target, and behind their source. */
   readonly inset: number;
   readonly outset: number;
@@ -90,8 +119,19 @@ interface LineItem extends Box {
   readonly line: Line;
 }
 
+/** From the right side of a card to the port of a failure that leads nowhere yet. */
+const ERROR_INSET = 28;
+
 /** With more lines that lead back than this, a change moves only those of its own edges. */
 const MAX_LOOPS = 300;
+
+/** With more lines to the right than this, those that pass cards are left as they are. */
+const MAX_PASSES = 2000;
+
+function sameWay(a: Line, b: Line): boolean {
+  const pass = a.pass?.y === b.pass?.y && a.pass?.left === b.pass?.left && a.pass?.right === b.pass?.right;
+  return pass && a.lane === b.lane && a.inset === b.inset && a.outset === b.outset;
+}
 
 /** Where a line begins. */
 export function startOf(line: Pick<Line, "portY">, from: Rect): Point {
@@ -102,8 +142,14 @@ function lineId(edge: string, part: string): string {
   return part === "" ? edge : `${edge}|${part}`;
 }
 
+/** How often a run may come to a node; null when nothing bounds it. */
+export function boundOf(record: Json | undefined): number | null {
+  const most = isObject(record) ? record["max_visits"] : undefined;
+  return typeof most === "number" ? most : null;
+}
+
 /** What stands on a line. */
-function labelOf(form: EdgeForm, path: EdgePath, expression: string | undefined): string | null {
+function labelOf(form: LineForm, path: EdgePath, expression: string | undefined): string | null {
   if (form === "route") return path.label ?? "";
   if (form === "when" || form === "each") return expression ?? "";
   return null;
@@ -118,6 +164,8 @@ export class Scene {
   #edges = new RBush<LineItem>();
   #lineItems = new Map<string, LineItem[]>();
   #lines = new Map<string, Line>();
+  /** By node, the nodes whose failure leads there. */
+  #errorsTo = new Map<string, Set<string>>();
   /** Fans by source, until something moves. */
   #fans = new Map<string, ReadonlyMap<string, Fan>>();
   /** Named ports by node, until the node or an edge of it changes. */
@@ -174,8 +222,18 @@ export class Scene {
 
   /** Ways that are no edges. */
   jumps(): readonly Jump[] {
-    this.#jumps ??= this.#leading.size === 0 ? [] : jumpsOf(this.doc, this.#leading, this.#leads);
+    this.#jumps ??= this.#leading.size === 0 ? [] : this.#findJumps();
     return this.#jumps;
+  }
+
+  #findJumps(): Jump[] {
+    const said = jumpsOf(this.doc, this.#leading, this.#leads);
+    return [...said, ...unknownJumps(this.doc, this.#leading, said)];
+  }
+
+  /** Kinds whose settings may name a node, with their schemas. */
+  get leading(): ReadonlyMap<string, Schema> {
+    return this.#leading;
   }
 
   rect(name: string): Rect | undefined {
@@ -227,10 +285,10 @@ export class Scene {
 
   /** What stands on a node's card. */
   bodyOf(name: string): CardBody {
-    const { ports, expression } = this.ports(name);
+    const { ports, expression, error } = this.ports(name);
     return {
       rows: this.rowsOf(name).length,
-      ports: ports.length,
+      ports: ports.length + (error === null ? 0 : 1),
       caption: expression !== null,
     };
   }
@@ -238,8 +296,11 @@ export class Scene {
   /** Where a wire leaves a node, by the named port or the plain one. */
   portPoint(name: string, port: string | null): Point | undefined {
     const rect = this.#rects.get(name);
-    const index = port === null ? -1 : this.ports(name).ports.findIndex(({ id }) => id === port);
+    const index = port === null ? -1 : allPorts(this.ports(name)).findIndex(({ id }) => id === port);
     if (!rect) return undefined;
+    // A failure that leads nowhere yet: the port is shown at the lower edge, under the pointer only.
+    if (index < 0 && port === ERROR_PORT)
+      return { x: rect.x + rect.width - ERROR_INSET, y: rect.y + rect.height };
     return index < 0
       ? portOf(rect, "out")
       : { x: rect.x + rect.width, y: rect.y + portRowY(this.bodyOf(name), index) };
@@ -251,6 +312,22 @@ export class Scene {
 
   lines(): ReadonlyMap<string, Line> {
     return this.#lines;
+  }
+
+  /** Ids of all lines that begin or end at a node, as of edges. */
+  edgesOf(name: string): string[] {
+    return [
+      ...this.doc.edgesOf(name),
+      ...(this.#viewOf(errorEdge(name)) ? [errorEdge(name)] : []),
+      ...[...(this.#errorsTo.get(name) ?? [])].map(errorEdge),
+    ];
+  }
+
+  /** Do lines lead back to a node whose visits are bounded? They say so then. */
+  boundShown(name: string): boolean {
+    return this.edgesOf(name).some((edge) =>
+      this.linesOf(edge).some((line) => line.to === name && line.bound !== null),
+    );
   }
 
   linesOf(edge: string): readonly Line[] {
@@ -297,6 +374,7 @@ export class Scene {
       const section = id.slice(0, colon);
       const name = id.slice(colon + 1);
       if (section === "node" || section === "layout") nodes.add(name);
+      if (section === "node" && this.#noteError(name)) edges.add(errorEdge(name));
       else if (section === "edge") edges.add(name);
       else if (id === "ids:node") renamed = true;
     }
@@ -312,14 +390,14 @@ export class Scene {
     // A label more or less is a port more or less: the cards at both ends of the change follow.
     for (const edge of edges) {
       const before = (this.#lineItems.get(edge) ?? []).map((item) => item.line.from);
-      for (const name of new Set([...before, ...edgeOf(this.doc.get(`edge:${edge}`)).sources])) {
+      for (const name of new Set([...before, ...(this.#viewOf(edge)?.sources ?? [])])) {
         const rect = this.#rects.get(name);
         if (rect && rect.height !== this.sizeOf(name).height) nodes.add(name);
       }
     }
     for (const name of nodes) {
       this.#placeNode(name);
-      for (const edge of this.doc.edgesOf(name)) edges.add(edge);
+      for (const edge of this.edgesOf(name)) edges.add(edge);
     }
     this.#placeEdges(edges);
     this.#bounds = null;
@@ -373,7 +451,9 @@ export class Scene {
     this.#lines = new Map();
     this.#fans.clear();
     const items: LineItem[] = [];
-    for (const edge of this.doc.names("edge")) {
+    this.#errorsTo.clear();
+    const failures = this.doc.names("node").filter((name) => this.#noteError(name));
+    for (const edge of [...this.doc.names("edge"), ...failures.map(errorEdge)]) {
       const own = this.#makeLines(edge);
       this.#lineItems.set(edge, own);
       for (const item of own) this.#lines.set(item.line.id, item.line);
@@ -407,10 +487,10 @@ export class Scene {
     this.#fans.clear();
     for (const edge of edges) {
       const before = this.#lineItems.get(edge)?.flatMap((item) => [item.line.from, item.line.to]) ?? [];
-      const view = edgeOf(this.doc.get(`edge:${edge}`));
-      for (const node of new Set([...before, ...view.sources, ...view.targets])) {
+      const view = this.#viewOf(edge);
+      for (const node of new Set([...before, ...(view?.sources ?? []), ...(view?.targets ?? [])])) {
         // A hub's edges are not all made again for one of them: beyond this many, fans are out of sight anyway.
-        const neighbours = this.doc.edgesOf(node);
+        const neighbours = this.edgesOf(node);
         if (neighbours.length <= MAX_FAN) for (const neighbour of neighbours) all.add(neighbour);
       }
     }
@@ -419,7 +499,7 @@ export class Scene {
         this.#edges.remove(item);
         this.#lines.delete(item.line.id);
       }
-      if (!this.doc.has(`edge:${edge}`)) {
+      if (!this.#viewOf(edge)) {
         this.#lineItems.delete(edge);
         continue;
       }
@@ -433,8 +513,31 @@ export class Scene {
     this.#applyLanes(all);
   }
 
+  /** Remembers where a node's failure leads; true when it leads, or led, somewhere. */
+  #noteError(name: string): boolean {
+    const own = errorEdge(name);
+    const before = this.#lineItems.get(own)?.[0]?.line.to;
+    if (before !== undefined) this.#errorsTo.get(before)?.delete(name);
+    const to = errorTarget(this.doc, own);
+    if (to !== null) {
+      const from = this.#errorsTo.get(to) ?? new Set();
+      this.#errorsTo.set(to, from.add(name));
+    }
+    return to !== null || before !== undefined;
+  }
+
+  #viewOf(edge: string): LineView | null {
+    const record = this.doc.get(`edge:${edge}`);
+    if (record !== undefined) return edgeOf(record);
+    const from = errorNode(this.doc, edge);
+    const to = errorTarget(this.doc, edge);
+    if (from === null || to === null) return null;
+    return { form: "error", sources: [from], targets: [to], paths: [{ part: "", from, to }] };
+  }
+
   #makeLines(edge: string): LineItem[] {
-    const view = edgeOf(this.doc.get(`edge:${edge}`));
+    const view = this.#viewOf(edge);
+    if (!view) return [];
     const items: LineItem[] = [];
     const fanOf = (path: EdgePath) =>
       this.#fanOf(path.from, lineId(edge, path.part), labelOf(view.form, path, view.expression) !== null);
@@ -445,7 +548,9 @@ export class Scene {
       if (!from || !to) continue;
       const label = labelOf(view.form, path, view.expression);
       const { fan, lead } = fanOf(path);
-      const port = view.form === "route" ? this.#portOf(path.from, edge, path.part) : null;
+      const ported = view.form === "route" || view.form === "error";
+      const port = ported ? this.#portOf(path.from, edge, path.part) : null;
+      const back = isBack(portOf(from, "out"), portOf(to, "in"));
       const line: Line = {
         id: lineId(edge, path.part),
         edge,
@@ -463,7 +568,9 @@ export class Scene {
         fan,
         lead,
         join: view.form === "join" ? this.#joinOffset(edge, path.to) : null,
+        bound: back ? boundOf(this.doc.get(`node:${path.to}`)) : null,
         lane: null,
+        pass: null,
         inset: 0,
         outset: 0,
       };
@@ -474,7 +581,7 @@ export class Scene {
 
   /** The named port of a label, and its height on the card. */
   #portOf(node: string, edge: string, part: string): { id: string; y: number } | null {
-    const { ports } = this.ports(node);
+    const ports = allPorts(this.ports(node));
     const index = ports.findIndex((port) => port.edge === edge && port.part === part);
     const port = ports[index];
     return port ? { id: port.id, y: portRowY(this.bodyOf(node), index) } : null;
@@ -489,6 +596,7 @@ export class Scene {
       end.y,
       end.y + (line.join ?? 0),
       ...(line.lane === null ? [] : [line.lane]),
+      ...(line.pass === null ? [] : [line.pass.y]),
     ];
     const reach = LABEL_X + line.lead + line.outset + 60;
     return {
@@ -574,16 +682,50 @@ export class Scene {
     const lanes = lanesOf(loops, (area) =>
       this.#nodes.search(area).filter(({ name }) => !isFrame(this.doc, name)),
     );
+    this.#replaceLines(lines, (line) => lanes.get(line.id) ?? {});
+    this.#applyPasses(changed);
+  }
+
+  /** Leads lines to the right past cards, as long as there are not too many to look at. */
+  #applyPasses(changed: ReadonlySet<string>): void {
+    const all = [...this.#lines.values()].filter((line) => !this.#goesRound(line));
+    const lines = all.length <= MAX_LOOPS ? all : all.filter((line) => changed.has(line.edge));
+    if (lines.length > MAX_PASSES) return;
+    const forward = lines.flatMap((line) => {
+      const from = this.#rects.get(line.from);
+      const to = this.#rects.get(line.to);
+      if (!from || !to) return [];
+      const { x, y } = startOf(line, from);
+      const lead = line.lead > 0 ? LABEL_X + line.lead : 0;
+      const join = line.join === null ? { x: 0, y: 0 } : { x: -JOIN_X, y: line.join };
+      const end = portOf(to, "in");
+      return [
+        {
+          id: line.id,
+          from: line.from,
+          to: line.to,
+          start: { x: x + lead, y: y + line.fan },
+          end: { x: end.x + join.x, y: end.y + join.y },
+        },
+      ];
+    });
+    const passes = passesOf(forward, (area) =>
+      this.#nodes.search(area).filter(({ name }) => !isFrame(this.doc, name)),
+    );
+    this.#replaceLines(lines, (line) => ({ pass: passes.get(line.id) ?? null }));
+  }
+
+  /** Gives lines another way. */
+  #replaceLines(lines: readonly Line[], way: (line: Line) => Partial<Line>): void {
     for (const edge of new Set(lines.map((line) => line.edge))) {
       const next = (this.#lineItems.get(edge) ?? []).map((item) => {
-        const found = lanes.get(item.line.id);
         const from = this.#rects.get(item.line.from);
         const to = this.#rects.get(item.line.to);
-        const { lane, inset, outset } = item.line;
-        if (!found || !from || !to) return item;
-        if (found.lane === lane && found.inset === inset && found.outset === outset) return item;
+        if (!from || !to) return item;
+        const line = { ...item.line, ...way(item.line) };
+        if (sameWay(line, item.line)) return item;
         this.#edges.remove(item);
-        const lined = this.#boxed({ ...item.line, ...found }, from, to);
+        const lined = this.#boxed(line, from, to);
         this.#edges.insert(lined);
         this.#lines.set(lined.line.id, lined.line);
         return lined;
@@ -600,7 +742,7 @@ export class Scene {
 }
 
 /** The words of a label, as drawn. */
-export function shownLabel(form: EdgeForm, isDefault: boolean, label: string): string {
+export function shownLabel(form: LineForm, isDefault: boolean, label: string): string {
   if (isDefault) return "else";
   if (form === "each") return `each ${label}`;
   return label;

@@ -94,7 +94,8 @@ function laneOf(
   // One lies wholly under the other: the way between them is the shortest.
   const [top, bottom] =
     from.y + from.height < to.y ? [from.y + from.height, to.y] : [to.y + to.height, from.y];
-  if (bottom - top > 16 && loop.label === 0) {
+  // A label does not matter to a line that only goes on in the next row.
+  if (bottom - top > 16 && (loop.label === 0 || from.y + from.height < to.y)) {
     const middle = (top + bottom) / 2;
     for (let off = 0; off < Math.min(most * LANE_STEP, (bottom - top) / 2 - 8); off += LANE_STEP)
       for (const y of [middle + off, middle - off]) if (free(y)) return y;

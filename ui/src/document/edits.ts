@@ -6,6 +6,14 @@ import type { NodeKind } from "../ipc/bindings/NodeKind";
 import type { GraphDocument } from "./document";
 import { withWayNamed } from "./disabled";
 import { addEdge, Draft } from "./draft";
+import {
+  dropErrorWaysTo,
+  errorNode,
+  errorWayOf,
+  removeErrorWay,
+  setErrorWay,
+  withErrorWayNamed,
+} from "./error-ways";
 import { keysTaking, namedBy, namingKinds, placesOf, withAllowed, withLabels, withNames } from "./named";
 import type { Patch } from "./patch";
 import { pointerGet, pointerSet } from "./pointer";
@@ -170,13 +178,7 @@ export function renameNode(doc: GraphDocument, from: string, to: string, kinds: 
     const id = `node:${next(name) ?? name}`;
     const old = draft.get(id);
     if (!isObject(old)) continue;
-    const record = withWayNamed(old, next);
-    if (record !== old) draft.set(id, record);
-    const fallback = record["fallback"];
-    if (!isObject(fallback)) continue;
-    const field = fallback["node"] === from ? "node" : fallback["to"] === from ? "to" : null;
-    if (field === null) continue;
-    draft.set(id, { ...record, fallback: { ...fallback, [field]: to } });
+    draft.set(id, withErrorWayNamed(withWayNamed(old, next), next));
   }
   return draft.patch();
 }
@@ -203,7 +205,11 @@ export function deleteThings(
   { nodes = [], edges = [], paths = [], keys = [] }: Doomed,
 ): Patch {
   const draft = new Draft(doc);
-  for (const edge of edges) draft.remove(`edge:${edge}`);
+  for (const edge of edges) {
+    const failing = errorNode(doc, edge);
+    if (failing === null) draft.remove(`edge:${edge}`);
+    else removeErrorWay(draft, failing);
+  }
   for (const { edge, part } of paths) removePath(draft, edge, part);
   for (const node of nodes) {
     if (node === START || node === END) continue;
@@ -211,6 +217,7 @@ export function deleteThings(
     draft.remove(`layout:${node}`);
     draft.remove(`node:${node}`);
   }
+  if (nodes.length > 0) dropErrorWaysTo(draft, new Set(nodes));
   for (const key of keys) draft.remove(`key:${key}`);
   return draft.patch();
 }
@@ -312,6 +319,7 @@ export function deleteAndJoin(doc: GraphDocument, nodes: readonly string[]): Pat
         draft.remove(`edge:${edge}`);
       }
     }
+    dropErrorWaysTo(draft, new Set([node]), successors[0]);
     const rewired = scratch.apply(draft.patch());
     const removed = scratch.apply(deleteThings(scratch, { nodes: [node] }));
     patch = { ops: [...patch.ops, ...rewired.ops, ...removed.ops] };
@@ -385,6 +393,8 @@ export function reconnect(
 /** Puts a node into an edge's line: what led there leads to the node, and the node leads on. */
 export function spliceIntoEdge(doc: GraphDocument, edge: string, part: string, node: string): Patch {
   const draft = new Draft(doc);
+  const failing = errorNode(doc, edge);
+  if (failing !== null) return spliceIntoErrorWay(draft, failing, node);
   const record = doc.get(`edge:${edge}`);
   const view = edgeOf(record);
   const path = view.paths.find((each) => each.part === part);
@@ -398,6 +408,16 @@ export function spliceIntoEdge(doc: GraphDocument, edge: string, part: string, n
   }
   retarget(draft, edge, part, node);
   if (findPlain(doc, node, path.to) === undefined) addEdge(draft, { from: node, to: path.to });
+  return draft.patch();
+}
+
+/** The failure of a node leads to a node before it goes on where it led. One that does the work has no way on. */
+function spliceIntoErrorWay(draft: Draft, failing: string, node: string): Patch {
+  const way = errorWayOf(draft.get(`node:${failing}`));
+  const to = way?.to ?? null;
+  if (way?.how !== "branch" || to === null || to === node || failing === node) return draft.patch();
+  setErrorWay(draft, failing, node);
+  if (findPlain(draft.doc, node, to) === undefined) addEdge(draft, { from: node, to });
   return draft.patch();
 }
 
@@ -431,6 +451,11 @@ export function setExpression(doc: GraphDocument, edge: string, expression: stri
   const { form } = edgeOf(doc.get(`edge:${edge}`));
   if (form !== "when" && form !== "route" && form !== "each") return { ops: [] };
   return setField(doc, `edge:${edge}`, `/${form}`, expression);
+}
+
+/** Bounds how often a run may come to a node; undefined takes the bound away. */
+export function setMaxVisits(doc: GraphDocument, node: string, most: number | undefined): Patch {
+  return setField(doc, `node:${node}`, "/max_visits", most);
 }
 
 /** Renames a route's label in its place. Empty when the new one is taken or empty. */
@@ -703,7 +728,10 @@ export function pasteClip(
     const spot = spots.get(name) ?? { x: left, y: top };
     for (const place of placesOf(record, schemas))
       if (place.into !== undefined && copied(place.name) !== undefined) taking.add(place.into);
-    draft.set(`node:${next}`, withWayNamed(withNames(record, schemas, copied), copied));
+    draft.set(
+      `node:${next}`,
+      withErrorWayNamed(withWayNamed(withNames(record, schemas, copied), copied), copied),
+    );
     draft.set(`layout:${next}`, rounded({ x: place.x + spot.x - left, y: place.y + spot.y - top }));
   }
   for (const key of taking) {

@@ -38,6 +38,10 @@ export function light(use: Use | null): void {
   useLit.setState({ roles: roles === null || roles.size === 0 ? null : roles });
 }
 
+/** The same for drawing on a canvas element; and whoever draws is woken when it changes. */
+export const readLit = (): ReadonlyMap<string, LitRole> | null => useLit.getState().roles;
+export const onLit = (listener: () => void): (() => void) => useLit.subscribe(listener);
+
 /** What a node does with the key that is shown: `none` when nothing, null when no key is shown. */
 export function useLitRole(node: string): LitRole | "none" | null {
   return useLit(({ roles }) => (roles === null ? null : (roles.get(node) ?? "none")));

@@ -60,7 +60,7 @@ describe("ways that are no edges", () => {
       { kind: "assign", configSchema: { type: "object" } },
     ]);
     expect([...kinds.keys()]).toEqual(["agent"]);
-    expect(jumpsOf(doc, kinds)).toEqual([{ id: "jump|a|c", from: "a", to: "c" }]);
+    expect(jumpsOf(doc, kinds)).toEqual([{ id: "jump|a|c", from: "a", to: "c", how: "said" }]);
     // What the host has read in programs is drawn too, once, unless it is an edge, nowhere, or of a node that is gone.
     const read = { a: ["b", "c", "__end__"], b: ["a", "b", "gone"], gone: ["a"] };
     expect(jumpsOf(doc, kinds, read).map(({ id }) => id)).toEqual(["jump|a|c", "jump|a|__end__", "jump|b|a"]);

@@ -138,7 +138,10 @@ export function keysTaking(places: readonly (readonly [string, readonly Named[]]
 export interface Jump {
   readonly id: string;
   readonly from: string;
+  /** Itself for a program of which it is not known where it goes. */
   readonly to: string;
+  /** Said by settings or a program; only gone in a run; not known. */
+  readonly how: "said" | "seen" | "unknown";
 }
 
 /** Node → names of those that it may go to. */
@@ -161,8 +164,55 @@ export function jumpsOf(doc: GraphDocument, schemas: Schemas, leads: Leads = {})
     const drawn = new Set(doc.edgesFrom(from).flatMap((edge) => edgeOf(doc.get(`edge:${edge}`)).targets));
     return [...new Set(names)]
       .filter((to) => to !== from && !drawn.has(to) && (to === END || doc.has(`node:${to}`)))
-      .map((to) => ({ id: `jump|${from}|${to}`, from, to }));
+      .map((to) => ({ id: `jump|${from}|${to}`, from, to, how: "said" as const }));
   });
+}
+
+/** A list of a kind's settings in which the nodes stand that a program goes to. */
+function listOfGoals(schema: Schema | undefined): string | null {
+  const properties = Object.entries(schema?.properties ?? {});
+  return (
+    properties.find(
+      ([, field]) => typeof field === "object" && isObject(field["x-leads-to"]) && field.type === "array",
+    )?.[0] ?? null
+  );
+}
+
+/**
+ * Programs that go somewhere with a command, of which nothing says where. Seen in the text of the settings only, so a
+ * program of a file says nothing here.
+ */
+export function unknownJumps(doc: GraphDocument, schemas: Schemas, known: readonly Jump[]): Jump[] {
+  const said = new Set(known.map((jump) => jump.from));
+  return doc.names("node").flatMap((name): Jump[] => {
+    const { kind, config } = nodeOf(doc.get(`node:${name}`));
+    if (said.has(name) || listOfGoals(schemas.get(kind)) === null) return [];
+    const goes = Object.values(config).some(
+      (text) => typeof text === "string" && /\bCommand\s*\(/.test(text) && /\bgoto\b/.test(text),
+    );
+    return goes ? [{ id: `jump|${name}|?`, from: name, to: name, how: "unknown" }] : [];
+  });
+}
+
+/** The field and the names of a node's list of goals; null for kinds without one. */
+export function goalsOf(
+  record: Json | undefined,
+  schemas: Schemas,
+): { readonly field: string; readonly names: readonly string[] } | null {
+  const { kind, config } = nodeOf(record);
+  const field = listOfGoals(schemas.get(kind));
+  if (field === null) return null;
+  const names = config[field];
+  return {
+    field,
+    names: Array.isArray(names) ? names.filter((name): name is string => typeof name === "string") : [],
+  };
+}
+
+/** The record with other goals. */
+export function withGoals(record: JsonObject, field: string, names: readonly string[]): JsonObject {
+  const { [field]: _before, ...rest } = nodeOf(record).config;
+  return { ...record, config: names.length === 0 ? rest : { ...rest, [field]: [...names] } };
 }
 
 /** Schemas of the kinds whose settings may name a node; the others need not be looked through. */

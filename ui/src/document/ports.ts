@@ -2,9 +2,19 @@
  * The ways in which a run may go on after a node, each a named port: what the settings declare and what the labels of
  * its routes say. All of it is read from the document; drawing from a port writes the same route that the forms write.
  */
+import { t } from "../lib/texts";
 import type { GraphDocument } from "./document";
 import { addEdge, Draft } from "./draft";
 import { canConnect, reconnect, removePath, uniqueName } from "./edits";
+import {
+  ERROR_PORT,
+  errorEdge,
+  errorNode,
+  errorTarget,
+  errorWayOf,
+  removeErrorWay,
+  setErrorWay,
+} from "./error-ways";
 import { withAllowed } from "./named";
 import type { Patch } from "./patch";
 import { edgeOf, isObject, nodeOf, START, type Json, type JsonObject } from "./types";
@@ -26,6 +36,13 @@ export interface Ports {
   readonly ports: readonly Port[];
   /** The expression that chooses, unless it only reads the key that the node itself writes. */
   readonly expression: { readonly edge: string; readonly part: string; readonly text: string } | null;
+  /** The way of a failure, under the others; null when the node just fails. */
+  readonly error: Port | null;
+}
+
+/** All ports of a node with a row of their own. */
+export function allPorts({ ports, error }: Ports): readonly Port[] {
+  return error === null ? ports : [...ports, error];
 }
 
 interface Way {
@@ -81,7 +98,22 @@ function readsKey(expression: string | undefined, key: string): boolean {
   return key !== "" && (plain === reading(key) || plain === `state["${key}"]` || plain === `state['${key}']`);
 }
 
-const NONE: Ports = { ports: [], expression: null };
+const NONE: Ports = { ports: [], expression: null, error: null };
+
+/** The port of what takes over when the node has failed. */
+function errorPort(node: string, record: Json): Port | null {
+  const way = errorWayOf(record);
+  return (
+    way && {
+      id: ERROR_PORT,
+      label: null,
+      title: t(`canvas.port.error.${way.how}`),
+      edge: way.to === null ? null : errorEdge(node),
+      part: "",
+      to: way.to,
+    }
+  );
+}
 
 /** The named ports of a node, in the order of its settings, then of its routes. */
 export function portsOf(doc: GraphDocument, node: string): Ports {
@@ -90,7 +122,8 @@ export function portsOf(doc: GraphDocument, node: string): Ports {
   if (node === START || record === undefined) return NONE;
   const routes = doc.edgesFrom(node).filter((edge) => edgeOf(doc.get(`edge:${edge}`)).form === "route");
   const declared = declaredWays(record);
-  if (routes.length === 0 && declared.length === 0) return NONE;
+  const error = errorPort(node, record);
+  if (routes.length === 0 && declared.length === 0) return error === null ? NONE : { ...NONE, error };
   const key = keyOf(record);
   const view = (edge: string) => edgeOf(doc.get(`edge:${edge}`));
   const main = routes.find((edge) => readsKey(view(edge).expression, key)) ?? routes[0] ?? null;
@@ -129,7 +162,7 @@ export function portsOf(doc: GraphDocument, node: string): Ports {
     main === null || own || !first
       ? null
       : { edge: main, part: first.part, text: view(main).expression ?? "" };
-  return { ports, expression };
+  return { ports, expression, error };
 }
 
 /** A label that no port of the node has. */
@@ -139,12 +172,18 @@ export function freeWay(doc: GraphDocument, node: string, base: string): string 
   for (let count = 2; ; count += 1) if (!taken.has(`${base} ${count}`)) return `${base} ${count}`;
 }
 
-/** Where a wire leaves a node: at a port, at a port to be made, for everything else, or besides all ways. */
+/** Where a wire leaves a node: at a port, at a port to be made, for everything else, when it fails, or besides all ways. */
 export type Leaving =
+  | { readonly way: "error" }
   | { readonly way: "port"; readonly id: string }
   | { readonly way: "new"; readonly label: string }
   | { readonly way: "else" }
   | { readonly way: "always" };
+
+/** Where a wire leaves that was drawn from a port. */
+export function leavingBy(port: string): Leaving {
+  return port === ERROR_PORT ? { way: "error" } : { way: "port", id: port };
+}
 
 /** Draws a wire from one of the ways of a node. */
 export function connectWay(doc: GraphDocument, node: string, leaving: Leaving, to: string): Patch {
@@ -162,6 +201,10 @@ function connectIn(draft: Draft, node: string, leaving: Leaving, to: string): vo
       const view = edgeOf(draft.get(`edge:${edge}`));
       return view.form === "plain" && view.targets[0] === to;
     });
+  if (leaving.way === "error") {
+    setErrorWay(draft, node, to);
+    return;
+  }
   if (leaving.way === "always") {
     if (plain().length === 0) addEdge(draft, { from: node, to });
     return;
@@ -227,6 +270,8 @@ export function moveLine(
   part: string,
   ends: { readonly from: string; readonly port: string | null; readonly to: string },
 ): Patch {
+  const failing = errorNode(doc, edge);
+  if (failing !== null) return moveErrorWay(doc, failing, ends);
   const view = edgeOf(doc.get(`edge:${edge}`));
   const path = view.paths.find((each) => each.part === part);
   if (!path || !canConnect(ends.from, ends.to)) return { ops: [] };
@@ -238,9 +283,27 @@ export function moveLine(
   if (!ported && ends.port === null) return reconnect(doc, edge, part, { from: ends.from, to: ends.to });
   const draft = new Draft(doc);
   // The new way first, while the ports are as they were seen.
-  const leaving: Leaving = ends.port === null ? { way: "always" } : { way: "port", id: ends.port };
-  connectIn(draft, ends.from, leaving, ends.to);
+  connectIn(draft, ends.from, ends.port === null ? { way: "always" } : leavingBy(ends.port), ends.to);
   removePath(draft, edge, part);
+  return draft.patch();
+}
+
+/** The same for the way of a failure; at another port it becomes what that port is for. */
+function moveErrorWay(
+  doc: GraphDocument,
+  node: string,
+  { from, port, to }: { readonly from: string; readonly port: string | null; readonly to: string },
+): Patch {
+  const draft = new Draft(doc);
+  if (!canConnect(from, to)) return draft.patch();
+  const way = errorWayOf(doc.get(`node:${node}`));
+  if (from === node && port === ERROR_PORT) {
+    if (errorTarget(doc, errorEdge(node)) !== to) setErrorWay(draft, node, to);
+    return draft.patch();
+  }
+  connectIn(draft, from, port === null ? { way: "always" } : leavingBy(port), to);
+  if (draft.patch().ops.length === 0 || way === null) return draft.patch();
+  removeErrorWay(draft, node);
   return draft.patch();
 }
 

@@ -17,6 +17,7 @@ import { t } from "../lib/texts";
 import { tabChanged, tabOpened, tabReplaced } from "../state/tabs";
 import { carryOver } from "./carry";
 import { GraphDocument } from "./document";
+import { errorTarget } from "./error-ways";
 import { History, type Mark } from "./history";
 import { keepSteps, StepKeeper, takeKeptSteps } from "./kept-steps";
 import { PatchError, same, type Patch, type PatchOp } from "./patch";
@@ -156,7 +157,7 @@ function adopt(view: GraphView): void {
 /** What of a selection is there. */
 function present(selection: Selection): Selection {
   const nodes = selection.nodes.filter((name) => name === START || name === END || doc.has(`node:${name}`));
-  const edges = selection.edges.filter((id) => doc.has(`edge:${id}`));
+  const edges = selection.edges.filter((id) => doc.has(`edge:${id}`) || errorTarget(doc, id) !== null);
   return nodes.length < selection.nodes.length || edges.length < selection.edges.length
     ? { ...selection, nodes, edges }
     : selection;

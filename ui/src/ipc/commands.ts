@@ -1,6 +1,12 @@
 // Generated from crates/workbench/src/wire/commands.rs. Do not edit.
+import type { McpServers } from "./bindings/McpServers";
+import type { SaveServer } from "./bindings/SaveServer";
+import type { AskServer } from "./bindings/AskServer";
+import type { ServerTools } from "./bindings/ServerTools";
 import type { AppInfo } from "./bindings/AppInfo";
 import type { Applied } from "./bindings/Applied";
+import type { Arranged } from "./bindings/Arranged";
+import type { ArrangeGraph } from "./bindings/ArrangeGraph";
 import type { ApplyPatch } from "./bindings/ApplyPatch";
 import type { ApplyRetention } from "./bindings/ApplyRetention";
 import type { Autosaves } from "./bindings/Autosaves";
@@ -137,6 +143,7 @@ export interface Commands {
   "graph.restore": [RestoreGraph, GraphView];
   "graph.export": [GraphRef, Exported];
   "picture.save": [SavePicture, PictureSaved];
+  "graph.arrange": [ArrangeGraph, Arranged];
   "graph.inside": [ReadInside, InsideView];
   "graph.keepSteps": [KeepSteps, Empty];
   "graph.steps": [GraphRef, KeptSteps];
@@ -193,6 +200,9 @@ export interface Commands {
   "trust.list": [Empty, TrustList];
   "trust.grant": [GrantTrust, TrustProject];
   "trust.revoke": [RevokeTrust, TrustProject];
+  "mcp.servers": [GraphRef, McpServers];
+  "mcp.save": [SaveServer, McpServers];
+  "mcp.tools": [AskServer, ServerTools];
   "connections.list": [Empty, ConnectionList];
   "connections.save": [SaveConnection, ConnectionList];
   "connections.remove": [RemoveConnection, ConnectionList];

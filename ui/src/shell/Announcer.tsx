@@ -2,6 +2,7 @@
 import { useEffect, useState } from "react";
 import { kindOf } from "../canvas/kinds";
 import { readOverlay } from "../debugger/overlay/overlay";
+import { errorNode, errorTarget } from "../document/error-ways";
 import { disabledOf } from "../document/disabled";
 import { doc } from "../document/store";
 import { edgeOf, END, nodeOf, START } from "../document/types";
@@ -38,6 +39,9 @@ function announcement({ nodes, edges }: Pick<Selection, "nodes" | "edges">): str
     return parts.filter((part) => part !== "").join(", ");
   }
   if (edge === undefined) return "";
+  const failing = errorNode(doc, edge);
+  if (failing !== null)
+    return t("canvas.announce.error", { from: failing, to: nameOf(errorTarget(doc, edge) ?? "") });
   const view = edgeOf(doc.get(`edge:${edge}`));
   return t("canvas.announce.edge", {
     from: view.sources.map(nameOf).join(", "),

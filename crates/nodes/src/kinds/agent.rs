@@ -47,7 +47,7 @@ const OF_MODELS: [&str; 8] = [
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["model", "messages", "system", "tools"], &[("MCP servers", &["mcp", "resources"]), ("Answer", &["output", "into"]), ("Limits", &["max_turns", "at_limit", "timeout_s"]), ("Model settings", &["temperature", "max_tokens", "reasoning"]), ("Script", &["script", "pace_ms"])])))]
 pub struct AgentConfig {
     /// `scripted`, PROVIDER::NAME such as `openai::gpt-4o-mini`, or CONNECTION::NAME with a connection of your own.
-    #[schemars(title = "Model", extend("x-editor" = "text", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5", "gemini::gemini-2.5-flash", "ollama::llama3.2"]))]
+    #[schemars(title = "Model", extend("x-editor" = "model", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5", "gemini::gemini-2.5-flash", "ollama::llama3.2"]))]
     pub model: String,
     /// Who it is and what it is to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]

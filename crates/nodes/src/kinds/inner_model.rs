@@ -19,7 +19,7 @@ const INTO: &str = "__inner";
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct InnerModel {
     /// `scripted`, PROVIDER::NAME such as `openai::gpt-4o-mini`, or CONNECTION::NAME with a connection of your own.
-    #[schemars(title = "Model", extend("x-editor" = "text", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5"]))]
+    #[schemars(title = "Model", extend("x-editor" = "model", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5"]))]
     pub model: String,
     /// What `scripted` says: the first line whose condition is true or absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

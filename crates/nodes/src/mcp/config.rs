@@ -15,7 +15,7 @@ use superstep_document::suggest;
 /// The file, in the project's folder.
 const FILE: &str = ".mcp.json";
 /// Largest file that is read.
-const MAX_FILE: u64 = 1024 * 1024;
+pub(super) const MAX_FILE: u64 = 1024 * 1024;
 
 /// How a server is reached, as the file says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,9 @@ pub(crate) enum Declared {
 
 /// The same with variables filled in.
 pub(crate) type Launch = Declared;
+
+/// Where the file has the servers.
+pub(super) const SERVERS: &str = "mcpServers";
 
 #[derive(Deserialize)]
 struct File {
@@ -59,7 +62,7 @@ struct ServerEntry {
 }
 
 /// Where a project's servers are declared.
-fn file(environment: &Environment) -> Result<(PathBuf, PathBuf), McpError> {
+pub(super) fn file(environment: &Environment) -> Result<(PathBuf, PathBuf), McpError> {
     let root = environment.root().ok_or(McpError::NoProject)?;
     Ok((root.to_owned(), root.join(FILE)))
 }
@@ -97,7 +100,7 @@ pub(crate) fn declared(environment: &Environment, name: &str) -> Result<(PathBuf
     Ok((root, declared))
 }
 
-fn entry_of(name: &str, entry: &serde_json::Value) -> Result<Declared, String> {
+pub(super) fn entry_of(name: &str, entry: &serde_json::Value) -> Result<Declared, String> {
     let entry: ServerEntry =
         serde_json::from_value(entry.clone()).map_err(|e| format!("the server `{name}`: {e}"))?;
     let http = match entry.ty.as_deref() {

@@ -7,6 +7,7 @@
 mod client;
 mod config;
 mod content;
+mod declaring;
 mod error;
 mod process;
 
@@ -22,6 +23,7 @@ use crate::base::access::Access;
 use crate::programs::helper::HelperProgram;
 use crate::project::Environment;
 pub(crate) use client::Client;
+pub use declaring::{DeclaredServer, Reached, declared_servers, with_server};
 pub(crate) use content::{Content, of_call, of_resource};
 pub(crate) use error::McpError;
 
@@ -124,6 +126,33 @@ async fn stop_when_idle(place: Weak<ServerPlace>, client: Weak<Client>, idle: Du
             *held = None;
             return;
         }
+    }
+}
+
+/// A tool that a server offers.
+#[derive(Clone, Debug)]
+pub struct OfferedTool {
+    /// Its name.
+    pub name: String,
+    /// What the server says that it does.
+    pub description: Option<String>,
+    /// The server says that it changes nothing.
+    pub reads_only: bool,
+}
+
+impl Mcp {
+    /// What a server offers, for somebody who chooses among it.
+    pub(crate) async fn offered(&self, server: &str) -> Result<Vec<OfferedTool>, McpError> {
+        let tools = self.client(server).await?.tools().await?;
+        let offered = tools.iter().map(|tool| OfferedTool {
+            name: tool.name.to_string(),
+            description: tool.description.as_ref().map(ToString::to_string),
+            reads_only: tool
+                .annotations
+                .as_ref()
+                .is_some_and(|told| told.read_only_hint == Some(true)),
+        });
+        Ok(offered.collect())
     }
 }
 

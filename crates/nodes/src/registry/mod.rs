@@ -26,7 +26,7 @@ use superstep_document::{Diagnostic, Document};
 
 use crate::base::access::Access;
 use crate::base::files::Stamp;
-use crate::mcp::Hub;
+use crate::mcp::{self, Hub, Mcp, OfferedTool};
 use crate::models::{Exchanges, Recordings};
 use crate::programs::helper::HelperProgram;
 use crate::programs::javascript::Workers;
@@ -211,6 +211,25 @@ impl Registry {
     }
 
     /// A graph file that a node names, what is wrong in it, and what it touches.
+    /// What using an MCP server of a project touches, as its file declares it.
+    pub fn accesses_of_server(
+        &self,
+        environment: &Environment,
+        server: &str,
+    ) -> Result<Vec<Access>, String> {
+        mcp::accesses(environment, server).map_err(|error| error.to_string())
+    }
+
+    /// Asks an MCP server of a project what it offers; starts it if need be, within the environment's grants.
+    pub async fn offered_tools(
+        &self,
+        environment: &Environment,
+        server: &str,
+    ) -> Result<Vec<OfferedTool>, String> {
+        let mcp = Mcp::new(self.servers.clone(), environment.clone());
+        mcp.offered(server).await.map_err(|error| error.to_string())
+    }
+
     pub(crate) fn nested(
         &self,
         environment: &Environment,

@@ -2,6 +2,8 @@
 //! the user's data folder and never in a project, so that no project can bring its own. The window, the server and the
 //! command line share the file; it is read again each time.
 
+mod servers;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -251,6 +253,11 @@ impl Workbench {
         if let Some(node) = node {
             wanted.retain(|_, nodes| nodes.contains(node));
         }
+        self.permit_these(source, wanted)
+    }
+
+    /// Refuses what the owner of a graph has not allowed.
+    pub(crate) fn permit_these(&self, source: &GraphSource, mut wanted: Wanted) -> Result<(), Problem> {
         let project = Self::project(source);
         let grants = self.trust.grants(&project);
         wanted.retain(|access, _| !grants.allow(access));

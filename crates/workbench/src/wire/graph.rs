@@ -124,6 +124,54 @@ pub struct NodeRef {
     pub node: String,
 }
 
+/// `graph.arrange`: places for boxes in layers from left to right, for a graph that is too large for the interface.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ArrangeGraph {
+    /// What is to be placed.
+    pub boxes: Vec<ArrangeBox>,
+    /// What joins them.
+    pub links: Vec<ArrangeLink>,
+    /// A name of the caller's, for progress and for `work.cancel`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub work: Option<String>,
+}
+
+/// A box on the canvas, with the room that its labels need.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ArrangeBox {
+    /// Its width.
+    pub width: f64,
+    /// Its height.
+    pub height: f64,
+    /// Where links come in, from its top.
+    pub port: f64,
+    /// It is the start.
+    #[serde(default)]
+    pub first: bool,
+    /// It is the end.
+    #[serde(default)]
+    pub last: bool,
+}
+
+/// A link between two boxes, by their places in the list.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ArrangeLink {
+    /// The box that it leaves.
+    pub from: u32,
+    /// The box that it reaches.
+    pub to: u32,
+    /// Where it leaves, from the top of its box.
+    pub port: f64,
+}
+
+/// Answer of `graph.arrange`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct Arranged {
+    /// Left and upper side of every box, in the order of the request.
+    pub positions: Vec<[f64; 2]>,
+}
+
 /// `graph.inside`: the graph that a node runs.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]

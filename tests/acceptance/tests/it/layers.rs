@@ -48,6 +48,7 @@ const WORKBENCH: Layout = Layout {
     layers: &[
         "wire",
         "base",
+        "arranging",
         "session",
         "events",
         "ledger",

@@ -5,6 +5,7 @@
 import { duration } from "../../debugger/parts/format";
 import { edgeKey, type NodeOverlay, type Overlay } from "../../debugger/overlay/overlay-model";
 import { disabledOf } from "../../document/disabled";
+import { allPorts } from "../../document/ports";
 import { END, nodeOf, NOTE, START } from "../../document/types";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";
 import { t } from "../../lib/texts";
@@ -64,7 +65,7 @@ export function drawGraph(drawing: Drawing): Drawn | null {
     const note = noteOf(scene.doc.get(`node:${name}`));
     if (note?.frame) pen.frame(name, rect, note);
   }
-  for (const jump of scene.jumps()) pen.jump(jump.from, jump.to);
+  for (const jump of scene.jumps()) if (jump.how !== "unknown") pen.jump(jump.from, jump.to);
   for (const line of scene.lines().values()) pen.line(line);
   for (const [name, rect] of scene.rects()) {
     const note = noteOf(scene.doc.get(`node:${name}`));
@@ -139,7 +140,7 @@ class Pen {
           `<path d="${shape.path}" transform="translate(0 ${off})" stroke="${colours.edge}" opacity="0.55"/>`,
         );
     this.lines.push(
-      `<path d="${shape.path}" stroke="${stroke}" stroke-width="${active || times > 0 ? 2.25 : 1.5}"/>`,
+      `<path d="${shape.path}" stroke="${stroke}" stroke-width="${active || times > 0 ? 2.25 : 1.5}"${line.form === "error" ? ' stroke-dasharray="5 4"' : ""}/>`,
       `<path d="M${to.x},${to.y} l-8,-4.5 v9 z" fill="${stroke}"/>`,
     );
     if (shape.join)
@@ -157,6 +158,19 @@ class Pen {
           "text3",
           {
             width: 194,
+          },
+        ),
+      );
+    if (line.bound !== null)
+      this.labels.push(
+        this.#text(
+          shape.middle.x,
+          shape.middle.y - 5,
+          "sub",
+          t("canvas.bound", { most: line.bound }),
+          "text2",
+          {
+            anchor: "middle",
           },
         ),
       );
@@ -337,7 +351,8 @@ class Pen {
 
   #ports(name: string, rect: Rect): void {
     const { scene, colours } = this.#drawing;
-    const { ports, expression } = scene.ports(name);
+    const ports = allPorts(scene.ports(name));
+    const { expression } = scene.ports(name);
     if (ports.length === 0) return;
     const body = scene.bodyOf(name);
     const top = rect.y + rect.height - portsHeight(body);

@@ -20,8 +20,12 @@ import { ensureStarted, statusOf, useRuns } from "../model/runStore";
 export type { EdgeOverlay, NodeOverlay } from "./overlay-model";
 
 let overlay: Overlay = { nodes: new Map(), edges: new Map() };
+/** The edges of the overlay in which one of them changed last. */
+let taken = overlay.edges;
 const nodeListeners = new Map<string, Set<() => void>>();
 const edgeListeners = new Map<string, Set<() => void>>();
+/** Of whoever looks at all edges together. */
+const allListeners = new Set<() => void>();
 let wired = false;
 let scheduled = false;
 
@@ -45,6 +49,10 @@ function recompute(): void {
   const kept = keepIdentities(overlay, next);
   overlay = kept.overlay;
   for (const id of kept.changedNodes) for (const listener of nodeListeners.get(id) ?? []) listener();
+  if (kept.changedEdges.length > 0) {
+    taken = overlay.edges;
+    for (const listener of [...allListeners]) listener();
+  }
   for (const id of kept.changedEdges) for (const listener of edgeListeners.get(id) ?? []) listener();
 }
 
@@ -101,6 +109,17 @@ export function useEdgeOverlay(from: string, to: string): EdgeOverlay {
   const key = edgeKey(from, to);
   const subscribe = useCallback((listener: () => void) => listen(edgeListeners, key, listener), [key]);
   return useSyncExternalStore(subscribe, () => overlay.edges.get(key) ?? IDLE_EDGE);
+}
+
+const listenAll = (listener: () => void): (() => void) => {
+  wire();
+  allListeners.add(listener);
+  return () => allListeners.delete(listener);
+};
+
+/** Which ways were taken at all. Wakes whenever one is. */
+export function useTakenEdges(): ReadonlyMap<string, EdgeOverlay> {
+  return useSyncExternalStore(listenAll, () => taken);
 }
 
 /** For drawing the overview on a canvas element, where hooks per node would cost too much. */

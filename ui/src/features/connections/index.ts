@@ -1,2 +1,3 @@
 /** Connections to model servers. */
 export { ConnectionSettings } from "./ConnectionSettings";
+export { ModelEditor } from "./ModelEditor";

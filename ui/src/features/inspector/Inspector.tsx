@@ -1,10 +1,12 @@
 /** Shows what is selected, and puts the cursor into a field when somebody asks for it. */
 import { useEffect, useLayoutEffect, useRef } from "react";
-import { useRecord } from "../../document/store";
+import { errorNode } from "../../document/error-ways";
+import { doc, useRecord } from "../../document/store";
 import { END, sectionOf, START } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { useSession } from "../../state/session";
 import { EdgeInspector } from "./EdgeInspector";
+import { ErrorWayInspector } from "./ErrorWayInspector";
 import { GraphInspector } from "./GraphInspector";
 import { ManyInspector } from "./ManyInspector";
 import { NodeInspector, type NodeSection, TerminalInspector } from "./NodeInspector";
@@ -25,6 +27,7 @@ export function Inspector({ LastRun }: { LastRun?: NodeSection }) {
     if (place.current) place.current.scrollTop = 0;
   }, [shown]);
   const single = nodes.length + edges.length === 1;
+  const failing = edges[0] === undefined ? null : errorNode(doc, edges[0]);
   return (
     <div
       className="h-full overflow-x-hidden overflow-y-auto bg-surface-1"
@@ -35,6 +38,8 @@ export function Inspector({ LastRun }: { LastRun?: NodeSection }) {
         <ManyInspector nodes={nodes} edges={edges} />
       ) : single && nodes[0] !== undefined ? (
         <OneNode key={nodes[0]} name={nodes[0]} LastRun={LastRun} />
+      ) : single && failing !== null ? (
+        <ErrorWayInspector key={edges[0]} name={failing} />
       ) : single && edges[0] !== undefined ? (
         <EdgeInspector key={edges[0]} id={edges[0]} />
       ) : (

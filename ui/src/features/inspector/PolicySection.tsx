@@ -293,7 +293,8 @@ function Cache(props: PolicyProps) {
   );
 }
 
-function Fallback({ name, record, diagnostics, keys, set }: PolicyProps) {
+/** What takes over when the last attempt has failed. */
+export function Fallback({ name, record, diagnostics, keys, set }: PolicyProps) {
   const fallback = record["fallback"];
   const kind = fallbackKind(fallback);
   const fields = isObject(fallback) ? fallback : {};

@@ -23,6 +23,8 @@ import { rpc } from "../../ipc/client";
 import { hasEnding, joinPath, resolvePath, splitPath } from "../../lib/path";
 import { t } from "../../lib/texts";
 import { showProblem } from "../../state/toasts";
+import { ModelEditor } from "../connections";
+import { ServerEditor, ToolsEditor } from "../servers";
 import { showTypes } from "../state-schema";
 import { ChoicesEditor } from "./ChoicesEditor";
 import { MakeKey, StateKeyEditor } from "./StateKeyEditor";
@@ -430,6 +432,9 @@ export const EDITORS: FormEditors = {
   folder: FolderEditor,
   "graph-file": GraphFileEditor,
   choices: ChoicesEditor,
+  model: ModelEditor,
+  "mcp-server": ServerEditor,
+  "mcp-tools": ToolsEditor,
 };
 
 /** Names of the nodes that an edge may lead to. */

@@ -14,6 +14,7 @@ import { useCanvas } from "../../canvas/store";
 import { deleteThings } from "../../document/edits";
 import { moveLine } from "../../document/order";
 import { doc, edit, useDocumentVersion } from "../../document/store";
+import { errorNode } from "../../document/error-ways";
 import { edgeOf, END, START } from "../../document/types";
 import { focusFirstField } from "../../lib/parts";
 import { formsIds } from "../../lib/testIds";
@@ -56,6 +57,8 @@ function addAtRow(row: Row, element: HTMLElement | null): void {
 }
 
 function moveRow(row: Row & { kind: "edge" }, by: 1 | -1, goTo: (row: Row) => void): void {
+  // What leads on from a failure is a setting of its node, and in no order.
+  if (errorNode(doc, row.edge) !== null) return;
   const moved = edit(t("forms.outline.moveEdit"), (document) => moveLine(document, row.edge, row.part, by));
   if (moved) goTo(row);
 }

@@ -76,6 +76,9 @@ export function rowsOf(doc: GraphDocument): Row[] {
             mark: markOf(view, path, name),
           }));
       });
+    const { error } = portsOf(doc, name);
+    if (error !== null && error.edge !== null && error.to !== null)
+      edges.push({ edge: error.edge, from: name, part: "", target: error.to, mark: error.title });
     const open =
       declaredWays(doc.get(`node:${name}`)).length === 0
         ? []

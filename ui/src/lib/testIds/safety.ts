@@ -16,4 +16,13 @@ export const safetyIds = {
   testConnection: "connection-test",
   tested: "connection-tested",
   saveConnection: "connection-save",
+  serverAdd: "server-add",
+  serverSave: "server-save-graph",
+  serverConnect: "server-connect",
+  serverForm: "server-form",
+  serverHow: "server-how",
+  serverName: "server-name",
+  serverDone: "server-done",
+  serverWorks: "server-works",
+  serverTools: "server-tools",
 } as const;

@@ -38,6 +38,7 @@ export const shellIds = {
 
   canvas: "canvas",
   overview: "canvas-overview",
+  wireClash: "wire-clash",
   minimap: "minimap",
   canvasTools: "canvas-tools",
   cardRuns: "card-runs",
@@ -64,4 +65,7 @@ export const shellIds = {
   edgeLabel: (id: string, part: string) => `edge-label-${id}${part === "" ? "" : `|${part}`}`,
   edgeCaption: (id: string, part: string) => `edge-label-${id}${part === "" ? "" : `|${part}`}-caption`,
   edgeLabelInput: "edge-label-input",
+  /** How often a run may come to a node: on the line that leads back, or on its card. */
+  lineBound: (id: string, part: string) => `bound-${id}${part === "" ? "" : `|${part}`}`,
+  bound: (name: string) => `bound-of-${name}`,
 } as const;

@@ -109,6 +109,12 @@ export const forms = {
   "forms.help.fields": "Fields",
   "forms.help.enlarge": "Enlarge a prompt, an expression or code",
   "forms.help.aliases": "Also known as",
+  "forms.errorWay.says.branch":
+    "When the last attempt of {name} has failed, the run continues at {to} instead of along the edges.",
+  "forms.errorWay.says.node":
+    "When the last attempt of {name} has failed, {to} does the work with the same input.",
+  "forms.errorWay.says.value": "When the last attempt of {name} has failed, a fixed update is written.",
+  "forms.errorWay.node": "Settings of {name}",
   "forms.many.exchange": "Exchanged state keys",
   "forms.many.exchangeNone": "Neither reads what the other writes.",
   "forms.drawer.set": "{n} set",

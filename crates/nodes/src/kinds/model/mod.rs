@@ -34,7 +34,7 @@ pub const SCRIPTED: &str = "scripted";
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["model", "prompt", "into", "system"], &[("Conversation", &["messages", "images"]), ("Tools", &["tools_of", "tools", "tool_choice", "resources"]), ("Answer", &["output", "repairs", "usage_into"]), ("Model settings", &["temperature", "max_tokens", "reasoning", "timeout_s"]), ("Recording and script", &["recording", "script", "pace_ms"])])))]
 pub struct ModelConfig {
     /// `scripted`, PROVIDER::NAME such as `openai::gpt-4o-mini`, or CONNECTION::NAME with a connection of your own.
-    #[schemars(title = "Model", extend("x-editor" = "text", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5", "gemini::gemini-2.5-flash", "ollama::llama3.2"]))]
+    #[schemars(title = "Model", extend("x-editor" = "model", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5", "gemini::gemini-2.5-flash", "ollama::llama3.2"]))]
     pub model: String,
     /// Instructions that go before everything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -25,11 +25,11 @@ const LONGEST_NAME: usize = 64;
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["server", "tools", "approval"], &[("Exceptions from approval", &["always_ask", "never_ask"]), ("More", &["resources", "prefix", "timeout_s"])])))]
 pub struct McpSource {
     /// The server, by its name in the project's `.mcp.json`.
-    #[schemars(title = "Server")]
+    #[schemars(title = "Server", extend("x-editor" = "mcp-server"))]
     pub server: String,
     /// The tools that may be called; without it all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Tools")]
+    #[schemars(title = "Tools", extend("x-editor" = "mcp-tools"))]
     pub tools: Option<Vec<String>>,
     /// When a person is asked before a tool runs: `changes` asks unless the server says that the tool only reads.
     #[serde(default)]

@@ -1,0 +1,173 @@
+//! `.mcp.json` as an editor shows and changes it. What another client wrote beside what is changed stays as it is.
+
+use std::path::PathBuf;
+
+use serde_json::{Value as Json, json};
+
+use super::config::{self, Declared};
+use crate::base::files;
+use crate::project::Environment;
+
+/// A server of a project, as its file declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclaredServer {
+    /// Its name.
+    pub name: String,
+    /// How it is reached, or what is wrong with the entry.
+    pub how: Result<Reached, String>,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// A program that is started.
+    Program {
+        /// Its name or path.
+        command: String,
+        /// What it is given.
+        args: Vec<String>,
+    },
+    /// A server at an address.
+    Address {
+        /// The address.
+        url: String,
+    },
+}
+
+/// The file of a project, and the servers that it declares, in its order.
+pub fn declared_servers(environment: &Environment) -> Result<(PathBuf, Vec<DeclaredServer>), String> {
+    let (_, path) = config::file(environment).map_err(|error| error.to_string())?;
+    if !path.exists() {
+        return Ok((path, Vec::new()));
+    }
+    let text = files::read_text(&path, config::MAX_FILE).map_err(|error| error.to_string())?;
+    let whole: Json =
+        serde_json::from_str(&text).map_err(|error| format!("{} is no JSON: {error}", path.display()))?;
+    let servers = whole[config::SERVERS].as_object().into_iter().flatten();
+    let found = servers.map(|(name, entry)| DeclaredServer {
+        name: name.clone(),
+        how: config::entry_of(name, entry).map(|declared| match declared {
+            Declared::Program { command, args, .. } => Reached::Program { command, args },
+            Declared::Address { url, .. } => Reached::Address { url },
+        }),
+    });
+    Ok((path, found.collect()))
+}
+
+/// The file as it is to be written so that it declares a server. A server that is there keeps its variables and headers.
+pub fn with_server(
+    environment: &Environment,
+    name: &str,
+    how: &Reached,
+) -> Result<(PathBuf, String), String> {
+    if name.trim().is_empty() || name.chars().any(char::is_control) {
+        return Err("A server needs a name.".to_owned());
+    }
+    let (root, path) = config::file(environment).map_err(|error| error.to_string())?;
+    let mut whole = json!({});
+    if path.exists() {
+        // A link that somebody put there must not have another file written over.
+        let real = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
+        let root = root.canonicalize().map_err(|error| format!("{}: {error}", root.display()))?;
+        if !real.starts_with(&root) {
+            return Err(format!("{} is a link that leads out of the project.", path.display()));
+        }
+        let text = files::read_text(&path, config::MAX_FILE).map_err(|error| error.to_string())?;
+        whole = serde_json::from_str(&text)
+            .map_err(|error| format!("{} is no JSON: {error}. Correct it first.", path.display()))?;
+    }
+    let entries = whole
+        .as_object_mut()
+        .map(|whole| whole.entry(config::SERVERS).or_insert_with(|| json!({})));
+    let Some(Json::Object(entries)) = entries else {
+        return Err(format!("{} declares no servers by name. Correct it first.", path.display()));
+    };
+    let entry = entries.entry(name.to_owned()).or_insert_with(|| json!({}));
+    if !entry.is_object() {
+        *entry = json!({});
+    }
+    let fields: &[&str] = &["type", "command", "args", "url"];
+    if let Json::Object(entry) = entry {
+        for field in fields {
+            entry.shift_remove(*field);
+        }
+        match how {
+            Reached::Program { command, args } => {
+                entry.insert("command".to_owned(), json!(command));
+                entry.insert("args".to_owned(), json!(args));
+            }
+            Reached::Address { url } => {
+                entry.insert("type".to_owned(), json!("http"));
+                entry.insert("url".to_owned(), json!(url));
+            }
+        }
+        config::entry_of(name, &Json::Object(entry.clone()))?;
+    }
+    let text = serde_json::to_string_pretty(&whole).map_err(|error| error.to_string())?;
+    Ok((path, text + "\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project(file: Option<&str>) -> (tempfile::TempDir, Environment) {
+        let folder = tempfile::tempdir().unwrap();
+        if let Some(text) = file {
+            std::fs::write(folder.path().join(".mcp.json"), text).unwrap();
+        }
+        let environment = Environment::new(Some(folder.path().to_owned()));
+        (folder, environment)
+    }
+
+    #[test]
+    fn what_another_client_wrote_stays() {
+        let (_folder, environment) = project(Some(
+            r#"{"inputs": [1], "mcpServers": {"old": {"command": "npx", "env": {"A": "1"}}, "bad": {"type": "sse", "url": "x"}}}"#,
+        ));
+        let (_, servers) = declared_servers(&environment).unwrap();
+        assert_eq!(servers.iter().map(|server| &*server.name).collect::<Vec<_>>(), ["old", "bad"]);
+        assert!(servers[1].how.is_err(), "its entry cannot be used, and it is listed");
+        let how = Reached::Program {
+            command: "uvx".to_owned(),
+            args: vec!["tool".to_owned()],
+        };
+        let (path, text) = with_server(&environment, "old", &how).unwrap();
+        std::fs::write(path, &text).unwrap();
+        let whole: Json = serde_json::from_str(&text).unwrap();
+        assert_eq!(whole["inputs"], json!([1]));
+        assert_eq!(whole["mcpServers"]["old"], json!({"env": {"A": "1"}, "command": "uvx", "args": ["tool"]}));
+        assert_eq!(declared_servers(&environment).unwrap().1[0].how, Ok(how));
+    }
+
+    #[test]
+    fn a_project_without_a_file_gets_one_and_a_broken_file_stays_as_it_is() {
+        let (_folder, environment) = project(None);
+        assert_eq!(declared_servers(&environment).unwrap().1, []);
+        let address = Reached::Address {
+            url: "https://example.org/mcp".to_owned(),
+        };
+        let (_, text) = with_server(&environment, "web", &address).unwrap();
+        assert!(text.contains(r#""type": "http""#), "{text}");
+        assert!(with_server(&environment, " ", &address).is_err());
+        let (_folder, broken) = project(Some("{ not json"));
+        assert!(with_server(&broken, "web", &address).is_err());
+        assert!(declared_servers(&broken).is_err());
+        assert!(with_server(&Environment::new(None), "web", &address).is_err(), "a draft has no project");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_out_of_the_project_is_not_written_through() {
+        let outside = tempfile::tempdir().unwrap();
+        let target = outside.path().join("other.json");
+        std::fs::write(&target, "{}").unwrap();
+        let (folder, environment) = project(None);
+        std::os::unix::fs::symlink(&target, folder.path().join(".mcp.json")).unwrap();
+        let address = Reached::Address {
+            url: "https://example.org/mcp".to_owned(),
+        };
+        let error = with_server(&environment, "web", &address).unwrap_err();
+        assert!(error.contains("out of the project"), "{error}");
+    }
+}

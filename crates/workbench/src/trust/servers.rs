@@ -1,0 +1,106 @@
+//! MCP servers of a graph's project: what its file declares, a server that is added to it, and what a server offers. A
+//! server is asked only within what was allowed, as when a run uses it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use superstep_nodes::{Environment, Reached, declared_servers, with_server};
+
+use super::Wanted;
+use crate::Workbench;
+use crate::base::{blocking, files};
+use crate::documents::GraphSource;
+use crate::wire::{AskServer, GraphRef, McpServer, McpServers, Problem, SaveServer, ServerTool, ServerTools};
+
+/// Longest text of a server that is given back.
+const MOST_TEXT: usize = 2_000;
+
+fn problem(message: String) -> Problem {
+    Problem::new("mcp-server", message)
+}
+
+fn view(environment: &Environment) -> Result<McpServers, Problem> {
+    let (file, servers) = declared_servers(environment).map_err(problem)?;
+    Ok(McpServers {
+        file: file.to_string_lossy().into_owned(),
+        servers: servers
+            .into_iter()
+            .map(|server| {
+                let mut view = McpServer {
+                    name: server.name,
+                    command: None,
+                    args: Vec::new(),
+                    url: None,
+                    problem: None,
+                };
+                match server.how {
+                    Ok(Reached::Program { command, args }) => (view.command, view.args) = (Some(command), args),
+                    Ok(Reached::Address { url }) => view.url = Some(url),
+                    Err(cause) => view.problem = Some(cause),
+                }
+                view
+            })
+            .collect(),
+    })
+}
+
+impl Workbench {
+    fn around(&self, source: &GraphSource) -> Environment {
+        let folder = source.path.as_deref().and_then(Path::parent);
+        self.environment(folder.map(Path::to_path_buf))
+    }
+
+    pub(crate) async fn mcp_servers(self: &Arc<Self>, request: GraphRef) -> Result<McpServers, Problem> {
+        let environment = self.around(&self.document(&request.graph_id)?.source());
+        blocking(move || view(&environment)).await?
+    }
+
+    pub(crate) async fn mcp_save(self: &Arc<Self>, request: SaveServer) -> Result<McpServers, Problem> {
+        let environment = self.around(&self.document(&request.graph_id)?.source());
+        blocking(move || {
+            let how = match (request.url, request.command) {
+                (Some(url), _) => Reached::Address { url },
+                (None, Some(command)) => Reached::Program {
+                    command,
+                    args: request.args,
+                },
+                (None, None) => {
+                    return Err(problem("The server has no address and no command.".to_owned())
+                        .remedy("Enter one of them."));
+                }
+            };
+            let (path, text) = with_server(&environment, request.name.trim(), &how).map_err(problem)?;
+            files::write_atomic(&path, text.as_bytes())
+                .map_err(|error| Problem::file("write", &path, &error))?;
+            view(&environment)
+        })
+        .await?
+    }
+
+    pub(crate) async fn mcp_tools(self: &Arc<Self>, request: AskServer) -> Result<ServerTools, Problem> {
+        let source = self.document(&request.graph_id)?.source();
+        let environment = self.around(&source);
+        let accesses =
+            self.registry.accesses_of_server(&environment, &request.server).map_err(problem)?;
+        let mut wanted = Wanted::new();
+        for access in accesses {
+            wanted.insert(access, BTreeSet::new());
+        }
+        self.permit_these(&source, wanted)?;
+        let environment = environment.with_grants(self.trust.grants(&Self::project(&source)));
+        let tools =
+            self.registry.offered_tools(&environment, &request.server).await.map_err(problem)?;
+        let text = |text: String| text.chars().take(MOST_TEXT).collect();
+        Ok(ServerTools {
+            tools: tools
+                .into_iter()
+                .map(|tool| ServerTool {
+                    name: tool.name,
+                    description: tool.description.map(text),
+                    reads_only: tool.reads_only,
+                })
+                .collect(),
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! MCP servers of a graph's project.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// Answer of `mcp.servers` and `mcp.save`: what the project's `.mcp.json` declares.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct McpServers {
+    /// The file, which need not be there yet.
+    pub file: String,
+    /// In its order.
+    pub servers: Vec<McpServer>,
+}
+
+/// A server of a project.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct McpServer {
+    /// Its name.
+    pub name: String,
+    /// The program that is started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub command: Option<String>,
+    /// What the program is given.
+    pub args: Vec<String>,
+    /// Its address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub url: Option<String>,
+    /// Why the entry cannot be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub problem: Option<String>,
+}
+
+/// `mcp.save`: declares a server in the project's `.mcp.json`. Nothing is started or reached by it.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SaveServer {
+    /// An open document; its folder is the project.
+    pub graph_id: String,
+    /// Name of the server; an entry of that name is changed.
+    pub name: String,
+    /// The program that is started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub command: Option<String>,
+    /// What the program is given.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Its address, in place of a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub url: Option<String>,
+}
+
+/// `mcp.tools`: asks a server what it offers. It is started or reached by that, once that is allowed.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AskServer {
+    /// An open document; its folder is the project.
+    pub graph_id: String,
+    /// Name of the server.
+    pub server: String,
+}
+
+/// Answer of `mcp.tools`.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct ServerTools {
+    /// In the server's order.
+    pub tools: Vec<ServerTool>,
+}
+
+/// A tool that a server offers.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerTool {
+    /// Its name.
+    pub name: String,
+    /// What the server says that it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub description: Option<String>,
+    /// The server says that it changes nothing.
+    pub reads_only: bool,
+}

@@ -1,0 +1,76 @@
+/** The MCP servers of the open graph's project, and what those offer that were asked. Shared by all fields that show them. */
+import { useEffect } from "react";
+import { create } from "zustand";
+import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
+import { useDocumentState } from "../../document/store";
+import type { McpServers } from "../../ipc/bindings/McpServers";
+import type { ServerTool } from "../../ipc/bindings/ServerTool";
+import { rpc } from "../../ipc/client";
+import { useSession } from "../../state/session";
+import { notAllowed, trusted } from "../../state/trust";
+
+interface Servers {
+  /** Of which graph, at which place: a draft that is saved has another project. */
+  readonly of: string;
+  readonly list: McpServers | null;
+  readonly problem: ShownProblem | null;
+  readonly tools: ReadonlyMap<string, readonly ServerTool[]>;
+  readonly failed: ReadonlyMap<string, ShownProblem>;
+  readonly asking: string | null;
+}
+
+const NONE = { list: null, problem: null, tools: new Map(), failed: new Map(), asking: null } as const;
+
+const useStore = create<Servers>(() => ({ of: "", ...NONE }));
+
+const placeNow = () => `${useSession.getState().graphId ?? ""}\n${useDocumentState.getState().path ?? ""}`;
+
+async function read(of: string): Promise<void> {
+  const graphId = useSession.getState().graphId;
+  if (graphId === null || useDocumentState.getState().path === null) return;
+  try {
+    const list = await rpc("mcp.servers", { graphId });
+    if (useStore.getState().of === of) useStore.setState({ list, problem: null });
+  } catch (thrown) {
+    if (useStore.getState().of === of) useStore.setState({ problem: asProblem(thrown) });
+  }
+}
+
+export function useServers(): Servers {
+  const graphId = useSession((state) => state.graphId);
+  const path = useDocumentState((state) => state.path);
+  useEffect(() => {
+    const of = `${graphId ?? ""}\n${path ?? ""}`;
+    if (useStore.getState().of === of) return;
+    useStore.setState({ of, ...NONE });
+    void read(of);
+  }, [graphId, path]);
+  return useStore();
+}
+
+export function takeServers(list: McpServers): void {
+  useStore.setState({ list, problem: null });
+}
+
+/** Asks a server what it offers, once a person has allowed to start or reach it. */
+export async function askServer(server: string): Promise<void> {
+  const graphId = useSession.getState().graphId;
+  if (graphId === null) return;
+  const of = placeNow();
+  const put = (change: (store: Servers) => Partial<Servers>) => {
+    if (useStore.getState().of === of) useStore.setState(change(useStore.getState()));
+  };
+  put(({ failed }) => ({
+    asking: server,
+    failed: new Map([...failed].filter(([name]) => name !== server)),
+  }));
+  try {
+    const { tools } = await trusted(() => rpc("mcp.tools", { graphId, server }));
+    put((store) => ({ tools: new Map(store.tools).set(server, tools) }));
+  } catch (thrown) {
+    if (!notAllowed(thrown))
+      put((store) => ({ failed: new Map(store.failed).set(server, asProblem(thrown)) }));
+  } finally {
+    put(() => ({ asking: null }));
+  }
+}

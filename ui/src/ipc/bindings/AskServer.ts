@@ -1,0 +1,1 @@
+export type AskServer = { graphId: string, server: string, };

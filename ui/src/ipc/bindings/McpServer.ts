@@ -1,0 +1,1 @@
+export type McpServer = { name: string, command?: string, args: Array<string>, url?: string, problem?: string, };

@@ -1,0 +1,2 @@
+import type { McpServer } from "./McpServer";
+export type McpServers = { file: string, servers: Array<McpServer>, };

@@ -1,0 +1,1 @@
+export type SaveServer = { graphId: string, name: string, command?: string, args: Array<string>, url?: string, };

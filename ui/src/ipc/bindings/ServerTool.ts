@@ -1,0 +1,1 @@
+export type ServerTool = { name: string, description?: string, readsOnly: boolean, };

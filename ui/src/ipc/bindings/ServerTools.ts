@@ -1,0 +1,2 @@
+import type { ServerTool } from "./ServerTool";
+export type ServerTools = { tools: Array<ServerTool>, };
