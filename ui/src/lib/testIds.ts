@@ -1,5 +1,6 @@
 /** Stable `data-testid` values, one list per area, used by components and tests alike. */
 export { debugIds } from "./testIds/debug";
+export { forksIds } from "./testIds/forks";
 export { formsIds } from "./testIds/forms";
 export { memoryIds } from "./testIds/memory";
 export { queryIds } from "./testIds/query";

@@ -3,6 +3,7 @@
  * a missing key shows itself rather than nothing, so that it is found at once.
  */
 import { debug } from "./texts/debug";
+import { forks } from "./texts/forks";
 import { forms } from "./texts/forms";
 import { memory } from "./texts/memory";
 import { query } from "./texts/query";
@@ -17,6 +18,7 @@ const catalogue: Readonly<Record<string, string>> = {
   ...shell,
   ...forms,
   ...debug,
+  ...forks,
   ...storage,
   ...structure,
   ...safety,
@@ -30,6 +32,7 @@ export type TextKey =
   | keyof typeof shell
   | keyof typeof forms
   | keyof typeof debug
+  | keyof typeof forks
   | keyof typeof storage
   | keyof typeof structure
   | keyof typeof safety

@@ -36,6 +36,7 @@ import { StatePanel } from "../features/state-schema/StatePanel";
 import { StateInspector } from "../features/state-view";
 import { MessagesPanel, StreamPanel } from "../features/stream";
 import { ThreadsPanel } from "../features/threads";
+import { ForksPanel } from "../features/forks";
 import { TimelinePanel } from "../features/timeline";
 import { TracePanel } from "../features/trace";
 import { VersionsPanel } from "../features/versions/VersionsPanel";
@@ -182,6 +183,7 @@ function GraphUse() {
       right={[moment, settings]}
       bottom={[
         { id: "timeline", label: t("shell.tab.timeline"), content: <TimelinePanel /> },
+        { id: "forks", label: t("shell.tab.forks"), content: <ForksPanel /> },
         { id: "trace", label: t("shell.tab.trace"), content: <TracePanel /> },
         { id: "stream", label: t("shell.tab.stream"), content: <StreamPanel /> },
         { id: "messages", label: t("shell.tab.messages"), content: <MessagesPanel /> },

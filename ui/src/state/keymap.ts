@@ -26,6 +26,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "panel.left": { keys: ["Mod+B"], scope: "app" },
   "panel.right": { keys: ["Mod+Alt+B"], scope: "app" },
   "panel.bottom": { keys: ["Mod+J"], scope: "app" },
+  "panel.bottomLarge": { keys: ["Mod+Shift+J"], scope: "app" },
 
   "edit.undo": { keys: ["Mod+Z"], scope: "window" },
   "edit.redo": { keys: ["Mod+Shift+Z", "Mod+Y"], scope: "window" },
@@ -74,6 +75,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "debug.backToNow": { keys: ["Mod+Shift+Enter"], scope: "app" },
   "debug.previousCheckpoint": { keys: ["J", "["], scope: "window" },
   "debug.nextCheckpoint": { keys: ["L", "]"], scope: "window" },
+  "debug.play": { keys: ["K"], scope: "window" },
   "debug.previousVisit": { keys: ["{"], scope: "window" },
   "debug.nextVisit": { keys: ["}"], scope: "window" },
   "debug.previousWrite": { keys: [","], scope: "window" },

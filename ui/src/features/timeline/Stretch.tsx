@@ -4,6 +4,7 @@ import { START } from "../../document/types";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import type { Entry } from "../../debugger/timeline/fold";
+import type { Way } from "../../debugger/timeline/walk";
 import { Lanes } from "./Lanes";
 import type { TimelineRow } from "../../debugger/timeline/rows";
 
@@ -16,7 +17,7 @@ interface Props {
   readonly row: TimelineRow;
   readonly width: number;
   readonly height: number;
-  readonly path: ReadonlySet<string>;
+  readonly path: Way;
   onOpen(): void;
 }
 
@@ -28,7 +29,7 @@ export function Stretch({ entry, row, width, height, path, onOpen }: Props) {
   return (
     <div
       role="row"
-      className="group flex h-full items-center gap-2 pr-1 text-sm text-text-2 hover:bg-surface-3"
+      className={`group flex h-full items-center gap-2 pr-1 text-sm text-text-2 hover:bg-surface-3 ${path.after(row.checkpoint.id) ? "opacity-55 hover:opacity-100" : ""}`}
       data-testid={debugIds.stretch}
       data-steps={entry.to - entry.from}
     >
