@@ -20,6 +20,7 @@ import { useLitRole, type LitRole } from "../document/lit";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { addAfter } from "./adding";
+import { HeatBadge } from "./HeatBadge";
 import { cardRows, PILL_HEIGHT, PORT_Y, portsHeight } from "./geometry";
 import { NodePorts, PortHandles, usePorts } from "./NodePorts";
 import { renameEverywhere } from "./records";
@@ -105,6 +106,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       <NodePorts name={id} ports={ports} />
       <ProblemBadge name={id} />
       {disabled && <DisabledMark />}
+      <HeatBadge name={id} />
       {lit !== null && lit !== "none" && <LitMark role={lit} />}
       {overlay.breakBefore && (
         <span className={cx(cardBreakClass, "-left-1.5")} title={t("canvas.break.before")} />

@@ -38,7 +38,7 @@ import { MessagesPanel, StreamPanel } from "../features/stream";
 import { ThreadsPanel } from "../features/threads";
 import { ForksPanel } from "../features/forks";
 import { TimelinePanel } from "../features/timeline";
-import { TracePanel } from "../features/trace";
+import { HeatLegend, TracePanel } from "../features/trace";
 import { VersionsPanel } from "../features/versions/VersionsPanel";
 import { host, type Connection } from "../ipc/client";
 import { shellIds, formsIds } from "../lib/testIds";
@@ -245,6 +245,7 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
             <GraphOrNested />
           </PanelBoundary>
           <NestedPath />
+          <HeatLegend />
           {over !== undefined && (
             <div className="absolute top-2 right-4 bottom-4 left-4 z-12 flex items-end justify-center pointer-events-none *:max-h-full *:overflow-auto *:pointer-events-auto">
               {over}

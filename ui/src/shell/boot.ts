@@ -9,6 +9,7 @@ import { dispatchKey } from "../state/commands";
 import { useSession } from "../state/session";
 import { openMoment } from "../debugger/run/open-moment";
 import { registerMomentCommands } from "../features/timeline";
+import { registerTraceCommands } from "../features/trace";
 import { followMoments, momentOf, restoreMoment } from "../state/moments";
 import { registerShellCommands } from "./shell-commands";
 
@@ -66,6 +67,7 @@ export function useBoot(): Boot {
     const undo = [
       registerShellCommands(),
       registerMomentCommands(),
+      registerTraceCommands(),
       followMoments(),
       beforeRecovery(goOn),
       followDiagnostics(),
