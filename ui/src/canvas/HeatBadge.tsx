@@ -14,7 +14,7 @@ export function HeatBadge({ name }: { name: string }) {
   const share = Math.round(heat.share * 100);
   return (
     <span
-      className="pointer-events-none absolute -bottom-2.5 left-2 z-1 inline-flex h-4.5 origin-bottom-left items-center overflow-hidden rounded-md border border-line-field bg-surface-2 px-1.5 text-[10px] font-semibold whitespace-nowrap text-text tabular-nums in-data-[drawing=middle]:[scale:min(var(--unzoom),1.8)]"
+      className="pointer-events-none absolute top-full left-2 z-1 -mt-1.5 inline-flex h-4.5 origin-top-left items-center overflow-hidden rounded-md border border-line-field bg-surface-2 px-1.5 text-[10px] font-semibold whitespace-nowrap text-text tabular-nums in-data-[drawing=middle]:[scale:min(var(--unzoom),1.8)]"
       title={t("trace.heat.card", { name, value, share })}
       data-testid={traceIds.heatBadge}
       data-share={share}

@@ -11,8 +11,8 @@ export interface Branch {
   readonly tip: CheckpointView;
   /** Its first checkpoint of its own. */
   readonly first: CheckpointView;
-  /** Its checkpoints: those after it parted. */
-  readonly own: ReadonlySet<string>;
+  /** It has its checkpoints: those after it parted. */
+  readonly chain: Chain;
   /** How many of them are super-steps. */
   readonly steps: number;
   readonly cause: BranchCause;
@@ -23,19 +23,25 @@ export interface Branch {
 // A replay begins with a fork, or goes on at the checkpoint itself.
 const CAUSES: Readonly<Record<string, BranchCause>> = { update: "edit", input: "input" };
 
+/** What it is called: its number, counted from 1, and the bookmark nearest to its tip. */
+export const callOf = (chain: Chain): Pick<Branch, "number" | "name"> => ({
+  number: chain.index + 1,
+  name: chain.nodes.findLast(({ checkpoint }) => checkpoint.bookmark !== undefined)?.checkpoint.bookmark,
+});
+
 export function branchOf(chain: Chain): Branch {
-  const checkpoints = chain.nodes.map((node) => node.checkpoint);
   const tip = tipOf(chain).checkpoint;
-  const first = checkpoints[0] ?? tip;
+  const first = chain.nodes[0]?.checkpoint ?? tip;
+  let steps = 0;
+  for (const { checkpoint } of chain.nodes) steps += Number(checkpoint.source === "loop");
   return {
-    number: chain.index + 1,
+    ...callOf(chain),
     tip,
     first,
-    own: new Set(checkpoints.map(({ id }) => id)),
-    steps: checkpoints.filter(({ source }) => source === "loop").length,
+    chain,
+    steps,
     // A copy of the first checkpoint has no parent either.
     cause: chain.index === 0 ? "trunk" : (CAUSES[first.source] ?? "replay"),
-    name: checkpoints.findLast(({ bookmark }) => bookmark !== undefined)?.bookmark,
   };
 }
 

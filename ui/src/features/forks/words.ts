@@ -1,6 +1,6 @@
 /** A checkpoint of the fork map in words: for screen readers, and for the card beside the pointer. */
 import { nodeList } from "../../debugger/parts/format";
-import { branchOf } from "../../debugger/timeline/branches";
+import { callOf } from "../../debugger/timeline/branches";
 import type { ForkGraph, ForkNode } from "../../debugger/timeline/forks";
 import { t, tn, type TextKey } from "../../lib/texts";
 import { branchName, whatHappened } from "../timeline";
@@ -35,7 +35,7 @@ export function describe(
   { shown, compared }: { readonly shown: boolean; readonly compared: boolean },
 ): string {
   const { checkpoint, chain } = node;
-  const name = branchName(branchOf(chain));
+  const name = branchName(callOf(chain));
   if (folded.length > 1) {
     const [from, to] = [folded[0]?.checkpoint.step ?? 0, folded.at(-1)?.checkpoint.step ?? 0];
     return [t("forks.item.folded", { n: folded.length, from, to }), name].join(", ");

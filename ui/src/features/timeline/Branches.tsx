@@ -20,8 +20,12 @@ interface Props {
 
 export function Branches({ list, head, at, onGo, onCompare }: Props) {
   const branches = useMemo(() => branchesOf(list), [list]);
+  const shownTip = useMemo(
+    () => branches.find(({ chain }) => chain.nodes.some(({ checkpoint }) => checkpoint.id === at))?.tip.id,
+    [branches, at],
+  );
   if (branches.length < 2) return null;
-  const shown = (branch: Branch) => at !== undefined && branch.own.has(at);
+  const shown = (branch: Branch) => branch.tip.id === shownTip;
   const listed = branches.slice(0, LISTED);
   const entries: MenuEntry[] = [
     {
@@ -68,8 +72,8 @@ export function Branches({ list, head, at, onGo, onCompare }: Props) {
 /** More branches than these are in the fork map only. */
 const LISTED = 40;
 
-export const branchName = (branch: Branch): string =>
-  branch.name ?? t("debug.branches.number", { n: branch.number });
+export const branchName = ({ name, number }: Pick<Branch, "name" | "number">): string =>
+  name ?? t("debug.branches.number", { n: number });
 
 /** What made it. */
 export function branchCause({ cause, first }: Branch): string {

@@ -1,9 +1,10 @@
 /** A row for several steps in which nothing but steps happened: how many, and what ran how often. */
 import { UnfoldVertical } from "lucide-react";
+import { useMemo } from "react";
 import { START } from "../../document/types";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import type { Entry } from "../../debugger/timeline/fold";
+import { type Entry, ranIn } from "../../debugger/timeline/fold";
 import type { Way } from "../../debugger/timeline/walk";
 import { Lanes } from "./Lanes";
 import type { TimelineRow } from "../../debugger/timeline/rows";
@@ -13,6 +14,7 @@ const NAMED = 4;
 
 interface Props {
   readonly entry: Extract<Entry, { kind: "stretch" }>;
+  readonly rows: readonly TimelineRow[];
   /** The newest of them. */
   readonly row: TimelineRow;
   readonly width: number;
@@ -21,8 +23,9 @@ interface Props {
   onOpen(): void;
 }
 
-export function Stretch({ entry, row, width, height, path, onOpen }: Props) {
-  const ran = entry.ran.filter(([node]) => node !== START);
+export function Stretch({ entry, rows, row, width, height, path, onOpen }: Props) {
+  const { from, to } = entry;
+  const ran = useMemo(() => ranIn(rows.slice(from, to)).filter(([node]) => node !== START), [rows, from, to]);
   const names = ran.slice(0, NAMED).map(([node, times]) => `${node} ×${times}`);
   if (ran.length > NAMED) names.push("…");
   const onPath = path.has(row.checkpoint.id);

@@ -39,7 +39,7 @@ import { useSession } from "../../state/session";
 import { goToStep } from "./commands";
 import { checkpointEntries, sourceText, whatHappened } from "./entries";
 import { Branches } from "./Branches";
-import { entryOf, folded, unfolded } from "../../debugger/timeline/fold";
+import { entryOf, everyRow, folded, opened } from "../../debugger/timeline/fold";
 import { Lanes } from "./Lanes";
 import { Stretch } from "./Stretch";
 import { type Timeline, timelineOf, type TimelineRow } from "../../debugger/timeline/rows";
@@ -81,21 +81,24 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
   const scroller = useRef<HTMLDivElement>(null);
 
   const [folds, setFolds] = useState<boolean | null>(null);
-  const [opened, setOpened] = useState<ReadonlySet<string>>(NO_IDS);
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(NO_IDS);
   const isFolded = folds ?? list.length > MANY;
-  const entries = useMemo(() => {
-    if (!isFolded) return unfolded(timeline.rows);
-    const kept = (id: string) => id === cursor.checkpointId || id === compareWith || opened.has(id);
-    return folded(timeline.rows, kept);
-  }, [timeline, isFolded, cursor.checkpointId, compareWith, opened]);
+  const base = useMemo(() => {
+    if (!isFolded) return everyRow(timeline.rows);
+    return folded(timeline.rows, (id) => id === compareWith || unfolded.has(id));
+  }, [timeline, isFolded, compareWith, unfolded]);
+  // The newest checkpoint is "now": choosing it lets the cursor follow the thread.
+  const selectedRow = cursor.checkpointId === null ? 0 : (timeline.indexOf.get(cursor.checkpointId) ?? -1);
+  const entries = useMemo(
+    () => (cursor.checkpointId === null || selectedRow < 0 ? base : opened(base, selectedRow)),
+    [base, cursor.checkpointId, selectedRow],
+  );
   const rows = useVirtualizer({
     count: entries.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW,
     overscan: 10,
   });
-  // The newest checkpoint is "now": choosing it lets the cursor follow the thread.
-  const selectedRow = cursor.checkpointId === null ? 0 : (timeline.indexOf.get(cursor.checkpointId) ?? -1);
   const scrolledFor = useRef<string | null | undefined>(undefined);
   useEffect(() => {
     // Only when the cursor moves: new checkpoints arriving must not scroll what the person reads.
@@ -109,10 +112,10 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
     if (pages?.more && last >= entries.length - 20) void loadOlderCheckpoints(threadId);
   }, [last, entries.length, pages?.more, threadId]);
   const unfold = (from: number, to: number) =>
-    setOpened((known) => new Set([...known, ...list.slice(from, to).map(({ id }) => id)]));
+    setUnfolded((known) => new Set([...known, ...list.slice(from, to).map(({ id }) => id)]));
   const toggleFolds = () => {
     setFolds(!isFolded);
-    setOpened(NO_IDS);
+    setUnfolded(NO_IDS);
   };
 
   const resting = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -230,6 +233,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
                 >
                   <Stretch
                     entry={entry}
+                    rows={timeline.rows}
                     row={row}
                     width={timeline.width}
                     height={ROW}

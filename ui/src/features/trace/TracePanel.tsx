@@ -40,6 +40,8 @@ import { Sums } from "./Sums";
 import { Tools } from "./Tools";
 
 const ROW = 24;
+/** Rows that are mounted, at least. */
+const SLOTS = 64;
 type View = "nodes" | "steps" | "node" | "model";
 const VIEWS: readonly { value: View; text: TextKey }[] = [
   { value: "nodes", text: "trace.shape.nodes" },
@@ -121,6 +123,9 @@ function ThreadTrace({ threadId }: { threadId: string }) {
     estimateSize: () => ROW,
     overscan: 12,
   });
+
+  const items = virtual.getVirtualItems();
+  const slots = Math.max(SLOTS, items.length);
 
   const toggle = useCallback(
     (node: TraceNode) => setToggled((known) => new Map(known).set(node.id, !open(node))),
@@ -297,12 +302,13 @@ function ThreadTrace({ threadId }: { threadId: string }) {
             data-testid={traceIds.rows}
           >
             <div className="relative" style={{ height: virtual.getTotalSize() }}>
-              {virtual.getVirtualItems().map((item) => {
+              {items.map((item) => {
                 const row = rows[item.index];
                 if (!row) return null;
                 return (
                   <div
-                    key={row.node.id}
+                    // A row that scrolls in takes the place of one that scrolled out.
+                    key={item.index % slots}
                     className="absolute inset-x-0"
                     style={{ top: item.start, height: ROW }}
                   >
