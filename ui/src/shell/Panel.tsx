@@ -39,9 +39,11 @@ export function Panel({ side, tabs }: { side: Side; tabs: readonly PanelTab[] })
   const value = useTab(side, tabs);
   const shown = tabs.find((tab) => tab.id === value);
   const Icon = FOLD_ICONS[side];
-  const isLarge = useSession((state) => side === "bottom" && state.panels.bottom.large === true);
+  // While a graph is designed the canvas is what there is to see.
+  const canEnlarge = useSession((state) => side === "bottom" && state.use === "debug");
+  const isLarge = useSession((state) => state.panels.bottom.large === true) && canEnlarge;
   const Size = isLarge ? Minimize2 : Maximize2;
-  const enlarge = side === "bottom" && (
+  const enlarge = canEnlarge && (
     <IconButton
       size="small"
       label={t(isLarge ? "shell.panel.shrink" : "shell.panel.enlarge")}

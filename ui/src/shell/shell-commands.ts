@@ -112,7 +112,7 @@ export function registerShellCommands(): () => void {
       id: "panel.bottomLarge",
       title: t("shell.toggle.bottomLarge"),
       group: view,
-      enabled: () => hasGraph() && session().use !== "approve",
+      enabled: () => hasGraph() && session().use === "debug",
       run: () => {
         const { large, folded } = session().panels.bottom;
         session().setPanel("bottom", { large: folded || !large, folded: false });

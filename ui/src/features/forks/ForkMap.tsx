@@ -256,8 +256,9 @@ export function ForkMap({ threadId, head, graph, columns, lanes, inner, onOpen }
     <div
       ref={scroller}
       className="group/map relative min-h-0 flex-1 overflow-auto outline-none focus-visible:outline-offset-[-2px]"
-      role="tree"
-      aria-label={t("forks.map")}
+      role="application"
+      aria-roledescription={t("forks.map")}
+      aria-label={t("forks.map.label", { n: lanes.chains.length })}
       aria-activedescendant={focus ? `fork-${focus.checkpoint.id}` : undefined}
       tabIndex={0}
       onKeyDown={onKeyDown}
@@ -321,15 +322,12 @@ export function ForkMap({ threadId, head, graph, columns, lanes, inner, onOpen }
             <div
               key={focus.checkpoint.id}
               id={`fork-${focus.checkpoint.id}`}
-              role="treeitem"
+              role="button"
               aria-label={describe(graph, focus, folded, {
                 shown: focus === shown,
                 compared: focus.checkpoint.id === comparedId,
               })}
-              aria-selected={focus === shown}
-              aria-level={(lanes.of.get(focus.chain) ?? 0) + 1}
-              aria-posinset={focus.at + 1}
-              aria-setsize={focus.chain.nodes.length}
+              aria-current={focus === shown || undefined}
               className="absolute size-6 -translate-1/2 rounded-full group-focus-visible/map:outline-2 group-focus-visible/map:outline-focus"
               style={
                 folded.length > 1

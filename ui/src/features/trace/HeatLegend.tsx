@@ -36,7 +36,7 @@ function ThreadHeat({ threadId, by }: { threadId: string; by: "time" | "cost" })
   const most = [...shares.values()].find(({ share }) => share === 1);
   return (
     <div
-      className="absolute right-2 bottom-8 z-11 flex items-center gap-2 rounded-lg border border-line bg-surface-2 py-1 pr-1 pl-2.5 text-2xs text-text-2 shadow-popup"
+      className="absolute top-11 right-2 z-11 flex items-center gap-2 rounded-lg border border-line bg-surface-2 py-1 pr-1 pl-2.5 text-2xs text-text-2 shadow-popup"
       role="status"
       data-testid={traceIds.heatLegend}
     >

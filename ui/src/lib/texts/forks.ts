@@ -5,6 +5,7 @@ export const forks = {
   "forks.empty": "This thread has no checkpoints yet.",
   "forks.open": "All branches in Forks",
   "forks.map": "Fork map",
+  "forks.map.label": "Fork map of {n} branches. Arrow keys walk it, Enter shows a checkpoint.",
   "forks.count": "{n} checkpoints",
   "forks.countOne": "1 checkpoint",
   "forks.branches": "{n} branches",
