@@ -29,6 +29,11 @@ async function start(): Promise<void> {
   }
   const root = document.getElementById("root");
   if (!root) throw new Error("index.html has no #root");
+  if (query.get("bench") === "debugger") {
+    const { DebuggerBench } = await import("./shell/bench/DebuggerBench");
+    createRoot(root).render(<DebuggerBench query={query} />);
+    return;
+  }
   if (query.has("bench")) {
     const { Bench } = await import("./canvas/bench/Bench");
     createRoot(root).render(<Bench query={query} />);

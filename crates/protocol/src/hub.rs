@@ -434,7 +434,7 @@ impl Hub {
         let is_logged = match &event.data {
             EventData::Payload(payload) => match payload.mode() {
                 StreamMode::Tasks => false,
-                StreamMode::Attempts => self.modes.contains(&StreamMode::Attempts),
+                mode @ (StreamMode::Attempts | StreamMode::Waits) => self.modes.contains(&mode),
                 _ => true,
             },
             _ => true,

@@ -22,6 +22,7 @@ import { useLitRole, type LitRole } from "../document/lit";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { addAfter } from "./adding";
+import { HeatBadge } from "./HeatBadge";
 import { cardRows, PILL_HEIGHT, PORT_Y, portsHeight } from "./geometry";
 import { ErrorHandle, NodePorts, PortHandles, usePorts } from "./NodePorts";
 import { renameEverywhere } from "./records";
@@ -114,6 +115,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       <NodePorts name={id} ports={ports} />
       <ProblemBadge name={id} />
       {disabled && <DisabledMark />}
+      <HeatBadge name={id} />
       {lit !== null && lit !== "none" && <LitMark role={lit} />}
       <ChangeMark name={id} />
       {overlay.breakBefore && (

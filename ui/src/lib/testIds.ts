@@ -1,6 +1,7 @@
 /** Stable `data-testid` values, one list per area, used by components and tests alike. */
 export { debugIds } from "./testIds/debug";
 export { findIds } from "./testIds/find";
+export { forksIds } from "./testIds/forks";
 export { formsIds } from "./testIds/forms";
 export { gitIds } from "./testIds/git";
 export { memoryIds } from "./testIds/memory";

@@ -4,6 +4,7 @@
  */
 import { debug } from "./texts/debug";
 import { find } from "./texts/find";
+import { forks } from "./texts/forks";
 import { forms } from "./texts/forms";
 import { git } from "./texts/git";
 import { memory } from "./texts/memory";
@@ -21,6 +22,7 @@ const catalogue: Readonly<Record<string, string>> = {
   ...git,
   ...forms,
   ...debug,
+  ...forks,
   ...storage,
   ...structure,
   ...safety,
@@ -36,6 +38,7 @@ export type TextKey =
   | keyof typeof git
   | keyof typeof forms
   | keyof typeof debug
+  | keyof typeof forks
   | keyof typeof storage
   | keyof typeof structure
   | keyof typeof safety

@@ -1,5 +1,5 @@
 /** A side of the window with tabs. Which tab is shown is kept for each use of the window. */
-import { PanelBottomClose, PanelLeftClose, PanelRightClose } from "lucide-react";
+import { Maximize2, Minimize2, PanelBottomClose, PanelLeftClose, PanelRightClose } from "lucide-react";
 import type { ReactNode } from "react";
 import { cx } from "../components/cx";
 import { IconButton } from "../components/IconButton";
@@ -39,6 +39,22 @@ export function Panel({ side, tabs }: { side: Side; tabs: readonly PanelTab[] })
   const value = useTab(side, tabs);
   const shown = tabs.find((tab) => tab.id === value);
   const Icon = FOLD_ICONS[side];
+  // While a graph is designed the canvas is what there is to see.
+  const canEnlarge = useSession((state) => side === "bottom" && state.use === "debug");
+  const isLarge = useSession((state) => state.panels.bottom.large === true) && canEnlarge;
+  const Size = isLarge ? Minimize2 : Maximize2;
+  const enlarge = canEnlarge && (
+    <IconButton
+      size="small"
+      label={t(isLarge ? "shell.panel.shrink" : "shell.panel.enlarge")}
+      shortcut={KEYMAP["panel.bottomLarge"]?.keys[0] ?? ""}
+      pressed={isLarge}
+      onClick={() => setPanel(side, { large: !isLarge })}
+      data-testid={shellIds.enlargePanel}
+    >
+      <Size size={14} aria-hidden />
+    </IconButton>
+  );
   const fold = (
     <IconButton
       size="small"
@@ -54,8 +70,9 @@ export function Panel({ side, tabs }: { side: Side; tabs: readonly PanelTab[] })
   return (
     <section
       className={cx(
-        "relative flex min-h-0 min-w-0 flex-none flex-col overflow-hidden bg-surface-1",
-        SIZES[side],
+        "flex min-h-0 min-w-0 flex-none flex-col overflow-hidden bg-surface-1",
+        // The canvas stays what and where it is below.
+        isLarge ? "absolute inset-0 z-25" : cx("relative", SIZES[side]),
       )}
       aria-label={t(`shell.panel.${side}`)}
       data-testid={shellIds.panel(side)}
@@ -66,13 +83,21 @@ export function Panel({ side, tabs }: { side: Side; tabs: readonly PanelTab[] })
           onChange={(next) => showTab(side, next)}
           tabs={items}
           label={t(`shell.panel.${side}`)}
-          aside={fold}
+          aside={
+            <>
+              {enlarge}
+              {fold}
+            </>
+          }
           className="flex-none"
         />
       ) : (
         <header className="flex-none flex items-center justify-between h-9 pr-2 pl-3 border-b border-line">
           <h2 className="text-xs font-semibold">{shown?.label}</h2>
-          {fold}
+          <span className="flex">
+            {enlarge}
+            {fold}
+          </span>
         </header>
       )}
       <div className="flex-1 min-h-0 overflow-auto flex flex-col" key={value}>

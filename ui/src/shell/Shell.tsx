@@ -38,8 +38,9 @@ import { StatePanel } from "../features/state-schema/StatePanel";
 import { StateInspector } from "../features/state-view";
 import { MessagesPanel, StreamPanel } from "../features/stream";
 import { ThreadsPanel } from "../features/threads";
+import { ForksPanel } from "../features/forks";
 import { TimelinePanel } from "../features/timeline";
-import { TracePanel } from "../features/trace";
+import { HeatLegend, TracePanel } from "../features/trace";
 import { VersionsPanel } from "../features/versions/VersionsPanel";
 import { host, type Connection } from "../ipc/client";
 import { shellIds, formsIds } from "../lib/testIds";
@@ -196,6 +197,7 @@ function GraphUse() {
       right={[moment, settings]}
       bottom={[
         { id: "timeline", label: t("shell.tab.timeline"), content: <TimelinePanel /> },
+        { id: "forks", label: t("shell.tab.forks"), content: <ForksPanel /> },
         { id: "trace", label: t("shell.tab.trace"), content: <TracePanel /> },
         { id: "stream", label: t("shell.tab.stream"), content: <StreamPanel /> },
         { id: "messages", label: t("shell.tab.messages"), content: <MessagesPanel /> },
@@ -258,6 +260,7 @@ function Workspace({ left, right, bottom, over }: WorkspaceProps) {
             <GraphOrNested />
           </PanelBoundary>
           <NestedPath />
+          <HeatLegend />
           {over !== undefined && (
             <div className="absolute top-2 right-4 bottom-4 left-4 z-12 flex items-end justify-center pointer-events-none *:max-h-full *:overflow-auto *:pointer-events-auto">
               {over}

@@ -10,6 +10,7 @@ import { useSession } from "../state/session";
 import { openMoment } from "../debugger/run/open-moment";
 import { followGit } from "../features/git";
 import { registerMomentCommands } from "../features/timeline";
+import { registerTraceCommands } from "../features/trace";
 import { followMoments, momentOf, restoreMoment } from "../state/moments";
 import { followTabs, restoreTabs } from "./graph-tabs";
 import { registerShellCommands } from "./shell-commands";
@@ -68,6 +69,7 @@ export function useBoot(): Boot {
     const undo = [
       registerShellCommands(),
       registerMomentCommands(),
+      registerTraceCommands(),
       followMoments(),
       beforeRecovery(goOn),
       followDiagnostics(),

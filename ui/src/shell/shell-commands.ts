@@ -60,6 +60,7 @@ export function registerShellCommands(): () => void {
     tab("threads", "left", "shell.tab.threads", "debug"),
     tab("state", "right", "shell.tab.state", "debug"),
     tab("timeline", "bottom", "shell.tab.timeline", "debug"),
+    tab("forks", "bottom", "shell.tab.forks", "debug"),
     tab("trace", "bottom", "shell.tab.trace", "debug"),
     tab("stream", "bottom", "shell.tab.stream", "debug"),
     tab("messages", "bottom", "shell.tab.messages", "debug"),
@@ -135,6 +136,16 @@ export function registerShellCommands(): () => void {
     panel("left"),
     panel("right"),
     panel("bottom"),
+    {
+      id: "panel.bottomLarge",
+      title: t("shell.toggle.bottomLarge"),
+      group: view,
+      enabled: () => hasGraph() && session().use === "debug",
+      run: () => {
+        const { large, folded } = session().panels.bottom;
+        session().setPanel("bottom", { large: folded || !large, folded: false });
+      },
+    },
     {
       id: "debug.backToNow",
       title: t("shell.past.back"),

@@ -29,6 +29,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "panel.left": { keys: ["Mod+B"], scope: "app" },
   "panel.right": { keys: ["Mod+Alt+B"], scope: "app" },
   "panel.bottom": { keys: ["Mod+J"], scope: "app" },
+  "panel.bottomLarge": { keys: ["Mod+Shift+J"], scope: "app" },
 
   "find.open": { keys: ["Mod+F"], scope: "app" },
   "find.project": { keys: ["Mod+Alt+F"], scope: "app" },
@@ -99,6 +100,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "debug.backToNow": { keys: ["Mod+Shift+Enter"], scope: "app" },
   "debug.previousCheckpoint": { keys: ["J", "["], scope: "window" },
   "debug.nextCheckpoint": { keys: ["L", "]"], scope: "window" },
+  "debug.play": { keys: ["K"], scope: "window" },
   "debug.previousVisit": { keys: ["{"], scope: "window" },
   "debug.nextVisit": { keys: ["}"], scope: "window" },
   "debug.previousWrite": { keys: [","], scope: "window" },

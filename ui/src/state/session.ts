@@ -37,6 +37,8 @@ export interface PanelState {
   readonly folded: boolean;
   /** The settings come and go with the selection, until a person opens or folds them. */
   readonly auto?: boolean;
+  /** The bottom panel takes the place of the canvas too. */
+  readonly large?: boolean;
 }
 
 interface FieldFocus {

@@ -34,16 +34,25 @@ pub(crate) async fn trace(args: &TraceArgs) -> Result<(), Fault> {
     if trace.left_out {
         out::note("Only the newest tasks are shown; --limit shows more of them.");
     }
-    match args.by {
-        Some(by) => Ok(out::table(
-            &[by.heading(), "N", "TIME", "TOKENS", "COST"],
-            &sums(&trace, by),
-        )?),
-        None => Ok(out::table(
-            &["START", "STEP", "TASK", "TIME", "TOKENS", "COST", "END"],
-            &tasks(&trace),
-        )?),
+    let (mut heads, mut rows) = match args.by {
+        Some(by) => (
+            vec![by.heading(), "N", "TIME", "WAITED", "TOKENS", "COST"],
+            sums(&trace, by),
+        ),
+        None => (
+            vec!["START", "STEP", "TASK", "TIME", "WAITED", "TOKENS", "COST", "END"],
+            tasks(&trace),
+        ),
+    };
+    // Most graphs have no limits: then no task waited.
+    let waited = heads.iter().position(|head| *head == "WAITED");
+    if let Some(at) = waited.filter(|at| rows.iter().all(|row| row[*at].is_empty())) {
+        heads.remove(at);
+        for row in &mut rows {
+            row.remove(at);
+        }
     }
+    Ok(out::table(&heads, &rows)?)
 }
 
 /// Time, tokens and money of some spans or calls.
@@ -51,6 +60,7 @@ pub(crate) async fn trace(args: &TraceArgs) -> Result<(), Fault> {
 struct Sum {
     count: u64,
     millis: f64,
+    waited: f64,
     tokens: u64,
     cost: BTreeMap<String, f64>,
 }
@@ -91,6 +101,10 @@ fn time(millis: f64) -> String {
         ..60_000.0 => format!("{:.2} s", millis / 1000.0),
         _ => format!("{:.1} min", millis / 60_000.0),
     }
+}
+
+fn waited(millis: f64) -> String {
+    if millis > 0.0 { time(millis) } else { String::new() }
 }
 
 fn end(span: &TraceSpan) -> String {
@@ -150,7 +164,8 @@ fn tasks(trace: &TraceView) -> Vec<Vec<String>> {
                 time(span.started - first),
                 span.step.to_string(),
                 format!("{}{}", "  ".repeat(depth), span.node),
-                time(span.ended - span.started),
+                time(span.worked()),
+                waited(span.waited()),
                 sum.tokens(),
                 sum.cost(),
                 end(span),
@@ -170,7 +185,8 @@ fn sums(trace: &TraceView, by: SumBy) -> Vec<Vec<String>> {
             SumBy::Node => {
                 let sum = sums.entry(&span.node).or_default();
                 sum.count += 1;
-                sum.millis += span.ended - span.started;
+                sum.millis += span.worked();
+                sum.waited += span.waited();
                 sum.add(&span.calls);
             }
             SumBy::Model => {
@@ -190,6 +206,7 @@ fn sums(trace: &TraceView, by: SumBy) -> Vec<Vec<String>> {
             name.to_owned(),
             sum.count.to_string(),
             time(sum.millis),
+            waited(sum.waited),
             sum.tokens(),
             sum.cost(),
         ]

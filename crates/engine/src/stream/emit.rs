@@ -14,7 +14,7 @@ use crate::value::Value;
 /// Sends payloads that somebody asked for; waits while the reader is behind, so memory stays bounded.
 #[derive(Clone)]
 pub(crate) struct Emitter {
-    modes: u8,
+    modes: u16,
     sender: Option<mpsc::Sender<(Arc<[String]>, Payload)>>,
     ns: Arc<[String]>,
     shared: Arc<SharedByEmitters>,
@@ -67,7 +67,7 @@ pub(crate) fn ids_in(input: &Value) -> impl Iterator<Item = &str> {
 
 impl Emitter {
     pub(crate) fn new(modes: &[StreamMode], sender: mpsc::Sender<(Arc<[String]>, Payload)>) -> Self {
-        let modes = modes.iter().fold(0, |bits, mode| bits | 1 << *mode as u8);
+        let modes = modes.iter().fold(0, |bits, mode| bits | 1 << *mode as u16);
         Self {
             modes,
             sender: Some(sender),
@@ -109,7 +109,7 @@ impl Emitter {
     }
 
     pub(crate) fn wants(&self, mode: StreamMode) -> bool {
-        self.modes & 1 << mode as u8 != 0
+        self.modes & 1 << mode as u16 != 0
     }
 
     /// A reader that went away is no error here: dropping the reader cancels the run.

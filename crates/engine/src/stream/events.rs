@@ -29,11 +29,13 @@ pub enum StreamMode {
     Debug,
     /// Attempts that failed and were not the end of their task. LangGraph has no such mode.
     Attempts,
+    /// Tasks that had to wait for a free place, when they begin to work. LangGraph has no such mode.
+    Waits,
 }
 
 impl StreamMode {
     /// Every mode.
-    pub const ALL: [StreamMode; 8] = [
+    pub const ALL: [StreamMode; 9] = [
         StreamMode::Values,
         StreamMode::Updates,
         StreamMode::Custom,
@@ -42,6 +44,7 @@ impl StreamMode {
         StreamMode::Checkpoints,
         StreamMode::Debug,
         StreamMode::Attempts,
+        StreamMode::Waits,
     ];
     /// The mode's name.
     pub fn as_str(self) -> &'static str {
@@ -54,6 +57,7 @@ impl StreamMode {
             StreamMode::Checkpoints => "checkpoints",
             StreamMode::Debug => "debug",
             StreamMode::Attempts => "attempts",
+            StreamMode::Waits => "waits",
         }
     }
 }
@@ -163,6 +167,24 @@ pub struct AttemptFailed {
     pub wait: Option<Duration>,
 }
 
+/// A task begins to work that had to wait for one of the places that [`RunConfig::max_concurrency`],
+/// [`NodeOptions::concurrency`] and [`Limits`] give. It may wait again before another attempt.
+///
+/// [`RunConfig::max_concurrency`]: crate::RunConfig#structfield.max_concurrency
+/// [`NodeOptions::concurrency`]: crate::NodeOptions::concurrency
+/// [`Limits`]: crate::Limits
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskWaited {
+    /// Task id.
+    pub id: TaskId,
+    /// Node.
+    pub name: Name,
+    /// Super-step.
+    pub step: i64,
+    /// How long it waited.
+    pub waited: Duration,
+}
+
 /// What a task wrote, for `updates`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
@@ -219,6 +241,8 @@ pub enum Payload {
     TaskEnd(TaskEnd),
     /// An attempt failed and the task goes on.
     AttemptFailed(Box<AttemptFailed>),
+    /// A task has waited for a place, and begins to work.
+    TaskWaited(Box<TaskWaited>),
     /// A checkpoint.
     Checkpoint(Box<CheckpointEvent>),
     /// A task or checkpoint payload, with step and time.
@@ -314,11 +338,13 @@ impl Payload {
             Payload::Checkpoint(_) => StreamMode::Checkpoints,
             Payload::Debug(_) => StreamMode::Debug,
             Payload::AttemptFailed(_) => StreamMode::Attempts,
+            Payload::TaskWaited(_) => StreamMode::Waits,
         }
     }
     /// The payload in LangGraph's JSON shape.
     pub fn to_json(&self) -> Value {
         let object = |entries: Vec<(&str, Value)>| Value::Object(entries.into_iter().collect::<Object>());
+        let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
         let names = |names: &[Name]| Value::Array(names.iter().cloned().map(Value::String).collect());
         let list =
             |interrupts: &[Interrupt]| Value::Array(interrupts.iter().map(Interrupt::to_json).collect());
@@ -358,18 +384,21 @@ impl Payload {
                 ("result", end.result.clone()),
                 ("interrupts", list(&end.interrupts)),
             ]),
-            Payload::AttemptFailed(failed) => {
-                let millis = |wait: Duration| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
-                object(vec![
-                    ("id", Value::from(&failed.id)),
-                    ("name", Value::String(failed.name.clone())),
-                    ("step", failed.step.into()),
-                    ("attempt", i64::from(failed.attempt).into()),
-                    ("error", failed.error.as_str().into()),
-                    ("wait_ms", failed.wait.map(millis).into()),
-                    ("fallback", failed.wait.is_none().into()),
-                ])
-            }
+            Payload::TaskWaited(waited) => object(vec![
+                ("id", Value::from(&waited.id)),
+                ("name", Value::String(waited.name.clone())),
+                ("step", waited.step.into()),
+                ("waited_ms", millis(waited.waited).into()),
+            ]),
+            Payload::AttemptFailed(failed) => object(vec![
+                ("id", Value::from(&failed.id)),
+                ("name", Value::String(failed.name.clone())),
+                ("step", failed.step.into()),
+                ("attempt", i64::from(failed.attempt).into()),
+                ("error", failed.error.as_str().into()),
+                ("wait_ms", failed.wait.map(millis).into()),
+                ("fallback", failed.wait.is_none().into()),
+            ]),
             Payload::Checkpoint(event) => {
                 let address = |id: &CheckpointId, values: Object| {
                     let parents = &event.metadata.parents;

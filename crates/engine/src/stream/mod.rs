@@ -11,7 +11,8 @@ pub(crate) mod run_config;
 pub mod testing;
 
 pub use events::{
-    AttemptFailed, CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart, Update,
+    AttemptFailed, CheckpointEvent, Interrupt, Payload, StreamEvent, StreamMode, TaskEnd, TaskStart,
+    TaskWaited, Update,
 };
 pub use lifecycle::{Lifecycle, LifecycleEvent, LifecycleStatus};
 pub use metrics::{Meter, RunMetrics};

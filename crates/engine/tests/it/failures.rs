@@ -694,6 +694,86 @@ async fn a_node_of_its_own_limit_holds_up_nobody_else() {
     assert_eq!((most, began.elapsed().as_millis() / 10), ([2, 4], 4));
 }
 
+/// `node milliseconds` of every task that waited for a place, in the order in which they began.
+async fn waits(graph: &Graph, config: RunConfig) -> Vec<String> {
+    let mut run = graph.stream(Input::value(json!({"log": []})), config.modes([Waits, Updates]));
+    let mut seen = Vec::new();
+    while let Some(event) = run.next().await {
+        if event.mode() == Waits {
+            let data = event.data();
+            let field = |name| data.get(name).cloned().unwrap_or_default();
+            seen.push(format!(
+                "{} {}",
+                field("name").as_str().unwrap(),
+                field("waited_ms")
+            ));
+        }
+    }
+    run.finish().await.unwrap();
+    seen
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_waited_for_a_place_says_how_long_when_it_begins() {
+    let slow = || {
+        Arc::new(|_: NodeContext, _: Value| async move {
+            tokio::time::sleep(ms(10)).await;
+            Ok(NodeOutput::none())
+        })
+    };
+    let fan = || {
+        Branch::new(routes(|_| {
+            let wide = (0..4).map(|i| Target::send("wide", i));
+            wide.chain((0..3).map(|i| Target::send("narrow", i))).collect()
+        }))
+    };
+    let graph = base()
+        .node("wide", slow())
+        .node_with("narrow", slow(), NodeOptions::new().concurrency(1))
+        .branch(START, fan())
+        .compile()
+        .unwrap();
+    // The node's own place: the second waits for the first, the third for both.
+    assert_eq!(
+        waits(&graph, RunConfig::default()).await,
+        ["narrow 10", "narrow 20"],
+        "who does not wait says nothing"
+    );
+    // Three places of the run: what is queued begins when one is free, in order, and may wait for the node's place then.
+    assert_eq!(
+        waits(&graph, RunConfig::default().max_concurrency(3)).await,
+        ["wide 10", "narrow 10", "narrow 10", "narrow 10", "narrow 20"]
+    );
+
+    // Before its second attempt a task waits again.
+    let tried = Arc::new(AtomicUsize::new(0));
+    let fails_once = move |_: NodeContext, _: Value| {
+        let first = tried.fetch_add(1, Ordering::SeqCst) == 0;
+        async move {
+            tokio::time::sleep(ms(10)).await;
+            match first {
+                true => Err(NodeError::new("A", "no")),
+                false => Ok(NodeOutput::none()),
+            }
+        }
+    };
+    let retry = quick().initial_interval(ms(5)).max_attempts(2);
+    let graph = base()
+        .node_with(
+            "n",
+            Arc::new(fails_once),
+            NodeOptions::new().concurrency(1).retry(retry),
+        )
+        .branch(
+            START,
+            Branch::new(routes(|_| (0..2).map(|i| Target::send("n", i)).collect())),
+        )
+        .compile()
+        .unwrap();
+    // The other one waits for the first attempt, and that for it: 10 ms, of which 5 are the wait before the attempt.
+    assert_eq!(waits(&graph, RunConfig::default()).await, ["n 10", "n 5"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_wide_run_leaves_turns_to_others_under_a_shared_limit() {
     let work = Arc::new(|context: NodeContext, input: Value| async move {

@@ -107,7 +107,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{ExchangeCost, ExchangeEnd, ExchangeTokens, SpanAttempt, SpanCall, SpanEnd};
+    use crate::wire::{ExchangeCost, ExchangeEnd, ExchangeTokens, SpanAttempt, SpanCall, SpanEnd, SpanWait};
 
     fn ledger() -> (Ledger, tempfile::TempDir) {
         let dir = tempfile::tempdir().unwrap();
@@ -128,6 +128,7 @@ mod tests {
             error: None,
             attempts: Vec::new(),
             calls: Vec::new(),
+            waits: Vec::new(),
         }
     }
 
@@ -159,6 +160,7 @@ mod tests {
                     currency: "USD".into(),
                 }),
             }],
+            waits: vec![SpanWait { from: 1.0, to: 1.25 }],
             ..span("b", "c2")
         };
         ledger.keep_spans("t", &[span("a", "c1"), whole.clone()]).unwrap();

@@ -287,6 +287,7 @@ fn choose(
         StreamMode::Messages,
         StreamMode::Custom,
         StreamMode::Attempts,
+        StreamMode::Waits,
     ];
     // Nested graphs are looked into while they run.
     config.subgraphs = true;

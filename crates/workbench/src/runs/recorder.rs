@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use superstep::{AttemptFailed, CheckpointEvent, Payload, StreamEvent, TaskEnd, TaskStart, Value};
+use superstep::{
+    AttemptFailed, CheckpointEvent, Payload, StreamEvent, TaskEnd, TaskStart, TaskWaited, Value,
+};
 use superstep_document::Document;
 use tokio::time::Instant;
 
@@ -15,7 +17,7 @@ use crate::runs::tokens;
 use crate::runs::trace::call;
 use crate::threads::tasks::not_retried;
 use crate::wire::{
-    AppEvent, AttemptView, ExchangeView, Problem, SpanAttempt, SpanEnd, TaskStatus, TraceSpan,
+    AppEvent, AttemptView, ExchangeView, Problem, SpanAttempt, SpanEnd, SpanWait, TaskStatus, TraceSpan,
 };
 
 /// Ended tasks are handed in when this number waits, at a checkpoint, or when the run is quiet.
@@ -74,6 +76,7 @@ impl Recorder {
                 }
             }
             Payload::AttemptFailed(failed) => self.attempt_failed(&failed, root).into_iter().collect(),
+            Payload::TaskWaited(waited) if root => vec![self.waited(&waited)],
             Payload::Message(message, metadata) => self.message(&message, &metadata),
             Payload::Custom(value) => vec![AppEvent::Custom {
                 thread_id: self.thread_id.clone(),
@@ -204,8 +207,16 @@ impl Recorder {
                     error: None,
                     attempts: Vec::new(),
                     calls: Vec::new(),
+                    waits: Vec::new(),
                 };
                 self.at_work.insert(task_id, span);
+            }
+            Payload::TaskWaited(waited) => {
+                if let Some(span) = self.at_work.get_mut(waited.id.as_str()) {
+                    let to = now();
+                    let from = (to - waited.waited.as_secs_f64() * 1000.0).max(span.started);
+                    span.waits.push(SpanWait { from, to });
+                }
             }
             Payload::AttemptFailed(failed) => {
                 if let Some(span) = self.at_work.get_mut(failed.id.as_str()) {
@@ -280,6 +291,22 @@ impl Recorder {
             at: now(),
         };
         tokens::pieces(message).into_iter().map(event).collect()
+    }
+
+    /// The time for which a task waited is not counted as work.
+    fn waited(&mut self, waited: &TaskWaited) -> AppEvent {
+        let task_id = waited.id.to_string();
+        if let Some((begun, _)) = self.begun.get_mut(&task_id) {
+            *begun += waited.waited;
+        }
+        AppEvent::TaskWaited {
+            thread_id: self.thread_id.clone(),
+            task_id,
+            node: waited.name.to_string(),
+            step: i32::try_from(waited.step).unwrap_or(i32::MAX),
+            at: now(),
+            millis: waited.waited.as_secs_f64() * 1000.0,
+        }
     }
 
     fn attempt_failed(&mut self, failed: &AttemptFailed, root: bool) -> Option<AppEvent> {

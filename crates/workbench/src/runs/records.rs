@@ -23,12 +23,13 @@ use crate::wire::commands;
 use crate::wire::{AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents};
 
 /// The modes of the engine's stream that a record is made from.
-const MODES: [StreamMode; 5] = [
+const MODES: [StreamMode; 6] = [
     StreamMode::Tasks,
     StreamMode::Checkpoints,
     StreamMode::Messages,
     StreamMode::Custom,
     StreamMode::Attempts,
+    StreamMode::Waits,
 ];
 
 /// How long another program may take to say what it has of a thread.
@@ -407,6 +408,7 @@ fn checkpoint_view(made: &CheckpointEvent) -> CheckpointView {
         failed: 0,
         bookmark: None,
         as_node: None,
+        run: None,
     }
 }
 

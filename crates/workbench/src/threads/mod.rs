@@ -21,12 +21,12 @@ use superstep::{Checkpoint, CheckpointHead, CheckpointId, ListQuery, Object, Sou
 
 use crate::Workbench;
 use crate::base::problem::no_thread;
-use crate::ledger::ThreadRow;
+use crate::ledger::{RunRow, ThreadRow};
 use crate::session;
 use crate::threads::listing::page_size;
 use crate::wire::{
     AppEvent, CheckpointList, CheckpointView, DeleteThread, Empty, ListCheckpoints, Problem, RenameThread,
-    ThreadRef, ThreadView,
+    RunStatus, ThreadRef, ThreadView,
 };
 
 /// A node's name, or a state key: what is not is a channel of the engine.
@@ -74,6 +74,8 @@ pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
         failed: head.failed,
         bookmark: None,
         as_node: as_node.filter(|_| edit),
+        // An edit inherits the metadata of the run before it.
+        run: session::run_id(head).filter(|_| !edit).map(str::to_owned),
     }
 }
 
@@ -195,6 +197,10 @@ impl Workbench {
         Ok(CheckpointList {
             checkpoints: heads.iter().take(limit).map(view).collect(),
             more,
+            runs: (self.ledger.runs_of(&request.thread_id)?.iter())
+                .filter(|run| run.stop.is_some() || run.status == RunStatus::Asking)
+                .map(RunRow::view)
+                .collect(),
         })
     }
 

@@ -74,6 +74,21 @@ pub enum AppEvent {
         /// What failed.
         attempt: AttemptView,
     },
+    /// A task begins to work that had to wait for a place.
+    TaskWaited {
+        /// Thread.
+        thread_id: String,
+        /// Task.
+        task_id: String,
+        /// Node.
+        node: String,
+        /// Super-step.
+        step: i32,
+        /// Milliseconds since the epoch.
+        at: f64,
+        /// How long it waited, in milliseconds.
+        millis: f64,
+    },
     /// A piece of a model's answer, as it comes; pieces of one message that belong together are merged.
     Token {
         /// Thread.
@@ -180,6 +195,7 @@ impl AppEvent {
             AppEvent::TaskStarted { thread_id, .. }
             | AppEvent::TaskEnded { thread_id, .. }
             | AppEvent::TaskAttempt { thread_id, .. }
+            | AppEvent::TaskWaited { thread_id, .. }
             | AppEvent::Token { thread_id, .. }
             | AppEvent::Custom { thread_id, .. }
             | AppEvent::Within { thread_id, .. }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Json, RunStatus};
+use super::{Json, RunStatus, RunView};
 
 /// A thread, as lists show it.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -214,6 +214,10 @@ pub struct CheckpointView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub as_node: Option<String>,
+    /// The run that made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub run: Option<String>,
 }
 
 /// Answer of `thread.checkpoints`: newest first.
@@ -223,6 +227,9 @@ pub struct CheckpointList {
     pub checkpoints: Vec<CheckpointView>,
     /// More before the last one?
     pub more: bool,
+    /// Runs of the thread that ended at a question or a breakpoint.
+    #[serde(default)]
+    pub runs: Vec<RunView>,
 }
 
 /// How a key differs from the parent checkpoint.

@@ -66,7 +66,7 @@ pub struct TraceSpan {
     pub node: String,
     /// The super-step, of its own graph.
     pub step: i32,
-    /// Milliseconds since the epoch at which the step handed it out.
+    /// Milliseconds since the epoch at which the step handed it out. It may have had to wait then.
     pub started: f64,
     /// Milliseconds since the epoch.
     pub ended: f64,
@@ -84,6 +84,31 @@ pub struct TraceSpan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<SpanCall>>", optional)]
     pub calls: Vec<SpanCall>,
+    /// Times at which it waited for one of the places that a limit gives.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<SpanWait>>", optional)]
+    pub waits: Vec<SpanWait>,
+}
+
+impl TraceSpan {
+    /// Milliseconds that it waited for a place.
+    pub fn waited(&self) -> f64 {
+        self.waits.iter().map(|wait| wait.to - wait.from).sum()
+    }
+
+    /// Milliseconds from its start to its end without those.
+    pub fn worked(&self) -> f64 {
+        (self.ended - self.started - self.waited()).max(0.0)
+    }
+}
+
+/// A time at which a task waited for a place.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct SpanWait {
+    /// Milliseconds since the epoch.
+    pub from: f64,
+    /// Milliseconds since the epoch.
+    pub to: f64,
 }
 
 /// An attempt that failed and was not the end.

@@ -48,3 +48,7 @@ export function money(amount: number, currency: string): string {
   const digits = amount === 0 || amount >= 1 ? 2 : Math.min(8, 1 - Math.floor(Math.log10(amount)));
   return `${amount.toFixed(digits)}\u202f${currency}`;
 }
+
+/** What something cost, in the currencies that it cost. */
+export const moneyOf = (cost: ReadonlyMap<string, number>): string =>
+  [...cost].map(([currency, amount]) => money(amount, currency)).join(" + ");

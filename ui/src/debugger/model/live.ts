@@ -101,6 +101,14 @@ export function foldEvents(threads: LiveThreads, events: readonly AppEvent[]): L
         });
         break;
       }
+      case "taskWaited": {
+        const known = drafts.get(event.threadId) ?? threads.get(event.threadId);
+        const task = known?.tasks.get(event.taskId);
+        // The time for which it waited is not counted as work.
+        if (task?.startedAt !== undefined)
+          draft(event.threadId).tasks.set(task.id, { ...task, startedAt: task.startedAt + event.millis });
+        break;
+      }
       case "taskEnded": {
         const thread = draft(event.threadId);
         const began = thread.tasks.get(event.taskId);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { AppEvent } from "../../ipc/bindings/AppEvent";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import type { RunView } from "../../ipc/bindings/RunView";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
 
 const calls: { command: string; request: unknown }[] = [];
@@ -138,6 +139,31 @@ describe("checkpoints", () => {
     const pages = { list: [checkpoint("c3"), checkpoint("c1")], more: false, state: "ready" as const };
     expect(withCheckpoint(pages, checkpoint("c2")).list.map(({ id }) => id)).toEqual(["c3", "c2", "c1"]);
     expect(withCheckpoint(pages, checkpoint("c1", { questions: 2 })).list[1]?.questions).toBe(2);
+  });
+
+  it("knows which runs ended at a question or a breakpoint, from the list and from events", async () => {
+    const run = (runId: string, more: object): RunView => ({
+      runId,
+      threadId: "t",
+      status: "done",
+      startedAt: "",
+      ...more,
+    });
+    answers.set("thread.checkpoints", () => ({
+      checkpoints: [checkpoint("c1")],
+      more: false,
+      runs: [run("r1", { status: "asking" })],
+    }));
+    await loadCheckpoints("t");
+    const stop = { reason: "n became 3", within: "" };
+    receive([
+      { type: "run", run: run("r2", { status: "running" }) },
+      { type: "run", run: run("r2", { status: "paused", stop }) },
+      { type: "run", run: run("r3", { status: "done" }) },
+    ]);
+    const { runs } = store().checkpoints.get("t") ?? {};
+    expect([...(runs?.keys() ?? [])]).toEqual(["r1", "r2"]);
+    expect(runs?.get("r2")?.stop?.reason).toBe("n became 3");
   });
 
   it("takes the questions off a checkpoint that was gone on from, not off one that was forked by an edit", () => {

@@ -24,6 +24,8 @@ export type Loading = "idle" | "loading" | "ready" | "failed";
 export interface CheckpointPages {
   /** Newest first. */
   readonly list: readonly CheckpointView[];
+  /** Runs that ended at a question or a breakpoint, by their id. */
+  readonly runs?: ReadonlyMap<string, RunView>;
   readonly more: boolean;
   readonly state: Loading;
   readonly problem?: ShownProblem;
@@ -124,9 +126,12 @@ export function receive(events: readonly AppEvent[]): void {
 
   for (const event of events) {
     switch (event.type) {
-      case "run":
+      case "run": {
         touched.add(event.run.threadId);
+        const pages = checkpoints.get(event.run.threadId);
+        if (pages) checkpoints = new Map(checkpoints).set(event.run.threadId, withRun(pages, event.run));
         break;
+      }
       case "taskStarted":
       case "taskEnded":
         touched.add(event.threadId);
@@ -219,6 +224,16 @@ export function withCheckpoint(pages: CheckpointPages, checkpoint: CheckpointVie
       : known;
   return { ...pages, list: [...pages.list.slice(0, at), checkpoint, ...pages.list.slice(at).map(settle)] };
 }
+
+/** A run that ended at a question or a breakpoint: its newest checkpoint is marked with it. */
+export function withRun(pages: CheckpointPages, run: RunView): CheckpointPages {
+  const marks = run.status === "asking" || run.stop !== undefined;
+  if (!marks || run.status === "running") return pages;
+  return { ...pages, runs: new Map(pages.runs).set(run.runId, run) };
+}
+
+const runsOf = (runs: readonly RunView[] | undefined): ReadonlyMap<string, RunView> =>
+  new Map((runs ?? []).map((run) => [run.runId, run]));
 
 function sortThreads(threads: ReadonlyMap<string, ThreadView>): string[] {
   return [...threads.values()]
@@ -372,7 +387,12 @@ export async function loadCheckpoints(threadId: string, again = false): Promise<
   try {
     const answer = await rpc("thread.checkpoints", { threadId, limit: CHECKPOINT_PAGE });
     // Events may have brought newer ones while the answer was on its way.
-    let pages: CheckpointPages = { list: answer.checkpoints, more: answer.more, state: "ready" };
+    let pages: CheckpointPages = {
+      list: answer.checkpoints,
+      runs: runsOf(answer.runs),
+      more: answer.more,
+      state: "ready",
+    };
     const newest = answer.checkpoints[0]?.id ?? "";
     for (const checkpoint of get().checkpoints.get(threadId)?.list ?? []) {
       if (checkpoint.id > newest) pages = withCheckpoint(pages, checkpoint);
@@ -395,6 +415,7 @@ async function refreshCheckpoints(threadId: string): Promise<void> {
     let pages: CheckpointPages = {
       ...known,
       list: [...answer.checkpoints, ...older],
+      runs: runsOf(answer.runs),
       more: older.length > 0 ? known.more : answer.more,
     };
     // Events may have brought newer ones while the answer was on its way.
@@ -408,13 +429,13 @@ async function refreshCheckpoints(threadId: string): Promise<void> {
 
 const loadingOlder = new Set<string>();
 
-export async function loadOlderCheckpoints(threadId: string): Promise<void> {
+export async function loadOlderCheckpoints(threadId: string, limit = CHECKPOINT_PAGE): Promise<void> {
   const pages = get().checkpoints.get(threadId);
   const last = pages?.list.at(-1);
   if (!pages?.more || !last || loadingOlder.has(threadId)) return;
   loadingOlder.add(threadId);
   try {
-    const answer = await rpc("thread.checkpoints", { threadId, before: last.id, limit: CHECKPOINT_PAGE });
+    const answer = await rpc("thread.checkpoints", { threadId, before: last.id, limit });
     const now = get().checkpoints.get(threadId);
     if (now) {
       const known = new Set(now.list.map((checkpoint) => checkpoint.id));

@@ -16,11 +16,11 @@ const checkpoint = (id: string, parent?: string, more: Partial<CheckpointView> =
 });
 
 const brief = (list: CheckpointView[]) =>
-  branchesOf(list).map(({ number, tip, first, own, steps, cause, name }) => [
+  branchesOf(list).map(({ number, tip, first, chain, steps, cause, name }) => [
     number,
     tip.id,
     first.id,
-    own.size,
+    chain.nodes.length,
     steps,
     cause,
     name,

@@ -1,5 +1,6 @@
 /** The branches of a thread: each from where it parted to its tip, with what made it. Pure. */
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import { type Chain, ForkGraph, tipOf } from "./forks";
 
 /** What made a branch: the thread's first run, a replay, an edit, another input. */
 type BranchCause = "trunk" | "replay" | "edit" | "input";
@@ -10,8 +11,8 @@ export interface Branch {
   readonly tip: CheckpointView;
   /** Its first checkpoint of its own. */
   readonly first: CheckpointView;
-  /** Its checkpoints: those after it parted. */
-  readonly own: ReadonlySet<string>;
+  /** It has its checkpoints: those after it parted. */
+  readonly chain: Chain;
   /** How many of them are super-steps. */
   readonly steps: number;
   readonly cause: BranchCause;
@@ -22,39 +23,33 @@ export interface Branch {
 // A replay begins with a fork, or goes on at the checkpoint itself.
 const CAUSES: Readonly<Record<string, BranchCause>> = { update: "edit", input: "input" };
 
-/** `list` is newest first; so are the branches. */
-export function branchesOf(list: readonly CheckpointView[]): readonly Branch[] {
-  const byId = new Map(list.map((checkpoint) => [checkpoint.id, checkpoint]));
-  // The oldest that continues a checkpoint is its own branch going on; every other one begins a branch.
-  const oldestChild = new Map<string, string>();
-  const continued = new Set<string>();
-  for (const { id, parent } of list) {
-    if (parent === undefined) continue;
-    oldestChild.set(parent, id);
-    continued.add(parent);
-  }
-  const found: Omit<Branch, "number" | "cause">[] = [];
-  for (const tip of list) {
-    if (continued.has(tip.id)) continue;
-    let [first, name] = [tip, tip.bookmark];
-    const own = new Set([tip.id]);
-    let steps = Number(tip.source === "loop");
-    for (;;) {
-      const parent = first.parent === undefined ? undefined : byId.get(first.parent);
-      if (!parent || oldestChild.get(parent.id) !== first.id) break;
-      first = parent;
-      own.add(parent.id);
-      steps += Number(parent.source === "loop");
-      name ??= parent.bookmark;
-    }
-    found.push({ tip, first, own, steps, name });
-  }
-  const place = new Map(list.map((checkpoint, at) => [checkpoint.id, at]));
-  const oldestFirst = found.toSorted((a, b) => (place.get(b.first.id) ?? 0) - (place.get(a.first.id) ?? 0));
-  const numbers = new Map(oldestFirst.map((branch, at) => [branch.tip.id, at + 1]));
-  return found.map((branch) => {
-    const number = numbers.get(branch.tip.id) ?? 0;
+/** What it is called: its number, counted from 1, and the bookmark nearest to its tip. */
+export const callOf = (chain: Chain): Pick<Branch, "number" | "name"> => ({
+  number: chain.index + 1,
+  name: chain.nodes.findLast(({ checkpoint }) => checkpoint.bookmark !== undefined)?.checkpoint.bookmark,
+});
+
+export function branchOf(chain: Chain): Branch {
+  const tip = tipOf(chain).checkpoint;
+  const first = chain.nodes[0]?.checkpoint ?? tip;
+  let steps = 0;
+  for (const { checkpoint } of chain.nodes) steps += Number(checkpoint.source === "loop");
+  return {
+    ...callOf(chain),
+    tip,
+    first,
+    chain,
+    steps,
     // A copy of the first checkpoint has no parent either.
-    return { ...branch, number, cause: number === 1 ? "trunk" : (CAUSES[branch.first.source] ?? "replay") };
-  });
+    cause: chain.index === 0 ? "trunk" : (CAUSES[first.source] ?? "replay"),
+  };
+}
+
+/** `list` is newest first; so are the branches, by their tips. */
+export function branchesOf(list: readonly CheckpointView[]): readonly Branch[] {
+  const graph = new ForkGraph();
+  graph.take(list);
+  const place = new Map(list.map(({ id }, at) => [id, at]));
+  const age = ({ tip }: Branch) => place.get(tip.id) ?? 0;
+  return graph.chains.map(branchOf).toSorted((a, b) => age(a) - age(b));
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
-import { type Entry, entryOf, folded } from "./fold";
+import { type Entry, entryOf, folded, opened, ranIn } from "./fold";
 import { timelineOf } from "./rows";
 
 /** A thread of a number of steps, newest first; `special` changes single ones. */
@@ -29,14 +29,28 @@ const brief = (entries: readonly Entry[], list: CheckpointView[]) =>
 
 it("folds the steps between the newest and the input", () => {
   const list = thread(12);
+  const { rows } = timelineOf(list);
+  expect(
+    brief(
+      folded(rows, () => false),
+      list,
+    ),
+  ).toEqual(["c11", "c10…c1", "c0"]);
+  expect(ranIn(rows.slice(1, 11))).toEqual([
+    ["work", 8],
+    ["check", 2],
+  ]);
+});
+
+it("opens at the row that is shown, and folds on both sides of it what is worth it", () => {
+  const list = thread(30);
   const entries = folded(timelineOf(list).rows, () => false);
-  expect(brief(entries, list)).toEqual(["c11", "c10…c1", "c0"]);
-  expect(entries[1]).toMatchObject({
-    ran: [
-      ["work", 8],
-      ["check", 2],
-    ],
-  });
+  const at = (row: number) => brief(opened(entries, row), list);
+  expect(at(10)).toEqual(["c29", "c28…c20", "c19", "c18…c1", "c0"]);
+  expect(at(3)).toEqual(["c29", "c28", "c27", "c26", "c25…c1", "c0"]);
+  expect(at(28)).toEqual(["c29", "c28…c2", "c1", "c0"]);
+  expect(at(0)).toEqual(["c29", "c28…c1", "c0"]);
+  expect(entryOf(opened(entries, 10), 10)).toBe(2);
 });
 
 it("shows what was selected, what asks, failed, was edited or is bookmarked", () => {

@@ -11,8 +11,6 @@ export type Entry =
       readonly kind: "stretch";
       readonly from: number;
       readonly to: number;
-      /** What ran, and how often, the most frequent first. */
-      readonly ran: readonly (readonly [node: string, times: number])[];
     };
 
 /** Whether a row says nothing that its neighbours do not: a step between two steps, without a fork beside it. */
@@ -27,19 +25,20 @@ function isPlain({ checkpoint, lane }: TimelineRow): boolean {
   );
 }
 
-function ranIn(rows: readonly TimelineRow[]): readonly (readonly [string, number])[] {
+/** What ran in a stretch of rows, and how often, the most frequent first. */
+export function ranIn(rows: readonly TimelineRow[]): readonly (readonly [string, number])[] {
   const times = new Map<string, number>();
   for (const { ran } of rows) for (const node of ran) times.set(node, (times.get(node) ?? 0) + 1);
   return [...times].toSorted((a, b) => b[1] - a[1]);
 }
 
-/** `kept` are checkpoints that stay rows of their own: those that are selected, compared or were unfolded. */
+/** `kept` are checkpoints that stay rows of their own: those that are compared or were unfolded. */
 export function folded(rows: readonly TimelineRow[], kept: (id: string) => boolean): readonly Entry[] {
   const entries: Entry[] = [];
   let from: number | null = null;
   const close = (to: number) => {
     if (from === null) return;
-    if (to - from >= LEAST) entries.push({ kind: "stretch", from, to, ran: ranIn(rows.slice(from, to)) });
+    if (to - from >= LEAST) entries.push({ kind: "stretch", from, to });
     else for (let at = from; at < to; at += 1) entries.push({ kind: "row", at });
     from = null;
   };
@@ -55,13 +54,37 @@ export function folded(rows: readonly TimelineRow[], kept: (id: string) => boole
   return entries;
 }
 
+/** The same with one more row by itself: what it was folded with is folded on both sides of it. */
+export function opened(entries: readonly Entry[], row: number): readonly Entry[] {
+  const at = entryOf(entries, row);
+  const entry = entries[at];
+  if (entry?.kind !== "stretch") return entries;
+  const side = (from: number, to: number): readonly Entry[] =>
+    to - from >= LEAST
+      ? [{ kind: "stretch", from, to }]
+      : Array.from({ length: Math.max(0, to - from) }, (_, n) => ({ kind: "row", at: from + n }));
+  return [
+    ...entries.slice(0, at),
+    ...side(entry.from, row),
+    { kind: "row", at: row },
+    ...side(row + 1, entry.to),
+    ...entries.slice(at + 1),
+  ];
+}
+
 /** Every row by itself. */
-export const unfolded = (rows: readonly TimelineRow[]): readonly Entry[] =>
+export const everyRow = (rows: readonly TimelineRow[]): readonly Entry[] =>
   rows.map((_, at) => ({ kind: "row", at }));
 
 /** The entry that a row is in. */
 export function entryOf(entries: readonly Entry[], row: number): number {
-  return entries.findIndex((entry) =>
-    entry.kind === "row" ? entry.at === row : entry.from <= row && row < entry.to,
-  );
+  let [low, high] = [0, entries.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    const entry = entries[middle];
+    const from = entry?.kind === "row" ? entry.at : (entry?.from ?? 0);
+    if (from <= row) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { branchThrough, commonAncestor, layoutLanes, pathTo } from "./lanes";
+import { branchThrough, commonAncestor, layoutLanes, MOST_LANES, pathTo } from "./lanes";
 
 const list = (...pairs: [string, string?][]) =>
   pairs.map(([id, parent]) => ({ id, ...(parent !== undefined && { parent }) }));
@@ -54,6 +54,23 @@ describe("lanes of the checkpoint graph", () => {
     const layout = layoutLanes(list(["b", "a"], ["a"]));
     expect(layout.rows[0]?.lines.map((line) => line.half)).toEqual(["lower"]);
     expect(layout.rows[1]?.lines.map((line) => line.half)).toEqual(["upper"]);
+  });
+
+  it("has as many lines in a row as are seen, however many branches pass it", () => {
+    // Five hundred forks of the first checkpoint, each as long as the trunk.
+    const long: { id: string; parent?: string }[] = [];
+    for (let fork = 500; fork >= 0; fork -= 1)
+      for (let at = 19; at >= 0; at -= 1)
+        long.push({
+          id: `${fork}.${at}`,
+          ...(at > 0 ? { parent: `${fork}.${at - 1}` } : { parent: "root" }),
+        });
+    long.push({ id: "root" });
+    const layout = layoutLanes(long);
+    expect(layout.width).toBe(501);
+    const lines = layout.rows.slice(0, -1).reduce((sum, row) => sum + row.lines.length, 0);
+    expect(lines).toBeLessThan(long.length * (2 * MOST_LANES + 2));
+    expect(layout.rows.at(-1)?.children).toBe(501);
   });
 
   // Work that grows with the square of the length would not end within the time of a test.

@@ -28,6 +28,9 @@ export interface LaneLayout {
   readonly width: number;
 }
 
+/** Lanes that are drawn by themselves; those beyond are drawn on the last one. */
+export const MOST_LANES = 8;
+
 interface Open {
   /** The checkpoint this lane leads down to. */
   readonly parent: string;
@@ -38,13 +41,13 @@ interface Open {
 export function layoutLanes(list: readonly Pick<CheckpointView, "id" | "parent">[]): LaneLayout {
   const lanes: (Open | undefined)[] = [];
   const rows: LaneRow[] = [];
+  // Lanes that lead down to a checkpoint, the leftmost first.
+  const leading = new Map<string, number[]>();
   let width = 1;
 
   for (const checkpoint of list) {
-    const arriving: number[] = [];
-    lanes.forEach((open, lane) => {
-      if (open?.parent === checkpoint.id) arriving.push(lane);
-    });
+    const arriving = (leading.get(checkpoint.id) ?? []).toSorted((a, b) => a - b);
+    leading.delete(checkpoint.id);
     let lane = arriving[0];
     if (lane === undefined) {
       lane = lanes.findIndex((open) => open === undefined);
@@ -52,19 +55,24 @@ export function layoutLanes(list: readonly Pick<CheckpointView, "id" | "parent">
     }
 
     const lines: Line[] = [];
-    lanes.forEach((open, from) => {
-      if (!open) return;
-      if (open.parent === checkpoint.id) {
-        lines.push({ from, to: lane, half: "upper", child: open.child });
-      } else {
-        lines.push({ from, to: from, half: "upper", child: open.child });
-        lines.push({ from, to: from, half: "lower", child: open.child });
-      }
-    });
+    for (const from of arriving) {
+      const child = lanes[from]?.child;
+      if (child !== undefined) lines.push({ from, to: lane, half: "upper", child });
+    }
+    // A row has as many lines as are seen, however many branches pass it.
+    for (let from = 0; from < Math.min(lanes.length, MOST_LANES); from += 1) {
+      const open = lanes[from];
+      if (!open || open.parent === checkpoint.id) continue;
+      lines.push({ from, to: from, half: "upper", child: open.child });
+      lines.push({ from, to: from, half: "lower", child: open.child });
+    }
     for (const freed of arriving) lanes[freed] = undefined;
     lanes[lane] = undefined;
     if (checkpoint.parent !== undefined) {
       lanes[lane] = { parent: checkpoint.parent, child: checkpoint.id };
+      const others = leading.get(checkpoint.parent);
+      if (others) others.push(lane);
+      else leading.set(checkpoint.parent, [lane]);
       lines.push({ from: lane, to: lane, half: "lower", child: checkpoint.id });
     }
     while (lanes.length > 0 && lanes.at(-1) === undefined) lanes.pop();

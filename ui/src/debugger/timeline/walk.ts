@@ -4,24 +4,70 @@ import { useSession } from "../../state/session";
 import { branchThrough } from "./lanes";
 import { loadOlderCheckpoints, useRuns } from "../model/runStore";
 
-/** The branch the cursor is on, oldest first. */
-function currentBranch(): string[] {
+/** The branch that the cursor walks along. */
+export interface Track {
+  /** Oldest first. */
+  readonly branch: readonly string[];
+  readonly places: ReadonlyMap<string, number>;
+  readonly byId: ReadonlyMap<string, CheckpointView>;
+}
+
+const NOWHERE: Track = { branch: [], places: new Map(), byId: new Map() };
+let last: { readonly list: readonly CheckpointView[]; readonly track: Track } = { list: [], track: NOWHERE };
+
+/**
+ * The branch through a checkpoint. One that was walked before is gone on with as long as the checkpoint is on it: back
+ * behind a fork and forward again leads where one came from, and a held key costs nothing however long the thread is.
+ */
+export function trackOf(list: readonly CheckpointView[], through: string | undefined): Track {
+  if (through === undefined) return NOWHERE;
+  if (last.list === list && last.track.places.has(through)) return last.track;
+  const tip = last.track.branch.at(-1);
+  const known = tip !== undefined && last.track.places.has(through) ? branchThrough(list, tip) : [];
+  const branch = known.includes(through) ? known : branchThrough(list, through);
+  const byId =
+    last.list === list ? last.track.byId : new Map(list.map((checkpoint) => [checkpoint.id, checkpoint]));
+  const track = { branch, places: new Map(branch.map((id, at) => [id, at])), byId };
+  last = { list, track };
+  return track;
+}
+
+/** What a checkpoint is to the moment that is shown. */
+export interface Way {
+  /** It is on the way there, or it is the moment. */
+  has(id: string): boolean;
+  /** It comes after it on this branch. */
+  after(id: string): boolean;
+}
+
+/** The way to a checkpoint of a track. */
+export function wayOn({ places }: Track, id: string | undefined): Way {
+  const at = (id === undefined ? undefined : places.get(id)) ?? -1;
+  return {
+    has: (each) => (places.get(each) ?? Infinity) <= at,
+    after: (each) => (places.get(each) ?? -1) > at,
+  };
+}
+
+/** The track of the cursor, and its place on it. */
+export function trackNow(): Track & { readonly at: number } {
   const { cursor } = useSession.getState();
   const list =
     cursor.threadId === null ? undefined : useRuns.getState().checkpoints.get(cursor.threadId)?.list;
-  if (!list) return [];
-  return branchThrough(list, cursor.checkpointId ?? list[0]?.id);
+  const at = cursor.checkpointId ?? list?.[0]?.id;
+  const track = list ? trackOf(list, at) : NOWHERE;
+  return { ...track, at: at === undefined ? -1 : (track.places.get(at) ?? -1) };
 }
+
+const currentBranch = (): readonly string[] => trackNow().branch;
 
 /** The checkpoint at a distance of steps from the cursor on its branch: an id, null for now, undefined when there is none. */
 export function neighbour(by: number): string | null | undefined {
   const { cursor } = useSession.getState();
-  const branch = currentBranch();
-  if (branch.length === 0) return undefined;
-  const newest = useRuns.getState().checkpoints.get(cursor.threadId ?? "")?.list[0]?.id;
-  // "Now" stands one place after the newest checkpoint, and shows the same state with what is being worked on.
-  const at = cursor.checkpointId === null ? branch.length - 1 : branch.indexOf(cursor.checkpointId);
+  const { branch, at } = trackNow();
   if (at < 0) return undefined;
+  // "Now" shows the newest checkpoint, with what is being worked on.
+  const newest = useRuns.getState().checkpoints.get(cursor.threadId ?? "")?.list[0]?.id;
   const to = Math.max(0, Math.min(branch.length - 1, at + by));
   const id = branch[to];
   if (id === undefined) return undefined;
@@ -51,11 +97,8 @@ export function nextAt(
 function walkTo(by: -1 | 1, holds: (checkpoint: CheckpointView) => boolean): string | null | undefined {
   const known = here();
   if (!known) return undefined;
-  const byId = new Map(known.list.map((checkpoint) => [checkpoint.id, checkpoint]));
-  const branch = currentBranch();
-  const { checkpointId } = useSession.getState().cursor;
-  const from = checkpointId === null ? branch.length - 1 : branch.indexOf(checkpointId);
-  const found = nextAt(branch, from, by, (id) => {
+  const { branch, byId, at } = trackNow();
+  const found = nextAt(branch, at, by, (id) => {
     const checkpoint = byId.get(id);
     return checkpoint !== undefined && holds(checkpoint);
   });

@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { RunView } from "../../ipc/bindings/RunView";
 import { axisOf } from "./axis";
 import { filtered } from "./filter";
-import { marksOf, pathTo, rowsOf, type Span, sumByModel, sumByNode, type TraceNode, traceTree } from "./tree";
+import { sharesOf } from "./heat";
+import { heatOf, sumByModel, sumByNode } from "./sums";
+import { criticalPath } from "./critical";
+import { marksOf, pathTo, rowsOf, type Span, type TraceNode, traceTree } from "./tree";
 import { withRunning } from "./useTrace";
 
 const T0 = Date.parse("2026-01-01T00:00:00Z");
@@ -240,5 +243,99 @@ describe("tasks at work", () => {
       ["new", "running", 50],
     ]);
     expect(withRunning(known, live("done"), "c9", T0 + 50)).toBe(known);
+  });
+});
+
+describe("waits for a place", () => {
+  /** Two places for three tasks: the third waits for the first, and again before its second attempt. */
+  const LIMITED: readonly Span[] = [
+    span("a", "work", 0, 100),
+    span("b", "work", 0, 120),
+    span("c", "work", 0, 400, {
+      waits: [
+        { from: T0, to: T0 + 100 },
+        { from: T0 + 250, to: T0 + 300 },
+      ],
+      attempts: [{ attempt: 1, ended: T0 + 200, error: "E('no')", waitMillis: 50 }],
+    }),
+  ];
+
+  it("are bars of their own, and no work", () => {
+    const tree = traceTree([run("r", 0, 400)], LIMITED, NODES, 0);
+    const task = tree[0]?.children[0]?.children[2];
+    expect([task?.millis, task?.waited]).toEqual([250, 150]);
+    expect(task?.bars.map(({ from, to, tone }) => [from - T0, to - T0, tone])).toEqual([
+      [0, 100, "queued"],
+      [100, 200, "failed"],
+      [200, 250, "wait"],
+      [250, 300, "queued"],
+      [300, 400, "work"],
+    ]);
+    expect([tree[0]?.children[0]?.millis, tree[0]?.children[0]?.waited]).toEqual([470, 150]);
+    expect(marksOf(LIMITED).longest?.taskId, "by work, not by waiting").toBe("c");
+    const [sum] = sumByNode(LIMITED);
+    expect([sum?.millis, sum?.waited]).toEqual([470, 150]);
+  });
+
+  it("of a task that only waited leave no bar of work", () => {
+    const stopped = span("d", "work", 0, 50, { waits: [{ from: T0, to: T0 + 50 }], end: "left" });
+    const task = traceTree([run("r", 0, 50)], [stopped], NODES, 0)[0]?.children[0];
+    expect(task?.bars).toEqual([{ from: T0, to: T0 + 50, tone: "queued" }]);
+    expect(task?.millis).toBe(0);
+  });
+});
+
+describe("the critical path", () => {
+  const ids = (spans: readonly Span[]) => [...criticalPath(spans).spans].map((one) => one.taskId).toSorted();
+
+  it("is the task that each step waited for, and what it waited for in its graph", () => {
+    // w2 is the last of the first step; the agent of the second, with the model in it.
+    expect(ids(SPANS)).toEqual(["agent", "in", "w2"]);
+    expect(criticalPath(SPANS).millis).toBe(400);
+  });
+
+  it("leaves out what ran in graphs of tasks that were not waited for", () => {
+    const quick = span("quick", "work", 0, 10);
+    const inside = span("x", "think", 2, 9, { parent: "quick", step: 0 });
+    expect(ids([quick, inside, span("slow", "work", 0, 90)])).toEqual(["slow"]);
+  });
+
+  it("counts the same step of another branch or run by itself", () => {
+    const again = [
+      span("a", "work", 0, 10),
+      span("b", "work", 20, 90, { runId: "r2" }),
+      span("c", "work", 100, 130, { checkpointId: "c9" }),
+    ];
+    expect(ids(again)).toEqual(["a", "b", "c"]);
+    expect(criticalPath(again).millis).toBe(10 + 70 + 30);
+    expect(criticalPath([])).toEqual({ spans: new Set(), millis: 0 });
+  });
+
+  it("is marked in the rows and bars of the trace", () => {
+    const critical = criticalPath(SPANS).spans;
+    const tree = traceTree(RUNS, SPANS, { ...NODES, critical }, 0);
+    const work = tree[0]?.children.find((node) => node.label === "work");
+    expect(work?.children.map((node) => node.critical)).toEqual([false, false, true]);
+    expect(work?.bars.filter((bar) => bar.critical).length).toBe(3);
+    expect(traceTree(RUNS, SPANS, NODES, 0)[0]?.critical).toBe(false);
+  });
+});
+
+describe("heat", () => {
+  it("gives what a nested graph cost to the node that runs it, and its time once", () => {
+    const heat = heatOf(SPANS);
+    expect([...heat.keys()]).toEqual(["work", "agent"]);
+    expect([heat.get("agent")?.millis, heat.get("agent")?.cost.get("USD")]).toEqual([100, 0.75]);
+    expect(heatOf([SPANS[3]!]).size, "what ran it is not known").toBe(0);
+  });
+
+  it("is the share of the node that took most", () => {
+    expect([...sharesOf(heatOf(SPANS), "time")].map(([name, node]) => [name, node.share])).toEqual([
+      ["work", 1],
+      ["agent", 100 / 480],
+    ]);
+    expect([...sharesOf(heatOf(SPANS), "cost").keys()], "work cost nothing").toEqual(["agent"]);
+    expect(sharesOf(heatOf(SPANS), "off").size).toBe(0);
+    expect(sharesOf(new Map(), "time").size).toBe(0);
   });
 });

@@ -15,7 +15,10 @@ type TraceKind = "run" | "pause" | "step" | "node" | "task" | "attempt" | "wait"
 export interface Bar {
   readonly from: number;
   readonly to: number;
-  readonly tone: "work" | "failed" | "asking" | "left" | "running" | "wait" | "model";
+  /** `queued` waited for a place, `wait` for the next attempt. */
+  readonly tone: "work" | "failed" | "asking" | "left" | "running" | "wait" | "model" | "queued";
+  /** It is on the critical path. */
+  readonly critical?: boolean;
 }
 
 export interface TraceNode {
@@ -24,8 +27,12 @@ export interface TraceNode {
   readonly label: string;
   readonly from: number;
   readonly to: number;
-  /** Milliseconds: of a task its own, of a group those of its tasks together. */
+  /** Milliseconds at work: of a task its own, of a group those of its tasks together. */
   readonly millis: number;
+  /** Milliseconds for which it waited for a place. */
+  readonly waited: number;
+  /** It, or something in it, is on the critical path. */
+  readonly critical: boolean;
   readonly tokens: number;
   /** By currency. */
   readonly cost: ReadonlyMap<string, number>;
@@ -48,19 +55,22 @@ export interface Shape {
   /** Tasks of a node in one row, or step by step. */
   readonly group: boolean;
   readonly sort: Column;
+  /** Tasks that are marked: those of the critical path. */
+  readonly critical?: ReadonlySet<Span>;
 }
 
 const NONE: readonly TraceNode[] = [];
-const NO_COST: ReadonlyMap<string, number> = new Map();
+export const NO_COST: ReadonlyMap<string, number> = new Map();
 /** Stretches that a group draws; more lie on top of each other. */
 const MOST_BARS = 400;
 
 export const total = (cost: ReadonlyMap<string, number>): number =>
   [...cost.values()].reduce((sum, amount) => sum + amount, 0);
 
-const tokensOf = (call: SpanCall): number => (call.tokens ? call.tokens.input + call.tokens.output : 0);
+export const tokensOf = (call: SpanCall): number =>
+  call.tokens ? call.tokens.input + call.tokens.output : 0;
 
-function added(costs: readonly ReadonlyMap<string, number>[]): ReadonlyMap<string, number> {
+export function added(costs: readonly ReadonlyMap<string, number>[]): ReadonlyMap<string, number> {
   const filled = costs.filter((cost) => cost.size > 0);
   if (filled.length === 0) return NO_COST;
   if (filled.length === 1) return filled[0] ?? NO_COST;
@@ -101,6 +111,8 @@ function callNode(span: Span, call: SpanCall, at: number): TraceNode {
     millis: call.millis,
     tokens: tokensOf(call),
     cost,
+    waited: 0,
+    critical: false,
     tasks: 0,
     failed: call.ended === "failed" ? 1 : 0,
     retries: 0,
@@ -108,6 +120,28 @@ function callNode(span: Span, call: SpanCall, at: number): TraceNode {
     span,
     children: NONE,
   };
+}
+
+export const waitedOf = (span: Span): number =>
+  (span.waits ?? []).reduce((sum, wait) => sum + wait.to - wait.from, 0);
+
+/** From its start to its end, without the time for which it waited for a place. */
+export const workedOf = (span: Span): number => Math.max(0, span.ended - span.started - waitedOf(span));
+
+/** A stretch without the times at which the task waited for a place, and those as stretches of their own. */
+function apart(span: Span, bar: Bar): readonly Bar[] {
+  const waits = (span.waits ?? []).filter((wait) => wait.to > bar.from && wait.from < bar.to);
+  if (waits.length === 0 || bar.tone === "wait") return [bar];
+  const bars: Bar[] = [];
+  let { from } = bar;
+  for (const wait of waits) {
+    const [start, end] = [Math.max(from, wait.from), Math.min(bar.to, wait.to)];
+    if (start > from) bars.push({ ...bar, from, to: start });
+    bars.push({ from: start, to: end, tone: "queued" });
+    from = end;
+  }
+  if (bar.to > from) bars.push({ ...bar, from });
+  return bars;
 }
 
 /** Attempts that failed, the waits after them, and the last one. */
@@ -132,10 +166,12 @@ function attemptNodes(span: Span): readonly TraceNode[] {
       millis: to - from,
       tokens: 0,
       cost: NO_COST,
+      waited: 0,
+      critical: false,
       tasks: 0,
       failed: tone === "failed" ? 1 : 0,
       retries: 0,
-      bars: [{ from, to, tone }],
+      bars: apart(span, { from, to, tone }),
       ...(error !== undefined && { error }),
       span,
       children: NONE,
@@ -176,22 +212,26 @@ function taskNode(span: Span, within: ReadonlyMap<string, readonly Span[]>, shap
   const calls = (span.calls ?? []).map((call, at) => callNode(span, call, at));
   const inside = within.get(id);
   const nested = inside === undefined ? NONE : level(inside, within, shape, id);
+  const critical = shape.critical?.has(span) === true;
+  const bars =
+    attempts.length > 0
+      ? attempts.flatMap((node) => node.bars)
+      : apart(span, { from: span.started, to: span.ended, tone: TONE[span.end] });
   return {
     id,
     kind: "task",
     label: span.node,
     from: span.started,
     to: span.ended,
-    millis: span.ended - span.started,
+    millis: workedOf(span),
+    waited: waitedOf(span),
+    critical,
     tokens: [...calls, ...nested].reduce((sum, node) => sum + node.tokens, 0),
     cost: added([...calls, ...nested].map((node) => node.cost)),
     tasks: 1,
     failed: span.end === "failed" ? 1 : 0,
     retries: span.attempts?.length ?? 0,
-    bars:
-      attempts.length > 0
-        ? attempts.flatMap((node) => node.bars)
-        : [{ from: span.started, to: span.ended, tone: TONE[span.end] }],
+    bars: critical ? bars.map((bar) => ({ ...bar, critical })) : bars,
     ...(span.error !== undefined && { error: span.error }),
     step: span.step,
     span,
@@ -205,11 +245,12 @@ function groupNode(
   label: string,
   children: readonly TraceNode[],
 ): TraceNode {
-  let [from, to, millis, tokens, failed, retries] = [Infinity, -Infinity, 0, 0, 0, 0];
+  let [from, to, millis, waited, tokens, failed, retries] = [Infinity, -Infinity, 0, 0, 0, 0, 0];
   for (const child of children) {
     from = Math.min(from, child.from);
     to = Math.max(to, child.to);
     millis += child.millis;
+    waited += child.waited;
     tokens += child.tokens;
     failed += child.failed;
     retries += child.retries;
@@ -223,12 +264,14 @@ function groupNode(
     from,
     to,
     millis,
+    waited,
+    critical: children.some((child) => child.critical),
     tokens,
     cost: added(children.map((child) => child.cost)),
     tasks: children.length,
     failed,
     retries,
-    bars: children.filter((_, at) => at % every === 0).flatMap((child) => child.bars),
+    bars: children.filter((child, at) => child.critical || at % every === 0).flatMap((child) => child.bars),
     ...(kind === "step" && first?.step !== undefined && { step: first.step }),
     ...(first?.span && { span: first.span }),
     children,
@@ -337,6 +380,8 @@ const lastOf = (nodes: readonly TraceNode[], from: number): number =>
 
 const EMPTY = {
   tokens: 0,
+  waited: 0,
+  critical: false,
   cost: NO_COST,
   tasks: 0,
   failed: 0,
@@ -386,80 +431,15 @@ export function marksOf(spans: readonly Span[]): Marks {
   for (const span of spans) {
     if (span.parent === undefined) continue;
     const key = taskKey(span.runId, span.parent);
-    inside.set(key, (inside.get(key) ?? 0) + span.ended - span.started);
+    inside.set(key, (inside.get(key) ?? 0) + workedOf(span));
   }
   let [longest, dearest]: [Span | null, Span | null] = [null, null];
   let [most, cost] = [0, 0];
   for (const span of spans) {
-    const millis = span.ended - span.started - (inside.get(taskKey(span.runId, span.taskId)) ?? 0);
+    const millis = workedOf(span) - (inside.get(taskKey(span.runId, span.taskId)) ?? 0);
     if (span.end !== "running" && millis > most) [longest, most] = [span, millis];
     const paid = (span.calls ?? []).reduce((sum, call) => sum + (call.cost?.amount ?? 0), 0);
     if (paid > cost) [dearest, cost] = [span, paid];
   }
   return { longest, dearest };
-}
-
-export interface SpanSum {
-  readonly name: string;
-  readonly count: number;
-  readonly millis: number;
-  readonly tokens: number;
-  readonly cost: ReadonlyMap<string, number>;
-  readonly failed: number;
-}
-
-function sumOf(
-  name: string,
-  count: number,
-  millis: number,
-  failed: number,
-  calls: readonly SpanCall[],
-): SpanSum {
-  return {
-    name,
-    count,
-    millis,
-    failed,
-    tokens: calls.reduce((sum, call) => sum + tokensOf(call), 0),
-    cost: added(
-      calls.map((call) => (call.cost ? new Map([[call.cost.currency, call.cost.amount]]) : NO_COST)),
-    ),
-  };
-}
-
-function grouped<T>(list: readonly T[], key: (one: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const one of list) {
-    const group = groups.get(key(one));
-    if (group) group.push(one);
-    else groups.set(key(one), [one]);
-  }
-  return groups;
-}
-
-/** Time, tokens and cost of each node; what a graph inside of a task costs counts for the nodes of that graph. */
-export function sumByNode(spans: readonly Span[]): readonly SpanSum[] {
-  return [...grouped(spans, (span) => span.node)].map(([name, list]) =>
-    sumOf(
-      name,
-      list.length,
-      list.reduce((sum, span) => sum + span.ended - span.started, 0),
-      list.filter((span) => span.end === "failed").length,
-      list.flatMap((span) => span.calls ?? []),
-    ),
-  );
-}
-
-/** Time, tokens and cost of each model. */
-export function sumByModel(spans: readonly Span[]): readonly SpanSum[] {
-  const calls = spans.flatMap((span) => span.calls ?? []);
-  return [...grouped(calls, (call) => call.model)].map(([name, list]) =>
-    sumOf(
-      name,
-      list.length,
-      list.reduce((sum, call) => sum + call.millis, 0),
-      list.filter((call) => call.ended === "failed").length,
-      list,
-    ),
-  );
 }

@@ -1,5 +1,5 @@
 /** The branches of the thread by name and cause: where each ends, and how it differs from what is shown. */
-import { ArrowRightLeft, GitBranch } from "lucide-react";
+import { ArrowRightLeft, GitBranch, Waypoints } from "lucide-react";
 import { useMemo } from "react";
 import { Button } from "../../components/Button";
 import { Menu, type MenuEntry } from "../../components/Menu";
@@ -7,6 +7,7 @@ import { type Branch, branchesOf } from "../../debugger/timeline/branches";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
+import { useSession } from "../../state/session";
 
 interface Props {
   readonly list: readonly CheckpointView[];
@@ -19,11 +20,22 @@ interface Props {
 
 export function Branches({ list, head, at, onGo, onCompare }: Props) {
   const branches = useMemo(() => branchesOf(list), [list]);
+  const shownTip = useMemo(
+    () => branches.find(({ chain }) => chain.nodes.some(({ checkpoint }) => checkpoint.id === at))?.tip.id,
+    [branches, at],
+  );
   if (branches.length < 2) return null;
-  const shown = (branch: Branch) => at !== undefined && branch.own.has(at);
+  const shown = (branch: Branch) => branch.tip.id === shownTip;
+  const listed = branches.slice(0, LISTED);
   const entries: MenuEntry[] = [
+    {
+      id: "map",
+      label: t("forks.open"),
+      icon: <Waypoints size={14} aria-hidden />,
+      run: () => useSession.getState().showTab("bottom", "forks"),
+    },
     { id: "go", heading: t("debug.branches.go") },
-    ...branches.map((branch) => ({
+    ...listed.map((branch) => ({
       id: `go ${branch.tip.id}`,
       label: describe(branch),
       icon: <GitBranch size={14} aria-hidden />,
@@ -31,7 +43,7 @@ export function Branches({ list, head, at, onGo, onCompare }: Props) {
       run: () => onGo(branch.tip.id === head ? null : branch.tip.id),
     })),
     { id: "compare", heading: t("debug.branches.compare") },
-    ...branches
+    ...listed
       .filter((branch) => !shown(branch))
       .map((branch) => ({
         id: `compare ${branch.tip.id}`,
@@ -57,14 +69,19 @@ export function Branches({ list, head, at, onGo, onCompare }: Props) {
   );
 }
 
-function describe(branch: Branch): string {
-  const { cause, first } = branch;
-  const step = Math.max(0, first.step - 1);
-  const keys = first.updated.join(", ");
-  const parts = [
-    branch.name ?? t("debug.branches.number", { n: branch.number }),
-    t(`debug.branches.${cause}`, { step, keys }),
-    tn("debug.branches.stepsOne", "debug.branches.steps", branch.steps),
-  ];
-  return parts.join(" · ");
+/** More branches than these are in the fork map only. */
+const LISTED = 40;
+
+export const branchName = ({ name, number }: Pick<Branch, "name" | "number">): string =>
+  name ?? t("debug.branches.number", { n: number });
+
+/** What made it. */
+export function branchCause({ cause, first }: Branch): string {
+  return t(`debug.branches.${cause}`, { step: Math.max(0, first.step - 1), keys: first.updated.join(", ") });
 }
+
+export const branchSteps = ({ steps }: Branch): string =>
+  tn("debug.branches.stepsOne", "debug.branches.steps", steps);
+
+const describe = (branch: Branch): string =>
+  [branchName(branch), branchCause(branch), branchSteps(branch)].join(" · ");

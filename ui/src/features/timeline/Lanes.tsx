@@ -1,15 +1,14 @@
 /** One row's part of the commit graph: lines that pass, lines that arrive from a fork, and the checkpoint's dot. */
 import { memo } from "react";
-import type { LaneRow } from "../../debugger/timeline/lanes";
+import { type LaneRow, MOST_LANES } from "../../debugger/timeline/lanes";
+import type { Way } from "../../debugger/timeline/walk";
 
 const GAP = 14;
 const INSET = 10;
-/** Forks beyond this many are drawn on the last lane: the list stays readable, the dots stay clickable. */
-const MAX_LANES = 8;
 
-const lanesWidth = (lanes: number): number => INSET * 2 + (Math.min(lanes, MAX_LANES) - 1) * GAP;
+const lanesWidth = (lanes: number): number => INSET * 2 + (Math.min(lanes, MOST_LANES) - 1) * GAP;
 
-const x = (lane: number): number => INSET + Math.min(lane, MAX_LANES - 1) * GAP;
+const x = (lane: number): number => INSET + Math.min(lane, MOST_LANES - 1) * GAP;
 
 interface Props {
   row: LaneRow;
@@ -19,7 +18,7 @@ interface Props {
   selected: boolean;
   onPath: boolean;
   /** Ids on the way to the cursor: their lines are strong. */
-  path: ReadonlySet<string>;
+  path: Way;
   tone: "failed" | "asking" | undefined;
 }
 

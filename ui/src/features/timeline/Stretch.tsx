@@ -1,9 +1,11 @@
 /** A row for several steps in which nothing but steps happened: how many, and what ran how often. */
 import { UnfoldVertical } from "lucide-react";
+import { useMemo } from "react";
 import { START } from "../../document/types";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import type { Entry } from "../../debugger/timeline/fold";
+import { type Entry, ranIn } from "../../debugger/timeline/fold";
+import type { Way } from "../../debugger/timeline/walk";
 import { Lanes } from "./Lanes";
 import type { TimelineRow } from "../../debugger/timeline/rows";
 
@@ -12,23 +14,25 @@ const NAMED = 4;
 
 interface Props {
   readonly entry: Extract<Entry, { kind: "stretch" }>;
+  readonly rows: readonly TimelineRow[];
   /** The newest of them. */
   readonly row: TimelineRow;
   readonly width: number;
   readonly height: number;
-  readonly path: ReadonlySet<string>;
+  readonly path: Way;
   onOpen(): void;
 }
 
-export function Stretch({ entry, row, width, height, path, onOpen }: Props) {
-  const ran = entry.ran.filter(([node]) => node !== START);
+export function Stretch({ entry, rows, row, width, height, path, onOpen }: Props) {
+  const { from, to } = entry;
+  const ran = useMemo(() => ranIn(rows.slice(from, to)).filter(([node]) => node !== START), [rows, from, to]);
   const names = ran.slice(0, NAMED).map(([node, times]) => `${node} ×${times}`);
   if (ran.length > NAMED) names.push("…");
   const onPath = path.has(row.checkpoint.id);
   return (
     <div
       role="row"
-      className="group flex h-full items-center gap-2 pr-1 text-sm text-text-2 hover:bg-surface-3"
+      className={`group flex h-full items-center gap-2 pr-1 text-sm text-text-2 hover:bg-surface-3 ${path.after(row.checkpoint.id) ? "opacity-55 hover:opacity-100" : ""}`}
       data-testid={debugIds.stretch}
       data-steps={entry.to - entry.from}
     >

@@ -5,20 +5,13 @@
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
-  ArrowRightLeft,
   Bookmark,
-  BookmarkMinus,
   CircleX,
-  Copy,
   Ellipsis,
   FoldVertical,
   History,
-  Link,
   MessageCircleQuestionMark,
   Milestone,
-  Pencil,
-  RotateCcw,
-  StepForward,
   UnfoldVertical,
 } from "lucide-react";
 import { type KeyboardEvent, memo, type MouseEvent, useEffect, useMemo, useRef, useState } from "react";
@@ -26,11 +19,8 @@ import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { TextField } from "../../components/TextField";
-import { Menu, type MenuEntry } from "../../components/Menu";
-import { replay } from "../../debugger/run/actions";
-import { copyText } from "../../debugger/parts/CopyButton";
+import { Menu } from "../../components/Menu";
 import { fullTime, nodeList, when } from "../../debugger/parts/format";
-import { branchThrough, pathTo } from "../../debugger/timeline/lanes";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import {
   loadCheckpoints,
@@ -43,19 +33,18 @@ import {
 import { StatusMark } from "../../debugger/parts/StatusMark";
 import { useNow } from "../../debugger/parts/useNow";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
-import { rpc } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
-import { t, tn, type TextKey } from "../../lib/texts";
+import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { linkTo } from "../../state/moments";
-import { askBookmark } from "../../state/storage";
-import { showProblem } from "../../state/toasts";
 import { goToStep } from "./commands";
+import { checkpointEntries, sourceText, whatHappened } from "./entries";
 import { Branches } from "./Branches";
-import { entryOf, folded, unfolded } from "../../debugger/timeline/fold";
+import { entryOf, everyRow, folded, opened } from "../../debugger/timeline/fold";
 import { Lanes } from "./Lanes";
 import { Stretch } from "./Stretch";
 import { type Timeline, timelineOf, type TimelineRow } from "../../debugger/timeline/rows";
+import { trackOf, type Way, wayOn } from "../../debugger/timeline/walk";
+import { Playback } from "./Playback";
 import { Scrubber } from "./Scrubber";
 
 const ROW = 28;
@@ -84,32 +73,32 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
   const list = pages?.list ?? NONE;
   const timeline = useMemo(() => timelineOf(list), [list]);
   const head = list[0]?.id;
-  const path = useMemo(() => pathTo(list, cursor.checkpointId ?? head), [list, cursor.checkpointId, head]);
-  const byId = useMemo(() => new Map(list.map((checkpoint) => [checkpoint.id, checkpoint])), [list]);
-  const branch = useMemo(
-    () => branchThrough(list, cursor.checkpointId ?? head),
-    [list, cursor.checkpointId, head],
-  );
+  const track = trackOf(list, cursor.checkpointId ?? head);
+  const { branch, byId } = track;
+  const path = useMemo(() => wayOn(track, cursor.checkpointId ?? head), [track, cursor.checkpointId, head]);
   const now = useNow(60_000);
   const [step, setStep] = useState("");
   const scroller = useRef<HTMLDivElement>(null);
 
   const [folds, setFolds] = useState<boolean | null>(null);
-  const [opened, setOpened] = useState<ReadonlySet<string>>(NO_IDS);
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(NO_IDS);
   const isFolded = folds ?? list.length > MANY;
-  const entries = useMemo(() => {
-    if (!isFolded) return unfolded(timeline.rows);
-    const kept = (id: string) => id === cursor.checkpointId || id === compareWith || opened.has(id);
-    return folded(timeline.rows, kept);
-  }, [timeline, isFolded, cursor.checkpointId, compareWith, opened]);
+  const base = useMemo(() => {
+    if (!isFolded) return everyRow(timeline.rows);
+    return folded(timeline.rows, (id) => id === compareWith || unfolded.has(id));
+  }, [timeline, isFolded, compareWith, unfolded]);
+  // The newest checkpoint is "now": choosing it lets the cursor follow the thread.
+  const selectedRow = cursor.checkpointId === null ? 0 : (timeline.indexOf.get(cursor.checkpointId) ?? -1);
+  const entries = useMemo(
+    () => (cursor.checkpointId === null || selectedRow < 0 ? base : opened(base, selectedRow)),
+    [base, cursor.checkpointId, selectedRow],
+  );
   const rows = useVirtualizer({
     count: entries.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW,
     overscan: 10,
   });
-  // The newest checkpoint is "now": choosing it lets the cursor follow the thread.
-  const selectedRow = cursor.checkpointId === null ? 0 : (timeline.indexOf.get(cursor.checkpointId) ?? -1);
   const scrolledFor = useRef<string | null | undefined>(undefined);
   useEffect(() => {
     // Only when the cursor moves: new checkpoints arriving must not scroll what the person reads.
@@ -123,10 +112,10 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
     if (pages?.more && last >= entries.length - 20) void loadOlderCheckpoints(threadId);
   }, [last, entries.length, pages?.more, threadId]);
   const unfold = (from: number, to: number) =>
-    setOpened((known) => new Set([...known, ...list.slice(from, to).map(({ id }) => id)]));
+    setUnfolded((known) => new Set([...known, ...list.slice(from, to).map(({ id }) => id)]));
   const toggleFolds = () => {
     setFolds(!isFolded);
-    setOpened(NO_IDS);
+    setUnfolded(NO_IDS);
   };
 
   const resting = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -180,6 +169,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
           {pages?.more && "+"}
         </span>
         <Branches list={list} head={head} at={cursor.checkpointId ?? head} onGo={move} onCompare={compare} />
+        <Playback disabled={branch.length < 2} />
         <Scrubber
           branch={branch}
           byId={byId}
@@ -243,6 +233,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
                 >
                   <Stretch
                     entry={entry}
+                    rows={timeline.rows}
                     row={row}
                     width={timeline.width}
                     height={ROW}
@@ -266,10 +257,10 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
                   selected={entry.at === selectedRow}
                   compared={row.checkpoint.id === compareWith}
                   onPath={path.has(row.checkpoint.id)}
+                  later={path.after(row.checkpoint.id)}
                   path={path}
                   isHead={entry.at === 0}
                   now={now}
-                  onCompare={compare}
                 />
               </div>
             );
@@ -307,13 +298,6 @@ function NowMark({ threadId }: { threadId: string }) {
   );
 }
 
-const SOURCE: Record<string, TextKey> = {
-  input: "debug.source.input",
-  loop: "debug.source.loop",
-  update: "debug.source.update",
-  fork: "debug.source.fork",
-};
-
 interface RowProps {
   row: TimelineRow;
   threadId: string;
@@ -321,10 +305,11 @@ interface RowProps {
   selected: boolean;
   compared: boolean;
   onPath: boolean;
-  path: ReadonlySet<string>;
+  /** It comes after the moment that is shown. */
+  later: boolean;
+  path: Way;
   isHead: boolean;
   now: number;
-  onCompare(id: string): void;
 }
 
 const Row = memo(function Row({
@@ -334,87 +319,14 @@ const Row = memo(function Row({
   selected,
   compared,
   onPath,
+  later,
   path,
   isHead,
   now,
-  onCompare,
 }: RowProps) {
   const { checkpoint, lane, ran } = row;
-  const what =
-    checkpoint.source === "update"
-      ? t("debug.editedAs", { node: checkpoint.asNode ?? "?" })
-      : checkpoint.source === "loop" && ran.length > 0
-        ? nodeList(ran)
-        : t(SOURCE[checkpoint.source] ?? "debug.source.loop");
-  const entries: MenuEntry[] = [
-    {
-      id: "replay",
-      label: t("debug.timeline.replay"),
-      icon: <RotateCcw size={14} aria-hidden />,
-      disabled: checkpoint.next.length === 0,
-      run: () => void replay(threadId, checkpoint.id),
-    },
-    {
-      id: "replay-step",
-      label: t("debug.timeline.replayStep"),
-      icon: <StepForward size={14} aria-hidden />,
-      disabled: checkpoint.next.length === 0,
-      run: () => void replay(threadId, checkpoint.id, { step: "over" }),
-    },
-    {
-      id: "edit",
-      label: t("debug.timeline.edit"),
-      icon: <Pencil size={14} aria-hidden />,
-      run: () => {
-        const session = useSession.getState();
-        session.setCursor({ checkpointId: isHead ? null : checkpoint.id });
-        session.showTab("right", "state");
-      },
-    },
-    checkpoint.bookmark === undefined
-      ? {
-          id: "bookmark",
-          label: t("storage.bookmark"),
-          icon: <Bookmark size={14} aria-hidden />,
-          run: () => askBookmark({ threadId, checkpointId: checkpoint.id, name: "" }),
-        }
-      : {
-          id: "bookmark",
-          label: t("storage.bookmark.remove"),
-          icon: <BookmarkMinus size={14} aria-hidden />,
-          run: () =>
-            void rpc("thread.bookmark", { threadId, checkpointId: checkpoint.id }).catch(showProblem),
-        },
-    {
-      id: "compare",
-      label: t("debug.timeline.compareNow"),
-      icon: <ArrowRightLeft size={14} aria-hidden />,
-      disabled: isHead,
-      run: () => {
-        useSession.getState().setCursor({ checkpointId: null });
-        onCompare(checkpoint.id);
-      },
-    },
-    {
-      id: "compare-with",
-      label: t("debug.timeline.compareWith"),
-      icon: <ArrowRightLeft size={14} aria-hidden />,
-      run: () => onCompare(checkpoint.id),
-    },
-    { id: "line", separator: true },
-    {
-      id: "copy",
-      label: t("debug.timeline.copyId"),
-      icon: <Copy size={14} aria-hidden />,
-      run: () => void copyText(checkpoint.id),
-    },
-    {
-      id: "copy-link",
-      label: t("debug.timeline.copyLink"),
-      icon: <Link size={14} aria-hidden />,
-      run: () => void copyText(linkTo({ threadId, checkpointId: isHead ? null : checkpoint.id }) ?? ""),
-    },
-  ];
+  const what = whatHappened(checkpoint, ran);
+  const entries = checkpointEntries(threadId, checkpoint, isHead);
   return (
     <div
       id={`checkpoint-${checkpoint.id}`}
@@ -424,7 +336,8 @@ const Row = memo(function Row({
       data-checkpoint={checkpoint.id}
       data-step={checkpoint.step}
       data-source={checkpoint.source}
-      className={`group flex h-full items-center gap-2 pr-1 text-sm ${selected ? "bg-accent-soft" : compared ? "bg-surface-4" : "hover:bg-surface-3"} ${onPath ? "" : "text-text-2"}`}
+      className={`group flex h-full items-center gap-2 pr-1 text-sm ${selected ? "bg-accent-soft" : compared ? "bg-surface-4" : "hover:bg-surface-3"} ${onPath ? "" : "text-text-2"} ${later ? "opacity-55 hover:opacity-100" : ""}`}
+      data-later={later || undefined}
     >
       <div role="gridcell" className="contents">
         <Lanes
@@ -443,10 +356,7 @@ const Row = memo(function Row({
         >
           {checkpoint.step < 0 ? "–" : checkpoint.step}
         </span>
-        <span
-          className="min-w-24 flex-1 truncate"
-          title={`${t(SOURCE[checkpoint.source] ?? "debug.source.loop")} · ${what}`}
-        >
+        <span className="min-w-24 flex-1 truncate" title={`${sourceText(checkpoint)} · ${what}`}>
           {what}
           {checkpoint.bookmark !== undefined && (
             <span className="ml-2 inline-flex items-center gap-0.5 align-middle text-2xs text-accent-text">

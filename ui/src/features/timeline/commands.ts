@@ -1,6 +1,7 @@
 /** Commands that move the cursor: history, visits of a node, writes of a key, links. */
 import { copyText } from "../../debugger/parts/CopyButton";
 import { useStateKey } from "../../debugger/state/selected-key";
+import { togglePlayback } from "../../debugger/timeline/playback";
 import { firstMoment, momentAfter, visitOf, writeOf } from "../../debugger/timeline/walk";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
@@ -75,6 +76,13 @@ export function registerMomentCommands(): () => void {
       enabled: hasKey,
     },
     { id: "debug.nextWrite", group, title: t("debug.command.nextWrite"), run: write(1), enabled: hasKey },
+    {
+      id: "debug.play",
+      group,
+      title: t("playback.playTitle"),
+      run: togglePlayback,
+      enabled: inThread,
+    },
     {
       id: "debug.firstMoment",
       group,

@@ -1,9 +1,11 @@
 /** What all that is shown came to: time, tasks, models, tokens, money. */
 import { count } from "../../debugger/parts/format";
-import { type Span, sumByModel } from "../../debugger/trace/tree";
+import { sumByModel } from "../../debugger/trace/sums";
+import { type Span, waitedOf } from "../../debugger/trace/tree";
 import { traceIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { moneyOf, timeOf } from "./look";
+import { moneyOf } from "../../debugger/exchanges/exchange-text";
+import { timeOf } from "./look";
 
 interface Props {
   readonly spans: readonly Span[];
@@ -19,12 +21,14 @@ export function Head({ spans, millis, leftOut }: Props) {
   const cost = new Map<string, number>();
   for (const model of models)
     for (const [currency, amount] of model.cost) cost.set(currency, (cost.get(currency) ?? 0) + amount);
+  const waited = spans.reduce((sum, span) => sum + waitedOf(span), 0);
   const parts = [
     timeOf(millis),
     tn("trace.tasksOne", "trace.tasks", spans.length),
     calls > 0 ? tn("trace.modelCallsOne", "trace.modelCalls", calls) : "",
     tokens > 0 ? t("trace.tokens", { n: count(tokens) }) : "",
     moneyOf(cost),
+    waited > 0 ? t("trace.waited", { time: timeOf(waited) }) : "",
     leftOut ? t("trace.leftOut") : "",
   ];
   return (

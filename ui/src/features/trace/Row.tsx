@@ -7,7 +7,8 @@ import type { Bar, TraceNode } from "../../debugger/trace/tree";
 import { cx } from "../../components/cx";
 import { traceIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { moneyOf, timeOf, tokensOf } from "./look";
+import { moneyOf } from "../../debugger/exchanges/exchange-text";
+import { timeOf, tokensOf } from "./look";
 
 /** Name, time line, time; where there is room tokens and cost too. */
 export const COLUMNS =
@@ -22,24 +23,50 @@ const TONES: Record<Bar["tone"], string> = {
   running: "fill-running",
   wait: "fill-line-strong",
   model: "fill-accent",
+  queued: "fill-text-3",
 };
 /** Units of the drawing from left to right. */
 const UNITS = 2000;
 /** What is shorter is drawn at this width. */
 const LEAST = 5;
 
-function paths(bars: readonly Bar[], axis: Axis): ReadonlyMap<Bar["tone"], string> {
-  const drawn = new Map<Bar["tone"], string>();
-  for (const { from, to, tone } of bars) {
+/** A wait for a place is hatched: strokes apart from each other, where work is a full bar. */
+const HATCH = 12;
+const MOST_STROKES = 60;
+
+function hatched(x: number, width: number): string {
+  const strokes = Math.max(1, Math.min(MOST_STROKES, Math.floor(width / HATCH)));
+  const each = width / strokes;
+  let path = "";
+  for (let at = 0; at < strokes; at += 1)
+    path += `M${(x + at * each).toFixed(1)} 4h${(each * 0.4).toFixed(1)}v8h-${(each * 0.4).toFixed(1)}z`;
+  return path;
+}
+
+interface Drawn {
+  readonly tone: Bar["tone"];
+  readonly faded: boolean;
+  path: string;
+}
+
+/** `marks`: those that are not on the critical path are faint. */
+function paths(bars: readonly Bar[], axis: Axis, marks: boolean): readonly Drawn[] {
+  const drawn = new Map<string, Drawn>();
+  for (const { from, to, tone, critical } of bars) {
     const x = Math.min(axis.at(from) * UNITS, UNITS - LEAST);
     const width = Math.max(LEAST, axis.at(to) * UNITS - x);
+    const faded = marks && critical !== true;
+    const key = `${tone}${faded}`;
+    let group = drawn.get(key);
+    if (!group) drawn.set(key, (group = { tone, faded, path: "" }));
     const [top, height] = tone === "wait" ? [7, 2] : [3, 10];
-    drawn.set(
-      tone,
-      `${drawn.get(tone) ?? ""}M${x.toFixed(1)} ${top}h${width.toFixed(1)}v${height}h-${width.toFixed(1)}z`,
-    );
+    group.path +=
+      tone === "queued"
+        ? hatched(x, width)
+        : `M${x.toFixed(1)} ${top}h${width.toFixed(1)}v${height}h-${width.toFixed(1)}z`;
   }
-  return drawn;
+  // What is marked is drawn over the rest.
+  return [...drawn.values()].toSorted((a, b) => Number(b.faded) - Number(a.faded));
 }
 
 interface Props {
@@ -50,6 +77,8 @@ interface Props {
   readonly axis: Axis;
   readonly selected: boolean;
   readonly mark: "longest" | "dearest" | null;
+  /** The critical path is marked, and it is not on it. */
+  readonly faded: boolean;
   onToggle(node: TraceNode): void;
   onSelect(node: TraceNode): void;
 }
@@ -62,16 +91,24 @@ export const Row = memo(function Row({
   axis,
   selected,
   mark,
+  faded,
   onToggle,
   onSelect,
 }: Props) {
   const gap = node.kind === "pause" || node.kind === "wait";
   const Arrow = open ? ChevronDown : ChevronRight;
+  const marks = faded || node.critical;
   const details = [
+    node.waited >= 1 && t("trace.waited", { time: timeOf(node.waited) }),
     node.kind === "task" && node.retries > 0 && tn("trace.retriesOne", "trace.retries", node.retries),
     node.kind !== "task" && node.tasks > 1 && node.failed > 0 && t("trace.failed", { n: node.failed }),
   ].filter((text) => text !== false);
-  const title = [label, timeOf(node.millis), node.error === undefined ? "" : readableError(node.error)]
+  const title = [
+    label,
+    timeOf(node.millis),
+    node.waited >= 1 ? t("trace.waitedTitle", { time: timeOf(node.waited) }) : "",
+    node.error === undefined ? "" : readableError(node.error),
+  ]
     .filter((text) => text !== "")
     .join(" · ");
   return (
@@ -84,12 +121,15 @@ export const Row = memo(function Row({
       data-kind={node.kind}
       data-name={node.label}
       data-mark={mark ?? undefined}
+      data-critical={node.critical || undefined}
+      data-waited={node.waited > 0 ? Math.round(node.waited) : undefined}
       title={title}
       className={cx(
         COLUMNS,
         "h-6 cursor-default text-xs",
         selected ? "bg-accent-soft" : "hover:bg-surface-3",
         gap && "text-text-2 italic",
+        faded && "text-text-3",
       )}
       onClick={() => onSelect(node)}
     >
@@ -130,8 +170,8 @@ export const Row = memo(function Row({
       </span>
       <span role="gridcell" className="h-4 min-w-0">
         <svg className="h-4 w-full" viewBox={`0 0 ${UNITS} 16`} preserveAspectRatio="none" aria-hidden>
-          {[...paths(node.bars, axis)].map(([tone, path]) => (
-            <path key={tone} d={path} className={TONES[tone]} />
+          {paths(node.bars, axis, marks && node.kind !== "run").map(({ tone, faded: faint, path }) => (
+            <path key={`${tone}${faint}`} d={path} className={cx(TONES[tone], faint && "opacity-25")} />
           ))}
           {gap && node.bars.length === 0 && (
             <path

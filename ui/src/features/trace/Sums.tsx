@@ -2,18 +2,21 @@
 import { useState } from "react";
 import { cx } from "../../components/cx";
 import { count } from "../../debugger/parts/format";
-import { type SpanSum, total } from "../../debugger/trace/tree";
+import type { SpanSum } from "../../debugger/trace/sums";
+import { total } from "../../debugger/trace/tree";
 import { traceIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
-import { moneyOf, timeOf, tokensOf } from "./look";
+import { moneyOf } from "../../debugger/exchanges/exchange-text";
+import { timeOf, tokensOf } from "./look";
 
-type Column = "name" | "count" | "millis" | "tokens" | "cost";
+type Column = "name" | "count" | "millis" | "waited" | "tokens" | "cost";
 
-const COLUMNS: readonly Column[] = ["name", "count", "millis", "tokens", "cost"];
+const COLUMNS: readonly Column[] = ["name", "count", "millis", "waited", "tokens", "cost"];
 const TEXT: Record<Column, TextKey> = {
   name: "trace.column.name",
   count: "trace.column.count",
   millis: "trace.column.millis",
+  waited: "trace.column.waited",
   tokens: "trace.column.tokens",
   cost: "trace.column.cost",
 };
@@ -27,12 +30,15 @@ const order = (a: SpanSum, b: SpanSum, column: Column): number =>
 
 export function Sums({ sums, onSelect }: { sums: readonly SpanSum[]; onSelect(name: string): void }) {
   const [sort, setSort] = useState<Column>("millis");
+  // Most graphs have no limits: then no task waited.
+  const isWaiting = sums.some((sum) => sum.waited > 0);
+  const columns = COLUMNS.filter((column) => column !== "waited" || isWaiting);
   return (
     <div className="min-h-0 flex-1 overflow-auto" data-testid={traceIds.sums}>
       <table className="w-full text-xs tabular-nums">
         <thead className="sticky top-0 bg-surface-1">
           <tr>
-            {COLUMNS.map((column) => (
+            {columns.map((column) => (
               <th
                 key={column}
                 aria-sort={sort === column ? (column === "name" ? "ascending" : "descending") : "none"}
@@ -57,6 +63,9 @@ export function Sums({ sums, onSelect }: { sums: readonly SpanSum[]; onSelect(na
                 <td className="max-w-60 truncate px-2">{sum.name}</td>
                 <td className="px-2 text-right">{count(sum.count)}</td>
                 <td className="px-2 text-right">{timeOf(sum.millis)}</td>
+                {isWaiting && (
+                  <td className="px-2 text-right text-text-2">{sum.waited > 0 ? timeOf(sum.waited) : ""}</td>
+                )}
                 <td className="px-2 text-right text-text-2">{tokensOf(sum.tokens)}</td>
                 <td className="px-2 text-right text-text-2">{moneyOf(sum.cost)}</td>
               </tr>

@@ -22,21 +22,26 @@ import {
   pathTo,
   rowsOf,
   type Span,
-  sumByModel,
-  sumByNode,
   type TraceNode,
   traceTree,
+  workedOf,
 } from "../../debugger/trace/tree";
+import { criticalPath } from "../../debugger/trace/critical";
+import { byTaskOf, outermost, sumByModel, sumByNode } from "../../debugger/trace/sums";
 import { useSpans, useTrace } from "../../debugger/trace/useTrace";
 import { traceIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { Head } from "./Head";
-import { labelOf, markOf, moneyOf, timeOf } from "./look";
+import { moneyOf } from "../../debugger/exchanges/exchange-text";
+import { labelOf, markOf, timeOf } from "./look";
 import { COLUMNS, Row, WIDE } from "./Row";
 import { Sums } from "./Sums";
+import { Tools } from "./Tools";
 
 const ROW = 24;
+/** Rows that are mounted, at least. */
+const SLOTS = 64;
 type View = "nodes" | "steps" | "node" | "model";
 const VIEWS: readonly { value: View; text: TextKey }[] = [
   { value: "nodes", text: "trace.shape.nodes" },
@@ -71,17 +76,9 @@ export function TracePanel() {
   return <ThreadTrace key={threadId} threadId={threadId} />;
 }
 
-/** The task of the outermost graph that a span is of: that one is at the cursor's checkpoint, and on the canvas. */
-function outermost(spans: readonly Span[], span: Span): Span {
-  const byTask = new Map(spans.filter((one) => one.runId === span.runId).map((one) => [one.taskId, one]));
-  let found = span;
-  for (let depth = 0; depth < 100 && found.parent !== undefined; depth += 1) {
-    const around = byTask.get(found.parent);
-    if (!around) break;
-    found = around;
-  }
-  return found;
-}
+/** Is a row one of the critical path, or of a task on it? */
+const isOnPath = (node: TraceNode, path: ReadonlySet<Span>): boolean =>
+  node.critical || (node.children.length === 0 && node.span !== undefined && path.has(node.span));
 
 function ThreadTrace({ threadId }: { threadId: string }) {
   const trace = useTrace(threadId);
@@ -100,9 +97,11 @@ function ThreadTrace({ threadId }: { threadId: string }) {
   const group = view !== "steps";
   // The time counts only while something runs: otherwise the tree stays as it is.
   const tick = running ? now : 0;
+  const [isMarked, setMarked] = useState(false);
+  const path = useMemo(() => criticalPath(spans), [spans]);
   const tree = useMemo(
-    () => traceTree(trace.runs, shown, { group, sort }, tick),
-    [trace.runs, shown, group, sort, tick],
+    () => traceTree(trace.runs, shown, { group, sort, ...(isMarked && { critical: path.spans }) }, tick),
+    [trace.runs, shown, group, sort, isMarked, path, tick],
   );
   const marks = useMemo(() => marksOf(spans), [spans]);
   const runs = useMemo(
@@ -125,13 +124,16 @@ function ThreadTrace({ threadId }: { threadId: string }) {
     overscan: 12,
   });
 
+  const items = virtual.getVirtualItems();
+  const slots = Math.max(SLOTS, items.length);
+
   const toggle = useCallback(
     (node: TraceNode) => setToggled((known) => new Map(known).set(node.id, !open(node))),
     [open],
   );
   const go = useCallback(
     (span: Span) => {
-      const root = outermost(spans, span);
+      const root = outermost(byTaskOf(spans), span);
       const session = useSession.getState();
       session.select({ nodes: [root.node] });
       if (root.checkpointId !== "")
@@ -209,7 +211,7 @@ function ThreadTrace({ threadId }: { threadId: string }) {
           >
             {t("trace.goLongest", {
               node: marks.longest.node,
-              time: timeOf(marks.longest.ended - marks.longest.started),
+              time: timeOf(workedOf(marks.longest)),
             })}
           </Button>
         )}
@@ -227,6 +229,7 @@ function ThreadTrace({ threadId }: { threadId: string }) {
           </Button>
         )}
         <span className="flex-1" />
+        <Tools path={path} marked={isMarked} onMark={setMarked} />
         <div className="w-32">
           <Select
             size="small"
@@ -299,12 +302,13 @@ function ThreadTrace({ threadId }: { threadId: string }) {
             data-testid={traceIds.rows}
           >
             <div className="relative" style={{ height: virtual.getTotalSize() }}>
-              {virtual.getVirtualItems().map((item) => {
+              {items.map((item) => {
                 const row = rows[item.index];
                 if (!row) return null;
                 return (
                   <div
-                    key={row.node.id}
+                    // A row that scrolls in takes the place of one that scrolled out.
+                    key={item.index % slots}
                     className="absolute inset-x-0"
                     style={{ top: item.start, height: ROW }}
                   >
@@ -316,6 +320,7 @@ function ThreadTrace({ threadId }: { threadId: string }) {
                       axis={axis}
                       selected={row.node.id === chosen}
                       mark={markOf(row.node, row.open, marks)}
+                      faded={isMarked && !isOnPath(row.node, path.spans)}
                       onToggle={toggle}
                       onSelect={select}
                     />

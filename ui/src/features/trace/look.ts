@@ -1,11 +1,7 @@
 /** How times, tokens and money of the trace read. */
-import { money } from "../../debugger/exchanges/exchange-text";
 import { count, duration } from "../../debugger/parts/format";
 import type { Marks, Span, TraceNode } from "../../debugger/trace/tree";
 import { t, type TextKey } from "../../lib/texts";
-
-export const moneyOf = (cost: ReadonlyMap<string, number>): string =>
-  [...cost].map(([currency, amount]) => money(amount, currency)).join(" + ");
 
 export const tokensOf = (tokens: number): string => (tokens === 0 ? "" : count(tokens));
 

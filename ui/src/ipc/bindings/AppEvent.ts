@@ -104,7 +104,31 @@ at: number,
 /**
  * What failed.
  */
-attempt: AttemptView, } | { "type": "token", 
+attempt: AttemptView, } | { "type": "taskWaited", 
+/**
+ * Thread.
+ */
+threadId: string, 
+/**
+ * Task.
+ */
+taskId: string, 
+/**
+ * Node.
+ */
+node: string, 
+/**
+ * Super-step.
+ */
+step: number, 
+/**
+ * Milliseconds since the epoch.
+ */
+at: number, 
+/**
+ * How long it waited, in milliseconds.
+ */
+millis: number, } | { "type": "token", 
 /**
  * Thread.
  */

@@ -47,4 +47,8 @@ bookmark?: string,
 /**
  * Node the edit was made as, for `update`.
  */
-asNode?: string, };
+asNode?: string, 
+/**
+ * The run that made it.
+ */
+run?: string, };

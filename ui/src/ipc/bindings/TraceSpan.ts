@@ -2,6 +2,7 @@
 import type { SpanAttempt } from "./SpanAttempt";
 import type { SpanCall } from "./SpanCall";
 import type { SpanEnd } from "./SpanEnd";
+import type { SpanWait } from "./SpanWait";
 
 /**
  * A task at work in a run, from its start to its end.
@@ -32,7 +33,7 @@ node: string,
  */
 step: number, 
 /**
- * Milliseconds since the epoch at which the step handed it out.
+ * Milliseconds since the epoch at which the step handed it out. It may have had to wait then.
  */
 started: number, 
 /**
@@ -54,4 +55,8 @@ attempts?: Array<SpanAttempt>,
 /**
  * What it asked of models.
  */
-calls?: Array<SpanCall>, };
+calls?: Array<SpanCall>, 
+/**
+ * Times at which it waited for one of the places that a limit gives.
+ */
+waits?: Array<SpanWait>, };

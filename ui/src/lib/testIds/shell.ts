@@ -34,6 +34,7 @@ export const shellIds = {
   use: (use: string) => `use-${use}`,
   panel: (side: string) => `panel-${side}`,
   foldPanel: (side: string) => `fold-${side}`,
+  enlargePanel: "panel-enlarge",
   unfoldPanel: (side: string) => `unfold-${side}`,
 
   canvas: "canvas",

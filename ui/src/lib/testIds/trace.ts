@@ -11,4 +11,8 @@ export const traceIds = {
   filter: "trace-filter",
   shape: "trace-shape",
   sums: "trace-sums",
+  critical: "trace-critical",
+  heat: "trace-heat",
+  heatLegend: "heat-legend",
+  heatBadge: "heat-badge",
 };

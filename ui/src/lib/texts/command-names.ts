@@ -2,6 +2,7 @@
 export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "debug.breakpoint": ["Breakpoint"],
   "debug.copyLink": ["Link"],
+  "debug.play": ["Playback", "Pause"],
   "edit.addNode": ["Nodes", "Patterns"],
   "edit.disable": ["Disable", "Enable", "Bypass", "Mute", "Deactivate"],
   "find.definition": ["Definition"],
@@ -24,6 +25,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "graph.versions": ["Versions"],
   "help.shortcuts": ["Keys", "Hotkeys"],
   "memory.open": ["What graphs remember", "Memory", "Long-term memory", "Store"],
+  "panel.bottomLarge": ["Maximize", "Full height", "Enlarge"],
   "query.open": ["Search all threads", "Query", "Full text"],
   "run.replay": ["Replay"],
   "run.step": ["Step"],

@@ -5,6 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::base::failure::{Failure, repr};
 use crate::base::timeout::Pulse;
 use crate::graph::context::NodeContext;
@@ -12,7 +14,7 @@ use crate::graph::handler::NodeFailed;
 use crate::graph::node::Node;
 use crate::graph::rules::Rules;
 use crate::run::steps::breakpoints::breaks_before_retry;
-use crate::stream::events::{AttemptFailed, Payload, StreamMode};
+use crate::stream::events::{AttemptFailed, Payload, StreamMode, TaskWaited};
 use crate::task::{End, Outcome};
 
 /// Does `work` until it succeeds or no policy wants another attempt, and lets the fallback do it then. Every attempt is
@@ -31,8 +33,18 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
     loop {
         // The place is given back before the wait for the next attempt; the time runs once there is one.
         let mut places = Vec::with_capacity(rules.gates.len());
+        let mut waits = None;
         for gate in &rules.gates {
-            places.push(gate.enter().await);
+            places.push(match gate.enter_now() {
+                Some(place) => place,
+                None => {
+                    waits.get_or_insert_with(Instant::now);
+                    gate.enter().await
+                }
+            });
+        }
+        if let Some(since) = waits {
+            report_waited(&context, since.elapsed()).await;
         }
         let outcome = once(&rules, &mut context, |context| work(context, None)).await;
         drop(places);
@@ -89,6 +101,20 @@ async fn report_failed(context: &NodeContext, attempt: u32, failure: &Failure, w
         .emitter
         .send_if(StreamMode::Attempts, event)
         .await;
+}
+
+/// Reports that the task begins to work after it waited for a place.
+async fn report_waited(context: &NodeContext, waited: Duration) {
+    let event = || {
+        let info = context.info();
+        Payload::TaskWaited(Box::new(TaskWaited {
+            id: info.task_id.clone(),
+            name: info.node.clone(),
+            step: info.step,
+            waited,
+        }))
+    };
+    context.shared().emitter.send_if(StreamMode::Waits, event).await;
 }
 
 /// One attempt, within its time.

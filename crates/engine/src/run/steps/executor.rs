@@ -36,6 +36,9 @@ pub(super) struct Executor<'a> {
     here: Option<usize>,
     /// Tasks done on the spot.
     on_the_spot: usize,
+    /// When tasks of the step had to stay in the queue, as far as somebody asks; those are the ones before a place.
+    full_since: Option<tokio::time::Instant>,
+    planned: usize,
     /// Completions that a schedule holds back, and how many it has let go.
     held: Vec<(usize, Outcome)>,
     turn: usize,
@@ -47,6 +50,8 @@ pub(super) struct Executor<'a> {
 impl<'a> Executor<'a> {
     pub(super) fn new(run: &'a mut Loop, queue: VecDeque<usize>, ended: Ended) -> Self {
         Self {
+            full_since: None,
+            planned: run.open.tasks.len(),
             run,
             queue,
             running: JoinSet::new(),
@@ -146,10 +151,19 @@ impl<'a> Executor<'a> {
         while self.running.len() - self.calls_running < limit
             && let Some(place) = self.queue.pop_front()
         {
+            if let Some(since) = self.full_since.filter(|_| place < self.planned) {
+                self.run.emit_waited(place, since.elapsed()).await;
+            }
             match self.run.setup.shared.config.testing.schedule.is_none() && self.is_quick(place) {
                 true => self.do_here(place).await?,
                 false => self.spawn(place),
             }
+        }
+        if self.full_since.is_none()
+            && !self.queue.is_empty()
+            && self.run.setup.shared.emitter.wants(StreamMode::Waits)
+        {
+            self.full_since = Some(tokio::time::Instant::now());
         }
         // Others of the step take longer, so what is done so far is stored now.
         if self.on_the_spot > 0

@@ -34,7 +34,9 @@ use crate::state::live::{Applied, Live, load};
 use crate::stream::config::{Durability, Input, Output, RunResult, RunStatus};
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
-use crate::stream::events::{CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, Update};
+use crate::stream::events::{
+    CheckpointEvent, Interrupt, Payload, StreamMode, TaskEnd, TaskStart, TaskWaited, Update,
+};
 use crate::stream::lifecycle::{LifecycleEvent, LifecycleStatus};
 use crate::stream::metrics::{Activity, Meter, StateSize};
 use crate::stream::run_config::RunConfig;

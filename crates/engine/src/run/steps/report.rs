@@ -2,6 +2,7 @@
 
 use std::cell::LazyCell;
 use std::collections::HashSet;
+use std::time::Duration;
 
 use super::*;
 use crate::graph::call::shown_args;
@@ -71,6 +72,22 @@ impl Loop {
             step: self.progress.step,
         };
         self.emit_task("task", Payload::TaskStart(start)).await;
+    }
+
+    /// A task that waited in the queue of its step begins.
+    pub(super) async fn emit_waited(&self, place: usize, waited: Duration) {
+        let task = &self.open.tasks[place];
+        let event = || {
+            Payload::TaskWaited(Box::new(TaskWaited {
+                id: task.id().clone(),
+                name: task.name.clone(),
+                step: self.progress.step,
+                waited,
+            }))
+        };
+        if !task.is_start() {
+            self.setup.shared.emitter.send_if(StreamMode::Waits, event).await;
+        }
     }
 
     pub(super) async fn emit_update(&self, task: &Task, writes: &Writes, cached: bool) {

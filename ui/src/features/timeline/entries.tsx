@@ -1,0 +1,114 @@
+/** What can be done with a checkpoint, and what it is called. */
+import {
+  ArrowRightLeft,
+  Bookmark,
+  BookmarkMinus,
+  Copy,
+  Link,
+  Pencil,
+  RotateCcw,
+  StepForward,
+} from "lucide-react";
+import type { MenuEntry } from "../../components/Menu";
+import { copyText } from "../../debugger/parts/CopyButton";
+import { nodeList } from "../../debugger/parts/format";
+import { replay } from "../../debugger/run/actions";
+import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import { rpc } from "../../ipc/client";
+import { t, type TextKey } from "../../lib/texts";
+import { linkTo } from "../../state/moments";
+import { useSession } from "../../state/session";
+import { askBookmark } from "../../state/storage";
+import { showProblem } from "../../state/toasts";
+
+const SOURCE: Record<string, TextKey> = {
+  input: "debug.source.input",
+  loop: "debug.source.loop",
+  update: "debug.source.update",
+  fork: "debug.source.fork",
+};
+
+export const sourceText = ({ source }: CheckpointView): string => t(SOURCE[source] ?? "debug.source.loop");
+
+/** What made a checkpoint, in few words. */
+export function whatHappened(checkpoint: CheckpointView, ran: readonly string[]): string {
+  if (checkpoint.source === "update") return t("debug.editedAs", { node: checkpoint.asNode ?? "?" });
+  return checkpoint.source === "loop" && ran.length > 0 ? nodeList(ran) : sourceText(checkpoint);
+}
+
+export function checkpointEntries(
+  threadId: string,
+  checkpoint: CheckpointView,
+  isHead: boolean,
+): MenuEntry[] {
+  const compare = () => useSession.getState().compare({ threadId, checkpointId: checkpoint.id });
+  return [
+    {
+      id: "replay",
+      label: t("debug.timeline.replay"),
+      icon: <RotateCcw size={14} aria-hidden />,
+      disabled: checkpoint.next.length === 0,
+      run: () => void replay(threadId, checkpoint.id),
+    },
+    {
+      id: "replay-step",
+      label: t("debug.timeline.replayStep"),
+      icon: <StepForward size={14} aria-hidden />,
+      disabled: checkpoint.next.length === 0,
+      run: () => void replay(threadId, checkpoint.id, { step: "over" }),
+    },
+    {
+      id: "edit",
+      label: t("debug.timeline.edit"),
+      icon: <Pencil size={14} aria-hidden />,
+      run: () => {
+        const session = useSession.getState();
+        session.setCursor({ checkpointId: isHead ? null : checkpoint.id });
+        session.showTab("right", "state");
+      },
+    },
+    checkpoint.bookmark === undefined
+      ? {
+          id: "bookmark",
+          label: t("storage.bookmark"),
+          icon: <Bookmark size={14} aria-hidden />,
+          run: () => askBookmark({ threadId, checkpointId: checkpoint.id, name: "" }),
+        }
+      : {
+          id: "bookmark",
+          label: t("storage.bookmark.remove"),
+          icon: <BookmarkMinus size={14} aria-hidden />,
+          run: () =>
+            void rpc("thread.bookmark", { threadId, checkpointId: checkpoint.id }).catch(showProblem),
+        },
+    {
+      id: "compare",
+      label: t("debug.timeline.compareNow"),
+      icon: <ArrowRightLeft size={14} aria-hidden />,
+      disabled: isHead,
+      run: () => {
+        useSession.getState().setCursor({ checkpointId: null });
+        compare();
+      },
+    },
+    {
+      id: "compare-with",
+      label: t("debug.timeline.compareWith"),
+      icon: <ArrowRightLeft size={14} aria-hidden />,
+      run: () => compare(),
+    },
+    { id: "line", separator: true },
+    {
+      id: "copy",
+      label: t("debug.timeline.copyId"),
+      icon: <Copy size={14} aria-hidden />,
+      run: () => void copyText(checkpoint.id),
+    },
+    {
+      id: "copy-link",
+      label: t("debug.timeline.copyLink"),
+      icon: <Link size={14} aria-hidden />,
+      run: () => void copyText(linkTo({ threadId, checkpointId: isHead ? null : checkpoint.id }) ?? ""),
+    },
+  ];
+}
