@@ -28,6 +28,7 @@ mod runs;
 mod saving;
 mod search;
 mod snapshots;
+mod task;
 mod threads;
 mod trace;
 mod within;
