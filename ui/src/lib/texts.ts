@@ -11,6 +11,7 @@ import { safety } from "./texts/safety";
 import { shell } from "./texts/shell";
 import { storage } from "./texts/storage";
 import { structure } from "./texts/structure";
+import { task } from "./texts/task";
 import { trace } from "./texts/trace";
 
 const catalogue: Readonly<Record<string, string>> = {
@@ -23,6 +24,7 @@ const catalogue: Readonly<Record<string, string>> = {
   ...memory,
   ...query,
   ...result,
+  ...task,
   ...trace,
 };
 
@@ -36,6 +38,7 @@ export type TextKey =
   | keyof typeof memory
   | keyof typeof query
   | keyof typeof result
+  | keyof typeof task
   | keyof typeof trace;
 
 export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>): string {

@@ -22,6 +22,7 @@ import { EffectsDialog, RunPanel } from "../features/run";
 import { Reader } from "../features/result";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { MemoryDialog } from "../features/memory";
+import { PlaygroundDialog } from "../features/playground";
 import { QueryDialog } from "../features/query";
 import { ExportDialog } from "../features/export";
 import { ExtractDialog } from "../features/structure";
@@ -86,6 +87,7 @@ export function Shell() {
         <StorageDialogs />
         <MemoryDialog />
         <QueryDialog />
+        <PlaygroundDialog />
         <ExportDialog />
         <ExtractDialog />
         <TypesDialog />
