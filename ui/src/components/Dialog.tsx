@@ -15,7 +15,7 @@ export interface DialogProps {
   description?: ReactNode;
   /** Buttons, the safe one first. */
   actions?: ReactNode;
-  size?: "small" | "medium" | "large";
+  size?: "small" | "medium" | "large" | "full";
   /** What takes the focus; the first control otherwise. */
   initialFocus?: RefObject<HTMLElement | null>;
   children?: ReactNode;
@@ -44,7 +44,7 @@ export function Dialog({
         <Base.Backdrop className="fixed inset-0 z-50 bg-shade" />
         <Base.Viewport className="fixed inset-0 z-51 grid place-items-center p-6 overflow-hidden">
           <Base.Popup
-            className="outline-none relative flex flex-col w-full max-w-105 max-h-[calc(100vh-48px)] rounded-[10px] border border-line bg-surface-1 shadow-popup data-[size=medium]:max-w-150 data-[size=large]:max-w-190"
+            className="outline-none relative flex flex-col w-full max-w-105 max-h-[calc(100vh-48px)] rounded-[10px] border border-line bg-surface-1 shadow-popup data-[size=medium]:max-w-150 data-[size=large]:max-w-190 data-[size=full]:h-full data-[size=full]:max-w-400"
             data-size={size}
             initialFocus={initialFocus}
             {...rest}
@@ -61,7 +61,7 @@ export function Dialog({
               </Base.Description>
             )}
             {children !== undefined && (
-              <div className="flex flex-col min-h-0 overflow-x-hidden overflow-y-auto pt-1 px-5 pb-3">
+              <div className="flex flex-col flex-1 min-h-0 overflow-x-hidden overflow-y-auto pt-1 px-5 pb-3">
                 {children}
               </div>
             )}

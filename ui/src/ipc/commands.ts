@@ -167,6 +167,9 @@ export interface Commands {
   "thread.checkpoints": [ListCheckpoints, CheckpointList];
   "thread.snapshot": [CheckpointRef, SnapshotView];
   "thread.within": [ReadWithin, WithinView];
+  "thread.task": [import("./bindings/ReadTask").ReadTask, import("./bindings/TaskDetail").TaskDetail];
+  "node.visits": [import("./bindings/ReadVisits").ReadVisits, import("./bindings/VisitsView").VisitsView];
+  "model.ask": [import("./bindings/AskModel").AskModel, import("./bindings/ModelAsked").ModelAsked];
   "thread.events": [ReadEvents, ThreadEvents];
   "thread.exchanges": [ReadExchanges, ExchangeList];
   "thread.trace": [ReadTrace, TraceView];

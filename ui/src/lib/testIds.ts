@@ -10,4 +10,5 @@ export { safetyIds } from "./testIds/safety";
 export { shellIds } from "./testIds/shell";
 export { storageIds } from "./testIds/storage";
 export { structureIds } from "./testIds/structure";
+export { taskIds } from "./testIds/task";
 export { traceIds } from "./testIds/trace";

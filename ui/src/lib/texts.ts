@@ -14,6 +14,7 @@ import { safety } from "./texts/safety";
 import { shell } from "./texts/shell";
 import { storage } from "./texts/storage";
 import { structure } from "./texts/structure";
+import { task } from "./texts/task";
 import { trace } from "./texts/trace";
 
 const catalogue: Readonly<Record<string, string>> = {
@@ -29,6 +30,7 @@ const catalogue: Readonly<Record<string, string>> = {
   ...memory,
   ...query,
   ...result,
+  ...task,
   ...trace,
 };
 
@@ -45,6 +47,7 @@ export type TextKey =
   | keyof typeof memory
   | keyof typeof query
   | keyof typeof result
+  | keyof typeof task
   | keyof typeof trace;
 
 export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>): string {

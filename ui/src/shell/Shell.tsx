@@ -23,6 +23,7 @@ import { EffectsDialog, RunPanel } from "../features/run";
 import { Reader } from "../features/result";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { MemoryDialog } from "../features/memory";
+import { PlaygroundDialog } from "../features/playground";
 import { QueryDialog } from "../features/query";
 import { ChangesPanel, ConflictView, useConflicted, useGit } from "../features/git";
 import { ExportDialog } from "../features/export";
@@ -92,6 +93,7 @@ export function Shell() {
         <StorageDialogs />
         <MemoryDialog />
         <QueryDialog />
+        <PlaygroundDialog />
         <ExportDialog />
         <ExtractDialog />
         <TypesDialog />

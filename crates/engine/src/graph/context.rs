@@ -337,7 +337,8 @@ impl NodeContext {
                 // What was called before is emitted before.
                 tokio::task::yield_now().await;
             }
-            let (emitter, payload) = (&self.0.shared.emitter, Payload::Custom(value));
+            let task = self.info().task_id.clone();
+            let (emitter, payload) = (&self.0.shared.emitter, Payload::Custom(value, Some(task)));
             // What a called task emits comes in the namespace of its caller.
             match self.0.head.caller_segments(&emitter.ns()) {
                 Some(ns) => emitter.nested(ns, true).send(payload).await,

@@ -231,8 +231,8 @@ pub enum Payload {
     Update(Update),
     /// Questions, as the `updates` mode shows them; empty for a breakpoint.
     Interrupts(Vec<Interrupt>),
-    /// What a node emitted.
-    Custom(Value),
+    /// What a node emitted, and its task; a breakpoint that logs has none.
+    Custom(Value, Option<TaskId>),
     /// A token chunk or message, with the metadata of the task it comes from.
     Message(Value, Value),
     /// A task begins.
@@ -332,7 +332,7 @@ impl Payload {
         match self {
             Payload::Values(..) => StreamMode::Values,
             Payload::Update(_) | Payload::Interrupts(_) => StreamMode::Updates,
-            Payload::Custom(_) => StreamMode::Custom,
+            Payload::Custom(..) => StreamMode::Custom,
             Payload::Message(..) => StreamMode::Messages,
             Payload::TaskStart(_) | Payload::TaskEnd(_) => StreamMode::Tasks,
             Payload::Checkpoint(_) => StreamMode::Checkpoints,
@@ -363,7 +363,7 @@ impl Payload {
                 object(entries)
             }
             Payload::Interrupts(interrupts) => object(vec![("__interrupt__", list(interrupts))]),
-            Payload::Custom(value) | Payload::Debug(value) => value.clone(),
+            Payload::Custom(value, _) | Payload::Debug(value) => value.clone(),
             Payload::Message(message, metadata) => vec![message.clone(), metadata.clone()].into(),
             Payload::TaskStart(start) => {
                 let mut entries = vec![

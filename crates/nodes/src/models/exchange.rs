@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use superstep::NodeContext;
 
-use super::Request;
+use super::{Answer, Request, Usage, args_json};
 use crate::base::secrets;
 
 /// Longest text of one message, and of one answer, that is kept.
@@ -40,6 +40,10 @@ pub struct Exchange {
     pub request: Json,
     /// The frames of the answer, one a line, as they came.
     pub response: String,
+    /// The text of the answer, when it is complete, and the calls in it.
+    pub answer: String,
+    /// Who gave it.
+    pub by: AnsweredBy,
     /// How it ended: `done`, `failed`, or `left` when nobody waited for the rest.
     pub ended: Ended,
     /// Tokens it used, as `usage_metadata` has them, when the server says.
@@ -60,10 +64,23 @@ pub enum Ended {
     Left,
 }
 
+/// Who gave an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnsweredBy {
+    /// The model's server.
+    #[default]
+    Server,
+    /// The file of recorded answers; tokens and cost are those of the recording.
+    Recording,
+    /// The node's script.
+    Script,
+}
+
 impl Exchange {
     fn size(&self) -> usize {
         // The request as JSON text is about as large as what it is made of.
-        self.response.len() + self.request.to_string().len()
+        self.response.len() + self.answer.len() + self.request.to_string().len()
     }
 }
 
@@ -126,7 +143,7 @@ impl Watch {
 }
 
 /// An exchange that goes on; it is kept when this is dropped, however it ended.
-pub(super) struct Open {
+pub(crate) struct Open {
     watch: Watch,
     model: String,
     address: String,
@@ -134,6 +151,8 @@ pub(super) struct Open {
     at: u64,
     began: Instant,
     pub(super) frames: String,
+    answer: String,
+    by: AnsweredBy,
     pub(super) ended: Ended,
     pub(super) usage: Option<Json>,
     pub(super) cost: Option<Json>,
@@ -150,11 +169,57 @@ impl Open {
             at: u64::try_from(now.unwrap_or(Duration::ZERO).as_millis()).unwrap_or(u64::MAX),
             began: Instant::now(),
             frames: String::new(),
+            answer: String::new(),
+            by: AnsweredBy::Server,
             ended: Ended::Left,
             usage: None,
             cost: None,
         })
     }
+
+    /// An exchange of an answer that no server gives now.
+    pub(crate) fn offline(request: &Request, model: &str, by: AnsweredBy) -> Option<Self> {
+        let mut open = Self::new(request, model, "")?;
+        open.by = by;
+        Some(open)
+    }
+
+    /// The answer is complete.
+    pub(crate) fn done(&mut self, answer: &Answer) {
+        self.ended = Ended::Done;
+        self.usage = answer.usage.as_ref().map(Usage::json);
+        self.cost.clone_from(&answer.cost);
+        self.answer = shown(answer);
+    }
+
+    /// The answer did not come.
+    pub(crate) fn failed(&mut self, why: &str) {
+        self.ended = Ended::Failed;
+        self.frames.push_str(why);
+    }
+}
+
+/// An answer as people read it: its text, and a line for each call.
+fn shown(answer: &Answer) -> String {
+    let mut text = answer.text.clone();
+    for call in &answer.tool_calls {
+        let args = match &call.args {
+            Ok(args) => args_json(args).to_string(),
+            Err(invalid) => invalid.text.clone(),
+        };
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&call.name);
+        text.push('(');
+        text.push_str(&args);
+        text.push(')');
+    }
+    if text.len() > LONGEST {
+        text.truncate(text.floor_char_boundary(LONGEST));
+        text.push('…');
+    }
+    text
 }
 
 impl Drop for Open {
@@ -173,6 +238,8 @@ impl Drop for Open {
             took: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
             request,
             response: hidden(&self.frames),
+            answer: hidden(&self.answer),
+            by: self.by,
             ended: self.ended,
             usage: self.usage.take(),
             cost: self.cost.take(),
@@ -261,6 +328,8 @@ mod tests {
             took: 0,
             request: Json::Null,
             response: response.into(),
+            answer: String::new(),
+            by: AnsweredBy::Server,
             ended: Ended::Done,
             usage: None,
             cost: None,

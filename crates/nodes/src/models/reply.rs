@@ -118,11 +118,7 @@ impl Reply {
         if let Some(open) = &mut self.open {
             match &next {
                 Ok(Some(_)) => {}
-                Ok(None) => {
-                    open.ended = Ended::Done;
-                    open.usage = self.answer.usage.as_ref().map(Usage::json);
-                    open.cost.clone_from(&self.answer.cost);
-                }
+                Ok(None) => open.done(&self.answer),
                 Err(error) => {
                     open.ended = Ended::Failed;
                     self.noted

@@ -189,7 +189,7 @@ async fn progress_is_streamed_and_starts_the_silence_anew() {
         let told: Vec<Json> = events
             .iter()
             .filter_map(|event| match &event.payload {
-                Payload::Custom(value) => Some(Json::from(value)),
+                Payload::Custom(value, _) => Some(Json::from(value)),
                 _ => None,
             })
             .collect();

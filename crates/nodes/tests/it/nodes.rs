@@ -124,7 +124,7 @@ async fn code_runs_logs_and_fails_with_its_line() {
     let logged: Vec<Value> = events
         .iter()
         .filter_map(|event| match &event.payload {
-            Payload::Custom(value) => Some(value.clone()),
+            Payload::Custom(value, _) => Some(value.clone()),
             _ => None,
         })
         .collect();

@@ -23,7 +23,7 @@ async fn questions(graph: &Graph, input: Input) -> Vec<Value> {
 
 fn customs(events: &[superstep::StreamEvent]) -> Vec<Value> {
     let custom = |event: &superstep::StreamEvent| match &event.payload {
-        Payload::Custom(value) => Some(value.clone()),
+        Payload::Custom(value, _) => Some(value.clone()),
         _ => None,
     };
     events.iter().filter_map(custom).collect()

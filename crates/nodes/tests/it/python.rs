@@ -63,7 +63,7 @@ impl Project {
 
 fn customs(events: &[superstep::StreamEvent]) -> Vec<Value> {
     let custom = |event: &superstep::StreamEvent| match &event.payload {
-        Payload::Custom(value) => Some(value.clone()),
+        Payload::Custom(value, _) => Some(value.clone()),
         _ => None,
     };
     events.iter().filter_map(custom).collect()

@@ -613,7 +613,7 @@ async fn what_is_left_out_is_said() {
     let said: Vec<Json> = events
         .iter()
         .filter_map(|event| match &event.payload {
-            Payload::Custom(value) => Some(Json::from(value)),
+            Payload::Custom(value, _) => Some(Json::from(value)),
             _ => None,
         })
         .filter(|value| value["type"] == "left_out")

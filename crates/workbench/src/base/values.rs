@@ -10,6 +10,8 @@ use crate::wire::{InterruptView, Problem, ValueView};
 
 /// Values up to this many bytes of JSON are sent whole.
 const INLINE: u64 = 4096;
+/// The same where many stand in a list.
+const BRIEF: u64 = 512;
 /// Bytes of the beginning that stand for a larger value.
 const HEAD: usize = 240;
 
@@ -80,8 +82,17 @@ fn length(value: &Value) -> u32 {
 
 /// A value, whole when small, otherwise summarised.
 pub(crate) fn view(value: &Value) -> ValueView {
+    view_within(value, INLINE)
+}
+
+/// The same for a list of many: whole when it is very small.
+pub(crate) fn brief(value: &Value) -> ValueView {
+    view_within(value, BRIEF)
+}
+
+fn view_within(value: &Value, most: u64) -> ValueView {
     let bytes = bytes(value);
-    let inline = bytes <= INLINE;
+    let inline = bytes <= most;
     ValueView {
         kind: value.type_name().to_owned(),
         bytes: small(bytes),

@@ -333,6 +333,7 @@ async fn a_slow_reader_sees_that_events_are_missing() {
             workbench.hub.publish(AppEvent::Custom {
                 thread_id: "t".into(),
                 node: "n".into(),
+                task_id: None,
                 value: json!({"n": n, "text": "x".repeat(100)}),
                 at: 0.0,
             });

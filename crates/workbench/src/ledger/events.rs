@@ -190,11 +190,16 @@ fn batches(events: &[AppEvent]) -> Vec<Batch> {
         let json = match event {
             _ if json.len() <= BATCH_BYTES => json,
             AppEvent::Custom {
-                thread_id, node, at, ..
+                thread_id,
+                node,
+                task_id,
+                at,
+                ..
             } => {
                 let shortened = AppEvent::Custom {
                     thread_id: thread_id.clone(),
                     node: node.clone(),
+                    task_id: task_id.clone(),
                     value: format!("{} MB, too large to be kept", json.len() >> 20).into(),
                     at: *at,
                 };
@@ -345,6 +350,7 @@ mod tests {
         AppEvent::Custom {
             thread_id: "t".into(),
             node: n.to_string(),
+            task_id: None,
             value: "x".repeat(length).into(),
             at: 1.0,
         }

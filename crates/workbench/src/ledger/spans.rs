@@ -67,6 +67,30 @@ impl Ledger {
         })
     }
 
+    /// The spans of one task, the oldest first.
+    pub(crate) fn spans_of(&self, thread_id: &str, task_id: &str) -> Result<Vec<TraceSpan>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT body FROM spans WHERE thread_id = ?1 AND instr(body, ?2) > 0 ORDER BY id",
+            )?;
+            let rows = statement.query_map(params![thread_id, task_id], |row| row.get::<_, String>(0))?;
+            let bodies = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+            let spans = (bodies.iter()).filter_map(|body| serde_json::from_str::<TraceSpan>(body).ok());
+            // Those of tasks within it name it too.
+            Ok(spans.filter(|span| span.task_id == task_id).collect())
+        })
+    }
+
+    /// Was a step seen that began from a checkpoint?
+    pub(crate) fn has_spans_at(&self, thread_id: &str, checkpoint_id: &str) -> Result<bool, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM spans WHERE thread_id = ?1 AND checkpoint_id = ?2)",
+            )?;
+            statement.query_row(params![thread_id, checkpoint_id], |row| row.get(0))
+        })
+    }
+
     /// The newest runs of a thread, the oldest of them first.
     pub(crate) fn runs_of(&self, thread_id: &str) -> Result<Vec<RunRow>, Problem> {
         self.with(|c| {

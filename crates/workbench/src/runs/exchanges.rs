@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use rusqlite::params;
-use superstep_nodes::models::{Ended, Exchange};
+use superstep_nodes::models::{AnsweredBy, Ended, Exchange};
 
 use crate::Workbench;
 use crate::base::blocking;
 use crate::ledger::Ledger;
 use crate::wire::{
-    ExchangeCost, ExchangeEnd, ExchangeList, ExchangeTokens, ExchangeView, Json, Problem, ReadExchanges,
+    ExchangeCost, ExchangeEnd, ExchangeList, ExchangeTokens, ExchangeView, Json, OfflineAnswer, Problem,
+    ReadExchanges,
 };
 
 /// Bytes that are kept of all threads together.
@@ -33,6 +34,12 @@ fn view(exchange: Exchange) -> ExchangeView {
         millis: u32::try_from(exchange.took).unwrap_or(u32::MAX),
         request: exchange.request,
         response: exchange.response,
+        answer: (!exchange.answer.is_empty()).then_some(exchange.answer),
+        by: match exchange.by {
+            AnsweredBy::Server => None,
+            AnsweredBy::Recording => Some(OfflineAnswer::Recording),
+            AnsweredBy::Script => Some(OfflineAnswer::Script),
+        },
         ended: match exchange.ended {
             Ended::Done => ExchangeEnd::Done,
             Ended::Failed => ExchangeEnd::Failed,
@@ -116,7 +123,7 @@ impl Ledger {
                 }
                 one.task_id = row.get(0)?;
                 if request.brief {
-                    (one.request, one.response) = (Json::Null, String::new());
+                    (one.request, one.response, one.answer) = (Json::Null, String::new(), None);
                 } else {
                     bytes += body.len();
                 }
@@ -165,6 +172,8 @@ mod tests {
             millis: 2,
             request: json!({"messages": []}),
             response: "x".repeat(length),
+            answer: None,
+            by: None,
             ended: ExchangeEnd::Done,
             tokens: Some(ExchangeTokens { input: 3, output: 4 }),
             cost: None,

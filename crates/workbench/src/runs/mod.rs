@@ -13,6 +13,7 @@ mod evaluate;
 pub(crate) mod exchanges;
 pub(crate) mod jobs;
 pub(crate) mod node_test;
+mod playground;
 mod reader;
 mod recorder;
 pub(crate) mod records;

@@ -63,8 +63,8 @@ impl Collected {
                     }
                 }
             }
-            Payload::Custom(value) if self.emitted.len() < MAX_EMITTED => self.emitted.push(value.into()),
-            Payload::Custom(_) => self.more += 1,
+            Payload::Custom(value, _) if self.emitted.len() < MAX_EMITTED => self.emitted.push(value.into()),
+            Payload::Custom(..) => self.more += 1,
             _ => {}
         }
     }
@@ -195,6 +195,7 @@ impl Workbench {
                 attempts: collected.attempts,
                 within: None,
                 record,
+                packet: None,
             },
             text: collected.text,
             emitted: collected.emitted,

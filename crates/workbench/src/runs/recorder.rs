@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use superstep::{
-    AttemptFailed, CheckpointEvent, Payload, StreamEvent, TaskEnd, TaskStart, TaskWaited, Value,
+    AttemptFailed, CheckpointEvent, Payload, StreamEvent, TaskEnd, TaskId, TaskStart, TaskWaited, Value,
 };
 use superstep_document::Document;
 use tokio::time::Instant;
@@ -78,9 +78,10 @@ impl Recorder {
             Payload::AttemptFailed(failed) => self.attempt_failed(&failed, root).into_iter().collect(),
             Payload::TaskWaited(waited) if root => vec![self.waited(&waited)],
             Payload::Message(message, metadata) => self.message(&message, &metadata),
-            Payload::Custom(value) => vec![AppEvent::Custom {
+            Payload::Custom(value, task) => vec![AppEvent::Custom {
                 thread_id: self.thread_id.clone(),
-                node: self.only_node(),
+                node: self.emitter(task.as_ref()),
+                task_id: task.map(|id| id.to_string()),
                 value: value.into(),
                 at: now(),
             }],
@@ -101,8 +102,12 @@ impl Recorder {
         }
     }
 
-    /// The node that works, when there is only one: what a node emits does not say whose it is.
-    fn only_node(&self) -> String {
+    /// The node whose task emitted something; of a task that is not known the node that works, when there is only one.
+    fn emitter(&self, task: Option<&TaskId>) -> String {
+        let own = task.and_then(|id| self.at_work.get(id.as_str()));
+        if let Some(span) = own.filter(|span| span.parent.is_none()) {
+            return span.node.clone();
+        }
         let mut nodes: Vec<&String> = self.begun.values().map(|(_, node)| node).collect();
         nodes.dedup();
         if let [only] = nodes[..] {

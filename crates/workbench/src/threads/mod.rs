@@ -11,7 +11,9 @@ pub(crate) mod provenance;
 mod route;
 pub(crate) mod snapshot;
 pub(crate) mod status;
+pub(crate) mod task;
 pub(crate) mod tasks;
+mod visits;
 
 pub use align::common;
 

@@ -7,6 +7,7 @@ use superstep_document::Document;
 
 use crate::base::values::{self, interrupt_view};
 use crate::ledger::TaskRow;
+use crate::threads::task::is_packet;
 use crate::wire::{AttemptView, TaskRecordView, TaskStatus, TaskView};
 
 /// What is known of a checkpoint's tasks beside what is stored of them.
@@ -82,6 +83,7 @@ pub(crate) fn task_view(task: &TaskSnapshot, known: &TasksOf<'_>) -> TaskView {
             TaskState::Snapshot(_) => None,
         }),
         record: known.records.get(&id).cloned(),
+        packet: is_packet(task).then(|| values::brief(&task.input)),
         id,
     }
 }

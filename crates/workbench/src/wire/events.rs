@@ -110,6 +110,10 @@ pub enum AppEvent {
         thread_id: String,
         /// Node.
         node: String,
+        /// Its task; absent where a breakpoint logged it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        task_id: Option<String>,
         /// What.
         #[ts(type = "any")]
         value: Json,
@@ -155,6 +159,13 @@ pub enum AppEvent {
         done: u64,
         /// Of so much.
         total: u64,
+    },
+    /// A piece of the answer that `model.ask` waits for.
+    Answer {
+        /// The name that the interface gave the request.
+        work: String,
+        /// What of it is new.
+        piece: TokenPiece,
     },
     /// What `thread.events` answers for this mark happened before, and what follows after it.
     Mark {
@@ -203,6 +214,7 @@ impl AppEvent {
             | AppEvent::ThreadDeleted { thread_id } => Some(thread_id),
             AppEvent::Inbox { .. }
             | AppEvent::Work { .. }
+            | AppEvent::Answer { .. }
             | AppEvent::Mark { .. }
             | AppEvent::Storage
             | AppEvent::Changed { .. }

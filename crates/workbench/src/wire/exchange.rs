@@ -43,6 +43,16 @@ pub enum ExchangeEnd {
     Left,
 }
 
+/// Who answered in the place of a model's server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum OfflineAnswer {
+    /// The file of recorded answers; tokens and cost are those of the recording.
+    Recording,
+    /// The node's script.
+    Script,
+}
+
 /// Tokens of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ExchangeTokens {
@@ -81,6 +91,14 @@ pub struct ExchangeView {
     pub request: Json,
     /// The frames of the answer, one a line, as they came.
     pub response: String,
+    /// The text of the answer, when it is complete, and a line for each call in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub answer: Option<String>,
+    /// Who answered in the place of the model's server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub by: Option<OfflineAnswer>,
     /// How it ended.
     pub ended: ExchangeEnd,
     /// Tokens, when the server counted them.

@@ -376,6 +376,10 @@ pub struct TaskView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub record: Option<super::TaskRecordView>,
+    /// The packet that it was sent instead of the state, whole when it is very small.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub packet: Option<ValueView>,
 }
 
 /// `thread.within`: what a graph did that a task runs.

@@ -31,6 +31,7 @@ mod saving;
 mod search;
 mod snapshots;
 mod steps;
+mod task;
 mod threads;
 mod trace;
 mod within;

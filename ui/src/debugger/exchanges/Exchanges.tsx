@@ -1,15 +1,18 @@
 /** What a task asked of models and what they answered, as it went over the wire. */
-import { Check, CircleSlash, X } from "lucide-react";
+import { Check, CircleSlash, FlaskConical, X } from "lucide-react";
 import { useState } from "react";
+import { Button } from "../../components/Button";
 import { Fold } from "../../components/Fold";
 import { Tabs } from "../../components/Tabs";
 import type { ExchangeView } from "../../ipc/bindings/ExchangeView";
-import { debugIds } from "../../lib/testIds";
+import { debugIds, taskIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { CopyButton } from "../parts/CopyButton";
 import { frames, money, sum } from "./exchange-text";
 import { clock, count, duration } from "../parts/format";
 import { json, Pre } from "../parts/Pre";
+import type { ExchangeOf } from "./playground";
+import { openPlayground } from "./tries";
 import { useExchanges } from "./useExchanges";
 
 /** Of a task of a thread; nothing when it asked no model. */
@@ -17,7 +20,14 @@ export function TaskExchanges({ threadId, taskId }: { threadId: string; taskId: 
   return <Exchanges exchanges={useExchanges(threadId, taskId)} />;
 }
 
-export function Exchanges({ exchanges }: { exchanges: readonly ExchangeView[] }) {
+export function Exchanges({
+  exchanges,
+  of,
+}: {
+  exchanges: readonly ExchangeView[];
+  /** Whose they are, where they can be tried again. */
+  of?: ExchangeOf;
+}) {
   if (exchanges.length === 0) return null;
   const all = sum(exchanges);
   return (
@@ -36,7 +46,7 @@ export function Exchanges({ exchanges }: { exchanges: readonly ExchangeView[] })
       )}
       <ol className="mt-1 border-l border-line">
         {exchanges.map((exchange, index) => (
-          <Row key={`${exchange.at}/${index}`} exchange={exchange} first={exchanges.length === 1} />
+          <Row key={`${exchange.at}/${index}`} exchange={exchange} first={exchanges.length === 1} of={of} />
         ))}
       </ol>
     </section>
@@ -54,7 +64,13 @@ const MARKS = {
   left: <CircleSlash size={12} className="shrink-0 text-paused" aria-hidden />,
 };
 
-function Row({ exchange, first }: { exchange: ExchangeView; first: boolean }) {
+interface RowProps {
+  readonly exchange: ExchangeView;
+  readonly first: boolean;
+  readonly of: ExchangeOf | undefined;
+}
+
+function Row({ exchange, first, of }: RowProps) {
   return (
     <li data-testid={debugIds.exchange} data-ended={exchange.ended}>
       <Fold
@@ -67,6 +83,7 @@ function Row({ exchange, first }: { exchange: ExchangeView; first: boolean }) {
               <span className="tabular-nums">
                 {[
                   t(`debug.exchanges.${exchange.ended}`),
+                  ...(exchange.by ? [t(`playground.by.${exchange.by}`)] : []),
                   duration(exchange.millis),
                   ...used(exchange.tokens),
                   ...(exchange.cost ? [money(exchange.cost.amount, exchange.cost.currency)] : []),
@@ -76,19 +93,27 @@ function Row({ exchange, first }: { exchange: ExchangeView; first: boolean }) {
           </>
         }
       >
-        {() => <Detail exchange={exchange} tall={first} />}
+        {() => <Detail exchange={exchange} tall={first} of={of} />}
       </Fold>
     </li>
   );
 }
 
-function Detail({ exchange, tall }: { exchange: ExchangeView; tall: boolean }) {
+function Detail({
+  exchange,
+  tall,
+  of,
+}: {
+  exchange: ExchangeView;
+  tall: boolean;
+  of: ExchangeOf | undefined;
+}) {
   const [side, setSide] = useState<"request" | "response" | "raw">("request");
   const text =
     side === "request"
       ? json(exchange.request)
       : side === "response"
-        ? frames(exchange.response)
+        ? frames(exchange.response === "" ? (exchange.answer ?? "") : exchange.response)
         : exchange.response;
   return (
     <div className="px-2 pb-2 pl-6">
@@ -96,6 +121,17 @@ function Detail({ exchange, tall }: { exchange: ExchangeView; tall: boolean }) {
         {clock(exchange.at)}
         {exchange.address !== "" && ` · ${exchange.address}`}
       </p>
+      {of && (
+        <Button
+          size="small"
+          className="my-1"
+          icon={<FlaskConical size={13} aria-hidden />}
+          onClick={() => openPlayground({ ...of, exchange })}
+          data-testid={taskIds.playgroundOpen}
+        >
+          {t("playground.open")}
+        </Button>
+      )}
       <Tabs
         look="segmented"
         label={t("debug.exchanges.side")}

@@ -30,7 +30,9 @@ export interface Sum {
   readonly cost: ReadonlyMap<string, number> | null;
 }
 
-export function sum(exchanges: readonly ExchangeView[]): Sum {
+type Counted = Pick<ExchangeView, "millis" | "tokens" | "cost" | "ended" | "by">;
+
+export function sum(exchanges: readonly Counted[]): Sum {
   const cost = new Map<string, number>();
   let [millis, input, output, priced] = [0, 0, 0, true];
   for (const one of exchanges) {
@@ -38,7 +40,8 @@ export function sum(exchanges: readonly ExchangeView[]): Sum {
     input += one.tokens?.input ?? 0;
     output += one.tokens?.output ?? 0;
     if (one.cost) cost.set(one.cost.currency, (cost.get(one.cost.currency) ?? 0) + one.cost.amount);
-    else if (one.ended === "done") priced = false;
+    // A script costs nothing.
+    else if (one.ended === "done" && one.by !== "script") priced = false;
   }
   return { millis, input, output, cost: priced && cost.size > 0 ? cost : null };
 }

@@ -265,23 +265,25 @@ const isMessages = (key: unknown): boolean => isObject(key) && key["reducer"] ==
 
 export async function startWithInput(
   input: Record<string, unknown>,
-  { step, target = "new" }: { step?: Step | undefined; target?: "new" | "thread" } = {},
+  {
+    step,
+    target = "new",
+    at,
+  }: {
+    step?: Step | undefined;
+    target?: "new" | "thread";
+    /** The checkpoint whose state it is given to, when that is not the one under the cursor. */
+    at?: string | undefined;
+  } = {},
 ): Promise<boolean> {
   const { cursor } = useSession.getState();
-  const past = isPast(cursor);
   const onThread = target === "thread" && cursor.threadId !== null;
+  const from = onThread ? (at ?? (isPast(cursor) ? cursor.checkpointId : null)) : null;
   const begun = await start({
-    action: {
-      type: "input",
-      input,
-      ...(onThread && past && cursor.checkpointId !== null && { checkpointId: cursor.checkpointId }),
-    },
+    action: { type: "input", input, ...(from !== null && { checkpointId: from }) },
     ...(onThread && cursor.threadId !== null && { threadId: cursor.threadId }),
     step,
-    from:
-      onThread && past && cursor.checkpointId !== null
-        ? { checkpointId: cursor.checkpointId, going: "run" }
-        : undefined,
+    from: from === null ? undefined : { checkpointId: from, going: "run" },
   });
   if (begun) {
     runForm.filled();
@@ -519,7 +521,7 @@ export async function applyEdits(request: {
 }
 
 /** After an edit: says when questions of the branch that was left keep waiting. */
-async function tellLeftAt(threadId: string, checkpointId: string | undefined): Promise<void> {
+export async function tellLeftAt(threadId: string, checkpointId: string | undefined): Promise<void> {
   const { graphId } = useSession.getState();
   try {
     const { questionsLeft } = await rpc("run.effects", {

@@ -3,7 +3,7 @@
  * `add_messages` keeps; anything else is shown as the JSON it is.
  */
 import { Bot, Cog, User, Wrench } from "lucide-react";
-import { memo } from "react";
+import { memo, type ReactNode } from "react";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { isObject } from "../parts/diff";
@@ -95,11 +95,14 @@ export const MessageBubble = memo(function MessageBubble({
   fresh = false,
   node,
   live = false,
+  aside,
 }: {
   message: unknown;
   fresh?: boolean;
   node?: string;
   live?: boolean;
+  /** What can be done with it, at the end of its head. */
+  aside?: ReactNode;
 }) {
   const role = roleOf(message);
   const Icon = ICONS[role];
@@ -123,6 +126,7 @@ export const MessageBubble = memo(function MessageBubble({
           {node !== undefined && <span className="truncate">{node}</span>}
           {fresh && <span className="font-medium text-done">{t("debug.new")}</span>}
           {live && <span className="text-running">{t("debug.streaming")}</span>}
+          {aside !== undefined && <span className="ml-auto flex items-center">{aside}</span>}
         </div>
         {reasoning !== "" && (
           <details className="mt-0.5 text-xs text-text-3" data-testid={debugIds.reasoning}>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KeyWrite } from "../../ipc/bindings/KeyWrite";
-import { conditionOf, points } from "./key-history";
+import { breakCondition, conditionOf, points } from "./key-history";
 
 const write = (id: string, value?: unknown): KeyWrite => ({
   checkpointId: id,
@@ -44,5 +44,11 @@ describe("the history of a key", () => {
       points([write("b", "x"), write("a", 1)]),
       points([write("b"), write("a", 1)]),
     ]).toEqual([[], [], []]);
+  });
+
+  it("asks a breakpoint of the key about its new value", () => {
+    expect(
+      ["> 2", "value.total > old.total", "'value' == value", "", "total > 1"].map(breakCondition),
+    ).toEqual(["new > 2", "new.total > old.total", "'value' == new", "", "total > 1"]);
   });
 });

@@ -35,3 +35,7 @@ export function points(writes: readonly KeyWrite[]): Point[] {
     y: high === low ? 0.5 : (high - value) / (high - low),
   }));
 }
+
+/** The same condition for a breakpoint of the key: there the value is called `new`. */
+export const breakCondition = (text: string): string =>
+  conditionOf(text).replace(/(?<![.\w'"])value\b/g, "new");

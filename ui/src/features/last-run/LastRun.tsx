@@ -1,5 +1,6 @@
 /** For one node at the cursor: how it stands, how often it ran, what it wrote or why it failed; and its breakpoints. */
 import { useMemo } from "react";
+import { Button } from "../../components/Button";
 import { Switch } from "../../components/Switch";
 import {
   enableBreakpoint,
@@ -12,14 +13,18 @@ import { TaskExchanges } from "../../debugger/exchanges/Exchanges";
 import { duration } from "../../debugger/parts/format";
 import { useNodeOverlay } from "../../debugger/overlay/overlay";
 import { Pre } from "../../debugger/parts/Pre";
+import { askForTasks } from "../../debugger/state/tasks-asked";
 import { useRuns } from "../../debugger/model/runStore";
 import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
 import type { TaskView } from "../../ipc/bindings/TaskView";
-import { debugIds } from "../../lib/testIds";
+import { debugIds, taskIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { NodeTest } from "./NodeTest";
 import { TaskOutcome } from "./TaskOutcome";
+
+/** Tasks whose outcome stands here; all of them are on the page of the node. */
+const FEW = 2;
 
 export function LastRun({ nodeId }: { nodeId: string }) {
   const threadId = useSession((session) => session.cursor.threadId);
@@ -62,12 +67,27 @@ export function LastRun({ nodeId }: { nodeId: string }) {
           </Pre>
         )}
         {threadId !== null &&
-          tasks.map((task) => (
+          tasks.slice(0, FEW).map((task) => (
             <div key={task.id}>
               <TaskOutcome task={task} />
               <TaskExchanges threadId={threadId} taskId={task.id} />
             </div>
           ))}
+        {tasks.length > 0 && (
+          <Button
+            size="small"
+            className="mt-2"
+            onClick={() => {
+              const session = useSession.getState();
+              session.setUse("debug");
+              session.showTab("right", "state", "debug");
+              askForTasks();
+            }}
+            data-testid={taskIds.lastRunTasks}
+          >
+            {tn("debug.lastRun.task", "debug.lastRun.tasks", tasks.length)}
+          </Button>
+        )}
       </div>
       <NodeTest key={nodeId} nodeId={nodeId} />
     </section>

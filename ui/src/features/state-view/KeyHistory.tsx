@@ -1,5 +1,5 @@
 /** The steps that wrote a key: old and new value, the node, numbers as a line, and the first step at which a condition held. */
-import { ArrowLeft, SearchCheck } from "lucide-react";
+import { ArrowLeft, OctagonPause, SearchCheck } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import { TextField } from "../../components/TextField";
@@ -7,7 +7,11 @@ import { useRuns } from "../../debugger/model/runStore";
 import type { Place } from "../../debugger/model/snapshots";
 import { fullTime, nodeList, plain } from "../../debugger/parts/format";
 import { asProblem } from "../../debugger/parts/problem";
-import { conditionOf, type Point, points } from "../../debugger/state/key-history";
+import { addBreakpoint } from "../../debugger/run/breakpoint-dialog";
+import { placeText } from "../../debugger/run/breakpoint-text";
+import { setBreakpoint } from "../../debugger/run/breakpoints";
+import { breakCondition, conditionOf, type Point, points } from "../../debugger/state/key-history";
+import type { Breakpoint } from "../../ipc/bindings/Breakpoint";
 import type { KeyHistory as Answer } from "../../ipc/bindings/KeyHistory";
 import type { KeyWrite } from "../../ipc/bindings/KeyWrite";
 import type { ValueView } from "../../ipc/bindings/ValueView";
@@ -15,8 +19,35 @@ import { rpc } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { showToast } from "../../state/toasts";
 
 const go = (checkpointId: string) => useSession.getState().setCursor({ checkpointId });
+
+/** Stops runs when the key is written so that the condition holds; without one the dialog asks for it. */
+async function stopOn(key: string, text: string, refuse: (why: string | null) => void): Promise<void> {
+  const condition = breakCondition(text);
+  if (condition === "") {
+    addBreakpoint({ when: "key", key });
+    return;
+  }
+  const point: Breakpoint = {
+    id: crypto.randomUUID(),
+    node: "",
+    enabled: true,
+    when: "key",
+    key,
+    condition,
+  };
+  try {
+    await rpc("breakpoint.check", { point });
+  } catch (thrown) {
+    refuse(asProblem(thrown).message);
+    return;
+  }
+  refuse(null);
+  setBreakpoint(point);
+  showToast({ tone: "done", text: t("debug.history.stops", { place: placeText(point), condition }) });
+}
 
 export function KeyHistory({ place, name, onClose }: { place: Place; name: string; onClose(): void }) {
   const [read, setRead] = useState<Answer | null>(null);
@@ -102,6 +133,16 @@ export function KeyHistory({ place, name, onClose }: { place: Place; name: strin
             </span>
           }
         />
+        <Button
+          size="small"
+          variant="ghost"
+          className="mt-1 -ml-1"
+          icon={<OctagonPause size={13} aria-hidden />}
+          onClick={() => void stopOn(name, condition, setProblem)}
+          data-testid={debugIds.keyStop}
+        >
+          {t(conditionOf(condition) === "" ? "debug.history.stop" : "debug.history.stopWhere")}
+        </Button>
         {first !== undefined && (
           <p className="pt-1 text-xs text-text-2" role="status">
             {first ? t("debug.history.found", { step: first.step }) : t("debug.history.notFound")}

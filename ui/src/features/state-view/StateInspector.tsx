@@ -3,7 +3,7 @@
  * the input form when the thread is to be given its next turn.
  */
 import { ArrowLeft } from "lucide-react";
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Tabs } from "../../components/Tabs";
@@ -24,6 +24,8 @@ import {
   useThread,
 } from "../../debugger/model/runStore";
 import type { Loaded } from "../../debugger/model/snapshots";
+import { useTasksAsked } from "../../debugger/state/tasks-asked";
+import { END, START } from "../../document/types";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -105,6 +107,8 @@ export function StateInspector() {
   );
 }
 
+const isNode = (id: string): boolean => id !== START && id !== END;
+
 /** A run that has ended shows its result; which tab is chosen after that stays until the next one has ended. */
 function useMomentTab(threadId: string | null, checkpointId: string | null) {
   const run = lastRun(useThread(threadId), useLive(threadId));
@@ -113,6 +117,21 @@ function useMomentTab(threadId: string | null, checkpointId: string | null) {
   const at = `${threadId}/${run?.runId}`;
   const [chosen, choose] = useState<{ at: string; tab: string } | null>(null);
   const tab = chosen && (chosen.at === at || !done) ? chosen.tab : done ? "result" : "state";
+  // Selecting a task, or a node, shows what it did.
+  const task = useSession((session) => session.cursor.taskId ?? null);
+  const node = useSession(({ selection: { nodes, edges } }) =>
+    nodes.length === 1 && edges.length === 0 ? (nodes[0] ?? null) : null,
+  );
+  const wanted = useTasksAsked((store) => store.asked);
+  const before = useRef({ task: null as string | null, node });
+  useEffect(() => {
+    const was = before.current;
+    before.current = { task, node };
+    const asked =
+      (task !== null && task !== was.task) || (node !== null && node !== was.node && isNode(node));
+    if (asked || wanted) choose({ at, tab: "tasks" });
+    if (wanted) useTasksAsked.setState({ asked: false });
+  }, [task, node, at, wanted]);
   return [tab, (next: string) => choose({ at, tab: next })] as const;
 }
 

@@ -1,79 +1,105 @@
-/** A task: its state, error, questions, result and time, and what goes on inside when it runs another graph. */
-import { useEffect, useRef } from "react";
+/** A task: a row of the list, its parts, and what goes on inside when it runs another graph. */
 import { Button } from "../../components/Button";
 import { Fold } from "../../components/Fold";
 import { InlineMarkdown } from "../../components/Markdown";
-import { Attempts } from "../../debugger/run/Attempts";
+import { Exchanges } from "../../debugger/exchanges/Exchanges";
+import { useExchanges } from "../../debugger/exchanges/useExchanges";
+import { notRetried } from "../../debugger/model/settled";
 import { CopyButton } from "../../debugger/parts/CopyButton";
 import { isObject } from "../../debugger/parts/diff";
 import { duration, nodeList, nodeName, readableError, shortId } from "../../debugger/parts/format";
-import { TaskExchanges } from "../../debugger/exchanges/Exchanges";
 import { json, Pre, viewText } from "../../debugger/parts/Pre";
+import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
+import { stepTask } from "../../debugger/run/actions";
+import { Attempts } from "../../debugger/run/Attempts";
 import { NotRetried } from "../../debugger/run/NotRetried";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
-import { stepTask } from "../../debugger/run/actions";
 import { useControls } from "../../debugger/run/useControls";
-import { notRetried } from "../../debugger/model/settled";
-import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
+import { type Detail, useTaskDetail } from "../../debugger/state/useTaskDetail";
 import { useWithin } from "../../debugger/timeline/useWithin";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import type { WithinStep } from "../../ipc/bindings/WithinStep";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { TaskRecord } from "./TaskRecord";
 import { useSession } from "../../state/session";
+import { TaskRecord } from "./TaskRecord";
+import { BareCalls, How, Input, Log, ToolCalls, Writes } from "./TaskSections";
 
-export function Task({
-  threadId,
-  task,
-  nested = false,
-}: {
-  threadId: string;
-  task: TaskView;
-  /** It belongs to a graph inside the one on the canvas. */
-  nested?: boolean;
-}) {
+/** What a task is called, with where it led and how long it took. */
+function Head({ task }: { task: TaskView }) {
   const failures = task.attempts?.length ?? 0;
-  const selected = useSession((session) => session.cursor.taskId === task.id);
-  const row = useRef<HTMLLIElement>(null);
-  useEffect(() => {
-    if (selected) row.current?.scrollIntoView({ block: "nearest" });
-  }, [selected]);
+  return (
+    <>
+      <StatusMark status={task.status} size={14} />
+      <span className="truncate text-sm font-medium">{nodeName(task.node)}</span>
+      {task.status === "done" && failures > 0 && (
+        <span className="shrink-0 text-2xs text-text-2">
+          {tn("debug.attempts.one", "debug.attempts.many", failures)}
+        </span>
+      )}
+      {task.targets.length > 0 && (
+        <span className="min-w-0 truncate text-xs text-text-2">→ {nodeList(task.targets)}</span>
+      )}
+      {task.millis !== undefined && (
+        <span className="tabular-nums ml-auto shrink-0 text-2xs text-text-3">{duration(task.millis)}</span>
+      )}
+    </>
+  );
+}
+
+/** In the list of a step: selecting it shows its page. */
+export function TaskRow({ task }: { task: TaskView }) {
   return (
     <li
-      ref={row}
-      className="border-t border-line data-selected:bg-accent-soft"
-      data-selected={selected || undefined}
+      className="border-t border-line"
       data-testid={debugIds.task}
       data-node={task.node}
       data-status={task.status}
     >
-      <Fold
-        key={selected ? "selected" : ""}
-        begin={selected || task.status === "failed"}
-        head={
-          <>
-            <StatusMark status={task.status} size={14} />
-            <span className="truncate text-sm font-medium">{nodeName(task.node)}</span>
-            {task.status === "done" && failures > 0 && (
-              <span className="shrink-0 text-2xs text-text-2">
-                {tn("debug.attempts.one", "debug.attempts.many", failures)}
-              </span>
-            )}
-            {task.targets.length > 0 && (
-              <span className="min-w-0 truncate text-xs text-text-2">→ {nodeList(task.targets)}</span>
-            )}
-            {task.millis !== undefined && (
-              <span className="tabular-nums ml-auto shrink-0 text-2xs text-text-3">
-                {duration(task.millis)}
-              </span>
-            )}
-          </>
-        }
+      <button
+        type="button"
+        className="flex min-h-8 w-full items-center gap-1.5 px-3 text-left hover:bg-surface-3"
+        onClick={() => useSession.getState().setCursor({ taskId: task.id })}
       >
-        {() => <TaskDetail threadId={threadId} task={task} nested={nested} />}
+        <Head task={task} />
+      </button>
+    </li>
+  );
+}
+
+/** A task of a graph inside of the one on the canvas: one line that opens. */
+function NestedTask({
+  threadId,
+  task,
+  from,
+  ns,
+}: {
+  threadId: string;
+  task: TaskView;
+  from: string;
+  ns: string;
+}) {
+  return (
+    <li
+      className="border-t border-line"
+      data-testid={debugIds.task}
+      data-node={task.node}
+      data-status={task.status}
+    >
+      <Fold begin={task.status === "failed"} head={<Head task={task} />}>
+        {() => <NestedBody threadId={threadId} task={task} from={from} ns={ns} />}
       </Fold>
     </li>
+  );
+}
+
+function NestedBody(props: { threadId: string; task: TaskView; from: string; ns: string }) {
+  const { threadId, task, from, ns } = props;
+  const read = useTaskDetail({ threadId, from, taskId: task.id, ns }, task.status);
+  return (
+    <div className="px-3 pb-2 pl-9">
+      <TaskBody threadId={threadId} task={task} from={from} read={read} nested />
+    </div>
   );
 }
 
@@ -93,35 +119,30 @@ function Alone({ task }: { task: TaskView }) {
   );
 }
 
-function TaskDetail({ threadId, task, nested }: { threadId: string; task: TaskView; nested: boolean }) {
-  const select = useSession((session) => session.select);
+/** Everything that is known of a task, in the order in which it is asked: why it failed, what it saw, did and wrote. */
+export function TaskBody({
+  threadId,
+  task,
+  from,
+  read: { detail, problem },
+  nested = false,
+}: {
+  threadId: string;
+  task: TaskView;
+  /** The checkpoint that its step began from. */
+  from: string;
+  read: Detail;
+  nested?: boolean;
+}) {
+  const exchanges = useExchanges(threadId, task.id);
+  const packet = detail?.input.kind === "packet" ? detail.input.value.value : undefined;
   const result = task.result;
-  const done = task.status === "done";
   return (
-    <div className="px-3 pb-2 pl-9 text-xs">
-      <dl className="grid grid-cols-[auto_1fr] gap-x-3 gap-y-1">
-        <dt className="text-text-2">{t("debug.tasks.state")}</dt>
-        <dd>{statusText(task.status)}</dd>
-        <dt className="text-text-2">{t("debug.tasks.id")}</dt>
-        <dd className="flex items-center gap-1 font-mono" title={task.id}>
-          {shortId(task.id)}
-          <CopyButton text={task.id} label={t("debug.tasks.copyId")} size={12} />
-        </dd>
-      </dl>
+    <div className="text-xs">
+      {detail && <How task={task} detail={detail} />}
       {task.status === "waiting" && !nested && <Alone task={task} />}
       <Attempts attempts={task.attempts} />
-      {task.error !== undefined && (
-        <div className={`mt-1 rounded-sm px-2 py-1.5 ${done ? "bg-surface-3" : "bg-failed-soft"}`}>
-          <div className="flex items-center justify-between">
-            <span className={`font-semibold ${done ? "text-text-2" : "text-failed"}`}>
-              {t(done ? "debug.tasks.failedBefore" : "debug.tasks.error")}
-            </span>
-            <CopyButton text={task.error} label={t("debug.failure.copy")} size={12} />
-          </div>
-          <Pre height="whole">{readableError(task.error)}</Pre>
-          {!done && <NotRetried node={task.node} reason={notRetried(task)} nested={nested} />}
-        </div>
-      )}
+      <TaskError task={task} nested={nested} />
       {task.interrupts.map((interrupt) => (
         <div key={interrupt.id} className="mt-1 rounded-sm bg-asking-soft px-2 py-1.5">
           <span className="font-semibold text-asking">{t("debug.tasks.asks")}</span>
@@ -134,29 +155,43 @@ function TaskDetail({ threadId, task, nested }: { threadId: string; task: TaskVi
           )}
         </div>
       ))}
-      {result && (
-        <div className="mt-1">
-          <div className="flex items-center justify-between">
-            <span className="font-semibold text-text-2">{t("debug.tasks.wrote")}</span>
-            {result.value !== undefined && (
-              <CopyButton text={() => json(result.value)} label={t("debug.copyValue")} size={12} />
-            )}
-          </div>
-          <Pre>{viewText(result)}</Pre>
-        </div>
-      )}
+      {problem && <p className="mt-1 text-text-2">{problem.message}</p>}
+      {detail && <Input task={task} detail={detail} />}
+      {detail && <Log detail={detail} />}
+      {exchanges.length === 0 && detail && <BareCalls detail={detail} />}
+      <Exchanges
+        exchanges={exchanges}
+        of={{ threadId, from, taskId: task.id, node: nested ? null : task.node, packet }}
+      />
+      {result && <ToolCalls result={result} />}
+      {result && <Writes result={result} />}
       {task.record && <TaskRecord record={task.record} />}
-      <TaskExchanges threadId={threadId} taskId={task.id} />
       {task.within !== undefined && <Within threadId={threadId} ns={task.within} />}
-      {!nested && (
-        <button
-          type="button"
-          className="mt-1 text-accent-text underline underline-offset-2"
-          onClick={() => select({ nodes: [task.node] })}
-        >
-          {t("debug.tasks.showNode")}
-        </button>
-      )}
+      <p className="mt-2 flex items-center gap-1 text-text-2">
+        {t("debug.tasks.id")}
+        <span className="font-mono" title={task.id}>
+          {shortId(task.id)}
+        </span>
+        <CopyButton text={task.id} label={t("debug.tasks.copyId")} size={12} />
+        {nested && statusText(task.status)}
+      </p>
+    </div>
+  );
+}
+
+function TaskError({ task, nested }: { task: TaskView; nested: boolean }) {
+  if (task.error === undefined) return null;
+  const done = task.status === "done";
+  return (
+    <div className={`mt-1 rounded-sm px-2 py-1.5 ${done ? "bg-surface-3" : "bg-failed-soft"}`}>
+      <div className="flex items-center justify-between">
+        <span className={`font-semibold ${done ? "text-text-2" : "text-failed"}`}>
+          {t(done ? "debug.tasks.failedBefore" : "debug.tasks.error")}
+        </span>
+        <CopyButton text={task.error} label={t("debug.failure.copy")} size={12} />
+      </div>
+      <Pre height="whole">{readableError(task.error)}</Pre>
+      {!done && <NotRetried node={task.node} reason={notRetried(task)} nested={nested} />}
     </div>
   );
 }
@@ -182,14 +217,14 @@ function Within({ threadId, ns }: { threadId: string; ns: string }) {
       )}
       <ol className="mt-1 border-l border-line">
         {[...steps].reverse().map((step) => (
-          <Step key={step.checkpoint.id} threadId={threadId} step={step} />
+          <Step key={step.checkpoint.id} threadId={threadId} ns={ns} step={step} />
         ))}
       </ol>
     </section>
   );
 }
 
-function Step({ threadId, step }: { threadId: string; step: WithinStep }) {
+function Step({ threadId, ns, step }: { threadId: string; ns: string; step: WithinStep }) {
   const keys = Object.keys(step.state);
   return (
     <li data-testid={debugIds.withinStep}>
@@ -226,7 +261,7 @@ function Step({ threadId, step }: { threadId: string; step: WithinStep }) {
       </Fold>
       <ul>
         {step.tasks.map((task) => (
-          <Task key={task.id} threadId={threadId} task={task} nested />
+          <NestedTask key={task.id} threadId={threadId} task={task} from={step.checkpoint.id} ns={ns} />
         ))}
       </ul>
     </li>

@@ -59,6 +59,11 @@ function Decision({ decision }: { decision: DecisionView }) {
           {String(tried.held)}
         </p>
       ))}
+      {othersOf(decision).map(({ label, to }) => (
+        <p key={label} className="font-mono text-text-2 wrap-anywhere" data-testid={debugIds.decisionOther}>
+          {t("debug.decisions.other", { label, node: nodeName(to) })}
+        </p>
+      ))}
       {decision.values.map(({ key, value }) => (
         <p key={key} className="font-mono text-text-2 wrap-anywhere">
           {key} = {shown(value)}
@@ -66,6 +71,17 @@ function Decision({ decision }: { decision: DecisionView }) {
       ))}
       {decision.cut === true && <p className="text-text-2">{t("debug.state.moreChanges")}</p>}
     </li>
+  );
+}
+
+/** The ways of a routing edge that its expression did not give, as the drawing has them now. */
+function othersOf({ edge, expression, to }: DecisionView): readonly { label: string; to: string }[] {
+  const record = edge === undefined || expression === undefined ? undefined : doc.get(`edge:${edge}`);
+  if (record === undefined) return [];
+  const { form, paths } = edgeOf(record);
+  if (form !== "route") return [];
+  return paths.flatMap((path) =>
+    to.includes(path.to) ? [] : [{ label: path.label ?? t("debug.decisions.otherwise"), to: path.to }],
   );
 }
 

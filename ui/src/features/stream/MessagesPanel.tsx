@@ -5,17 +5,19 @@
 import { MessagesSquare } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { EmptyState } from "../../components/EmptyState";
-import { MessageBubble } from "../../debugger/state/Conversation";
+import { MessageBubble, roleOf, textOf } from "../../debugger/state/Conversation";
 import { isObject } from "../../debugger/parts/diff";
 import { conversationOf, type Streamed } from "../../debugger/exchanges/conversation";
 import { useExchangesOfRun } from "../../debugger/exchanges/useExchanges";
 import { ensureStarted, lastRun, useLive, useRuns, useThread } from "../../debugger/model/runStore";
+import type { Turn } from "../../debugger/timeline/turns";
 import { hereValue } from "../../debugger/state/state-rows";
 import { useStreamLog } from "../../debugger/model/useStreamLog";
 import { loadValue, useValues, valueId } from "../../debugger/state/values";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { ChatInput, type Edited, TurnControls, useChatKey, useTurns } from "./Chat";
 import { FollowList } from "./FollowList";
 import { FollowBar } from "./StreamPanel";
 
@@ -82,7 +84,23 @@ export function MessagesPanel() {
     return view ? list : conversationOf(exchanges, streamed).map((said): Item => ({ ...said, fresh: false }));
   }, [value?.value, view, log, cursor.checkpointId, exchanges]);
 
-  if (cursor.threadId === null || items.length === 0) {
+  const chat = useChatKey();
+  const turns = useTurns(cursor.threadId, here?.view.checkpoint?.id);
+  const [edited, setEdited] = useState<Edited | null>(null);
+  useEffect(() => setEdited(null), [cursor.threadId]);
+  // Each input is one message of a person; where that is not so, it is not known which one it was.
+  const own = items.filter((item) => roleOf(item.message) === "human");
+  const turnOf = (item: Item): Turn | undefined =>
+    view && own.length === turns.length ? turns[own.indexOf(item)] : undefined;
+
+  const aside = (turn: Turn | undefined, item: Item) =>
+    turn === undefined
+      ? {}
+      : {
+          aside: <TurnControls turn={turn} onEdit={(at) => setEdited({ at, text: textOf(item.message) })} />,
+        };
+  const empty = cursor.threadId === null || items.length === 0;
+  if (empty && chat === null) {
     return (
       <EmptyState compact icon={<MessagesSquare size={20} aria-hidden />} title={t("debug.messages.none")}>
         {t("debug.messages.noneText")}
@@ -95,7 +113,7 @@ export function MessagesPanel() {
       aria-label={t("debug.messages")}
       data-testid={debugIds.messages}
     >
-      <FollowBar follow={follow} onFollow={setFollow} />
+      {!empty && <FollowBar follow={follow} onFollow={setFollow} />}
       <FollowList
         items={items}
         keyOf={(item) => item.id}
@@ -110,9 +128,20 @@ export function MessagesPanel() {
             fresh={item.fresh}
             live={item.live}
             {...(item.node !== undefined && { node: item.node })}
+            {...aside(turnOf(item), item)}
           />
         )}
       </FollowList>
+      {chat !== null && (
+        <ChatInput
+          name={chat}
+          edited={edited}
+          onDone={() => {
+            setEdited(null);
+            setFollow(true);
+          }}
+        />
+      )}
     </section>
   );
 }

@@ -240,4 +240,4 @@ diagnostics: Array<Diagnostic>,
 /**
  * By node, where it may go without an edge: what its settings name, and its Python function's return annotation.
  */
-leads: { [key in string]: Array<string> }, };
+leads: { [key in string]: Array<string> }, } | { "type": "answer", work: string, piece: TokenPiece };

@@ -46,4 +46,4 @@ tokens?: ExchangeTokens,
 /**
  * What it cost, when there is a price.
  */
-cost?: ExchangeCost, };
+cost?: ExchangeCost,  answer?: string, by?: import("./OfflineAnswer").OfflineAnswer, };

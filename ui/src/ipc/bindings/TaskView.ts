@@ -56,4 +56,4 @@ within?: string,
 /**
  * What it read and decided; absent where its run did not record it.
  */
-record?: TaskRecordView, };
+record?: TaskRecordView,  packet?: ValueView, };

@@ -132,7 +132,7 @@ async fn act(shared: &Shared, breakpoint: &Breakpoint, moment: Moment, step: i64
         .collect();
         shared
             .emitter
-            .send_if(StreamMode::Custom, || Payload::Custom(shown.into()))
+            .send_if(StreamMode::Custom, || Payload::Custom(shown.into(), None))
             .await;
         return None;
     }

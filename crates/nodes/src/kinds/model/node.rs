@@ -17,8 +17,8 @@ use crate::kinds::tools::mcp::{ServerTools, specs_of};
 use crate::mcp::{self, Mcp};
 use crate::models::recording::{Asker, file_in};
 use crate::models::{
-    self, Answer, CallPiece, Exchanges, Facts, ModelError, Piece, Providers, Reasoning, Recording,
-    Recordings, Request, ToolCall, ToolChoice, ToolSpec, Watch, pictures,
+    self, Answer, AnsweredBy, CallPiece, Exchanges, Facts, ModelError, Open, Piece, Providers, Reasoning,
+    Recording, Recordings, Request, ToolCall, ToolChoice, ToolSpec, Watch, pictures,
 };
 use crate::state::reads::{read, track_reads};
 
@@ -156,7 +156,12 @@ impl ModelNode {
         let id = format!("ai-{}", context.info().task_id);
         let scope = Scope::of(context, input);
         if self.model == SCRIPTED {
-            let answer = self.scripted(&self.stream(context, &id), &scope).await?;
+            let mut open = self.unsent(context, input);
+            let answer = self.scripted(&self.stream(context, &id), &scope).await;
+            let answer = answer
+                .inspect_err(|error| open.iter_mut().for_each(|open| open.failed(&error.to_string())))?;
+            open.iter_mut().for_each(|open| open.done(&answer));
+            drop(open);
             spent.add(&answer);
             return match &self.output {
                 Some((shape, schema)) => parsed(&answer.text, shape, schema).map_err(|e| self.failed(&e)),
@@ -267,13 +272,17 @@ impl ModelNode {
     }
 
     async fn replayed(&self, stream: &Stream<'_>, request: &Request) -> Result<Answer, ModelError> {
-        let file = file_in(self.folder.as_deref())?;
-        let (pieces, answer) = self
-            .recordings
-            .find(&file, &self.model, request, self.asker(stream))?;
+        let mut open = Open::offline(request, &self.model, AnsweredBy::Recording);
+        let found = file_in(self.folder.as_deref()).and_then(|file| {
+            let asker = self.asker(stream);
+            self.recordings.find(&file, &self.model, request, asker)
+        });
+        let (pieces, answer) =
+            found.inspect_err(|error| open.iter_mut().for_each(|open| open.failed(&error.to_string())))?;
         for piece in &pieces {
             stream.send(piece).await;
         }
+        open.iter_mut().for_each(|open| open.done(&answer));
         Ok(answer)
     }
 
@@ -282,6 +291,29 @@ impl ModelNode {
             node: &self.name,
             step: stream.context.info().step,
         }
+    }
+
+    /// The exchange of a scripted answer: what a model would have been asked. Only for the trace, so that it notes no reading
+    /// of the state, fetches nothing and leaves out what cannot be rendered.
+    fn unsent(&self, context: &NodeContext, input: &Value) -> Option<Open> {
+        let scope = Scope::new(input).with("context", context.context().clone());
+        let render = |kind: &str, template: &Option<Template>| {
+            let text = template.as_ref()?.render(&scope).ok()?;
+            Some(superstep::json!({"type": kind, "content": text}))
+        };
+        let mut messages: Vec<Value> = render("system", &self.system).into_iter().collect();
+        match self.messages.as_ref().and_then(|key| input.get(key)) {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(list)) => messages.extend(list.iter().cloned()),
+            Some(one) => messages.push(one.clone()),
+        }
+        messages.extend(render("human", &self.prompt));
+        let request = Request {
+            messages,
+            watch: Some(Watch::new(self.exchanges.clone(), context)),
+            ..Request::default()
+        };
+        Open::offline(&request, SCRIPTED, AnsweredBy::Script)
     }
 
     async fn scripted(&self, stream: &Stream<'_>, scope: &Scope) -> Result<Answer, NodeError> {

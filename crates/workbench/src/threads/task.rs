@@ -1,0 +1,109 @@
+//! One task in full: what it was given, what it emitted, when it worked, and what stands of its effect.
+
+use std::sync::Arc;
+
+use superstep::{CheckpointAddress, CheckpointId, PendingWrite, StateRef, TaskSnapshot, Value, reserved};
+
+use crate::Workbench;
+use crate::base::values;
+use crate::wire::{AppEvent, Problem, ReadTask, TaskDetail, TaskEmitted, TaskInput};
+
+/// Emitted values of an answer.
+const MOST_EMITTED: usize = 1_000;
+
+/// Was it sent to the task, instead of the state?
+pub(crate) fn is_packet(task: &TaskSnapshot) -> bool {
+    let kind = task.path.as_array().and_then(|path| path.get(0));
+    kind.and_then(Value::as_str) == Some("__pregel_push")
+}
+
+fn input(task: &TaskSnapshot) -> TaskInput {
+    match task.input.as_object().filter(|_| !is_packet(task)) {
+        Some(keys) => TaskInput::State(
+            keys.iter()
+                .map(|(key, value)| (key.to_string(), values::view(value)))
+                .collect(),
+        ),
+        None => TaskInput::Packet(values::view(&task.input)),
+    }
+}
+
+/// The task of another branch that a task stands for, as is stored of its effect.
+fn instead(writes: &[PendingWrite], task: &str) -> Option<String> {
+    let own =
+        |write: &&PendingWrite| write.task_id.as_str() == task && &*write.write.channel == reserved::EFFECT;
+    let note = writes.iter().find(own)?;
+    let instead = note.write.value.get("instead").and_then(Value::as_str);
+    instead.map(str::to_owned)
+}
+
+impl Workbench {
+    pub(crate) async fn thread_task(self: &Arc<Self>, request: ReadTask) -> Result<TaskDetail, Problem> {
+        let Some(built) = self.reading_graph(&request.thread_id).await? else {
+            return Err(Problem::not_found(
+                "The graph of the thread is gone, so it is not known what the task was given.",
+            )
+            .remedy("Open the graph that the thread ran with, or put its file back."));
+        };
+        let ns = request.ns.clone().unwrap_or_default();
+        let at = StateRef::live(request.thread_id.as_str())
+            .checkpoint(Some(CheckpointId::from(request.checkpoint_id.as_str())))
+            .within(ns.as_str());
+        let state = built.graph.get_state(&at).await?;
+        let Some(task) = state
+            .tasks
+            .iter()
+            .find(|task| task.id.as_str() == request.task_id)
+        else {
+            return Err(
+                Problem::not_found(format!("The checkpoint has no task {}.", request.task_id))
+                    .remedy("The graph may have changed since; choose the task again."),
+            );
+        };
+        let address = CheckpointAddress {
+            thread: request.thread_id.as_str().into(),
+            ns: ns.as_str().into(),
+            id: request.checkpoint_id.as_str().into(),
+        };
+        let writes = self.saver().writes_of(address).await?;
+        let (thread_id, task_id) = (request.thread_id.clone(), request.task_id.clone());
+        // After what was handed in before.
+        let keeper = self.records.keeper();
+        let (kept, spans, recorded) = keeper
+            .ask(move |ledger| {
+                let spans = ledger.spans_of(&thread_id, &task_id)?;
+                let recorded =
+                    !spans.is_empty() || ledger.has_spans_at(&thread_id, &request.checkpoint_id)?;
+                Ok((ledger.events(&thread_id, None)?, spans, recorded))
+            })
+            .await?;
+        let mut emitted: Vec<TaskEmitted> = (kept.events.into_iter())
+            .filter_map(|event| match event {
+                AppEvent::Custom {
+                    task_id: Some(id),
+                    value,
+                    at,
+                    ..
+                } if id == request.task_id => Some(TaskEmitted { at, value }),
+                _ => None,
+            })
+            .collect();
+        let beyond = emitted.len().saturating_sub(MOST_EMITTED);
+        emitted.drain(..beyond);
+        let specs = ns.is_empty().then(|| built.source.document.nodes());
+        let policy = specs
+            .and_then(|mut nodes| nodes.find(|(id, _)| *id == &*task.name))
+            .map(|(_, spec)| spec.policy);
+        Ok(TaskDetail {
+            input: input(task),
+            emitted,
+            more_emitted: beyond > 0 || kept.left_out,
+            unworked: task.result.is_some() && recorded && spans.is_empty(),
+            spans,
+            effect: policy
+                .and_then(|policy| policy.effect)
+                .map(|effect| effect.as_str().to_owned()),
+            instead: instead(&writes, &request.task_id),
+        })
+    }
+}

@@ -1,0 +1,216 @@
+//! One task in full, the visits of its node, and a model that is asked by itself.
+
+use serde_json::{Value, json};
+use superstep_acceptance::App;
+use superstep_workbench::wire::AppEvent;
+
+/// A loop of three, packets that log, two nodes that are waited for, and a scripted model.
+fn desk() -> Value {
+    json!({
+        "key:n": {"type": "integer", "default": 0},
+        "key:items": {"type": "array"},
+        "key:done": {"type": "array", "reducer": "append"},
+        "key:text": {"type": "string"},
+        "node:count": {"kind": "assign", "config": {"set": {"n": "state.n + 1", "items": "[4, 5, 6]"}}},
+        "node:item": {"kind": "code", "effect": "reads",
+            "config": {"source": "console.log('item', state.item); return {done: [state.item]};"}},
+        "node:other": {"kind": "assign", "config": {"set": {"done": "'other'"}}},
+        "node:late": {"kind": "assign", "config": {"set": {"done": "'late'"}}},
+        "node:both": {"kind": "assign", "config": {"set": {"done": "'both'"}}},
+        "node:write": {"kind": "model", "config": {"model": "scripted", "prompt": "About {{ state.n }}", "into": "text",
+            "pace_ms": 0, "script": [{"say": "Three, or {{ state.n }}."}]}},
+        "edge:1": {"from": "__start__", "to": "count"},
+        "edge:2": {"from": "count", "route": "state.n < 3", "paths": {"true": "count", "false": "other"}},
+        "edge:3": {"from": "other", "each": "state.items", "as": "item", "to": "item"},
+        "edge:4": {"from": "other", "to": "late"},
+        "edge:5": {"from": "late", "to": "write"},
+        "edge:6": {"from": ["other", "write"], "to": "both"}
+    })
+}
+
+struct Ran {
+    app: App,
+    graph: String,
+    thread: String,
+    _dir: tempfile::TempDir,
+}
+
+async fn ran() -> Ran {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Desk", desk()).await;
+    let (run, _) = app
+        .run(json!({"graphId": graph, "action": {"type": "input", "input": {}}}))
+        .await;
+    assert_eq!(run["status"], "done");
+    let thread = run["threadId"].as_str().unwrap().to_owned();
+    Ran {
+        app,
+        graph,
+        thread,
+        _dir: dir,
+    }
+}
+
+impl Ran {
+    /// The checkpoint of a step, by what comes next.
+    async fn before(&self, node: &str) -> String {
+        let list = json!({"threadId": self.thread, "limit": 100});
+        let list = self.app.ok("thread.checkpoints", list).await;
+        let found = list["checkpoints"].as_array().unwrap().iter().find(|checkpoint| {
+            checkpoint["next"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|next| next == node)
+        });
+        found.unwrap()["id"].as_str().unwrap().to_owned()
+    }
+
+    async fn tasks(&self, at: &str, node: &str) -> Vec<Value> {
+        let snapshot = json!({"threadId": self.thread, "checkpointId": at});
+        let snapshot = self.app.ok("thread.snapshot", snapshot).await;
+        let tasks = snapshot["tasks"].as_array().unwrap().iter();
+        tasks.filter(|task| task["node"] == node).cloned().collect()
+    }
+
+    async fn detail(&self, at: &str, task: &Value) -> Value {
+        let asked = json!({"threadId": self.thread, "checkpointId": at, "taskId": task["id"]});
+        self.app.ok("thread.task", asked).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_packet_is_known_by_its_task_with_what_it_logged() {
+    let ran = ran().await;
+    let at = ran.before("item").await;
+    let tasks = ran.tasks(&at, "item").await;
+    let packets: Vec<&Value> = tasks.iter().map(|task| &task["packet"]["value"]).collect();
+    assert_eq!(
+        packets,
+        [&json!({"item": 4}), &json!({"item": 5}), &json!({"item": 6})]
+    );
+    let detail = ran.detail(&at, &tasks[1]).await;
+    assert_eq!(detail["input"]["kind"], "packet");
+    assert_eq!(detail["input"]["value"]["value"], json!({"item": 5}));
+    let logged: Vec<&Value> = detail["emitted"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|emitted| &emitted["value"]["log"])
+        .collect();
+    assert_eq!(logged, ["item 5"], "and not what its siblings logged");
+    assert_eq!(detail["effect"], "reads");
+    assert_eq!(detail["spans"].as_array().unwrap().len(), 1);
+    assert!(detail.get("unworked").is_none());
+
+    let at = ran.before("late").await;
+    let late = ran.tasks(&at, "late").await;
+    assert!(late[0].get("packet").is_none(), "it sees the state");
+    let detail = ran.detail(&at, &late[0]).await;
+    assert_eq!(detail["input"]["kind"], "state");
+    assert_eq!(detail["input"]["value"]["n"]["value"], 3);
+    let nobody = json!({"threadId": ran.thread, "checkpointId": at, "taskId": "nobody"});
+    assert_eq!(ran.app.refused("thread.task", nobody).await.code, "not-found");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn visits_are_counted_along_the_branch_and_joins_say_whom_they_wait_for() {
+    let ran = ran().await;
+    let visits = |node: &str, at: Option<String>| {
+        let mut asked = json!({"threadId": ran.thread, "node": node});
+        if let Some(at) = at {
+            asked["checkpointId"] = at.into();
+        }
+        ran.app.ok("node.visits", asked)
+    };
+    let now = visits("count", None).await;
+    assert_eq!((&now["total"], &now["at"]), (&json!(3), &json!(3)));
+    assert_eq!(now["here"], now["last"]);
+    let second = now["previous"]["checkpointId"].as_str().unwrap().to_owned();
+    let second = visits("count", Some(second)).await;
+    assert_eq!(second["at"], 2);
+    assert_eq!(second["previous"], second["first"]);
+    assert_eq!(second["next"], now["here"]);
+
+    let never = visits("nowhere", None).await;
+    assert_eq!((&never["total"], &never["at"]), (&json!(0), &json!(0)));
+    assert!(never.get("here").is_none() && never.get("next").is_none());
+
+    let between = visits("both", Some(ran.before("late").await)).await;
+    assert_eq!(
+        between["waits"],
+        json!([{"came": ["other"], "missing": ["write"]}])
+    );
+    assert_eq!(between["at"], 0, "it comes later");
+    assert_eq!(between["next"], between["last"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_scripted_answer_leaves_what_would_have_been_asked() {
+    let ran = ran().await;
+    let at = ran.before("write").await;
+    let task = &ran.tasks(&at, "write").await[0];
+    let read = json!({"threadId": ran.thread, "taskId": task["id"]});
+    let exchanges = ran.app.ok("thread.exchanges", read).await;
+    let exchange = &exchanges["exchanges"][0];
+    assert_eq!(exchange["by"], "script");
+    assert_eq!(exchange["answer"], "Three, or 3.");
+    assert_eq!(
+        exchange["request"]["messages"],
+        json!([{"type": "human", "content": "About 3"}])
+    );
+    assert_eq!(
+        task["record"]["reads"],
+        json!({"kind": "keys", "keys": ["n"]}),
+        "what the script read, once"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_is_asked_by_itself_as_its_node_would() {
+    let mut ran = ran().await;
+    let ask = json!({
+        "graphId": ran.graph, "node": "write", "state": {"n": 8}, "model": "scripted", "work": "w1",
+        "request": {"messages": [{"type": "human", "content": "Say it"}]}
+    });
+    let answer = ran.app.ok("model.ask", ask.clone()).await;
+    assert_eq!(
+        answer["value"]["content"], "Three, or 8.",
+        "the script of the node"
+    );
+    assert_eq!(answer["value"]["type"], "ai");
+    assert_eq!(answer["exchanges"][0]["by"], "script");
+    assert_eq!(
+        answer["exchanges"][0]["request"]["messages"][0]["content"],
+        "Say it"
+    );
+    let said = ran.app.until(|event| match event {
+        AppEvent::Answer { work, piece } if work == "w1" => Some(piece.text().to_owned()),
+        _ => None,
+    });
+    assert_eq!(said.await, "Three, ", "it comes word by word");
+
+    let mut nobody = ask.clone();
+    nobody["node"] = Value::Null;
+    let failed = ran.app.ok("model.ask", nobody).await;
+    assert!(
+        failed["error"]
+            .as_str()
+            .unwrap()
+            .contains("no line of the script"),
+        "{failed}"
+    );
+    assert!(failed.get("value").is_none());
+
+    let mut unknown = ask;
+    unknown["model"] = "nowhere::small".into();
+    let problem = ran.app.refused("model.ask", unknown).await;
+    assert!(problem.message.contains("nowhere"), "{problem}");
+    let threads = ran.app.ok("thread.list", json!({})).await;
+    assert_eq!(
+        threads["threads"].as_array().unwrap().len(),
+        1,
+        "nothing of it is kept"
+    );
+}

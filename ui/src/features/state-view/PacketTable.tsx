@@ -1,0 +1,179 @@
+/** The tasks of a node in one step, each with the packet that it was sent, what it gave and how long it took. */
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown, ArrowUp } from "lucide-react";
+import { type KeyboardEvent, useMemo, useRef, useState } from "react";
+import { cx } from "../../components/cx";
+import { TextField } from "../../components/TextField";
+import { count, duration, nodeName } from "../../debugger/parts/format";
+import { StatusMark } from "../../debugger/parts/StatusMark";
+import {
+  FAILED_FIRST,
+  filteredPackets,
+  type PacketColumn,
+  packetRows,
+  type PacketSort,
+  sortedPackets,
+} from "../../debugger/state/packets";
+import type { TaskView } from "../../ipc/bindings/TaskView";
+import { taskIds } from "../../lib/testIds";
+import { t, type TextKey } from "../../lib/texts";
+import { useSession } from "../../state/session";
+
+const ROW = 24;
+/** Rows that are shown at once where other tasks stand below. */
+const FEW = 10;
+const COLUMNS = "grid grid-cols-[20px_minmax(0,2fr)_minmax(0,3fr)_4rem] items-center gap-x-2 px-3";
+const HEADS: readonly { column: PacketColumn; text: TextKey; look: string }[] = [
+  { column: "status", text: "task.column.status", look: "" },
+  { column: "input", text: "task.column.input", look: "text-left" },
+  { column: "result", text: "task.column.result", look: "text-left" },
+  { column: "millis", text: "task.column.millis", look: "justify-end" },
+];
+
+export function PacketTable({
+  node,
+  tasks,
+  full = false,
+}: {
+  node: string;
+  tasks: readonly TaskView[];
+  /** Nothing else is below it. */
+  full?: boolean;
+}) {
+  const [words, setWords] = useState("");
+  const [sort, setSort] = useState<PacketSort>(FAILED_FIRST);
+  const rows = useMemo(() => packetRows(tasks), [tasks]);
+  const shown = useMemo(() => sortedPackets(filteredPackets(rows, words), sort), [rows, words, sort]);
+  const failed = useMemo(() => tasks.filter((task) => task.status === "failed").length, [tasks]);
+  const selected = useSession((session) => session.cursor.taskId);
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: shown.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW,
+    overscan: 12,
+  });
+  const [at, setAt] = useState(0);
+  const open = (task: TaskView) => useSession.getState().setCursor({ taskId: task.id });
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter") {
+      const row = shown[at];
+      if (row) open(row.task);
+      return;
+    }
+    const last = shown.length - 1;
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: last }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const next = Math.max(0, Math.min(last, to));
+    setAt(next);
+    virtual.scrollToIndex(next, { align: "auto" });
+  };
+  return (
+    <section
+      className={cx("flex min-h-0 flex-col", full && "flex-1")}
+      aria-label={t("task.packets", { n: tasks.length, node: nodeName(node) })}
+      data-testid={taskIds.packets}
+      data-node={node}
+    >
+      <div className="flex items-center gap-2 px-3 py-1.5 text-xs">
+        <span className="tabular-nums min-w-0 truncate font-medium">
+          {t("task.packets", { n: count(tasks.length), node: nodeName(node) })}
+        </span>
+        {failed > 0 && (
+          <span className="shrink-0 text-failed">{t("task.packets.failed", { n: count(failed) })}</span>
+        )}
+        {shown.length < tasks.length && (
+          <span className="tabular-nums shrink-0 text-text-2">
+            {t("task.packets.shown", { n: count(shown.length), total: count(tasks.length) })}
+          </span>
+        )}
+        <TextField
+          className="ml-auto w-36 min-w-0"
+          aria-label={t("task.packets.filter")}
+          placeholder={t("task.packets.filter")}
+          value={words}
+          onChange={(next) => {
+            setWords(next);
+            setAt(0);
+          }}
+          onCommit={() => {
+            const row = shown[0];
+            if (row) open(row.task);
+          }}
+          data-testid={taskIds.packetFilter}
+        />
+      </div>
+      <div role="row" className={cx(COLUMNS, "h-6 shrink-0 border-b border-line text-2xs text-text-3")}>
+        {HEADS.map(({ column, text, look }) => {
+          const Arrow = sort.down ? ArrowDown : ArrowUp;
+          const on = sort.column === column;
+          return (
+            <button
+              key={column}
+              type="button"
+              aria-pressed={on}
+              aria-label={t(text)}
+              title={t(text)}
+              className={cx("flex min-w-0 items-center gap-0.5 hover:text-text aria-pressed:text-text", look)}
+              onClick={() => setSort({ column, down: on && !sort.down })}
+            >
+              {column !== "status" && <span className="truncate">{t(text)}</span>}
+              {(on || column === "status") && <Arrow size={11} className="shrink-0" aria-hidden />}
+            </button>
+          );
+        })}
+      </div>
+      {shown.length === 0 && <p className="px-3 py-2 text-xs text-text-2">{t("task.packets.none")}</p>}
+      <div
+        ref={scroller}
+        role="grid"
+        aria-label={t("task.packets", { n: tasks.length, node: nodeName(node) })}
+        aria-rowcount={shown.length}
+        tabIndex={0}
+        className={cx("min-h-0 overflow-y-auto focus-visible:outline-offset-[-2px]", full && "flex-1")}
+        style={full ? undefined : { height: Math.min(FEW, shown.length) * ROW }}
+        onKeyDown={onKeyDown}
+      >
+        <div className="relative" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map((item) => {
+            const row = shown[item.index];
+            if (!row) return null;
+            const { task } = row;
+            return (
+              <div
+                key={task.id}
+                role="row"
+                aria-rowindex={item.index + 1}
+                aria-selected={task.id === selected}
+                data-current={item.index === at || undefined}
+                className={cx(
+                  COLUMNS,
+                  "absolute inset-x-0 cursor-default text-xs hover:bg-surface-3 aria-selected:bg-accent-soft data-current:bg-surface-2",
+                )}
+                style={{ top: item.start, height: ROW }}
+                onClick={() => open(task)}
+                data-testid={taskIds.packet}
+                data-status={task.status}
+              >
+                <StatusMark status={task.status} size={13} />
+                <span className="truncate font-mono" title={row.input}>
+                  {row.input}
+                </span>
+                <span
+                  className={cx("truncate font-mono", task.status === "failed" && "text-failed")}
+                  title={row.result}
+                >
+                  {row.result}
+                </span>
+                <span className="tabular-nums text-right text-text-3">
+                  {task.millis === undefined ? "" : duration(task.millis)}
+                </span>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </section>
+  );
+}

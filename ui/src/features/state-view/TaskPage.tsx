@@ -1,0 +1,137 @@
+/** One task on a page of its own: what it is called, which visit of its node it is, and everything that is known of it. */
+import { ArrowLeft, Check, ClipboardCopy, GitFork } from "lucide-react";
+import { useEffect, useState } from "react";
+import { Button } from "../../components/Button";
+import { money, sum } from "../../debugger/exchanges/exchange-text";
+import { useExchanges } from "../../debugger/exchanges/useExchanges";
+import { copyText } from "../../debugger/parts/CopyButton";
+import { count, duration, nodeList, nodeName } from "../../debugger/parts/format";
+import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
+import { reportOf } from "../../debugger/exchanges/task-report";
+import { useTaskDetail } from "../../debugger/state/useTaskDetail";
+import type { ExchangeView } from "../../ipc/bindings/ExchangeView";
+import type { TaskDetail } from "../../ipc/bindings/TaskDetail";
+import type { TaskView } from "../../ipc/bindings/TaskView";
+import { debugIds, taskIds } from "../../lib/testIds";
+import { t } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { RerunDialog } from "./RerunDialog";
+import { TaskBody } from "./Task";
+import { VisitPicker } from "./Visits";
+
+interface Props {
+  readonly threadId: string;
+  readonly task: TaskView;
+  /** The checkpoint that its step began from. */
+  readonly from: string;
+  readonly step: number;
+  readonly back: string;
+  onBack(): void;
+}
+
+/** How it stands, how long it took, what it asked models for. */
+function facts(task: TaskView, exchanges: readonly ExchangeView[], detail: TaskDetail | null): string {
+  const calls = exchanges.length > 0 ? exchanges : (detail?.spans ?? []).flatMap((span) => span.calls ?? []);
+  const all = sum(calls);
+  const tokens = all.input + all.output;
+  return [
+    statusText(task.status),
+    ...(task.millis === undefined ? [] : [duration(task.millis)]),
+    ...(tokens > 0 ? [t("trace.tokens", { n: count(tokens) })] : []),
+    ...(all.cost ? [...all.cost].map(([currency, amount]) => money(amount, currency)) : []),
+  ].join(" · ");
+}
+
+export function TaskPage({ threadId, task, from, step, back, onBack }: Props) {
+  const read = useTaskDetail({ threadId, from, taskId: task.id }, task.status);
+  const exchanges = useExchanges(threadId, task.id);
+  const [rerun, setRerun] = useState(false);
+  return (
+    <article
+      className="flex min-h-0 flex-1 flex-col"
+      aria-label={`${nodeName(task.node)}, ${t("debug.stepN", { n: step })}`}
+      data-testid={debugIds.task}
+      data-node={task.node}
+      data-status={task.status}
+      data-selected
+    >
+      <header className="shrink-0 border-b border-line pb-1">
+        <div className="flex items-center gap-1 px-2">
+          <Button
+            size="small"
+            variant="ghost"
+            icon={<ArrowLeft size={14} aria-hidden />}
+            onClick={onBack}
+            data-testid={taskIds.back}
+          >
+            {back}
+          </Button>
+          <span className="flex-1" />
+          <CopyReport text={() => reportOf({ threadId, from, step, task, detail: read.detail, exchanges })} />
+          <Button
+            size="small"
+            variant="ghost"
+            icon={<GitFork size={13} aria-hidden />}
+            onClick={() => setRerun(true)}
+            data-testid={taskIds.rerun}
+          >
+            {t("task.rerun")}
+          </Button>
+        </div>
+        <div className="flex items-center gap-1.5 px-3 pt-1">
+          <StatusMark status={task.status} size={15} />
+          <button
+            type="button"
+            className="min-w-0 truncate text-sm font-semibold hover:underline"
+            title={t("debug.tasks.showNode")}
+            onClick={() => useSession.getState().select({ nodes: [task.node] })}
+          >
+            {nodeName(task.node)}
+          </button>
+          {task.targets.length > 0 && (
+            <span className="min-w-0 truncate text-xs text-text-2">→ {nodeList(task.targets)}</span>
+          )}
+          <span className="tabular-nums ml-auto shrink-0 text-xs text-text-2">
+            {t("debug.stepN", { n: step })}
+          </span>
+        </div>
+        <p className="tabular-nums px-3 pl-8 text-xs text-text-2">{facts(task, exchanges, read.detail)}</p>
+        <VisitPicker threadId={threadId} node={task.node} from={from} />
+      </header>
+      <div className="min-h-0 flex-1 overflow-y-auto px-3 pb-4" key={task.id}>
+        <TaskBody threadId={threadId} task={task} from={from} read={read} />
+      </div>
+      {rerun && (
+        <RerunDialog
+          threadId={threadId}
+          from={from}
+          step={step}
+          task={task}
+          packet={read.detail?.input.kind === "packet"}
+          onClose={() => setRerun(false)}
+        />
+      )}
+    </article>
+  );
+}
+
+function CopyReport({ text }: { text(): string }) {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), 1200);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const Icon = copied ? Check : ClipboardCopy;
+  return (
+    <Button
+      size="small"
+      variant="ghost"
+      icon={<Icon size={13} aria-hidden />}
+      onClick={() => void copyText(text()).then(setCopied)}
+      data-testid={taskIds.copy}
+    >
+      {t(copied ? "task.copied" : "task.copy")}
+    </Button>
+  );
+}

@@ -1,0 +1,1 @@
+export type JoinWait = { came: Array<string>, missing: Array<string>, };

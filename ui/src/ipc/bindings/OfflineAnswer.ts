@@ -1,0 +1,1 @@
+export type OfflineAnswer = "recording" | "script";

@@ -1,0 +1,1 @@
+export type ReadTask = { threadId: string, checkpointId: string, ns?: string, taskId: string, };

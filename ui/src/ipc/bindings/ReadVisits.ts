@@ -1,0 +1,1 @@
+export type ReadVisits = { threadId: string, node: string, checkpointId?: string, tip?: string, };

@@ -1,0 +1,1 @@
+export type TaskEmitted = { at: number, value: any, };

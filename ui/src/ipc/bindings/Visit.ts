@@ -1,0 +1,1 @@
+export type Visit = { checkpointId: string, step: number, };
