@@ -10,6 +10,7 @@
 
 mod diagnostic;
 mod document;
+mod invariant;
 mod json;
 mod limits;
 mod mermaid;
@@ -24,6 +25,7 @@ mod view;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use document::{Document, Section};
+pub use invariant::{INVARIANTS, Invariant, MOST_INVARIANTS, WhenBroken};
 pub use json::{escape_pointer, same};
 pub use limits::Limits;
 pub use patch::{Patch, PatchError, PatchOp};

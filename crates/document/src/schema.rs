@@ -72,9 +72,11 @@ pub fn json_schema() -> Json {
                 "default": DEFAULT_RECURSION_LIMIT,
                 "description": "Super-steps after which a run is stopped as endless."
             },
-            "limits": crate::limits::schema()
+            "limits": crate::limits::schema(),
+            "invariants": { "$ref": "#/$defs/invariants" }
         },
         "$defs": {
+            "invariants": crate::invariant::schema(),
             "keys": { "type": "array", "items": { "type": "string" }, "uniqueItems": true },
             "key": {
                 "description": "A JSON Schema of the value, and how updates are joined.",
@@ -87,113 +89,11 @@ pub fn json_schema() -> Json {
                         "description": "How long a value lasts that is not kept: `ephemeral`, `any` and `topic` \
                             are gone after the next step, `untracked` lasts as long as the run and is never stored."
                     },
-                    "default": { "description": "Value before the first write." }
+                    "default": { "description": "Value before the first write." },
+                    "invariants": { "$ref": "#/$defs/invariants" }
                 }
             },
-            "node": {
-                "type": "object",
-                "required": ["kind"],
-                "properties": {
-                    "kind": { "type": "string", "description": "What the node does." },
-                    "config": { "type": "object", "description": "Depends on the kind." },
-                    "title": { "type": "string" },
-                    "description": { "type": "string" },
-                    "retry": {
-                        "description": "Failures are tried again: a number of attempts, a policy, or several, of which \
-                            the first that wants a failure decides.",
-                        "oneOf": [
-                            { "type": "integer", "minimum": 1 },
-                            { "$ref": "#/$defs/retry" },
-                            { "type": "array", "items": { "$ref": "#/$defs/retry" } }
-                        ]
-                    },
-                    "timeout": {
-                        "description": "Seconds that an attempt may take.",
-                        "oneOf": [
-                            { "$ref": "#/$defs/seconds" },
-                            {
-                                "type": "object",
-                                "anyOf": [{ "required": ["run"] }, { "required": ["idle"] }],
-                                "properties": {
-                                    "run": { "$ref": "#/$defs/seconds", "description": "As a whole." },
-                                    "idle": { "$ref": "#/$defs/seconds", "description": "Since the last sign of life." },
-                                    "refresh_on": { "enum": ["auto", "heartbeat"], "default": "auto" }
-                                },
-                                "additionalProperties": false
-                            }
-                        ]
-                    },
-                    "cache": {
-                        "description": "Results are used again for the same input.",
-                        "oneOf": [
-                            { "type": "boolean" },
-                            {
-                                "type": "object",
-                                "properties": {
-                                    "ttl": { "$ref": "#/$defs/seconds", "description": "Seconds until a result is old." },
-                                    "key": { "$ref": "#/$defs/expression" }
-                                },
-                                "additionalProperties": false
-                            }
-                        ]
-                    },
-                    "concurrency": {
-                        "type": "integer", "minimum": 1, "maximum": u32::MAX,
-                        "description": "Tasks of the node that work at once, over all runs of the graph; the others wait."
-                    },
-                    "max_visits": {
-                        "type": "integer", "minimum": 1, "maximum": u32::MAX,
-                        "description": "Super-steps of one run in which the node may have work: a bound for the loops that it is part of."
-                    },
-                    "disabled": {
-                        "description": "The node does nothing and writes nothing; its plain edges are taken.",
-                        "oneOf": [
-                            { "type": "boolean" },
-                            {
-                                "type": "object",
-                                "properties": {
-                                    "way": {
-                                        "$ref": "#/$defs/target",
-                                        "description": "Where a run goes on from a node that routes."
-                                    }
-                                },
-                                "additionalProperties": false
-                            }
-                        ]
-                    },
-                    "effect": {
-                        "enum": Effect::ALL.map(Effect::as_str),
-                        "description": "What running the node does to the world."
-                    },
-                    "defer": { "type": "boolean", "default": false, "description": "Runs when nothing else is left." },
-                    "fallback": {
-                        "description": "What happens when the last attempt has failed.",
-                        "oneOf": [
-                            {
-                                "title": "The node's update is this",
-                                "required": ["value"],
-                                "properties": { "value": { "type": "object" } },
-                                "additionalProperties": false
-                            },
-                            {
-                                "title": "Another node does the work",
-                                "required": ["node"],
-                                "properties": { "node": { "type": "string", "minLength": 1 } },
-                                "additionalProperties": false
-                            },
-                            {
-                                "title": "The run goes on elsewhere",
-                                "required": ["to"],
-                                "properties": {
-                                    "to": { "$ref": "#/$defs/target" },
-                                    "into": { "type": "string", "description": "State key that the error is written to." }
-                                },
-                                "additionalProperties": false
-                            }
-                        ]
-                    }
-                }
-            },
+            "node": node(),
             "seconds": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e10 },
             "retry": {
                 "type": "object",
@@ -213,77 +113,194 @@ pub fn json_schema() -> Json {
             "source": { "type": "string", "not": { "const": END }, "description": "A node, or __start__." },
             "target": { "type": "string", "not": { "const": START }, "description": "A node, or __end__." },
             "expression": { "type": "string", "minLength": 1, "description": "A Jinja expression without {{ }}." },
-            "edge": {
-                "type": "object",
-                "properties": { "id": { "type": "string", "minLength": 1 } },
+            "edge": edge()
+        }
+    })
+}
+
+/// The schema of a node.
+fn node() -> Json {
+    json!({
+        "type": "object",
+        "required": ["kind"],
+        "properties": {
+            "kind": { "type": "string", "description": "What the node does." },
+            "config": { "type": "object", "description": "Depends on the kind." },
+            "title": { "type": "string" },
+            "description": { "type": "string" },
+            "retry": {
+                "description": "Failures are tried again: a number of attempts, a policy, or several, of which \
+                    the first that wants a failure decides.",
+                "oneOf": [
+                    { "type": "integer", "minimum": 1 },
+                    { "$ref": "#/$defs/retry" },
+                    { "type": "array", "items": { "$ref": "#/$defs/retry" } }
+                ]
+            },
+            "timeout": {
+                "description": "Seconds that an attempt may take.",
+                "oneOf": [
+                    { "$ref": "#/$defs/seconds" },
+                    {
+                        "type": "object",
+                        "anyOf": [{ "required": ["run"] }, { "required": ["idle"] }],
+                        "properties": {
+                            "run": { "$ref": "#/$defs/seconds", "description": "As a whole." },
+                            "idle": { "$ref": "#/$defs/seconds", "description": "Since the last sign of life." },
+                            "refresh_on": { "enum": ["auto", "heartbeat"], "default": "auto" }
+                        },
+                        "additionalProperties": false
+                    }
+                ]
+            },
+            "cache": {
+                "description": "Results are used again for the same input.",
+                "oneOf": [
+                    { "type": "boolean" },
+                    {
+                        "type": "object",
+                        "properties": {
+                            "ttl": { "$ref": "#/$defs/seconds", "description": "Seconds until a result is old." },
+                            "key": { "$ref": "#/$defs/expression" }
+                        },
+                        "additionalProperties": false
+                    }
+                ]
+            },
+            "concurrency": {
+                "type": "integer", "minimum": 1, "maximum": u32::MAX,
+                "description": "Tasks of the node that work at once, over all runs of the graph; the others wait."
+            },
+            "max_visits": {
+                "type": "integer", "minimum": 1, "maximum": u32::MAX,
+                "description": "Super-steps of one run in which the node may have work: a bound for the loops that it is part of."
+            },
+            "disabled": {
+                "description": "The node does nothing and writes nothing; its plain edges are taken.",
+                "oneOf": [
+                    { "type": "boolean" },
+                    {
+                        "type": "object",
+                        "properties": {
+                            "way": {
+                                "$ref": "#/$defs/target",
+                                "description": "Where a run goes on from a node that routes."
+                            }
+                        },
+                        "additionalProperties": false
+                    }
+                ]
+            },
+            "invariants": { "$ref": "#/$defs/invariants" },
+            "effect": {
+                "enum": Effect::ALL.map(Effect::as_str),
+                "description": "What running the node does to the world."
+            },
+            "defer": { "type": "boolean", "default": false, "description": "Runs when nothing else is left." },
+            "fallback": {
+                "description": "What happens when the last attempt has failed.",
                 "oneOf": [
                     {
-                        "title": "Always followed",
-                        "required": ["from", "to"],
+                        "title": "The node's update is this",
+                        "required": ["value"],
+                        "properties": { "value": { "type": "object" } },
+                        "additionalProperties": false
+                    },
+                    {
+                        "title": "Another node does the work",
+                        "required": ["node"],
+                        "properties": { "node": { "type": "string", "minLength": 1 } },
+                        "additionalProperties": false
+                    },
+                    {
+                        "title": "The run goes on elsewhere",
+                        "required": ["to"],
                         "properties": {
-                            "from": { "$ref": "#/$defs/source" },
                             "to": { "$ref": "#/$defs/target" },
-                            "when": false, "route": false, "each": false
-                        }
-                    },
-                    {
-                        "title": "Waiting join",
-                        "required": ["from", "to"],
-                        "properties": {
-                            "from": {
-                                "type": "array",
-                                "items": { "type": "string", "not": { "enum": [START, END] } },
-                                "minItems": 2,
-                                "uniqueItems": true
-                            },
-                            "to": { "$ref": "#/$defs/target" },
-                            "when": false, "route": false, "each": false
-                        }
-                    },
-                    {
-                        "title": "Followed when the expression is true",
-                        "required": ["from", "to", "when"],
-                        "properties": {
-                            "from": { "$ref": "#/$defs/source" },
-                            "to": { "$ref": "#/$defs/target" },
-                            "when": { "$ref": "#/$defs/expression" },
-                            "route": false, "each": false
-                        }
-                    },
-                    {
-                        "title": "Route: the expression gives a label or a list of labels",
-                        "required": ["from", "route", "paths"],
-                        "properties": {
-                            "from": { "$ref": "#/$defs/source" },
-                            "route": { "$ref": "#/$defs/expression" },
-                            "paths": {
-                                "type": "object",
-                                "minProperties": 1,
-                                "additionalProperties": { "$ref": "#/$defs/target" }
-                            },
-                            "default": { "$ref": "#/$defs/target" },
-                            "to": false, "when": false, "each": false
-                        }
-                    },
-                    {
-                        "title": "Send: one task of the target per item",
-                        "required": ["from", "each", "as", "to"],
-                        "properties": {
-                            "from": { "$ref": "#/$defs/source" },
-                            "each": { "$ref": "#/$defs/expression" },
-                            "as": { "type": "string", "minLength": 1, "description": "Key of the item." },
-                            "to": { "type": "string", "not": { "enum": [START, END] } },
-                            "with": {
-                                "type": "object",
-                                "description": "More keys of the task's input.",
-                                "additionalProperties": { "$ref": "#/$defs/expression" }
-                            },
-                            "when": false, "route": false
-                        }
+                            "into": { "type": "string", "description": "State key that the error is written to." }
+                        },
+                        "additionalProperties": false
                     }
                 ]
             }
         }
+    })
+}
+
+/// The schema of an edge.
+fn edge() -> Json {
+    json!({
+        "type": "object",
+        "properties": {
+            "id": { "type": "string", "minLength": 1 },
+            "invariants": { "$ref": "#/$defs/invariants" }
+        },
+        "oneOf": [
+            {
+                "title": "Always followed",
+                "required": ["from", "to"],
+                "properties": {
+                    "from": { "$ref": "#/$defs/source" },
+                    "to": { "$ref": "#/$defs/target" },
+                    "when": false, "route": false, "each": false
+                }
+            },
+            {
+                "title": "Waiting join",
+                "required": ["from", "to"],
+                "properties": {
+                    "from": {
+                        "type": "array",
+                        "items": { "type": "string", "not": { "enum": [START, END] } },
+                        "minItems": 2,
+                        "uniqueItems": true
+                    },
+                    "to": { "$ref": "#/$defs/target" },
+                    "when": false, "route": false, "each": false
+                }
+            },
+            {
+                "title": "Followed when the expression is true",
+                "required": ["from", "to", "when"],
+                "properties": {
+                    "from": { "$ref": "#/$defs/source" },
+                    "to": { "$ref": "#/$defs/target" },
+                    "when": { "$ref": "#/$defs/expression" },
+                    "route": false, "each": false
+                }
+            },
+            {
+                "title": "Route: the expression gives a label or a list of labels",
+                "required": ["from", "route", "paths"],
+                "properties": {
+                    "from": { "$ref": "#/$defs/source" },
+                    "route": { "$ref": "#/$defs/expression" },
+                    "paths": {
+                        "type": "object",
+                        "minProperties": 1,
+                        "additionalProperties": { "$ref": "#/$defs/target" }
+                    },
+                    "default": { "$ref": "#/$defs/target" },
+                    "to": false, "when": false, "each": false
+                }
+            },
+            {
+                "title": "Send: one task of the target per item",
+                "required": ["from", "each", "as", "to"],
+                "properties": {
+                    "from": { "$ref": "#/$defs/source" },
+                    "each": { "$ref": "#/$defs/expression" },
+                    "as": { "type": "string", "minLength": 1, "description": "Key of the item." },
+                    "to": { "type": "string", "not": { "enum": [START, END] } },
+                    "with": {
+                        "type": "object",
+                        "description": "More keys of the task's input.",
+                        "additionalProperties": { "$ref": "#/$defs/expression" }
+                    },
+                    "when": false, "route": false
+                }
+            }
+        ]
     })
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use crate::document::{Document, Section};
+use crate::invariant::INVARIANTS;
 use crate::policy::NodePolicy;
 use crate::{DEFAULT_RECURSION_LIMIT, END, MAX_RECURSION_LIMIT, NOTE, START};
 
@@ -160,7 +161,9 @@ impl StateKey {
             Json::Object(fields) => Json::Object(
                 fields
                     .iter()
-                    .filter(|(name, _)| !matches!(name.as_str(), "reducer" | "channel" | "default"))
+                    .filter(|(name, _)| {
+                        !matches!(name.as_str(), "reducer" | "channel" | "default" | INVARIANTS)
+                    })
                     .map(|(name, value)| (name.clone(), value.clone()))
                     .collect(),
             ),

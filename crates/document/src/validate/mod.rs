@@ -4,6 +4,7 @@
 mod edges;
 mod flow;
 mod head;
+mod invariants;
 mod state;
 
 use std::cell::Cell;
@@ -13,6 +14,7 @@ use serde_json::Value as Json;
 
 use crate::diagnostic::Diagnostic;
 use crate::document::{Document, Section};
+use crate::invariant::INVARIANTS;
 use crate::json::{escape_pointer, type_name};
 use crate::policy::{Fallback, NodePolicy};
 use crate::suggest::nearest_record;
@@ -38,6 +40,7 @@ impl Document {
         state::check(&mut check);
         check.nodes();
         edges::check(&mut check);
+        invariants::check(&mut check);
         check.layout();
         flow::check(&mut check);
         check.sorted()
@@ -48,7 +51,7 @@ impl Document {
 const MAX_SUGGESTIONS: usize = 200;
 
 /// What a node's record may say.
-const NODE_FIELDS: [&str; 13] = [
+const NODE_FIELDS: [&str; 14] = [
     "kind",
     "config",
     "title",
@@ -62,6 +65,7 @@ const NODE_FIELDS: [&str; 13] = [
     "concurrency",
     "max_visits",
     "disabled",
+    INVARIANTS,
 ];
 
 /// The document under examination and what was found so far.

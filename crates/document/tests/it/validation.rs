@@ -667,3 +667,70 @@ fn a_run_context_is_an_object_of_json_schemas() {
         ["bad-type doc /context/a~1b"]
     );
 }
+
+#[test]
+fn invariants() {
+    let of_key = |invariants: Json| {
+        let mut graph = with(json!({}));
+        let record = json!({ "type": "integer", "invariants": invariants });
+        let op = superstep_document::PatchOp {
+            id: "key:total".to_owned(),
+            from: None,
+            to: Some(record),
+            at: None,
+        };
+        graph.apply(&superstep_document::Patch { ops: vec![op] }).unwrap();
+        graph
+    };
+    let good = json!([
+        { "must": "state.total >= 0", "message": "No overdraft", "when_broken": "fail" },
+        { "must": "new > old" }
+    ]);
+    let graph = of_key(good);
+    assert_eq!(found(&graph), Vec::<String>::new());
+    let all = graph.invariants();
+    let shown: Vec<_> = all
+        .iter()
+        .map(|one| (one.id(), one.says(), one.when_broken.as_str()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("key:total#1".to_owned(), "No overdraft".to_owned(), "fail"),
+            ("key:total#2".to_owned(), "`new > old`".to_owned(), "tell"),
+        ]
+    );
+    let schema = graph.state_key("total").unwrap().schema;
+    assert_eq!(
+        schema,
+        json!({ "type": "integer" }),
+        "they are no part of the value's schema"
+    );
+    let wrong = json!([
+        "state.total >= 0",
+        { "must": " " },
+        { "must": 1, "message": 2, "when_broken": "shout" },
+        { "must": "true", "mesage": "x", "x-own": 1 }
+    ]);
+    assert_eq!(
+        found(&of_key(wrong)),
+        [
+            "bad-invariant key:total /invariants/0",
+            "bad-invariant key:total /invariants/1/must",
+            "bad-invariant key:total /invariants/2/must",
+            "bad-invariant key:total /invariants/2/message",
+            "bad-invariant key:total /invariants/2/when_broken",
+            "~unknown-field key:total /invariants/3/mesage",
+        ]
+    );
+    assert_eq!(found(&of_key(json!({}))), ["bad-type key:total /invariants"]);
+    let many: Vec<Json> = (0..51).map(|_| json!({ "must": "true" })).collect();
+    assert_eq!(
+        found(&of_key(many.into())),
+        ["bad-invariant key:total /invariants"]
+    );
+    assert_eq!(
+        found(&with(json!({ "invariants": [{}] }))),
+        ["bad-invariant doc /invariants/0/must"]
+    );
+}

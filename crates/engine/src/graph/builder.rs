@@ -11,6 +11,7 @@ use crate::graph::handler::ErrorHandler;
 use crate::graph::node::{Node, Router};
 use crate::graph::options::NodeOptions;
 use crate::graph::schema::{Key, Schema};
+use crate::policy::breakpoint::Breakpoint;
 use crate::policy::cache::CachePolicy;
 use crate::policy::retry::RetryPolicy;
 use crate::stream::error::CompileError;
@@ -28,6 +29,7 @@ pub struct StateGraph {
     pub(crate) edges: Vec<(Name, Name)>,
     pub(crate) joins: Vec<(Vec<Name>, Name)>,
     pub(crate) branches: Vec<(Name, Branch)>,
+    pub(crate) invariants: Vec<Breakpoint>,
 }
 
 pub(crate) struct NodeDecl {
@@ -199,12 +201,21 @@ impl StateGraph {
         self
     }
 
+    /// Adds an [invariant](Breakpoint::invariant): a condition that must hold in every run of this graph, also where it runs
+    /// inside another.
+    pub fn invariant(mut self, invariant: Breakpoint) -> Self {
+        self.invariants.push(invariant);
+        self
+    }
+
     /// Checks everything and builds the runnable graph. O(nodes + edges).
     pub fn compile(mut self) -> Result<Graph, CompileError> {
         let context = self.context.take();
+        let invariants = std::mem::take(&mut self.invariants).into();
         let plan = crate::graph::compile::compile(self)?;
         Ok(Graph {
             context,
+            invariants,
             ..Graph::new(plan)
         })
     }

@@ -9,6 +9,7 @@ use crate::checkpoint::checkpointer::Checkpointer;
 use crate::graph::context_schema::{ContextSchema, is_given};
 use crate::graph::plan::Plan;
 use crate::graph::scope::Persistence;
+use crate::policy::breakpoint::Breakpoint;
 use crate::policy::cache::NodeCache;
 use crate::policy::limits::Limits;
 use crate::store::Store;
@@ -30,6 +31,7 @@ pub struct Graph {
     pub(crate) context: Option<ContextSchema>,
     pub(crate) interrupt_before: Vec<Name>,
     pub(crate) interrupt_after: Vec<Name>,
+    pub(crate) invariants: Arc<[Breakpoint]>,
 }
 
 impl fmt::Debug for Graph {
@@ -55,6 +57,7 @@ impl Graph {
             context: None,
             interrupt_before: Vec::new(),
             interrupt_after: Vec::new(),
+            invariants: [].into(),
         }
     }
 

@@ -5,6 +5,7 @@ pub(crate) mod lineage;
 pub(crate) mod past;
 pub(crate) mod provenance;
 pub(crate) mod questions;
+pub(crate) mod routers;
 pub(crate) mod snapshot;
 pub(crate) mod threads;
 

@@ -1,4 +1,5 @@
-//! Breakpoints: places where a run stops, conditions under which it does, and what happens there.
+//! Breakpoints: places where a run stops, conditions under which it does, and what happens there. An invariant of a graph is
+//! one whose condition must hold.
 //!
 //! A run without breakpoints pays nothing for them: [`RunConfig::breakpoints`](crate::RunConfig::breakpoints) is empty
 //! then, and every place asks for that first.
@@ -151,6 +152,31 @@ pub enum HitRule {
     From(u64),
 }
 
+/// What happens when an [invariant](Breakpoint::invariant) is broken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WhenBroken {
+    /// The run says so, as a value of the stream mode `custom`, and goes on.
+    #[default]
+    Tell,
+    /// It stops, as at a breakpoint.
+    Pause,
+    /// It ends with [`RunError::Invariant`](crate::RunError::Invariant). The step is stored, and the thread can go on when
+    /// its state was corrected.
+    Fail,
+}
+
+/// What a breakpoint does.
+#[derive(Clone)]
+pub(crate) enum Action {
+    /// It stops the run.
+    Stop,
+    /// It logs a text.
+    Log(Arc<dyn LogText>),
+    /// It is an invariant, called so.
+    Broken(WhenBroken, Name),
+}
+
 impl HitRule {
     fn acts_on(self, hit: u64) -> bool {
         match self {
@@ -182,7 +208,7 @@ pub struct Breakpoint {
     pub(crate) within: Name,
     pub(crate) condition: Option<Arc<dyn Condition>>,
     pub(crate) rule: HitRule,
-    pub(crate) log: Option<Arc<dyn LogText>>,
+    pub(crate) action: Action,
     hits: Arc<AtomicU64>,
 }
 
@@ -194,7 +220,8 @@ impl fmt::Debug for Breakpoint {
             .field("within", &self.within)
             .field("has_condition", &self.condition.is_some())
             .field("rule", &self.rule)
-            .field("logs", &self.log.is_some())
+            .field("logs", &matches!(self.action, Action::Log(_)))
+            .field("invariant", &self.when_broken())
             .field("hits", &self.hit_count())
             .finish()
     }
@@ -209,8 +236,26 @@ impl Breakpoint {
             within: "".into(),
             condition: None,
             rule: HitRule::Each,
-            log: None,
+            action: Action::Stop,
             hits: Arc::default(),
+        }
+    }
+    /// An invariant, which a [graph](crate::StateGraph::invariant) has: a condition that must hold at every moment at the
+    /// place. `says` is what messages call it.
+    ///
+    /// At [`Watch`](BreakpointPlace::Watch) it holds for the graph as a whole: after the input and after every step. There,
+    /// [`Tell`](WhenBroken::Tell) and [`Pause`](WhenBroken::Pause) act in the step that broke it, and
+    /// [`Fail`](WhenBroken::Fail) as long as it is broken. A condition about keys that are not there yet is not broken.
+    pub fn invariant(
+        id: impl Into<Name>,
+        place: BreakpointPlace,
+        must: impl Condition + 'static,
+        says: impl Into<Name>,
+        then: WhenBroken,
+    ) -> Self {
+        Self {
+            action: Action::Broken(then, says.into()),
+            ..Self::new(id, place).when(must)
         }
     }
     /// The same in a nested graph: the names of the nodes that lead there, joined with `/`, or `*` for every graph.
@@ -230,7 +275,7 @@ impl Breakpoint {
     }
     /// Logs a text, as a value of the stream mode `custom`, and does not stop.
     pub fn log(mut self, text: impl LogText + 'static) -> Self {
-        self.log = Some(Arc::new(text));
+        self.action = Action::Log(Arc::new(text));
         self
     }
     /// The name that [`BreakpointHit::id`] gives back.
@@ -251,6 +296,23 @@ impl Breakpoint {
         self
     }
 
+    /// What happens when it is broken; `None` for a breakpoint that is no invariant.
+    pub fn when_broken(&self) -> Option<WhenBroken> {
+        match self.action {
+            Action::Broken(then, _) => Some(then),
+            _ => None,
+        }
+    }
+
+    /// Is this a moment at which it acts? Of an invariant: is it broken?
+    pub(crate) fn holds(&self, seen: &Value) -> Result<bool, String> {
+        let Some(condition) = &self.condition else {
+            return Ok(true);
+        };
+        let must = self.when_broken().is_some();
+        condition.holds(seen).map(|holds| holds != must)
+    }
+
     /// Is it a breakpoint of the graph at this path?
     pub(crate) fn is_within(&self, path: &str) -> bool {
         &*self.within == "*" || *self.within == *path
@@ -258,11 +320,7 @@ impl Breakpoint {
 
     /// Counts a moment at the place, if the condition holds. Some(why) when the breakpoint acts.
     pub(crate) fn hit(&self, seen: &Value) -> Option<Acts> {
-        let holds = match &self.condition {
-            Some(condition) => condition.holds(seen),
-            None => Ok(true),
-        };
-        match holds {
+        match self.holds(seen) {
             Ok(false) => None,
             Err(error) => Some(Acts::Unclear(error)),
             Ok(true) => {
@@ -306,6 +364,8 @@ pub struct BreakpointHit {
 pub(crate) struct Hits {
     /// Why the run stops.
     pub(crate) stopped: Mutex<Option<BreakpointHit>>,
+    /// The invariant at which it fails.
+    pub(crate) broken: Mutex<Option<BreakpointHit>>,
     /// Tasks that stop before their next attempt, and why.
     pub(crate) retries: Mutex<Vec<BreakpointHit>>,
     /// Values that tasks of the open step emitted, with the task.
@@ -339,6 +399,15 @@ mod tests {
         assert_eq!(acts(HitRule::Every(0)), [1, 2, 3, 4, 5, 6]);
         assert_eq!(acts(HitRule::Nth(2)), [2]);
         assert_eq!(acts(HitRule::From(5)), [5, 6]);
+    }
+
+    #[test]
+    fn an_invariant_acts_when_it_does_not_hold() {
+        let must = |seen: &Value| Ok(seen.as_i64() < Some(3));
+        let rule = Breakpoint::invariant("i", BreakpointPlace::Watch, must, "below 3", WhenBroken::Fail);
+        assert!(rule.hit(&crate::json!(2)).is_none());
+        assert!(matches!(rule.hit(&crate::json!(3)), Some(Acts::Hit(1))));
+        assert_eq!(rule.when_broken(), Some(WhenBroken::Fail));
     }
 
     #[test]

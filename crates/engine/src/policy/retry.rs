@@ -182,7 +182,7 @@ const FUTILE: [&str; 13] = [
 ];
 
 /// Error classes and what they derive from, where that is not `Exception`.
-const DERIVED: [(&str, &str); 42] = [
+const DERIVED: [(&str, &str); 43] = [
     ("ZeroDivisionError", "ArithmeticError"),
     ("OverflowError", "ArithmeticError"),
     ("FloatingPointError", "ArithmeticError"),
@@ -194,6 +194,7 @@ const DERIVED: [(&str, &str); 42] = [
     ("TabError", "IndentationError"),
     ("NotImplementedError", "RuntimeError"),
     ("RecursionError", "RuntimeError"),
+    ("InvariantError", "RuntimeError"),
     ("PythonFinalizationError", "RuntimeError"),
     ("GraphRecursionError", "RecursionError"),
     ("BrokenExecutor", "RuntimeError"),

@@ -14,7 +14,7 @@ pub use crate::base::clock::{Clock, SystemClock, iso8601};
 pub use crate::base::failure::Failure;
 pub use crate::policy::bounds::{Bound, Bounds};
 pub use crate::policy::breakpoint::{
-    Breakpoint, BreakpointHit, BreakpointLimit, BreakpointPlace, Condition, HitRule, LogText,
+    Breakpoint, BreakpointHit, BreakpointLimit, BreakpointPlace, Condition, HitRule, LogText, WhenBroken,
 };
 pub use crate::policy::effect::{EffectDone, EffectPolicy, EffectState};
 pub use crate::stream::config::{Drain, Durability, Input, Output, RunResult, RunStatus, StateRef, StepTask};

@@ -73,6 +73,21 @@ pub enum RunError {
         /// How often a run may come to it.
         limit: u32,
     },
+    /// An [invariant](crate::run::Breakpoint::invariant) of the graph is broken at which runs fail. What the step wrote is
+    /// stored, and the thread can go on when its state was corrected.
+    #[error(
+        "{reason}. The thread is kept as the step left it: correct its state, or go back before the step, and go on."
+    )]
+    Invariant {
+        /// The invariant.
+        id: Name,
+        /// Which is broken, and where.
+        reason: String,
+        /// The node, where the invariant is about one.
+        node: Option<Name>,
+        /// The super-step.
+        step: i64,
+    },
     /// A super-step was to make more than [`RunConfig::bounds`](crate::RunConfig::bounds) allows. It took no effect, and
     /// the thread can go on from there.
     #[error(
@@ -238,6 +253,7 @@ impl RunError {
         match self {
             RunError::Recursion { .. } | RunError::LoopLimit { .. } => "GraphRecursionError",
             RunError::Bound { .. } => "GraphBoundError",
+            RunError::Invariant { .. } => "InvariantError",
             RunError::InvalidUpdate { .. } => "InvalidUpdateError",
             RunError::EmptyInput { .. } => "EmptyInputError",
             RunError::Node { failure, .. } => &failure.class,
@@ -258,6 +274,7 @@ impl RunError {
         match self {
             RunError::Recursion { .. } => "recursion-limit",
             RunError::LoopLimit { .. } => "loop-limit",
+            RunError::Invariant { .. } => "invariant-broken",
             RunError::Bound { bound, .. } => match bound {
                 Bound::Packets => "packet-limit",
                 Bound::PacketBytes => "packet-size-limit",

@@ -15,6 +15,7 @@ mod ends;
 mod failures;
 mod handlers;
 mod interrupts;
+mod invariants;
 mod knowledge_agent;
 mod loops;
 mod nested;

@@ -12,7 +12,7 @@ use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodePolicy,
 
 use super::check::Findings;
 use super::disabled::{self, Idle};
-use super::{BuildSite, Built, KindEntry, Registry, edges, policy};
+use super::{BuildSite, Built, KindEntry, Registry, edges, invariants, policy};
 use crate::base::files::Stamp;
 use crate::base::schema_validator::SchemaValidator;
 use crate::base::secrets::{self, Redacted};
@@ -57,6 +57,7 @@ impl Registry {
         let graph = build.state()?;
         let graph = build.with_nodes(graph, &mut files)?;
         let graph = build.with_edges(graph)?;
+        let graph = build.with_invariants(graph)?;
         build.compiled(graph, files)
     }
 }
@@ -305,6 +306,19 @@ impl Build<'_> {
                     error.remedy,
                 )]
             })?;
+        }
+        Ok(graph)
+    }
+
+    /// Adds the invariants; a node that is tried alone has none.
+    fn with_invariants(&self, mut graph: StateGraph) -> Result<StateGraph, Vec<Diagnostic>> {
+        if self.tested.is_some() {
+            return Ok(graph);
+        }
+        for invariant in self.document.invariants() {
+            for point in invariants::points(self.document, &invariant).map_err(|problem| vec![problem])? {
+                graph = graph.invariant(point);
+            }
         }
         Ok(graph)
     }

@@ -11,7 +11,7 @@ use super::kind::Usage;
 use super::settings::{check_the_rest, config_problems};
 use super::site::Site;
 use super::{Environment, KindEntry, Registry};
-use super::{disabled, dynamic_targets, policy};
+use super::{disabled, dynamic_targets, invariants, policy};
 use crate::base::access::Access;
 use crate::state::schema::{Keys, StateSchema};
 use superstep_document::suggest;
@@ -93,22 +93,23 @@ impl Registry {
             findings.usage.insert(site.record, site.usage);
         }
         let nothing = Map::new();
+        let site = |record: String, called: String| Site {
+            record,
+            called,
+            base: "",
+            config: &nothing,
+            keys: &keys,
+            readable: &all,
+            folder,
+            looks: environment.map(|environment| (self, environment, above)),
+            nodes: &nodes,
+            edges: &edges,
+            problems: Vec::new(),
+            usage: Usage::default(),
+            accesses: BTreeSet::new(),
+        };
         for (id, edge) in &edges {
-            let mut site = Site {
-                record: format!("edge:{id}"),
-                called: format!("edge {id}"),
-                base: "",
-                config: &nothing,
-                keys: &keys,
-                readable: &all,
-                folder,
-                looks: environment.map(|environment| (self, environment, above)),
-                nodes: &nodes,
-                edges: &edges,
-                problems: Vec::new(),
-                usage: Usage::default(),
-                accesses: BTreeSet::new(),
-            };
+            let mut site = site(format!("edge:{id}"), format!("edge {id}"));
             // An empty one is the document's own diagnostic.
             let mut expression = |pointer: &str, source: &str| {
                 if !source.trim().is_empty() {
@@ -128,6 +129,15 @@ impl Registry {
             }
             findings.problems.extend(site.problems);
             findings.usage.insert(site.record, site.usage);
+        }
+        for invariant in document.invariants() {
+            let mut site = site(invariant.record.clone(), "an invariant".to_owned());
+            site.invariant(
+                &invariant.pointer(),
+                &invariant.must,
+                invariants::names(&invariant),
+            );
+            findings.problems.extend(site.problems);
         }
         parallel_writers(&keys, &nodes, &edges, &mut findings);
         findings

@@ -8,6 +8,7 @@ mod disabled;
 mod dynamic_targets;
 mod edges;
 mod flow;
+pub mod invariants;
 mod kind;
 mod policy;
 mod settings;

@@ -261,7 +261,19 @@ impl Site<'_> {
     pub fn expression(&mut self, pointer: &str, source: &str, extra: Option<&str>) {
         let compiled =
             Expression::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
-        self.uses(pointer, compiled, extra);
+        self.uses(pointer, compiled, extra.as_slice());
+    }
+
+    /// Checks an invariant at `pointer`, which may use these names.
+    pub(crate) fn invariant(&mut self, pointer: &str, source: &str, names: &[&str]) {
+        let compiled =
+            Expression::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
+        if compiled.as_ref().is_ok_and(|uses| uses.names.contains("context")) {
+            let message = format!("{} uses the run context.", capital(&self.label(pointer)));
+            let remedy = "Invariants are checked over past runs as well, and a run context is not stored: use the state.";
+            self.error("context-in-invariant", pointer, message, remedy);
+        }
+        self.uses(pointer, compiled, names);
     }
 
     /// Checks what is text for an expression, and taken as it is otherwise.
@@ -274,10 +286,10 @@ impl Site<'_> {
     /// Checks a template at `pointer`.
     pub fn template(&mut self, pointer: &str, source: &str) {
         let compiled = Template::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
-        self.uses(pointer, compiled, None);
+        self.uses(pointer, compiled, &[]);
     }
 
-    fn uses(&mut self, pointer: &str, compiled: Result<Uses, ExpressionError>, extra: Option<&str>) {
+    fn uses(&mut self, pointer: &str, compiled: Result<Uses, ExpressionError>, extra: &[&str]) {
         let uses = match compiled {
             Ok(uses) => uses,
             Err(error) => {
@@ -315,7 +327,7 @@ impl Site<'_> {
                 "The expression reference lists the filters.",
             );
         }
-        let is_free = |name: &&String| Some(name.as_str()) != extra && *name != "context";
+        let is_free = |name: &&String| !extra.contains(&name.as_str()) && *name != "context";
         for name in uses.names.iter().filter(is_free) {
             let remedy = if self.readable.contains(name) {
                 format!("State keys are read as `state.{name}`; text stands in quotes.")

@@ -790,3 +790,38 @@ fn nodes_that_programs_go_to_are_reached() {
         assert_eq!(errors, [format!("unknown-node node:plan {told}")]);
     }
 }
+
+#[test]
+fn invariants_are_checked_with_the_names_of_their_place() {
+    let graph = json!({
+        "format": "superstep/1",
+        "state": {"count": {"type": "integer", "invariants": [
+            {"must": "new >= old and writer == 'add'"}, {"must": "state.cuont > 0"}
+        ]}},
+        "nodes": {"add": {"kind": "assign", "config": {"set": {"count": "1"}}, "invariants": [
+            {"must": "task.node == 'add' and state.count <"}, {"must": "new > 0"}
+        ]}},
+        "edges": [{"from": "__start__", "to": "add", "invariants": [{"must": "state.count|lenght > 0"}]}],
+        "invariants": [{"must": "state.count >= old.count"}, {"must": "context.tenant == 'a'"}]
+    });
+    let problems = check(&graph);
+    let mut found: Vec<String> = problems
+        .iter()
+        .map(|problem| {
+            let pointer = problem.pointer.as_deref().unwrap_or_default();
+            format!("{} {} {pointer}", problem.code, problem.record)
+        })
+        .collect();
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "context-in-invariant doc /invariants/1/must",
+            "expression-syntax node:add /invariants/0/must",
+            "unknown-filter edge:__start__->add /invariants/0/must",
+            "unknown-key key:count /invariants/1/must",
+            "unknown-name node:add /invariants/1/must",
+        ],
+        "{problems:#?}"
+    );
+}

@@ -3,7 +3,7 @@
 use super::breakpoints::{Breakpoints, Moment, means, short};
 use super::*;
 use crate::checkpoint::types::reserved::END;
-use crate::policy::breakpoint::{BreakpointLimit, BreakpointPlace};
+use crate::policy::breakpoint::{BreakpointLimit, BreakpointPlace, WhenBroken};
 
 impl Loop {
     /// Tasks of nodes: not the one that takes the input, and no calls.
@@ -157,31 +157,48 @@ impl Loop {
     }
 
     pub(super) fn became_true(&self, points: &Breakpoints, position: usize) -> Vec<Moment> {
-        let Some(condition) = &points.list[position].condition else {
+        let point = &points.list[position];
+        if point.condition.is_none() {
             return Vec::new();
-        };
+        }
         let at = |state: &Value| {
             let mut seen = Object::new();
             seen.insert("state", state.clone());
             seen.insert("old", points.before.clone());
-            condition.holds(&Value::Object(seen))
+            point.holds(&Value::Object(seen))
         };
         // What could not be evaluated before the step was not true then. A condition that still cannot be is about keys
         // that are not there yet.
         let (before, after) = (at(&points.before), at(&self.live.values()));
-        match (before, after) {
-            (Ok(false) | Err(_), Ok(true)) | (Ok(_), Err(_)) => {
-                let mut names: Vec<String> = Vec::new();
-                for task in self.own_tasks() {
-                    let name = format!("`{}`", task.name);
-                    if !names.contains(&name) && names.len() < 3 {
-                        names.push(name);
-                    }
-                }
-                let reason = format!("The condition became true after {}", names.join(", "));
-                vec![Moment::new(reason).with("old", points.before.clone())]
+        let fails = point.when_broken() == Some(WhenBroken::Fail);
+        let acts = match (before, after) {
+            (Ok(false) | Err(_), Ok(true)) | (Ok(_), Err(_)) => true,
+            (Ok(true), Ok(true)) => fails,
+            _ => false,
+        };
+        if !acts {
+            return Vec::new();
+        }
+        let after = self.after_nodes();
+        let reason = match point.when_broken() {
+            Some(_) => after,
+            None => format!("The condition became true {after}"),
+        };
+        vec![Moment::new(reason).with("old", points.before.clone())]
+    }
+
+    /// The nodes of the step that was closed, in a sentence.
+    fn after_nodes(&self) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for task in self.own_tasks() {
+            let name = format!("`{}`", task.name);
+            if !names.contains(&name) && names.len() < 3 {
+                names.push(name);
             }
-            _ => Vec::new(),
+        }
+        match names.is_empty() {
+            true => "after the input".to_owned(),
+            false => format!("after {}", names.join(", ")),
         }
     }
 }

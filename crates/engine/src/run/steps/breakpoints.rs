@@ -6,7 +6,9 @@ use super::*;
 use crate::base::failure::Failure;
 use crate::checkpoint::types::reserved::END;
 use crate::graph::scope::graph_path;
-use crate::policy::breakpoint::{Acts, Breakpoint, BreakpointHit, BreakpointLimit, BreakpointPlace};
+use crate::policy::breakpoint::{
+    Action, Acts, Breakpoint, BreakpointHit, BreakpointLimit, BreakpointPlace, WhenBroken,
+};
 
 /// The breakpoints of one graph of a run.
 pub(super) struct Breakpoints {
@@ -23,18 +25,14 @@ pub(super) struct Breakpoints {
 
 impl Breakpoints {
     /// The breakpoints that hold in this graph; none for most runs.
-    pub(super) fn of(shared: &Shared) -> Option<Box<Self>> {
-        if shared.config.breakpoints.is_empty() {
+    pub(super) fn of(shared: &Shared, graph: &Graph) -> Option<Box<Self>> {
+        if shared.config.breakpoints.is_empty() && graph.invariants.is_empty() {
             return None;
         }
         let path = graph_path(&shared.ns).join("/");
-        let list: Vec<Breakpoint> = shared
-            .config
-            .breakpoints
-            .iter()
-            .filter(|breakpoint| breakpoint.is_within(&path))
-            .cloned()
-            .collect();
+        let given = shared.config.breakpoints.iter();
+        let given = given.filter(|breakpoint| breakpoint.is_within(&path));
+        let list: Vec<Breakpoint> = given.chain(graph.invariants.iter()).cloned().collect();
         if list.is_empty() {
             return None;
         }
@@ -107,31 +105,51 @@ fn cut(mut text: String, most: usize) -> String {
     text
 }
 
+/// The sentence that says which invariant is broken, and where.
+fn broken(says: &str, reason: &str) -> String {
+    let reason = reason
+        .strip_prefix("After ")
+        .map_or_else(|| reason.to_owned(), |rest| format!("after {rest}"));
+    format!("Invariant broken: {says} ({reason})")
+}
+
 /// Acts on a breakpoint whose place a run has come to. Some(why) when it stops the run.
 async fn act(shared: &Shared, breakpoint: &Breakpoint, moment: Moment, step: i64) -> Option<BreakpointHit> {
     let seen = Value::Object(moment.seen);
-    let (reason, hit) = match breakpoint.hit(&seen)? {
-        Acts::Hit(hit) => (moment.reason, hit),
-        Acts::Unclear(error) => (
-            format!(
-                "The condition of the breakpoint {} failed: {error}",
-                breakpoint.place
-            ),
-            0,
-        ),
+    let (reason, hit) = match (breakpoint.hit(&seen)?, &breakpoint.action) {
+        (Acts::Hit(hit), Action::Broken(_, says)) => (broken(says, &moment.reason), hit),
+        (Acts::Hit(hit), _) => (moment.reason, hit),
+        (Acts::Unclear(error), Action::Broken(_, says)) => {
+            (format!("The invariant {says} cannot be checked: {error}"), 0)
+        }
+        (Acts::Unclear(error), _) => {
+            let place = &breakpoint.place;
+            (
+                format!("The condition of the breakpoint {place} failed: {error}"),
+                0,
+            )
+        }
     };
-    if let (Some(log), true) = (&breakpoint.log, hit > 0) {
-        let text = log
-            .text(&seen)
-            .unwrap_or_else(|error| format!("{reason} ({error})"));
+    let logged = match &breakpoint.action {
+        Action::Log(log) if hit > 0 => {
+            let text = log.text(&seen);
+            Some((
+                "breakpoint",
+                text.unwrap_or_else(|error| format!("{reason} ({error})")),
+            ))
+        }
+        Action::Broken(WhenBroken::Tell, _) => Some(("invariant", reason.clone())),
+        _ => None,
+    };
+    if let Some((what, text)) = logged {
         let shown: Object = [
             ("log", Value::from(text)),
-            ("breakpoint", Value::String(breakpoint.id.clone())),
+            (what, Value::String(breakpoint.id.clone())),
         ]
         .into_iter()
         .collect();
-        shared
-            .emitter
+        let emitter = &shared.emitter;
+        emitter
             .send_if(StreamMode::Custom, || Payload::Custom(shown.into(), None))
             .await;
         return None;
@@ -195,7 +213,8 @@ impl Loop {
                 "Breakpoint `{id}` is at the {what} `{name}`, which the graph does not have."
             )))
         };
-        for breakpoint in config.breakpoints.iter().filter(|b| b.within.is_empty()) {
+        let own = config.breakpoints.iter().filter(|b| b.within.is_empty());
+        for breakpoint in own.chain(graph.invariants.iter()) {
             let id = &breakpoint.id;
             let is_node = |name: &Name| &**name == "*" || graph.plan.node_index.contains_key(name);
             let is_key = |name: &Name| {
@@ -285,10 +304,52 @@ impl Loop {
         seen.insert("run", run);
         let hit = act(shared, breakpoint, moment, step).await;
         let stops_here = hit.is_some();
-        if let Some(hit) = hit {
-            shared.hits.stop(hit);
+        match hit {
+            Some(hit) if breakpoint.when_broken() == Some(WhenBroken::Fail) => {
+                shared.hits.broken.lock().get_or_insert(hit);
+            }
+            Some(hit) => shared.hits.stop(hit),
+            None => {}
         }
         stops_here
+    }
+
+    /// The error with which an invariant ends the run, if it is to.
+    fn fail_when_broken(&self) -> Result<(), RunError> {
+        let broken = self.setup.shared.hits.broken.lock().take();
+        broken.map_or(Ok(()), |hit| {
+            Err(RunError::Invariant {
+                id: hit.id,
+                reason: hit.reason,
+                node: hit.node,
+                step: hit.step,
+            })
+        })
+    }
+
+    /// Refuses to go on with a state that breaks an invariant at which the run fails.
+    pub(super) async fn refuse_broken(&self) -> Result<(), RunError> {
+        let fails = |breakpoint: &Breakpoint| breakpoint.when_broken() == Some(WhenBroken::Fail);
+        let any = (self.breakpoints.iter()).any(|points| points.list.iter().any(fails));
+        if !any || self.report.counts.steps > 0 || self.own_tasks().next().is_none() {
+            return Ok(());
+        }
+        self.ask_breakpoints(self.progress.step - 1, |run, points, position, _| {
+            let point = &points.list[position];
+            let broken = fails(point) && point.place == BreakpointPlace::Watch;
+            match broken && matches!(run.is_broken(point), Ok(true)) {
+                true => vec![Moment::new("in the state that the run begins with".to_owned())],
+                false => Vec::new(),
+            }
+        })
+        .await;
+        self.fail_when_broken()
+    }
+
+    fn is_broken(&self, point: &Breakpoint) -> Result<bool, String> {
+        let state = self.live.values();
+        let seen: Object = [("state", state.clone()), ("old", state)].into_iter().collect();
+        point.holds(&Value::Object(seen))
     }
 
     /// Breakpoints before the step whose tasks were found, if a breakpoint says so.
@@ -322,9 +383,10 @@ impl Loop {
     }
 
     /// Breakpoints after the step that was just closed, if a breakpoint says so.
-    pub(super) async fn breaks_after(&mut self) -> bool {
+    /// An error when an invariant ends the run.
+    pub(super) async fn breaks_after(&mut self) -> Result<bool, RunError> {
         if self.breakpoints.is_none() {
-            return false;
+            return Ok(false);
         }
         let emitted = self
             .setup
@@ -346,7 +408,8 @@ impl Loop {
             )
             .await;
         self.note_passed();
-        stopped
+        self.fail_when_broken()?;
+        Ok(stopped)
     }
 
     /// Does a breakpoint stop the run at this failure?

@@ -91,7 +91,7 @@ pub(crate) struct Loop {
     open: OpenStep,
     resumed: Resumed,
     report: Report,
-    /// Not set for a graph without breakpoints.
+    /// Not set for a graph without breakpoints and invariants.
     breakpoints: Option<Box<Breakpoints>>,
 }
 
@@ -207,7 +207,7 @@ impl Loop {
             open: OpenStep::new(&shared),
             resumed: Resumed::new(resuming),
             report: Report::default(),
-            breakpoints: Breakpoints::of(&shared),
+            breakpoints: Breakpoints::of(&shared, graph),
             setup: Setup {
                 plan: graph.plan.clone(),
                 scope: Arc::new(scope),
@@ -357,13 +357,15 @@ impl Loop {
             if stepped {
                 self.stop_after_task();
             }
-            if self.breaks_after().await | stepped | self.breaks(&self.setup.breaks_after) {
+            let broken = self.breaks_after().await;
+            let stops = *broken.as_ref().unwrap_or(&true);
+            if stops | stepped | self.breaks(&self.setup.breaks_after) {
                 if self.wants_checkpoints() {
                     let next = self.prepare();
                     self.emit_checkpoint(&next).await;
                 }
                 self.open.tasks.clear();
-                return Ok(Stop::Breakpoint(LifecycleStatus::InterruptAfter));
+                return broken.map(|_| Stop::Breakpoint(LifecycleStatus::InterruptAfter));
             }
         }
     }
@@ -396,6 +398,7 @@ impl Loop {
             }
             self.leave_behind();
         }
+        self.refuse_broken().await?;
         if self.breaks_before().await | self.breaks(&self.setup.breaks_before) {
             return Ok(Some(Stop::Breakpoint(LifecycleStatus::InterruptBefore)));
         }
