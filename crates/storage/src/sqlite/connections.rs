@@ -26,6 +26,8 @@ pub(super) struct Connections {
     pub(super) path: PathBuf,
     pub(super) options: SqliteOptions,
     readers: Mutex<Vec<Reader>>,
+    /// Says that the file was changed while the writer is at work. Opened by the first look.
+    watcher: Mutex<Option<Connection>>,
     value_cache: Arc<ValueCache<SqliteState>>,
     /// Gone when the file may only be read.
     pub(super) queue: Option<Arc<Queue>>,
@@ -60,6 +62,7 @@ impl Connections {
             path,
             options,
             readers: Mutex::default(),
+            watcher: Mutex::default(),
             value_cache,
             queue: Some(queue),
             cutting: Mutex::default(),
@@ -73,6 +76,7 @@ impl Connections {
             path,
             options,
             readers: Mutex::default(),
+            watcher: Mutex::default(),
             value_cache: Arc::new(ValueCache::new(options.cache_bytes)),
             queue: None,
             cutting: Mutex::default(),
@@ -85,6 +89,27 @@ impl Connections {
             Some(_) => schema::open_reader(&self.path, self.options),
             None => schema::open_only_reader(&self.path, self.options),
         }
+    }
+
+    /// A number that another program's commit changes; none of a file that may only be read.
+    pub(super) fn changes(&self) -> Result<Option<u64>, SqliteFault> {
+        let Some(queue) = &self.queue else { return Ok(None) };
+        // A look without it sees less, and fails where the writer's does.
+        let version = self.version().ok();
+        Ok(queue.changes(version)?)
+    }
+
+    fn version(&self) -> Result<i64, SqliteFault> {
+        let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
+        let conn = match watcher.take() {
+            Some(conn) => conn,
+            None => self.connect()?,
+        };
+        let version = conn
+            .prepare_cached("PRAGMA data_version")?
+            .query_row([], |row| row.get(0))?;
+        *watcher = Some(conn);
+        Ok(version)
     }
 
     pub(super) fn read<T>(
@@ -219,6 +244,7 @@ impl Drop for Connections {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
+        *self.watcher.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
         if let Some(queue) = &self.queue {
             queue.close();
         }

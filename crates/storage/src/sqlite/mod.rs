@@ -208,12 +208,10 @@ impl Coordination for SqliteSaver {
     }
 
     async fn changes(&self) -> Result<Option<u64>, StorageError> {
-        let Connections { queue, path, .. } = &*self.connections;
-        let Some(queue) = queue else { return Ok(None) };
         // Only the connection that writes here is not told of what is written here.
-        queue
+        self.connections
             .changes()
-            .map_err(|error| SqliteFault::from(error).worded("looking for changes", path))
+            .map_err(|fault| fault.worded("looking for changes", &self.connections.path))
     }
 }
 

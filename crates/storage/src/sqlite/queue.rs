@@ -49,8 +49,22 @@ struct QueueState {
     pages: u32,
     /// Pages that were in the log when it was folded last.
     folded: u32,
-    /// What the last look for changes of others found.
-    changes: Option<u64>,
+    /// Counts how often the writer was taken.
+    leases: u64,
+    seen: Seen,
+}
+
+/// What the looks for changes of others have found.
+#[derive(Default)]
+struct Seen {
+    /// What the writer's connection said last.
+    by_writer: Option<u64>,
+    /// What another connection said when the writer was found idle last, or when `beside` was counted.
+    by_other: Option<i64>,
+    /// Changes that were found while the writer was at work.
+    beside: u64,
+    /// The lease during which the last look found the writer at work.
+    busy: Option<u64>,
 }
 
 impl Queue {
@@ -182,13 +196,32 @@ impl Queue {
         }
     }
 
-    /// A number that another connection's commit changes, as the writer saw it last when it is at work.
-    pub(super) fn changes(&self) -> rusqlite::Result<Option<u64>> {
+    /// A number that another program's commit changes. `other` is the version that another connection of this program sees:
+    /// while the writer works on one job over two looks (it waits for another program, or for the disk), a new version
+    /// there counts, which may also be the job's own.
+    pub(super) fn changes(&self, other: Option<i64>) -> rusqlite::Result<Option<u64>> {
         let mut state = self.lock();
-        if let Some(writer) = &state.writer {
-            state.changes = Some(writer.changes()?);
+        let leases = state.leases;
+        match &state.writer {
+            Some(writer) => {
+                let by_writer = writer.changes()?;
+                state.seen = Seen {
+                    by_writer: Some(by_writer),
+                    by_other: other,
+                    beside: state.seen.beside,
+                    busy: None,
+                };
+            }
+            None if state.seen.busy == Some(leases) => {
+                if state.seen.by_other != other {
+                    state.seen.by_other = other;
+                    state.seen.beside += 1;
+                }
+            }
+            None => state.seen.busy = Some(leases),
         }
-        Ok(state.changes)
+        let Seen { by_writer, beside, .. } = state.seen;
+        Ok(by_writer.map(|version| version.wrapping_add(beside << 32)))
     }
 
     /// No more jobs come: the thread does what waits and ends.
@@ -199,6 +232,7 @@ impl Queue {
 
     fn take(&self, state: &mut QueueState) -> Option<Lease<'_>> {
         let writer = state.writer.take()?;
+        state.leases += 1;
         Some(Lease {
             queue: self,
             writer: Some(writer),
@@ -288,5 +322,38 @@ impl Job {
     /// May the caller who hands it in do it? Only what is short.
     pub(super) fn is_short(&self) -> bool {
         matches!(self, Job::Commits(commits) if commits.iter().map(|commit| commit.writes.len() + 1).sum::<usize>() <= SHORT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::super::SqliteSaver;
+
+    #[tokio::test]
+    async fn a_commit_of_another_program_is_seen_while_the_writer_is_at_work() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("t.db");
+        let saver = SqliteSaver::open(&path).expect("a new database");
+        let other = Connection::open(&path).expect("a second connection");
+        let queue = saver.connections.queue.clone().expect("a database that is written");
+        let look = || saver.connections.changes().expect("a look");
+        let idle = look();
+        let mut state = queue.lock();
+        let lease = queue.take(&mut state);
+        drop(state);
+        assert!(lease.is_some(), "nobody else writes");
+        assert_eq!((look(), look()), (idle, idle), "nothing was changed");
+        other
+            .execute_batch("CREATE TABLE another_program (n)")
+            .expect("a commit of another program");
+        let busy = look();
+        assert_ne!(busy, idle, "the commit is seen beside the writer");
+        assert_eq!(look(), busy, "and once");
+        drop(lease);
+        look();
+        let after = look();
+        assert_eq!(look(), after, "an idle writer sees nothing more");
     }
 }
