@@ -18,7 +18,10 @@ fn dependencies(manifest: &Path) -> BTreeSet<String> {
             inside = table.ends_with("dependencies") && !table.starts_with("workspace.");
             continue;
         }
-        if inside && let Some((name, _)) = line.split_once(['.', '=', ' ']) {
+        if inside
+            && !line.starts_with('#')
+            && let Some((name, _)) = line.split_once(['.', '=', ' '])
+        {
             names.insert(name.to_owned());
         }
     }
