@@ -122,6 +122,7 @@ const DOCUMENT: Layout = Layout {
         "suggest",
         "text",
         "document",
+        "invariant",
         "patch",
         "policy",
         "view",
