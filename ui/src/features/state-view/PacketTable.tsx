@@ -89,21 +89,22 @@ export function PacketTable({
             {t("task.packets.shown", { n: count(shown.length), total: count(tasks.length) })}
           </span>
         )}
-        <TextField
-          className="ml-auto w-36 min-w-0"
-          aria-label={t("task.packets.filter")}
-          placeholder={t("task.packets.filter")}
-          value={words}
-          onChange={(next) => {
-            setWords(next);
-            setAt(0);
-          }}
-          onCommit={() => {
-            const row = shown[0];
-            if (row) open(row.task);
-          }}
-          data-testid={taskIds.packetFilter}
-        />
+        <div className="ml-auto w-36 shrink-0">
+          <TextField
+            aria-label={t("task.packets.filter")}
+            placeholder={t("task.packets.filter")}
+            value={words}
+            onChange={(next) => {
+              setWords(next);
+              setAt(0);
+            }}
+            onCommit={() => {
+              const row = shown[0];
+              if (row) open(row.task);
+            }}
+            data-testid={taskIds.packetFilter}
+          />
+        </div>
       </div>
       <Heads sort={sort} onSort={setSort} />
       {shown.length === 0 && <p className="px-3 py-2 text-xs text-text-2">{t("task.packets.none")}</p>}
