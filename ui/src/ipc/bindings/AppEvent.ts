@@ -138,6 +138,10 @@ threadId: string,
  */
 node: string, 
 /**
+ * Its task; absent where a breakpoint logged it.
+ */
+taskId?: string, 
+/**
  * What.
  */
 value: any, 
@@ -188,7 +192,15 @@ done: number,
 /**
  * Of so much.
  */
-total: number, } | { "type": "mark", 
+total: number, } | { "type": "answer", 
+/**
+ * The name that the interface gave the request.
+ */
+work: string, 
+/**
+ * What of it is new.
+ */
+piece: TokenPiece, } | { "type": "mark", 
 /**
  * As the request named it.
  */
@@ -216,4 +228,4 @@ diagnostics: Array<Diagnostic>,
 /**
  * By node, where it may go without an edge: what its settings name, and its Python function's return annotation.
  */
-leads: { [key in string]: Array<string> }, } | { "type": "answer", work: string, piece: TokenPiece };
+leads: { [key in string]: Array<string> }, };
