@@ -100,10 +100,25 @@ export class Superstep {
 
   /** Writes a graph into the data folder and answers its file. */
   write(path: string, graph: object): string {
+    return this.writeText(path, JSON.stringify(graph));
+  }
+
+  writeText(path: string, text: string): string {
     const file = join(this.data, path);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, JSON.stringify(graph));
+    writeFileSync(file, text);
     return file;
+  }
+
+  /** A command of the server, past the window: to prepare a story, not to tell it. */
+  async rpc<T>(command: string, request: object): Promise<T> {
+    const { origin, hash } = new URL(this.server.url);
+    const token = new URLSearchParams(hash.slice(1)).get("token") ?? "";
+    const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+    const response = await fetch(`${origin}/rpc/${command}`, { method: "POST", headers, body: JSON.stringify(request) });
+    const answer = (await response.json()) as T;
+    if (!response.ok) throw new Error(`${command}: ${JSON.stringify(answer)}`);
+    return answer;
   }
 
   /** Opens a graph file as a person does: with the dialog of the window. */

@@ -93,6 +93,8 @@ test("the trace says which task worked longest and which cost most, and leads to
     await app.id("trace-longest").click();
     await expect(rows.locator('[aria-selected="true"]')).toHaveAttribute("data-name", longest);
     await row("task", "slow").click();
+    await expect(page.locator('[data-testid="task"][data-selected]')).toHaveAttribute("data-node", "slow");
+    await app.showState();
     await expect(app.key("checked")).toContainText("yes");
     await app.id("state-inspector").locator('[data-testid="tab-tasks"]').click();
     await expect(page.locator('[data-testid="task"][data-selected]')).toHaveAttribute("data-node", "slow");

@@ -96,6 +96,7 @@ export function RequestSide({ subject, draft, unmapped, onChange }: Props) {
               ),
             }))}
             same={Object.is}
+            placeholder={t("playground.reasoning.default")}
             onChange={(value) => set("reasoning", value)}
           />
         </Field>

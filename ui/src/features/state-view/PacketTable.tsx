@@ -10,6 +10,7 @@ import {
   FAILED_FIRST,
   filteredPackets,
   type PacketColumn,
+  type PacketRow,
   packetRows,
   type PacketSort,
   sortedPackets,
@@ -88,42 +89,24 @@ export function PacketTable({
             {t("task.packets.shown", { n: count(shown.length), total: count(tasks.length) })}
           </span>
         )}
-        <TextField
-          className="ml-auto w-36 min-w-0"
-          aria-label={t("task.packets.filter")}
-          placeholder={t("task.packets.filter")}
-          value={words}
-          onChange={(next) => {
-            setWords(next);
-            setAt(0);
-          }}
-          onCommit={() => {
-            const row = shown[0];
-            if (row) open(row.task);
-          }}
-          data-testid={taskIds.packetFilter}
-        />
+        <div className="ml-auto w-36 shrink-0">
+          <TextField
+            aria-label={t("task.packets.filter")}
+            placeholder={t("task.packets.filter")}
+            value={words}
+            onChange={(next) => {
+              setWords(next);
+              setAt(0);
+            }}
+            onCommit={() => {
+              const row = shown[0];
+              if (row) open(row.task);
+            }}
+            data-testid={taskIds.packetFilter}
+          />
+        </div>
       </div>
-      <div role="row" className={cx(COLUMNS, "h-6 shrink-0 border-b border-line text-2xs text-text-3")}>
-        {HEADS.map(({ column, text, look }) => {
-          const Arrow = sort.down ? ArrowDown : ArrowUp;
-          const on = sort.column === column;
-          return (
-            <button
-              key={column}
-              type="button"
-              aria-pressed={on}
-              aria-label={t(text)}
-              title={t(text)}
-              className={cx("flex min-w-0 items-center gap-0.5 hover:text-text aria-pressed:text-text", look)}
-              onClick={() => setSort({ column, down: on && !sort.down })}
-            >
-              {column !== "status" && <span className="truncate">{t(text)}</span>}
-              {(on || column === "status") && <Arrow size={11} className="shrink-0" aria-hidden />}
-            </button>
-          );
-        })}
-      </div>
+      <Heads sort={sort} onSort={setSort} />
       {shown.length === 0 && <p className="px-3 py-2 text-xs text-text-2">{t("task.packets.none")}</p>}
       <div
         ref={scroller}
@@ -139,41 +122,89 @@ export function PacketTable({
           {virtual.getVirtualItems().map((item) => {
             const row = shown[item.index];
             if (!row) return null;
-            const { task } = row;
             return (
-              <div
-                key={task.id}
-                role="row"
-                aria-rowindex={item.index + 1}
-                aria-selected={task.id === selected}
-                data-current={item.index === at || undefined}
-                className={cx(
-                  COLUMNS,
-                  "absolute inset-x-0 cursor-default text-xs hover:bg-surface-3 aria-selected:bg-accent-soft data-current:bg-surface-2",
-                )}
-                style={{ top: item.start, height: ROW }}
-                onClick={() => open(task)}
-                data-testid={taskIds.packet}
-                data-status={task.status}
-              >
-                <StatusMark status={task.status} size={13} />
-                <span className="truncate font-mono" title={row.input}>
-                  {row.input}
-                </span>
-                <span
-                  className={cx("truncate font-mono", task.status === "failed" && "text-failed")}
-                  title={row.result}
-                >
-                  {row.result}
-                </span>
-                <span className="tabular-nums text-right text-text-3">
-                  {task.millis === undefined ? "" : duration(task.millis)}
-                </span>
-              </div>
+              <Row
+                key={row.task.id}
+                row={row}
+                place={item.index}
+                top={item.start}
+                current={item.index === at}
+                selected={row.task.id === selected}
+                onOpen={open}
+              />
             );
           })}
         </div>
       </div>
     </section>
+  );
+}
+
+function Heads({ sort, onSort }: { sort: PacketSort; onSort(sort: PacketSort): void }) {
+  const Arrow = sort.down ? ArrowDown : ArrowUp;
+  return (
+    <div role="row" className={cx(COLUMNS, "h-6 shrink-0 border-b border-line text-2xs text-text-3")}>
+      {HEADS.map(({ column, text, look }) => {
+        const on = sort.column === column;
+        return (
+          <button
+            key={column}
+            type="button"
+            aria-pressed={on}
+            aria-label={t(text)}
+            title={t(text)}
+            className={cx("flex min-w-0 items-center gap-0.5 hover:text-text aria-pressed:text-text", look)}
+            onClick={() => onSort({ column, down: on && !sort.down })}
+          >
+            {column !== "status" && <span className="truncate">{t(text)}</span>}
+            {(on || column === "status") && <Arrow size={11} className="shrink-0" aria-hidden />}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+function Row({
+  row: { task, input, result },
+  place,
+  top,
+  current,
+  selected,
+  onOpen,
+}: {
+  row: PacketRow;
+  place: number;
+  top: number;
+  current: boolean;
+  selected: boolean;
+  onOpen(task: TaskView): void;
+}) {
+  return (
+    <div
+      role="row"
+      aria-rowindex={place + 1}
+      aria-selected={selected}
+      data-current={current || undefined}
+      className={cx(
+        COLUMNS,
+        "absolute inset-x-0 cursor-default text-xs hover:bg-surface-3 aria-selected:bg-accent-soft data-current:bg-surface-2",
+      )}
+      style={{ top, height: ROW }}
+      onClick={() => onOpen(task)}
+      data-testid={taskIds.packet}
+      data-status={task.status}
+    >
+      <StatusMark status={task.status} size={13} />
+      <span className="truncate font-mono" title={input}>
+        {input}
+      </span>
+      <span className={cx("truncate font-mono", task.status === "failed" && "text-failed")} title={result}>
+        {result}
+      </span>
+      <span className="tabular-nums text-right text-text-3">
+        {task.millis === undefined ? "" : duration(task.millis)}
+      </span>
+    </div>
   );
 }

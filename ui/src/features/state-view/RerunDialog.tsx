@@ -41,13 +41,12 @@ function ordered(keys: readonly KeyView[], task: TaskView): { first: readonly Ke
   return { first: set, rest: keys.length - set.length };
 }
 
-export function RerunDialog({ threadId, from, step, task, packet, onClose }: Props) {
+/** The keys at the checkpoint, what was changed of them, and what would run next. */
+function useRerun(threadId: string, from: string) {
   const [keys, setKeys] = useState(NONE);
   const [problem, setProblem] = useState<ShownProblem | null>(null);
-  const [all, setAll] = useState(false);
   const [values, setValues] = useState<Readonly<Record<string, unknown>>>({});
   const [next, setNext] = useState<Updated | null>(null);
-  const [busy, setBusy] = useState(false);
   useEffect(() => {
     const abort = new AbortController();
     rpc("thread.snapshot", { threadId, checkpointId: from }, abort.signal).then(
@@ -58,28 +57,11 @@ export function RerunDialog({ threadId, from, step, task, packet, onClose }: Pro
     );
     return () => abort.abort();
   }, [threadId, from]);
-  const { first, rest } = useMemo(() => ordered(keys, task), [keys, task]);
-  const shown = all ? keys : first;
-  const edit = useMemo((): ForkEdit | null => {
-    const changed = Object.entries(values).filter(([name, value]) => {
-      const before = keys.find(({ key }) => key === name)?.value?.value;
-      return value !== undefined && !sameJson(value, before);
-    });
-    if (changed.length === 0) return null;
-    const reducers = new Map(keys.map(({ key, reducer }) => [key, reducer]));
-    return {
-      threadId,
-      checkpointId: from,
-      values: Object.fromEntries(changed),
-      overwrite: changed
-        .map(([name]) => name)
-        .filter((name) => hasReducer(reducers.get(name) ?? "overwrite")),
-    };
-  }, [values, keys, threadId, from]);
+  const edit = useMemo(() => forkOf(keys, values, threadId, from), [values, keys, threadId, from]);
   useEffect(() => {
     setNext(null);
-    setProblem(null);
     if (!edit) return;
+    setProblem(null);
     const abort = new AbortController();
     const rest = setTimeout(() => {
       previewFork(edit, abort.signal).then(setNext, (thrown: unknown) => {
@@ -91,6 +73,36 @@ export function RerunDialog({ threadId, from, step, task, packet, onClose }: Pro
       abort.abort();
     };
   }, [edit]);
+  return { keys, values, setValues, edit, next, problem, setProblem };
+}
+
+/** The edit that makes the values what they were changed to; null when nothing is. */
+function forkOf(
+  keys: readonly KeyView[],
+  values: Readonly<Record<string, unknown>>,
+  threadId: string,
+  checkpointId: string,
+): ForkEdit | null {
+  const changed = Object.entries(values).filter(([name, value]) => {
+    const before = keys.find(({ key }) => key === name)?.value?.value;
+    return value !== undefined && !sameJson(value, before);
+  });
+  if (changed.length === 0) return null;
+  const reducers = new Map(keys.map(({ key, reducer }) => [key, reducer]));
+  return {
+    threadId,
+    checkpointId,
+    values: Object.fromEntries(changed),
+    overwrite: changed.map(([name]) => name).filter((name) => hasReducer(reducers.get(name) ?? "overwrite")),
+  };
+}
+
+export function RerunDialog({ threadId, from, step, task, packet, onClose }: Props) {
+  const { keys, values, setValues, edit, next, problem, setProblem } = useRerun(threadId, from);
+  const [all, setAll] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const { first, rest } = useMemo(() => ordered(keys, task), [keys, task]);
+  const shown = all ? keys : first;
   const go = async (how: { step?: "over" }) => {
     setBusy(true);
     try {

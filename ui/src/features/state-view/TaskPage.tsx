@@ -2,6 +2,7 @@
 import { ArrowLeft, Check, ClipboardCopy, GitFork } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "../../components/Button";
+import { IconButton } from "../../components/IconButton";
 import { money, sum } from "../../debugger/exchanges/exchange-text";
 import { useExchanges } from "../../debugger/exchanges/useExchanges";
 import { copyText } from "../../debugger/parts/CopyButton";
@@ -56,7 +57,7 @@ export function TaskPage({ threadId, task, from, step, back, onBack }: Props) {
       data-selected
     >
       <header className="shrink-0 border-b border-line pb-1">
-        <div className="flex items-center gap-1 px-2">
+        <div className="flex flex-wrap items-center gap-x-1 px-2">
           <Button
             size="small"
             variant="ghost"
@@ -124,14 +125,13 @@ function CopyReport({ text }: { text(): string }) {
   }, [copied]);
   const Icon = copied ? Check : ClipboardCopy;
   return (
-    <Button
+    <IconButton
       size="small"
-      variant="ghost"
-      icon={<Icon size={13} aria-hidden />}
+      label={t(copied ? "task.copied" : "task.copy")}
       onClick={() => void copyText(text()).then(setCopied)}
       data-testid={taskIds.copy}
     >
-      {t(copied ? "task.copied" : "task.copy")}
-    </Button>
+      <Icon size={14} aria-hidden />
+    </IconButton>
   );
 }

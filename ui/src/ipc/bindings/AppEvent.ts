@@ -162,6 +162,10 @@ threadId: string,
  */
 node: string, 
 /**
+ * Its task; absent where a breakpoint logged it.
+ */
+taskId?: string, 
+/**
  * What.
  */
 value: any, 
@@ -212,7 +216,15 @@ done: number,
 /**
  * Of so much.
  */
-total: number, } | { "type": "mark", 
+total: number, } | { "type": "answer", 
+/**
+ * The name that the interface gave the request.
+ */
+work: string, 
+/**
+ * What of it is new.
+ */
+piece: TokenPiece, } | { "type": "mark", 
 /**
  * As the request named it.
  */
@@ -240,4 +252,4 @@ diagnostics: Array<Diagnostic>,
 /**
  * By node, where it may go without an edge: what its settings name, and its Python function's return annotation.
  */
-leads: { [key in string]: Array<string> }, } | { "type": "answer", work: string, piece: TokenPiece };
+leads: { [key in string]: Array<string> }, };

@@ -2,6 +2,7 @@
 import type { ExchangeCost } from "./ExchangeCost";
 import type { ExchangeEnd } from "./ExchangeEnd";
 import type { ExchangeTokens } from "./ExchangeTokens";
+import type { OfflineAnswer } from "./OfflineAnswer";
 
 /**
  * A request to a model and its answer.
@@ -36,6 +37,14 @@ request: any,
  */
 response: string, 
 /**
+ * The text of the answer, when it is complete, and a line for each call in it.
+ */
+answer?: string, 
+/**
+ * Who answered in the place of the model's server.
+ */
+by?: OfflineAnswer, 
+/**
  * How it ended.
  */
 ended: ExchangeEnd, 
@@ -46,4 +55,4 @@ tokens?: ExchangeTokens,
 /**
  * What it cost, when there is a price.
  */
-cost?: ExchangeCost,  answer?: string, by?: import("./OfflineAnswer").OfflineAnswer, };
+cost?: ExchangeCost, };

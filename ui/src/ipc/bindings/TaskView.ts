@@ -56,4 +56,8 @@ within?: string,
 /**
  * What it read and decided; absent where its run did not record it.
  */
-record?: TaskRecordView,  packet?: ValueView, };
+record?: TaskRecordView, 
+/**
+ * The packet that it was sent instead of the state, whole when it is very small.
+ */
+packet?: ValueView, };
