@@ -164,3 +164,68 @@ test("a link leads to its moment, a number to its step", async ({ app, page }) =
   await page.keyboard.press("Enter");
   await expect(app.id("past")).toHaveCount(0);
 });
+
+test("the critical path is marked, and the canvas shows where time and money went", async ({ app, page }) => {
+  const { server, address } = await listen();
+  try {
+    const connections = { office: { provider: "openai", base_url: `http://${address}/v1/` } };
+    const prices = { "office::small": { input: 10, output: 30 } };
+    writeFileSync(join(app["data"], "models.json"), JSON.stringify({ connections, prices }));
+    await app.openGraph({
+      ...research,
+      name: "Wide research",
+      nodes: {
+        worker: research.nodes.worker,
+        flaky: research.nodes.flaky,
+        pause: { kind: "delay", config: { seconds: "0.3" } },
+      },
+      edges: [
+        ...research.edges.filter((edge) => edge.to !== "slow" && edge.from !== "slow"),
+        { from: "__start__", each: "state.topics", as: "topic", to: "pause" },
+      ],
+      examples: [{ name: "three", input: { topics: ["Costs", "Yield", "Rules"] } }],
+    });
+    await app.id("use-debug").click();
+    await app.id("run").click();
+    await app.id("trust-allow").click();
+    if ((await app.id("run-status").getAttribute("data-status")) !== "done") await app.status("done");
+    await app.id("panel-bottom").locator('[data-testid="tab-trace"]').click();
+    const rows = app.id("trace-rows");
+    await expect(rows.locator('[data-kind="node"][data-name="worker"]')).toContainText("×3");
+
+    // The last task of each step is marked; the others are not.
+    await app.id("trace-critical").click();
+    await expect(app.id("trace-critical")).toContainText(/Critical path: \d+ tasks?, /);
+    await expect(rows.locator('[data-kind="run"]')).toHaveAttribute("data-critical", "true");
+    for (const name of ["worker", "pause"]) {
+      const toggle = rows.locator(`[data-kind="node"][data-name="${name}"] [data-testid="trace-toggle"]`);
+      if (await toggle.isVisible()) await toggle.click();
+    }
+    const tasks = rows.locator('[data-kind="task"]');
+    expect(await tasks.count()).toBeGreaterThan(await rows.locator('[data-kind="task"][data-critical="true"]').count());
+
+    // Where the money went: only the node with the model cost something, and says how much.
+    await app.id("trace-heat").click();
+    await page.getByRole("option", { name: "Heat: cost" }).click();
+    await expect(app.id("heat-legend")).toContainText("USD");
+    await expect(app.node("worker").locator('[data-testid="heat-badge"]')).toContainText("USD");
+    await expect(app.id("heat-badge")).toHaveCount(1);
+    await app.picture("trace-heat-cost", ["light", "dark"]);
+    await app.id("trace-heat").click();
+    await page.getByRole("option", { name: "Heat: time" }).click();
+    await expect.poll(() => app.id("heat-badge").count()).toBeGreaterThan(2);
+    await expect(app.node("pause").locator('[data-testid="heat-badge"]')).toHaveAttribute("data-share", /^\d+$/);
+    await app.picture("trace-heat-time", ["light", "dark"]);
+    // In Design there is none, and from the palette it goes.
+    await app.id("use-design").click();
+    await expect(app.id("heat-legend")).toHaveCount(0);
+    await app.id("use-debug").click();
+    await expect(app.id("heat-legend")).toBeVisible();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("Hide heat");
+    await page.keyboard.press("Enter");
+    await expect(app.id("heat-badge")).toHaveCount(0);
+  } finally {
+    server.close();
+  }
+});

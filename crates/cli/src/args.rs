@@ -493,6 +493,9 @@ pub(crate) struct TraceArgs {
     /// Largest number of tasks, the newest of them [default: 10000]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<NonZeroUsize>,
+    /// Send it to the OpenTelemetry collector that OTEL_EXPORTER_OTLP_ENDPOINT names
+    #[arg(long, conflicts_with = "by")]
+    pub(crate) send: bool,
     #[command(flatten)]
     pub(crate) db: Db,
     /// Print JSON: runs and spans

@@ -8,6 +8,7 @@
 mod client;
 mod costs;
 mod options;
+mod past;
 mod shape;
 
 use std::time::Duration;
@@ -26,6 +27,7 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
 pub use options::{Options, Target};
+pub use past::PastSpan;
 
 /// Why nothing can be exported, or something was not.
 #[derive(Debug, thiserror::Error)]

@@ -9,6 +9,7 @@ pub(crate) mod questions;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod search;
+mod send_trace;
 pub(crate) mod serve;
 pub(crate) mod state;
 pub(crate) mod store;

@@ -6,6 +6,7 @@ use superstep::ThreadId;
 use superstep_workbench::wire::{ReadTrace, SpanCall, SpanEnd, TraceSpan, TraceView};
 
 use crate::args::{SumBy, TraceArgs};
+use crate::commands::send_trace;
 use crate::fault::Fault;
 use crate::out;
 use crate::place::{Store, data_dir};
@@ -22,6 +23,9 @@ pub(crate) async fn trace(args: &TraceArgs) -> Result<(), Fault> {
     };
     let trace = superstep_workbench::trace(&data_dir()?, &request)
         .map_err(|problem| Fault::failed(format!("The trace cannot be read: {problem}")))?;
+    if args.send && !trace.spans.is_empty() {
+        return send_trace::send(&trace, &args.thread).await;
+    }
     if args.json {
         return Ok(out::pretty(&trace)?);
     }

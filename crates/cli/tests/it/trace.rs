@@ -42,3 +42,48 @@ fn tasks_sums_and_json_of_a_run_of_the_command_line() {
     assert_eq!(trace["runs"][0]["status"], "done");
     user.expect(2, &["trace", "nobody"]);
 }
+
+#[test]
+fn the_wait_for_a_place_is_a_column_where_there_was_one() {
+    let user = User::new();
+    let graph = json!({
+        "format": "superstep/1", "name": "Wide",
+        "state": {"items": {"type": "array", "items": {"type": "integer"}}},
+        "nodes": {"slow": {"kind": "delay", "config": {"seconds": "0.2"}}},
+        "edges": [{"from": "__start__", "each": "state.items", "as": "item", "to": "slow"}]
+    });
+    let file = user.dir.path().join("graph.json");
+    std::fs::write(&file, graph.to_string()).unwrap();
+    let run = |thread: &str, more: &[&str]| {
+        let input = json!({"items": [1, 2, 3]}).to_string();
+        let begin = ["run", file.to_str().unwrap(), "--thread", thread, "--input", &input];
+        user.expect(0, &[&begin[..], more].concat());
+    };
+    run("free", &[]);
+    let shown = user.expect(0, &["trace", "free"]).out;
+    assert!(!shown.contains("WAITED"), "nobody waited: {shown}");
+
+    run("narrow", &["--max-concurrency", "1"]);
+    let shown = user.expect(0, &["trace", "narrow"]).out;
+    assert!(shown.lines().next().unwrap().contains("WAITED"), "{shown}");
+    let sums = user.expect(0, &["trace", "narrow", "--by", "node"]).out;
+    assert!(sums.contains("WAITED"), "{sums}");
+    let trace: Json = serde_json::from_str(&user.expect(0, &["trace", "narrow", "--json"]).out).unwrap();
+    let mut waited: Vec<f64> = (trace["spans"].as_array().unwrap().iter())
+        .filter(|span| span["node"] == "slow")
+        .map(|span| {
+            let waits = span["waits"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let long = |wait: &Json| wait["to"].as_f64().unwrap() - wait["from"].as_f64().unwrap();
+            waits.iter().map(long).sum()
+        })
+        .collect();
+    waited.sort_by(f64::total_cmp);
+    // One after the other, each for 200 ms: a busy machine makes it more.
+    assert_eq!(waited.len(), 3, "{trace}");
+    assert_eq!(waited[0], 0.0);
+    assert!(waited[1] > 150.0 && waited[2] > 350.0, "{waited:?}");
+
+    // Without a collector nothing can be sent, and that is said.
+    let refused = user.expect(2, &["trace", "narrow", "--send"]);
+    assert!(refused.err.contains("OTEL_EXPORTER_OTLP_ENDPOINT"), "{}", refused.err);
+}

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use superstep::*;
-use superstep_telemetry::{Error, Options, Target, Telemetry};
+use superstep_telemetry::{Error, Options, PastSpan, Target, Telemetry};
 use tracing_subscriber::layer::SubscriberExt;
 
 use collector::{Collector, Seen};
@@ -118,6 +118,39 @@ fn runs_steps_tasks_and_attempts_arrive_with_their_order_fields_and_errors() {
         !content,
         "what goes into a graph and comes out is nobody else's business"
     );
+}
+
+#[test]
+fn what_is_over_is_sent_with_the_times_at_which_it_was_done() {
+    let _second = second_subscriber();
+    let at = |millis| std::time::UNIX_EPOCH + Duration::from_millis(millis);
+    let span = |id: &str, parent: Option<&str>, name: &'static str, from, to, outcome: &str| PastSpan {
+        id: id.to_owned(),
+        parent: parent.map(str::to_owned),
+        name: name.into(),
+        from: at(from),
+        to: at(to),
+        fields: vec![
+            ("outcome", outcome.to_owned()),
+            ("error", "no such city".to_owned()),
+        ],
+    };
+    let collector = Collector::start();
+    let telemetry = Telemetry::start(Options::to(&collector.address())).unwrap();
+    // More than the exporter's queue holds.
+    let mut spans = vec![span("r", None, "run", 1_000, 9_000, "failed")];
+    spans.extend((0..5_000).map(|n| span(&format!("t{n}"), Some("r"), "task", 2_000 + n, 3_000 + n, "done")));
+    telemetry.send(&spans).unwrap();
+    telemetry.finish().unwrap();
+
+    let seen = collector.spans();
+    assert_eq!(seen.len(), 5_001);
+    let run = seen.iter().find(|span| span.parent.is_empty()).unwrap();
+    assert_eq!((run.start, run.end), (1_000_000_000, 9_000_000_000));
+    assert_eq!(run.error.as_deref(), Some("no such city"));
+    let tasks = || seen.iter().filter(|span| !span.parent.is_empty());
+    assert!(tasks().all(|task| task.parent == run.id && task.trace == run.trace && task.error.is_none()));
+    assert_eq!(tasks().map(|task| task.start).min(), Some(2_000_000_000));
 }
 
 #[test]

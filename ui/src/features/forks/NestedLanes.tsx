@@ -62,6 +62,7 @@ function NestedLane({
       data-testid={forksIds.nestedLane}
     >
       <span className="w-3 border-t-2 border-dotted border-line-field" aria-hidden />
+      <span className="max-w-32 truncate px-1 text-2xs text-text-2">{lane.name}</span>
       {more && <span className="px-1 text-2xs text-text-3">…</span>}
       {steps.toReversed().map(({ checkpoint, tasks }, at) => {
         const failed = tasks.some((task) => task.status === "failed");

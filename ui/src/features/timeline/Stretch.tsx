@@ -32,7 +32,7 @@ export function Stretch({ entry, rows, row, width, height, path, onOpen }: Props
   return (
     <div
       role="row"
-      className={`group flex h-full items-center gap-2 pr-1 text-sm text-text-2 hover:bg-surface-3 ${path.after(row.checkpoint.id) ? "opacity-55 hover:opacity-100" : ""}`}
+      className={`group flex h-full items-center gap-2 pr-1 text-sm text-text-2 hover:bg-surface-3 ${path.after(row.checkpoint.id) ? "opacity-70 hover:opacity-100" : ""}`}
       data-testid={debugIds.stretch}
       data-steps={entry.to - entry.from}
     >
