@@ -9,7 +9,7 @@ import { actionsOf, firstChosen, rankEntries, type Ranked } from "../features/co
 import { followUnsaved } from "../features/files/unsaved";
 import { MemoryDialog } from "../features/memory";
 import { RunControls } from "../features/run";
-import { SettingsDialog } from "../features/settings/SettingsDialog";
+import { SettingsDialog } from "../features/settings";
 import { ExportDialog } from "../features/export";
 import { ExtractDialog } from "../features/structure";
 import { TypesDialog } from "../features/state-schema";

@@ -91,7 +91,7 @@ impl Workbench {
         let environment = environment.with_grants(self.trust.grants(&Self::project(&source)));
         let tools =
             self.registry.offered_tools(&environment, &request.server).await.map_err(problem)?;
-        let text = |text: String| text.chars().take(MOST_TEXT).collect();
+        let text = |text: String| -> String { text.chars().take(MOST_TEXT).collect() };
         Ok(ServerTools {
             tools: tools
                 .into_iter()
