@@ -104,3 +104,56 @@ test("a triage: a router, two models, a question, the way back, and a run to its
   console.log(`triage: ${hand.pointer} pointer actions, ${hand.texts} texts`);
   expect(hand.all).toBeLessThanOrEqual(54);
 });
+
+test("a fan-out: a task for each order, code, what all of them gave, and a run to its end", async ({ app, page }) => {
+  const hand = new Counted(app);
+  await app.open();
+  await page.keyboard.press("Control+Alt+n");
+  await expect(app.id("canvas")).toBeVisible();
+
+  await page.keyboard.press("Tab");
+  await expect(app.id("node-search").getByRole("combobox")).toBeFocused();
+  await hand.type("javascript", "Enter");
+  await expect(app.node("code")).toBeVisible();
+  await hand.fill("/config/source", "return { checked: [state.item.id] };", "Escape");
+  await hand.click('[role="tab"]:has-text("State")');
+  for (const [key, reducer] of [["orders", null], ["checked", "Append"]] as const) {
+    await hand.click(id("add-key"));
+    await hand.type(key, "Enter");
+    const card = `[data-key="${key}"]`;
+    await hand.click(`${card} [data-pointer="/type"] [role="combobox"]`);
+    await hand.click('[role="option"]:has-text("List")');
+    if (reducer === null) continue;
+    await hand.click(`${card} [data-pointer="/reducer"] [role="combobox"]`);
+    await hand.click(`[role="option"]:has-text("${reducer}")`);
+  }
+  // The edge from the start becomes one task for each item.
+  const port = await app.id("port-out-__start__").boundingBox();
+  if (!port) throw new Error("no start");
+  hand.pointer += 1;
+  await page.mouse.click(port.x + port.width / 2 + 30, port.y + port.height / 2, { button: "right" });
+  await hand.click('[role^="menuitem"]:has-text("Once for each item")');
+  await page.keyboard.press("Control+a");
+  await hand.type("state.orders", "Enter");
+  await expect(app.id("edge-label-__start__->code")).toHaveText("each state.orders");
+
+  await hand.click(id("port-out-code"));
+  await expect(app.id("node-search").getByRole("combobox")).toBeFocused();
+  await hand.type("set", "Enter");
+  await expect(app.node("assign")).toBeVisible();
+  await hand.click(`${id("inspector")} button:has-text("Set a key")`);
+  await hand.fill("/config/set/orders", "summary", "Tab");
+  await hand.click(`${id("inspector")} button:has-text("to the state")`);
+  await hand.click(`${id("inspector")} [data-pointer="/config/set/summary"] .cm-content`);
+  await hand.type("state.checked|length ~ ' orders checked'", "Escape");
+  await app.picture("workflow-fan-out", ["light", "dark"]);
+
+  await hand.click(id("run-with-input"));
+  await expect(app.id("run-form").getByLabel("Orders")).toBeFocused();
+  await hand.type('[{"id": 1}, {"id": 2}]', "Control+Enter");
+  await app.status("done");
+  await expect(app.node("code").getByTestId("card-runs")).toHaveText("×2");
+  await expect(page.getByText("2 orders checked").first()).toBeVisible();
+  console.log(`fan-out: ${hand.pointer} pointer actions, ${hand.texts} texts`);
+  expect(hand.all).toBeLessThanOrEqual(29);
+});

@@ -21,6 +21,9 @@ interface Drawn {
   readonly y: number;
 }
 
+/** Reading who uses which key of a larger graph would be felt while the wire is drawn; Problems says it afterwards. */
+const MOST_NODES = 2000;
+
 export function WireClash({ hub }: { hub: ViewHub }) {
   const drawn = useConnection(({ inProgress, fromHandle, toNode, fromNode, to: at }): Drawn | null => {
     if (!inProgress || !fromNode || !at) return null;
@@ -33,7 +36,10 @@ export function WireClash({ hub }: { hub: ViewHub }) {
   });
   // Who uses which key does not change while a wire is drawn.
   const drawing = drawn !== null;
-  const usage = useMemo(() => (drawing ? usageOf(doc, knownKinds()) : null), [drawing]);
+  const usage = useMemo(
+    () => (drawing && doc.names("node").length <= MOST_NODES ? usageOf(doc, knownKinds()) : null),
+    [drawing],
+  );
   const { from = "", to = "" } = drawn ?? {};
   const clash = useMemo(
     () =>

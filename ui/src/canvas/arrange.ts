@@ -9,7 +9,7 @@ import { END, START } from "../document/types";
 import type { ArrangeGraph } from "../ipc/bindings/ArrangeGraph";
 import { rpc } from "../ipc/client";
 import { stopJob, withJob } from "../state/jobs";
-import { GRID, LABEL_HEIGHT, LABEL_X, PILL_HEIGHT, PORT_Y, type Rect } from "./geometry";
+import { GRID, LABEL_HEIGHT, LABEL_X, PILL_HEIGHT, PORT_Y, type Rect, union } from "./geometry";
 import { isFrame } from "./notes";
 import type { Size } from "./viewport";
 import type { Line, Scene } from "./window";
@@ -76,6 +76,9 @@ function roomOf(scene: Scene, name: string): Room {
   }
   return { right, top: Math.max(0, top), bottom: Math.max(0, bottom) };
 }
+
+/** Between two layers. */
+const LAYER_GAP = 72;
 
 /** A node as an engine places it: with the room of its labels, and its ports. */
 interface Box {
@@ -152,7 +155,7 @@ export function elkGraph({ boxes, lines }: Task): ElkNode {
       algorithm: "layered",
       "elk.direction": "RIGHT",
       "elk.spacing.nodeNode": "36",
-      "elk.layered.spacing.nodeNodeBetweenLayers": "72",
+      "elk.layered.spacing.nodeNodeBetweenLayers": String(LAYER_GAP),
       "elk.spacing.componentComponent": "64",
       "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
       "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
@@ -227,12 +230,20 @@ export async function arrange(scene: Scene, how: Arranging = {}): Promise<Map<st
   const { names: all, size } = how;
   // A frame is where somebody drew it; the nodes are put in order without it.
   const names = (all ?? [...scene.rects().keys()]).filter((name) => !isFrame(scene.doc, name));
-  const task = taskOf(scene, names);
+  // An end that no edge leads to stands behind everything else, not somewhere beside it.
+  const loose = names.includes(END) && !scene.edgesOf(END).some((edge) => scene.linesOf(edge).length > 0);
+  const task = taskOf(scene, loose ? names.filter((name) => name !== END) : names);
   const rects = new Map<string, Rect>();
   for (const [name, { x, y }] of await placesOf(task, how)) {
     const { width = 0, height = 0 } = scene.rect(name) ?? {};
     const room = roomOf(scene, name);
     rects.set(name, { x, y: y + room.top, width: width + room.right, height });
+  }
+  if (loose) {
+    const around = union(rects.values());
+    const { width = 0, height = 0 } = scene.rect(END) ?? {};
+    const y = rects.get(START)?.y ?? around?.y ?? 0;
+    rects.set(END, { x: around ? around.x + around.width + LAYER_GAP : 0, y, width, height });
   }
   const raw = size === undefined || all !== undefined ? rects : wrapped(rects, task.lines, size);
   const corner = (points: readonly Point[]): Point => ({

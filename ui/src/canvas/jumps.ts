@@ -8,7 +8,7 @@ import type { GraphDocument } from "../document/document";
 import { canConnect, connect, inTurn } from "../document/edits";
 import { goalsOf, withGoals, type Jump, type Schemas } from "../document/named";
 import type { Patch } from "../document/patch";
-import { edgeOf, END, isObject, START } from "../document/types";
+import { edgeOf, END, isObject, nodeOf, START } from "../document/types";
 import type { Scene } from "./window";
 
 /** Ways that a run has gone and that nothing in the document says. */
@@ -18,7 +18,9 @@ export function seenJumps(scene: Scene): Jump[] {
   return [...readOverlay().edges].flatMap(([key, { times }]): Jump[] => {
     const [from = "", to = ""] = key.split("\u0000");
     if (times === 0 || from === START || known.has(key) || from === to) return [];
-    if (!doc.has(`node:${from}`) || (to !== END && !doc.has(`node:${to}`))) return [];
+    // Only what its settings or its program lead on can go where no edge goes.
+    if (!scene.leading.has(nodeOf(doc.get(`node:${from}`)).kind) || (to !== END && !doc.has(`node:${to}`)))
+      return [];
     const drawn = scene
       .edgesOf(from)
       .some((edge) => scene.linesOf(edge).some((line) => line.from === from && line.to === to));

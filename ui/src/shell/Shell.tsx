@@ -21,7 +21,7 @@ import { Palette } from "../features/palette/Palette";
 import { ProblemsPanel } from "../features/problems/ProblemsPanel";
 import { EffectsDialog, RunPanel } from "../features/run";
 import { Reader } from "../features/result";
-import { SettingsDialog } from "../features/settings/SettingsDialog";
+import { SettingsDialog } from "../features/settings";
 import { MemoryDialog } from "../features/memory";
 import { PlaygroundDialog } from "../features/playground";
 import { QueryDialog } from "../features/query";

@@ -10,7 +10,7 @@ import { registerRevert } from "../features/files/unsaved";
 import { FindDialogs } from "../features/find";
 import { MemoryDialog } from "../features/memory";
 import { RunControls } from "../features/run";
-import { SettingsDialog } from "../features/settings/SettingsDialog";
+import { SettingsDialog } from "../features/settings";
 import { ExportDialog } from "../features/export";
 import { ExtractDialog } from "../features/structure";
 import { TypesDialog } from "../features/state-schema";

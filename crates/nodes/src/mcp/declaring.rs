@@ -67,10 +67,17 @@ pub fn with_server(
     let mut whole = json!({});
     if path.exists() {
         // A link that somebody put there must not have another file written over.
-        let real = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
-        let root = root.canonicalize().map_err(|error| format!("{}: {error}", root.display()))?;
+        let real = path
+            .canonicalize()
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        let root = root
+            .canonicalize()
+            .map_err(|error| format!("{}: {error}", root.display()))?;
         if !real.starts_with(&root) {
-            return Err(format!("{} is a link that leads out of the project.", path.display()));
+            return Err(format!(
+                "{} is a link that leads out of the project.",
+                path.display()
+            ));
         }
         let text = files::read_text(&path, config::MAX_FILE).map_err(|error| error.to_string())?;
         whole = serde_json::from_str(&text)
@@ -80,7 +87,10 @@ pub fn with_server(
         .as_object_mut()
         .map(|whole| whole.entry(config::SERVERS).or_insert_with(|| json!({})));
     let Some(Json::Object(entries)) = entries else {
-        return Err(format!("{} declares no servers by name. Correct it first.", path.display()));
+        return Err(format!(
+            "{} declares no servers by name. Correct it first.",
+            path.display()
+        ));
     };
     let entry = entries.entry(name.to_owned()).or_insert_with(|| json!({}));
     if !entry.is_object() {
@@ -126,8 +136,14 @@ mod tests {
             r#"{"inputs": [1], "mcpServers": {"old": {"command": "npx", "env": {"A": "1"}}, "bad": {"type": "sse", "url": "x"}}}"#,
         ));
         let (_, servers) = declared_servers(&environment).unwrap();
-        assert_eq!(servers.iter().map(|server| &*server.name).collect::<Vec<_>>(), ["old", "bad"]);
-        assert!(servers[1].how.is_err(), "its entry cannot be used, and it is listed");
+        assert_eq!(
+            servers.iter().map(|server| &*server.name).collect::<Vec<_>>(),
+            ["old", "bad"]
+        );
+        assert!(
+            servers[1].how.is_err(),
+            "its entry cannot be used, and it is listed"
+        );
         let how = Reached::Program {
             command: "uvx".to_owned(),
             args: vec!["tool".to_owned()],
@@ -136,7 +152,10 @@ mod tests {
         std::fs::write(path, &text).unwrap();
         let whole: Json = serde_json::from_str(&text).unwrap();
         assert_eq!(whole["inputs"], json!([1]));
-        assert_eq!(whole["mcpServers"]["old"], json!({"env": {"A": "1"}, "command": "uvx", "args": ["tool"]}));
+        assert_eq!(
+            whole["mcpServers"]["old"],
+            json!({"env": {"A": "1"}, "command": "uvx", "args": ["tool"]})
+        );
         assert_eq!(declared_servers(&environment).unwrap().1[0].how, Ok(how));
     }
 
@@ -153,7 +172,10 @@ mod tests {
         let (_folder, broken) = project(Some("{ not json"));
         assert!(with_server(&broken, "web", &address).is_err());
         assert!(declared_servers(&broken).is_err());
-        assert!(with_server(&Environment::new(None), "web", &address).is_err(), "a draft has no project");
+        assert!(
+            with_server(&Environment::new(None), "web", &address).is_err(),
+            "a draft has no project"
+        );
     }
 
     #[cfg(unix)]

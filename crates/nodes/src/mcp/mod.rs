@@ -23,8 +23,8 @@ use crate::base::access::Access;
 use crate::programs::helper::HelperProgram;
 use crate::project::Environment;
 pub(crate) use client::Client;
-pub use declaring::{DeclaredServer, Reached, declared_servers, with_server};
 pub(crate) use content::{Content, of_call, of_resource};
+pub use declaring::{DeclaredServer, Reached, declared_servers, with_server};
 pub(crate) use error::McpError;
 
 /// How long a server that nobody needs is kept.

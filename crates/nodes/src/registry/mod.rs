@@ -213,11 +213,7 @@ impl Registry {
 
     /// A graph file that a node names, what is wrong in it, and what it touches.
     /// What using an MCP server of a project touches, as its file declares it.
-    pub fn accesses_of_server(
-        &self,
-        environment: &Environment,
-        server: &str,
-    ) -> Result<Vec<Access>, String> {
+    pub fn accesses_of_server(&self, environment: &Environment, server: &str) -> Result<Vec<Access>, String> {
         mcp::accesses(environment, server).map_err(|error| error.to_string())
     }
 

@@ -17,7 +17,10 @@ pub(super) fn figures(boxes: &[Place], links: &[Link], places: &[(f64, f64)]) ->
         .iter()
         .map(|link| {
             let ((x, y), (to, top)) = (places[link.from], places[link.to]);
-            [(x + boxes[link.from].width, y + link.port), (to, top + boxes[link.to].port)]
+            [
+                (x + boxes[link.from].width, y + link.port),
+                (to, top + boxes[link.to].port),
+            ]
         })
         .collect();
     let forward: Vec<_> = wires.iter().filter(|[from, to]| to.0 >= from.0 + 8.0).collect();
@@ -27,10 +30,16 @@ pub(super) fn figures(boxes: &[Place], links: &[Link], places: &[(f64, f64)]) ->
             let joined = one[0] == other[0] || one[1] == other[1] || one[1] == other[0];
             crossings += u64::from(!joined && cross(one, other));
         }
-        let behind = boxes.iter().zip(places).filter(|(each, place)| is_behind(one, each, **place));
+        let behind = boxes
+            .iter()
+            .zip(places)
+            .filter(|(each, place)| is_behind(one, each, **place));
         crossings += behind.count() as u64;
     }
-    let length = wires.iter().map(|[a, b]| (b.0 - a.0).abs() + (b.1 - a.1).abs()).sum();
+    let length = wires
+        .iter()
+        .map(|[a, b]| (b.0 - a.0).abs() + (b.1 - a.1).abs())
+        .sum();
     Figures { crossings, length }
 }
 

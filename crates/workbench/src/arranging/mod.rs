@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::Workbench;
 use crate::base::blocking;
-use crate::wire::{Arranged, ArrangeGraph, Problem};
+use crate::wire::{ArrangeGraph, Arranged, Problem};
 
 /// More boxes or links than this are refused: no canvas shows them.
 const MOST: usize = 400_000;
@@ -148,7 +148,10 @@ impl Workbench {
             let job = workbench.job(request.work);
             let told = |done, total| job.at(done, total);
             let positions = arrange(&boxes, &links, &mut Budget::new(BUDGET, &told)).map_err(|Stopped| {
-                Problem::new("cancelled", "The arrangement was cancelled. The nodes stay where they are.")
+                Problem::new(
+                    "cancelled",
+                    "The arrangement was cancelled. The nodes stay where they are.",
+                )
             })?;
             Ok(Arranged {
                 positions: positions.into_iter().map(|(x, y)| [x, y]).collect(),
@@ -162,12 +165,18 @@ impl Workbench {
 fn read(request: &ArrangeGraph) -> Result<(Vec<Place>, Vec<Link>), Problem> {
     let count = request.boxes.len();
     if count > MOST || request.links.len() > MOST {
-        return Err(
-            Problem::invalid(format!("A graph of more than {MOST} nodes or edges cannot be arranged."))
-                .remedy("Arrange a selection of its nodes."),
-        );
+        return Err(Problem::invalid(format!(
+            "A graph of more than {MOST} nodes or edges cannot be arranged."
+        ))
+        .remedy("Arrange a selection of its nodes."));
     }
-    let size = |value: f64| if value.is_finite() { value.clamp(0.0, 100_000.0) } else { 0.0 };
+    let size = |value: f64| {
+        if value.is_finite() {
+            value.clamp(0.0, 100_000.0)
+        } else {
+            0.0
+        }
+    };
     let boxes = request
         .boxes
         .iter()

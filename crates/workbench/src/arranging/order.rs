@@ -41,7 +41,10 @@ pub(super) fn orders(graph: &mut Layered, budget: &mut Budget<'_>) -> Result<Vec
 fn keep(graph: &Layered, kept: &mut Vec<(u64, Order)>) -> u64 {
     let now = crossings(graph);
     let at = kept.partition_point(|(other, _)| *other <= now);
-    let known = || kept.iter().any(|(other, order)| *other == now && *order == graph.layers);
+    let known = || {
+        kept.iter()
+            .any(|(other, order)| *other == now && *order == graph.layers)
+    };
     if at < KEPT && !known() {
         kept.insert(at, (now, graph.layers.clone()));
         kept.truncate(KEPT);
@@ -64,7 +67,11 @@ fn ranks(graph: &Layered) -> Vec<usize> {
 fn sweep(graph: &mut Layered, down: bool, late: bool) {
     let mut rank: Vec<f64> = ranks(graph).into_iter().map(|at| at as f64).collect();
     let depth = graph.layers.len();
-    let order: Vec<usize> = if down { (1..depth).collect() } else { (0..depth.saturating_sub(1)).rev().collect() };
+    let order: Vec<usize> = if down {
+        (1..depth).collect()
+    } else {
+        (0..depth.saturating_sub(1)).rev().collect()
+    };
     for layer in order {
         let mut wanted: Vec<(f64, usize)> = graph.layers[layer]
             .iter()
@@ -74,9 +81,8 @@ fn sweep(graph: &mut Layered, down: bool, late: bool) {
             // Among equals the other order is tried, too.
             wanted.reverse();
         }
-        wanted.sort_by(|(one, a), (other, b)| {
-            (graph.part[*a].cmp(&graph.part[*b])).then(one.total_cmp(other))
-        });
+        wanted
+            .sort_by(|(one, a), (other, b)| (graph.part[*a].cmp(&graph.part[*b])).then(one.total_cmp(other)));
         graph.layers[layer] = wanted.into_iter().map(|(_, index)| index).collect();
         for (at, &index) in graph.layers[layer].iter().enumerate() {
             rank[index] = at as f64;
@@ -86,7 +92,11 @@ fn sweep(graph: &mut Layered, down: bool, late: bool) {
 
 /// The mean place of what an item is linked to; a port further down counts a little more.
 fn middle(graph: &Layered, rank: &[f64], index: usize, down: bool) -> Option<f64> {
-    let spans = if down { &graph.before[index] } else { &graph.after[index] };
+    let spans = if down {
+        &graph.before[index]
+    } else {
+        &graph.after[index]
+    };
     if spans.is_empty() {
         return None;
     }
@@ -105,7 +115,11 @@ fn middle(graph: &Layered, rank: &[f64], index: usize, down: bool) -> Option<f64
 }
 
 fn fraction(port: f64, height: f64) -> f64 {
-    if height > 0.0 { (port / height).clamp(0.0, 1.0) * 0.9 } else { 0.5 }
+    if height > 0.0 {
+        (port / height).clamp(0.0, 1.0) * 0.9
+    } else {
+        0.5
+    }
 }
 
 /// How many pairs of spans between neighbouring layers cross.
@@ -205,15 +219,25 @@ impl Sides {
 
 /// Where the spans of an item end, on one side of it.
 fn ends(graph: &Layered, rank: &[usize], index: usize, before: bool, found: &mut Vec<(usize, u64)>) {
-    let spans = if before { &graph.before[index] } else { &graph.after[index] };
+    let spans = if before {
+        &graph.before[index]
+    } else {
+        &graph.after[index]
+    };
     found.clear();
-    found.extend(spans.iter().map(|&span| &graph.spans[span]).filter(|span| span.short).map(|span| {
-        if before {
-            (rank[span.from], span.out as u64)
-        } else {
-            (rank[span.to], 0)
-        }
-    }));
+    found.extend(
+        spans
+            .iter()
+            .map(|&span| &graph.spans[span])
+            .filter(|span| span.short)
+            .map(|span| {
+                if before {
+                    (rank[span.from], span.out as u64)
+                } else {
+                    (rank[span.to], 0)
+                }
+            }),
+    );
     found.sort_unstable();
 }
 

@@ -29,7 +29,11 @@ pub(super) fn heights(graph: &Layered, budget: &mut Budget<'_>) -> Result<Vec<f6
             _ => Sides::After,
         };
         let depth = graph.layers.len();
-        let layers: Vec<usize> = if round % 2 == 0 { (0..depth).collect() } else { (0..depth).rev().collect() };
+        let layers: Vec<usize> = if round % 2 == 0 {
+            (0..depth).collect()
+        } else {
+            (0..depth).rev().collect()
+        };
         for layer in layers {
             settle(graph, layer, sides, &mut y);
         }
@@ -113,13 +117,19 @@ fn wanted(graph: &Layered, index: usize, sides: Sides, y: &[f64]) -> (f64, f64) 
     if sides != Sides::After {
         for &span in &graph.before[index] {
             let span = &graph.spans[span];
-            wishes.push((y[span.from] + span.out - span.into, weight_of(graph, span.from, index)));
+            wishes.push((
+                y[span.from] + span.out - span.into,
+                weight_of(graph, span.from, index),
+            ));
         }
     }
     if sides != Sides::Before {
         for &span in &graph.after[index] {
             let span = &graph.spans[span];
-            wishes.push((y[span.to] + span.into - span.out, weight_of(graph, span.to, index)));
+            wishes.push((
+                y[span.to] + span.into - span.out,
+                weight_of(graph, span.to, index),
+            ));
         }
     }
     if wishes.is_empty() {
@@ -139,7 +149,9 @@ fn middle(wishes: &[(f64, f64)]) -> f64 {
             return wish;
         }
         if sum == half {
-            return wishes.get(at + 1).map_or(wish, |&(next, _)| f64::midpoint(wish, next));
+            return wishes
+                .get(at + 1)
+                .map_or(wish, |&(next, _)| f64::midpoint(wish, next));
         }
     }
     wishes.last().map_or(0.0, |&(wish, _)| wish)
@@ -157,7 +169,9 @@ fn weight_of(graph: &Layered, one: usize, other: usize) -> f64 {
 fn apart(graph: &Layered, y: &mut [f64]) {
     let mut reach: std::collections::BTreeMap<usize, (f64, f64)> = std::collections::BTreeMap::new();
     for (index, item) in graph.items.iter().enumerate() {
-        let (top, bottom) = reach.entry(graph.part[index]).or_insert((f64::INFINITY, f64::NEG_INFINITY));
+        let (top, bottom) = reach
+            .entry(graph.part[index])
+            .or_insert((f64::INFINITY, f64::NEG_INFINITY));
         *top = top.min(y[index]);
         *bottom = bottom.max(y[index] + item.height);
     }
@@ -187,5 +201,7 @@ pub(super) fn positions(boxes: &[Place], graph: &Layered, y: &[f64]) -> Vec<(f64
         x.push(at);
         at += width + LAYER_GAP;
     }
-    (0..boxes.len()).map(|index| (x[graph.items[index].layer], y[index])).collect()
+    (0..boxes.len())
+        .map(|index| (x[graph.items[index].layer], y[index]))
+        .collect()
 }

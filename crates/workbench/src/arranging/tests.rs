@@ -75,8 +75,16 @@ fn the_examples_are_placed_about_as_well_as_elk_places_them() {
             "{name}: {found:?} beside ELK's {:?}",
             example.elk
         );
-        assert!(found.length <= example.elk.length * 1.3, "{name}: {found:?} beside ELK's {:?}", example.elk);
-        assert_eq!(overlap(&boxes, &places), None, "{name}: two boxes lie on each other");
+        assert!(
+            found.length <= example.elk.length * 1.3,
+            "{name}: {found:?} beside ELK's {:?}",
+            example.elk
+        );
+        assert_eq!(
+            overlap(&boxes, &places),
+            None,
+            "{name}: two boxes lie on each other"
+        );
     }
 }
 
@@ -84,13 +92,17 @@ fn the_examples_are_placed_about_as_well_as_elk_places_them() {
 fn dense(count: usize, more: usize) -> (Vec<Place>, Vec<Link>) {
     let mut seed = 7u64;
     let mut next = |most: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) as usize % most
     };
     let mut boxes: Vec<Place> = (0..count).map(|_| card(44.0 + 18.0 * next(4) as f64)).collect();
     boxes[0].end = Some(End::First);
     boxes[count - 1].end = Some(End::Last);
-    let mut links: Vec<Link> = (1..count).map(|index| link(next(index).max(index.saturating_sub(12)), index)).collect();
+    let mut links: Vec<Link> = (1..count)
+        .map(|index| link(next(index).max(index.saturating_sub(12)), index))
+        .collect();
     for _ in 0..more {
         links.push(match next(10) {
             0 => link(next(count), count - 1),
@@ -113,10 +125,17 @@ fn large_graphs_keep_their_order_and_lie_on_nothing() {
         println!("{count} nodes, {} links: {:?}", links.len(), began.elapsed());
         assert_eq!(overlap(&boxes, &places), None);
         if count < 1000 {
-            assert_eq!(places, place(&boxes, &links), "the same graph has the same places");
+            assert_eq!(
+                places,
+                place(&boxes, &links),
+                "the same graph has the same places"
+            );
         }
         let (start, end) = (places[0].0, places[count - 1].0);
-        assert!(places.iter().all(|&(x, _)| start <= x && x <= end), "the ends stand at the ends");
+        assert!(
+            places.iter().all(|&(x, _)| start <= x && x <= end),
+            "the ends stand at the ends"
+        );
     }
 }
 
@@ -129,13 +148,21 @@ fn circles_loops_parts_and_depth_are_all_placed() {
     let own = [link(0, 0), link(0, 1), link(1, 0), link(0, 1)];
     let boxes = vec![card(44.0); 4];
     let places = place(&boxes, &own);
-    assert_eq!(overlap(&boxes, &places), None, "two parts without links, a loop, a link twice");
+    assert_eq!(
+        overlap(&boxes, &places),
+        None,
+        "two parts without links, a loop, a link twice"
+    );
     assert!(places[1].0 > places[0].0);
 
     let deep: Vec<Link> = (1..100_000).map(|index| link(index - 1, index)).collect();
     let boxes = vec![card(44.0); 100_000];
     let places = place(&boxes, &deep);
-    assert!(places.windows(2).all(|pair| pair[0].0 < pair[1].0 && (pair[0].1 - pair[1].1).abs() < 1.0));
+    assert!(
+        places
+            .windows(2)
+            .all(|pair| pair[0].0 < pair[1].0 && (pair[0].1 - pair[1].1).abs() < 1.0)
+    );
     assert_eq!(place(&[], &[]), []);
 }
 
@@ -158,7 +185,11 @@ fn a_request_may_hold_anything() {
             first: true,
             last: true,
         }],
-        links: vec![ArrangeLink { from, to: 0, port: f64::INFINITY }],
+        links: vec![ArrangeLink {
+            from,
+            to: 0,
+            port: f64::INFINITY,
+        }],
         work: None,
     };
     assert!(read(&request(1, 10.0)).is_err(), "there is no such box");

@@ -35,7 +35,9 @@ fn view(environment: &Environment) -> Result<McpServers, Problem> {
                     problem: None,
                 };
                 match server.how {
-                    Ok(Reached::Program { command, args }) => (view.command, view.args) = (Some(command), args),
+                    Ok(Reached::Program { command, args }) => {
+                        (view.command, view.args) = (Some(command), args)
+                    }
                     Ok(Reached::Address { url }) => view.url = Some(url),
                     Err(cause) => view.problem = Some(cause),
                 }
@@ -81,17 +83,22 @@ impl Workbench {
     pub(crate) async fn mcp_tools(self: &Arc<Self>, request: AskServer) -> Result<ServerTools, Problem> {
         let source = self.document(&request.graph_id)?.source();
         let environment = self.around(&source);
-        let accesses =
-            self.registry.accesses_of_server(&environment, &request.server).map_err(problem)?;
+        let accesses = self
+            .registry
+            .accesses_of_server(&environment, &request.server)
+            .map_err(problem)?;
         let mut wanted = Wanted::new();
         for access in accesses {
             wanted.insert(access, BTreeSet::new());
         }
         self.permit_these(&source, wanted)?;
         let environment = environment.with_grants(self.trust.grants(&Self::project(&source)));
-        let tools =
-            self.registry.offered_tools(&environment, &request.server).await.map_err(problem)?;
-        let text = |text: String| text.chars().take(MOST_TEXT).collect();
+        let tools = self
+            .registry
+            .offered_tools(&environment, &request.server)
+            .await
+            .map_err(problem)?;
+        let text = |text: String| -> String { text.chars().take(MOST_TEXT).collect() };
         Ok(ServerTools {
             tools: tools
                 .into_iter()

@@ -1,5 +1,5 @@
 /** Items of a list: added, moved, copied, removed, and folded to a line when they are large. */
-import { useId, useState } from "react";
+import { useId, useRef, useState } from "react";
 import { ChevronDown, ChevronRight, CircleAlert, Copy, MoveDown, MoveUp, Plus, X } from "lucide-react";
 import { t } from "../../lib/texts";
 import { Badge } from "../Badge";
@@ -44,19 +44,28 @@ export function ArrayField({
   const [nextKey, setNextKey] = useState(list.length);
   const ids = list.map((_, index) => keys[index] ?? nextKey + index);
 
+  /** What was added last, and where in it somebody writes first. */
+  const added = useRef<{ key: number; first: string } | null>(null);
+  const written = (): HTMLElement | null => {
+    if (added.current === null) return null;
+    const { key, first } = added.current;
+    const inputs = ":is(input:not([aria-hidden=true]), textarea, .cm-content, button)";
+    const place = first === "" ? "[data-item]" : `[data-item] [data-pointer$="/${first}"]`;
+    const row = document.getElementById(`${listId}${key}`);
+    return row?.querySelector<HTMLElement>(`${place} ${inputs}`) ?? null;
+  };
+
   const change = (next: Json[], nextKeys: number[]) => {
     setKeys(nextKeys);
     onChange(next);
   };
-  const add = (item: Json, at: number) => {
+  const add = (item: Json, at: number, first = "") => {
     const key = Math.max(nextKey, ...ids.map((id) => id + 1), 0);
     setNextKey(key + 1);
     setOpen((now) => new Set(now).add(key));
     change([...list.slice(0, at), item, ...list.slice(at)], [...ids.slice(0, at), key, ...ids.slice(at)]);
-    requestAnimationFrame(() => {
-      const row = document.getElementById(`${listId}${key}`);
-      row?.querySelector<HTMLElement>("[data-item] :is(input, textarea, .cm-content, button)")?.focus();
-    });
+    added.current = { key, first };
+    requestAnimationFrame(() => written()?.focus());
   };
   const move = (from: number, to: number) => {
     if (to < 0 || to >= list.length) return;
@@ -183,7 +192,12 @@ export function ArrayField({
       })}
       {!readOnly && !full && (
         <div>
-          <AddItem items={items} noun={noun} onAdd={(item) => add(item, list.length)} />
+          <AddItem
+            items={items}
+            noun={noun}
+            written={written}
+            onAdd={(item, first) => add(named(item, list), list.length, first)}
+          />
         </div>
       )}
     </div>
@@ -194,11 +208,14 @@ export function ArrayField({
 function AddItem({
   items,
   noun,
+  written,
   onAdd,
 }: {
   items: Schema;
   noun: string | undefined;
-  onAdd(item: Json): void;
+  /** Where somebody writes first in what was added. */
+  written(): HTMLElement | null;
+  onAdd(item: Json, first?: string): void;
 }) {
   const form = useForm();
   const { root } = form;
@@ -221,11 +238,44 @@ function AddItem({
       />
     );
   }
+  const begin = resolve(items, root)["x-begin"];
+  if (begin !== undefined && begin.length > 0)
+    return (
+      <Menu
+        trigger={
+          <Button size="small" icon={<Plus size={13} aria-hidden />}>
+            {text}
+          </Button>
+        }
+        // What is written first takes the focus, not the button.
+        finalFocus={written}
+        entries={[
+          ...begin.map(({ title, value, first }) => ({
+            id: title,
+            label: title,
+            run: () => onAdd(structuredClone(value), first),
+          })),
+          { id: "other", label: t("forms.schema.addOther"), run: () => onAdd(beginning(form, items)) },
+        ]}
+      />
+    );
   return (
     <Button size="small" icon={<Plus size={13} aria-hidden />} onClick={() => onAdd(beginning(form, items))}>
       {text}
     </Button>
   );
+}
+
+/** An item whose name no other item has. */
+function named(item: Json, list: readonly Json[]): Json {
+  const nameOf = (each: Json) =>
+    typeof each === "object" && each !== null && !Array.isArray(each) ? each["name"] : undefined;
+  const name = nameOf(item);
+  const taken = new Set(list.map(nameOf));
+  if (typeof name !== "string" || name === "" || !taken.has(name)) return item;
+  let count = 2;
+  while (taken.has(`${name}_${count}`)) count += 1;
+  return { ...(item as Record<string, Json>), name: `${name}_${count}` };
 }
 
 function moved<T>(list: readonly T[], from: number, to: number): T[] {

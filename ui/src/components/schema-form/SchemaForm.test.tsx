@@ -277,4 +277,21 @@ describe("SchemaForm", () => {
     fireEvent.click(screen.getByRole("button", { name: "Clear Script" }));
     expect(last).toEqual({ graph: { file: "f" } });
   });
+
+  it("begins an item as its schema says, under a name that is free", async () => {
+    const tool = {
+      type: "object",
+      required: ["name"],
+      properties: { name: { type: "string" }, url: { type: "string" } },
+      "x-begin": [{ title: "Request", first: "url", value: { name: "fetch", url: "" } }],
+    } as Schema;
+    show(
+      { type: "object", properties: { tools: { type: "array", items: tool } } },
+      { tools: [{ name: "fetch" }] },
+    );
+    fireEvent.click(screen.getByRole("button", { name: /add/i }));
+    fireEvent.click(await screen.findByRole("menuitem", { name: "Request" }));
+    expect(last).toEqual({ tools: [{ name: "fetch" }, { name: "fetch_2", url: "" }] });
+    await vi.waitFor(() => expect(document.activeElement?.closest("[data-pointer$='/url']")).not.toBeNull());
+  });
 });

@@ -56,6 +56,8 @@ export interface Schema {
     readonly groups?: readonly { readonly title: string; readonly fields: readonly string[] }[];
   };
   /** Names a node to go on with, while the fields beside it have these values. */
+  /** What an item of a list may begin as, each with the place in it that is written first. */
+  "x-begin"?: { title: string; value: Json; first?: string }[];
   "x-leads-to"?: Record<string, Json>;
   /** A state key that takes the value of the field beside it with this name. */
   "x-takes"?: string;

@@ -28,6 +28,7 @@ import { leaveField, useCalm } from "../../state/calm";
 import { askForTest } from "../../state/node-test";
 import { showProblem } from "../../state/toasts";
 import { DisabledNotice } from "./DisabledNotice";
+import { PythonSettings } from "../settings";
 import { PolicySection } from "./PolicySection";
 import { EDITORS } from "./editors";
 import { LargeEditor } from "./LargeEditor";
@@ -239,6 +240,11 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
         )}
       </section>
 
+      {node.config["language"] === "python" && (
+        <section className={sectionClass}>
+          <PythonSettings />
+        </section>
+      )}
       {runs && (
         <PolicySection
           key={name}

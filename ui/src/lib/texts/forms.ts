@@ -77,6 +77,7 @@ export const forms = {
   "forms.schema.switch": "Editor",
   "forms.schema.fixJson": "Complete the JSON first",
   "forms.schema.add": "Add",
+  "forms.schema.addOther": "Other…",
   "forms.schema.addItem": "Add {name}",
   "forms.schema.empty": "No items yet.",
   "forms.schema.removeItem": "Remove item {n}",

@@ -51,9 +51,23 @@ pub struct ToolsConfig {
     pub mcp: Vec<McpSource>,
 }
 
+/// What a tool may begin as in a form, and what is written first.
+fn beginnings() -> Json {
+    json!([
+        {"title": "HTTP request", "first": "http/url",
+         "value": {"name": "fetch", "description": "Asks a web service.", "parameters": no_arguments(), "http": {"url": ""}}},
+        {"title": "Graph", "first": "graph/graph",
+         "value": {"name": "ask_graph", "description": "Runs another graph and answers with its result.",
+                   "parameters": no_arguments(), "graph": {"graph": ""}}},
+        {"title": "JavaScript", "first": "javascript/source",
+         "value": {"name": "compute", "description": "Computes an answer.", "parameters": no_arguments(),
+                   "javascript": {"source": "return {};"}}},
+    ])
+}
+
 /// A tool: what the model is told of it, and what it does.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(extend("x-one-of" = ["javascript", "python", "http", "graph", "handoff"]))]
+#[schemars(extend("x-one-of" = ["javascript", "python", "http", "graph", "handoff"], "x-begin" = beginnings()))]
 pub struct ToolConfig {
     /// How the model calls it: letters, digits, `_` and `-`.
     #[schemars(title = "Name")]
