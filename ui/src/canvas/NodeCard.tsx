@@ -24,6 +24,7 @@ import { cardRows, PILL_HEIGHT, PORT_Y, portsHeight } from "./geometry";
 import { NodePorts, PortHandles, usePorts } from "./NodePorts";
 import { renameEverywhere } from "./records";
 import { useKind } from "./kinds";
+import { NodeShield } from "./NodeShield";
 import { setCanvas, useCanvas } from "./store";
 import {
   cardClass,
@@ -104,6 +105,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       <CardRows rows={rows} />
       <NodePorts name={id} ports={ports} />
       <ProblemBadge name={id} />
+      <NodeShield name={id} record={record} />
       {disabled && <DisabledMark />}
       {lit !== null && lit !== "none" && <LitMark role={lit} />}
       {overlay.breakBefore && (

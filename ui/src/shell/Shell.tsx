@@ -22,7 +22,8 @@ import { EffectsDialog, RunPanel } from "../features/run";
 import { Reader } from "../features/result";
 import { SettingsDialog } from "../features/settings/SettingsDialog";
 import { MemoryDialog } from "../features/memory";
-import { QueryDialog } from "../features/query";
+import { CheckDialog, InvariantKeeper } from "../features/invariants";
+import { ProbeDialog, QueryDialog } from "../features/query";
 import { ExportDialog } from "../features/export";
 import { ExtractDialog } from "../features/structure";
 import { TypesDialog } from "../features/state-schema";
@@ -86,6 +87,9 @@ export function Shell() {
         <StorageDialogs />
         <MemoryDialog />
         <QueryDialog />
+        <ProbeDialog />
+        <CheckDialog />
+        <InvariantKeeper />
         <ExportDialog />
         <ExtractDialog />
         <TypesDialog />
