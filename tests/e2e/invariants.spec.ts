@@ -46,8 +46,9 @@ test("rules are asked of all threads, and of a run while it goes on", async ({ a
 
   // An invariant of the graph, written in the inspector.
   await app.id("use-design").click();
-  const section = app.id("invariants");
-  await section.getByTestId("invariant-add").click();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("add invariant");
+  await page.keyboard.press("Enter");
   const card = app.id("invariant-doc#1");
   await card.getByTestId("invariant-must").locator(".cm-content").fill("state.retris <= 3");
   await expect(card).toContainText("There is no state key `retris`");

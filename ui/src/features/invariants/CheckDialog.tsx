@@ -84,7 +84,7 @@ function Desk({ only }: { only: string }) {
       size="large"
       data-testid={queryIds.checkDialog}
     >
-      <div className="flex h-[min(560px,calc(100vh-130px))] min-h-0 flex-col gap-2" onKeyDown={onKeyDown}>
+      <div className="flex h-[min(560px,calc(100vh-130px))] min-h-0 flex-col gap-2">
         {any && (
           <Select
             size="small"
@@ -118,6 +118,7 @@ function Desk({ only }: { only: string }) {
             chosen={chosen}
             onChoose={setChosen}
             onOpen={open}
+            onKeyDown={onKeyDown}
             data-testid={queryIds.broken}
           />
         ) : state === "running" || state === "idle" ? (

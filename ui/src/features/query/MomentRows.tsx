@@ -1,6 +1,6 @@
 /** Moments of threads as a table of which only the visible lines are there: thread, step, what is shown of each, and time. */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
 import { fullTime, since } from "../../debugger/parts/format";
 import { StatusMark } from "../../debugger/parts/StatusMark";
 import { useNow } from "../../debugger/parts/useNow";
@@ -36,6 +36,8 @@ interface Props<Row> {
   chosen: number;
   onChoose(index: number): void;
   onOpen(row: Row): void;
+  /** Keys of a list that has no field above it: it takes the focus itself then. */
+  onKeyDown?(event: KeyboardEvent): void;
   "data-testid": string;
 }
 
@@ -53,6 +55,7 @@ export function MomentRows<Row extends AnyMoment>({
   chosen,
   onChoose,
   onOpen,
+  onKeyDown,
   ...rest
 }: Props<Row>) {
   const now = useNow(30_000);
@@ -94,6 +97,11 @@ export function MomentRows<Row extends AnyMoment>({
           role="listbox"
           id={id}
           aria-label={label}
+          {...(onKeyDown && {
+            tabIndex: 0,
+            onKeyDown,
+            "aria-activedescendant": chosen >= 0 ? `${id}-${chosen}` : undefined,
+          })}
         >
           {rows.getVirtualItems().map(({ index, start }) => {
             const moment = moments[index];
