@@ -75,6 +75,8 @@ pub(crate) enum Command {
     Find(search::FindArgs),
     /// Evaluate an expression at every visit of a node, in all threads.
     Probe(search::ProbeArgs),
+    /// Show what an edge would have decided with another expression, in all threads.
+    Reconsider(search::ReconsiderArgs),
     /// Edit the state of a thread, as if a node had returned the values.
     Update(UpdateArgs),
     /// Delete a thread with all its checkpoints.
@@ -108,13 +110,16 @@ impl Db {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 A problem has a code, its record (doc, key:NAME, node:NAME, edge:ID, layout:NODE) with a JSON Pointer inside it, and a
-remedy. Errors keep the graph from running, warnings do not. The exit code is 1 when there is an error.
+remedy. Errors keep the graph from running, warnings do not. The exit code is 1 when there is an error. With --threads the
+invariants of the graph are checked at all that its threads did, and the exit code is 1 when one was broken, too.
 
 Examples:
   superstep check graphs/refund-desk          a folder with a graph.json
   superstep check a.json b.json               several files
   superstep check graph.json --json | jq '.[].problems[].code'
-  superstep check graph.json --deny-warnings  for continuous integration")]
+  superstep check graph.json --deny-warnings  for continuous integration
+  superstep check graph.json --threads --since 7d
+  superstep check graph.json --threads --json | jq -r '.[].broken[].thread_id'")]
 pub(crate) struct CheckArgs {
     /// Graph files, or folders that hold a graph.json
     #[arg(required = true, value_name = "GRAPH")]
@@ -122,6 +127,14 @@ pub(crate) struct CheckArgs {
     /// Print JSON: a list with one object per graph
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print every thread and step at which an invariant was broken
+    #[arg(long)]
+    pub(crate) threads: bool,
+    /// With --threads: only moments from then on: 2026-01-31, 2026-01-31T14:00:00Z, or 30m, 12h, 7d ago
+    #[arg(long, value_name = "TIME", value_parser = search::moment, requires = "threads")]
+    pub(crate) since: Option<String>,
+    #[command(flatten)]
+    pub(crate) db: Db,
     /// Exit with 1 for warnings too
     #[arg(long)]
     pub(crate) deny_warnings: bool,

@@ -74,7 +74,7 @@ fn main() -> ExitCode {
 
 async fn dispatch(command: Command) -> Result<(), Fault> {
     match command {
-        Command::Check(args) => commands::check::check(&args),
+        Command::Check(args) => commands::check::check(&args).await,
         Command::Types(args) => commands::types::types(&args),
         Command::Run(args) => commands::run::run(args).await,
         Command::Resume(args) => commands::resume::resume(args).await,
@@ -87,6 +87,7 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Diff(args) => commands::diff::diff(&args).await,
         Command::Find(args) => commands::search::find(args).await,
         Command::Probe(args) => commands::search::probe(args).await,
+        Command::Reconsider(args) => commands::rules::reconsider(args).await,
         Command::Update(args) => commands::update::update(args).await,
         Command::Delete(args) => commands::threads::delete(&args).await,
         Command::Export(args) => commands::export::export(&args),

@@ -48,6 +48,10 @@ impl Progress {
                     (Some(node), Some(log)) => {
                         out::note(&format!("      {node}: {}", log.replace('\n', "\n      ")))
                     }
+                    // What breakpoints and invariants say of a run.
+                    (None, Some(log)) if data.get("invariant").or(data.get("breakpoint")).is_some() => {
+                        out::note(&format!("      {log}"))
+                    }
                     _ => out::note(&format!("      {}", short(&json(data), SUMMARY))),
                 }
             }

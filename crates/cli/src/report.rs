@@ -146,7 +146,7 @@ impl Report {
             }
             (
                 "node-failed" | "recursion-limit" | "loop-limit" | "packet-limit" | "packet-size-limit"
-                | "state-size-limit",
+                | "state-size-limit" | "invariant-broken",
                 _,
             ) => {
                 out::note(&format!("superstep: {message}"));

@@ -192,7 +192,7 @@ impl Workbench {
         inbox::deadlines::watch(&workbench);
         inbox::list::count(&workbench);
         ipc::changes::watch(&workbench);
-        search::watch(&workbench);
+        search::keep_index(&workbench);
         Ok(workbench)
     }
 

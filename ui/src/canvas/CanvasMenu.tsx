@@ -1,6 +1,7 @@
 /** What a right click offers: over a node, a line, or the empty canvas. */
 import { PointMenu, type MenuEntry } from "../components/Menu";
 import { deleteThings, joinable, setEdgeForm, setField } from "../document/edits";
+import { askProbe } from "../debugger/state/asked";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { currentBreakpoints, plainPoint, toggleBreakpoint } from "../debugger/run/breakpoints";
 import { someEnabled } from "../document/disabled";
@@ -79,6 +80,8 @@ function nodeEntries(node: string): MenuEntry[] {
       label: t("breakpoints.withCondition"),
       run: () => addBreakpoint({ when: "before", node }),
     },
+    { id: "probe", label: t("probe.open"), run: () => askProbe({ node }) },
+    command("invariants.add", t("invariants.addMenu")),
     { id: "s3", separator: true },
     command("find.uses", t("find.uses")),
     {
@@ -283,6 +286,14 @@ function lineEntries(id: string): MenuEntry[] {
         void edit(t("canvas.edit.delete"), (document) => deleteThings(document, { paths: [{ edge, part }] })),
     });
   }
+  entries.push(
+    {
+      id: "probe",
+      label: t("probe.open"),
+      run: () => askProbe({ node: line.from, to: line.to }),
+    },
+    command("invariants.add", t("invariants.addMenu")),
+  );
   if (line.from !== START) {
     entries.push(
       {

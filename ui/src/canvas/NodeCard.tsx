@@ -28,6 +28,7 @@ import { ErrorHandle, NodePorts, PortHandles, usePorts } from "./NodePorts";
 import { renameEverywhere } from "./records";
 import { useKind } from "./kinds";
 import { scene } from "./scene";
+import { NodeShield } from "./NodeShield";
 import { setCanvas, useCanvas } from "./store";
 import { boundOf } from "./window";
 import {
@@ -114,6 +115,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       <CardRows rows={rows} />
       <NodePorts name={id} ports={ports} />
       <ProblemBadge name={id} />
+      <NodeShield name={id} record={record} />
       {disabled && <DisabledMark />}
       <HeatBadge name={id} />
       {lit !== null && lit !== "none" && <LitMark role={lit} />}

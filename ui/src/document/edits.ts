@@ -578,13 +578,26 @@ export function renameKey(doc: GraphDocument, from: string, to: string, kinds: r
   const draft = new Draft(doc);
   const value = doc.get(`key:${from}`);
   if (value === undefined || from === to || to === "" || doc.has(`key:${to}`)) return draft.patch();
-  move(draft, "key", from, to, value);
+  const withRules = (record: JsonObject): JsonObject => {
+    const rules = record["invariants"];
+    return rules === undefined ? record : { ...record, invariants: renameDeep(rules, from, to) };
+  };
+  move(draft, "key", from, to, isObject(value) ? withRules(value) : value);
+  for (const name of doc.names("key")) {
+    const record = doc.get(`key:${name}`);
+    if (name !== from && isObject(record) && record["invariants"] !== undefined)
+      draft.set(`key:${name}`, withRules(record));
+  }
   const renamedKey = (object: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(object).map(([key, item]) => [key === from ? to : key, item]));
 
   for (const name of doc.names("node")) {
     const record = doc.get(`node:${name}`);
-    if (!isObject(record) || !isObject(record["config"])) continue;
+    if (!isObject(record)) continue;
+    if (!isObject(record["config"])) {
+      draft.set(`node:${name}`, withRules(record));
+      continue;
+    }
     const schema: unknown = kinds.find((kind) => kind.kind === record["kind"])?.configSchema;
     const programs = new Set(programsOf(record, kinds).values());
     let config = renameDeep(record["config"], from, to, programs);
@@ -601,19 +614,19 @@ export function renameKey(doc: GraphDocument, from: string, to: string, kinds: r
       else if (editor === "assignments" && isObject(value) && path.length === 1)
         config = withValue(config, path, renamedKey(value));
     });
-    draft.set(`node:${name}`, { ...record, config });
+    draft.set(`node:${name}`, withRules({ ...record, config }));
   }
   for (const edge of doc.names("edge")) {
     const record = doc.get(`edge:${edge}`);
     if (!isObject(record)) continue;
-    const next: JsonObject = { ...record };
+    const next: JsonObject = { ...withRules(record) };
     for (const field of ["when", "route", "each", "with"]) {
       const held = next[field];
       if (held !== undefined) next[field] = renameDeep(held, from, to);
     }
     draft.set(`edge:${edge}`, next);
   }
-  const head: JsonObject = { ...doc.head };
+  const head: JsonObject = { ...withRules(doc.head) };
   for (const field of ["input", "output"]) {
     const keys = head[field];
     if (Array.isArray(keys)) head[field] = keys.map((key) => (key === from ? to : key));

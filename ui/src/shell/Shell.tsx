@@ -24,7 +24,8 @@ import { Reader } from "../features/result";
 import { SettingsDialog } from "../features/settings";
 import { MemoryDialog } from "../features/memory";
 import { PlaygroundDialog } from "../features/playground";
-import { QueryDialog } from "../features/query";
+import { CheckDialog, InvariantKeeper } from "../features/invariants";
+import { ProbeDialog, QueryDialog } from "../features/query";
 import { ChangesPanel, ConflictView, useConflicted, useGit } from "../features/git";
 import { ExportDialog } from "../features/export";
 import { ExtractDialog } from "../features/structure";
@@ -94,6 +95,9 @@ export function Shell() {
         <MemoryDialog />
         <QueryDialog />
         <PlaygroundDialog />
+        <ProbeDialog />
+        <CheckDialog />
+        <InvariantKeeper />
         <ExportDialog />
         <ExtractDialog />
         <TypesDialog />

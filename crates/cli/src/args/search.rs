@@ -1,4 +1,4 @@
-//! The query desk: `superstep find` and `superstep probe`.
+//! The query desk: `superstep find`, `superstep probe` and `superstep reconsider`.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::threads::Status;
 
 /// A time as people write it: a day, a time in UTC, or how long ago. Checkpoints say theirs in the same form, so that the
 /// texts can be compared.
-fn moment(text: &str) -> Result<String, String> {
+pub(crate) fn moment(text: &str) -> Result<String, String> {
     let wrong = || {
         format!(
             "{text:?} is no time: write 2026-01-31, 2026-01-31T14:00:00Z, or 30m, 12h, 7d for how long ago"
@@ -106,14 +106,16 @@ pub(crate) struct FindArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 The expression reads `state` after the step, `before` it, `writes` of the node, `task.count` and `run.step`. A line is printed
-for each step in which the node ran to its end, in every thread, the newest thread first.
+for each step in which the node ran to its end, in every thread, the newest thread first. An edge is written FROM->TO (END for
+the end); a line is printed for each step that took it.
 
 Examples:
   superstep probe check state.total
   superstep probe check 'state.total - before.total' --since 7d
+  superstep probe 'check->retry' state.retries
   superstep probe pay writes.amount --json | jq '[.visits[].value] | add'")]
 pub(crate) struct ProbeArgs {
-    /// The node
+    /// The node, or an edge: FROM->TO
     #[arg(value_name = "NODE")]
     pub(crate) node: String,
     /// The expression
@@ -131,6 +133,35 @@ pub(crate) struct ProbeArgs {
     #[command(flatten)]
     pub(crate) db: Db,
     /// Print JSON: {visits, searched, more}
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+The expression is evaluated on the state that the edge saw at each of its stored decisions. A line is printed for each that would
+change: where the edge led, and where it would lead. What cannot be evaluated, and what was not recorded, is counted.
+
+Examples:
+  superstep reconsider graphs/desk 'check->retry' 'state.retries > 3'
+  superstep reconsider graphs/desk 'check->?' 'state.verdict if state.sure else \"ask\"' --since 7d
+  superstep reconsider graphs/desk 'check->retry' 'state.retries > 3' --json | jq '.changed | length'")]
+pub(crate) struct ReconsiderArgs {
+    /// Graph file, or a folder that holds a graph.json
+    #[arg(value_name = "GRAPH")]
+    pub(crate) graph: PathBuf,
+    /// The edge, by its id: FROM->TO, or FROM->? for a route
+    #[arg(value_name = "EDGE")]
+    pub(crate) edge: String,
+    /// The expression in place of its own
+    #[arg(value_name = "EXPRESSION")]
+    pub(crate) expression: String,
+    /// Only decisions from then on: 2026-01-31, 2026-01-31T14:00:00Z, or 30m, 12h, 7d ago
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) since: Option<String>,
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Print JSON: {decisions, changed, threads, not_recorded, unknown, reason}
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -7,6 +7,7 @@ pub(crate) mod export;
 pub(crate) mod maintenance;
 pub(crate) mod questions;
 pub(crate) mod resume;
+pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod search;
 mod send_trace;

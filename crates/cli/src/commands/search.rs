@@ -25,7 +25,7 @@ const PAGE: u32 = 100;
 /// Letters of a value in a line.
 const SHOWN: usize = 80;
 
-fn refused(problem: Problem) -> Fault {
+pub(crate) fn refused(problem: Problem) -> Fault {
     let remedy = problem
         .remedy
         .map_or(String::new(), |remedy| format!(" {remedy}"));
@@ -36,7 +36,7 @@ fn refused(problem: Problem) -> Fault {
     }
 }
 
-async fn desk(db: &crate::args::Db) -> Result<Desk, Fault> {
+pub(crate) async fn desk(db: &crate::args::Db) -> Result<Desk, Fault> {
     let store = Arc::new(Store::existing(db).await?);
     let data_dir = superstep_workbench::default_data_dir();
     let reading = store.clone();
@@ -54,7 +54,7 @@ async fn desk(db: &crate::args::Db) -> Result<Desk, Fault> {
 }
 
 /// The key that a graph is known by in threads.
-fn key_of(graph: Option<&Path>) -> Vec<String> {
+pub(crate) fn key_of(graph: Option<&Path>) -> Vec<String> {
     let file = |path: &Path| match path.is_dir() {
         true => path.join("graph.json"),
         false => path.to_owned(),
@@ -68,18 +68,18 @@ fn key_of(graph: Option<&Path>) -> Vec<String> {
 
 /// How far a search is.
 #[derive(Debug, Default)]
-struct Searched {
-    threads: u64,
+pub(crate) struct Searched {
+    pub(crate) threads: u64,
     total: u64,
-    unknown: u64,
-    reason: Option<String>,
+    pub(crate) unknown: u64,
+    pub(crate) reason: Option<String>,
     /// There is more than was asked for.
     more: bool,
 }
 
 impl Searched {
     /// Adds an answer; gives the place to go on from.
-    fn add(&mut self, progress: SearchProgress) -> Option<String> {
+    pub(crate) fn add(&mut self, progress: SearchProgress) -> Option<String> {
         self.threads += progress.searched;
         self.total = progress.total.unwrap_or(self.total);
         self.unknown += progress.unknown;
@@ -91,24 +91,34 @@ impl Searched {
     }
 
     /// Threads that were dealt with: at the end all of them, also those that an index left out.
-    fn done(&self) -> u64 {
+    pub(crate) fn done(&self) -> u64 {
         match self.more {
             true => self.threads,
             false => self.total,
         }
     }
 
-    /// Says what a person must know of the search.
-    fn finish(&self, found: usize, what: &str) {
+    /// Ends the line that counts the threads.
+    pub(crate) fn end_line(&self) {
         if std::io::stderr().is_terminal() {
             out::note_part("\r\x1b[K");
         }
+    }
+
+    /// Says at how many steps the expression could not be evaluated.
+    pub(crate) fn note_unknown(&self) {
         if let Some(reason) = &self.reason {
             out::note(&format!(
                 "The expression could not be evaluated at {}: {reason}",
                 out::count(self.unknown, "step")
             ));
         }
+    }
+
+    /// Says what a person must know of the search.
+    fn finish(&self, found: usize, what: &str) {
+        self.end_line();
+        self.note_unknown();
         if self.more {
             out::note(&format!(
                 "There is more; --limit shows more than {}.",
@@ -261,8 +271,21 @@ pub(crate) async fn probe(args: ProbeArgs) -> Result<(), Fault> {
     let desk = desk(&args.db).await?;
     let limit = args.limit.map_or(usize::MAX, |limit| limit.get() as usize);
     let graphs = key_of(args.graph.as_deref());
+    // A node may have any name: it is an edge only where there is an arrow with something on both sides.
+    let edge = args
+        .node
+        .split_once("->")
+        .filter(|(from, to)| !from.is_empty() && !to.is_empty());
+    let (node, to) = match edge {
+        Some((from, to)) => {
+            let to = if to == "END" { superstep::END } else { to };
+            (from.to_owned(), Some(to.to_owned()))
+        }
+        None => (args.node, None),
+    };
     let mut request = ProbeNode {
-        node: args.node,
+        node,
+        to,
         expression: args.expression,
         since: args.since,
         limit: PAGE.min(u32::try_from(limit).unwrap_or(PAGE)),

@@ -86,6 +86,9 @@ impl From<&RunError> for Problem {
             RunError::Bound { .. } => {
                 "Let the step make less, or raise the limit in `limits` of the graph, and continue."
             }
+            RunError::Invariant { .. } => {
+                "Correct the state, or change the invariant, and continue; or go back before the step."
+            }
             RunError::LoopLimit { .. } => "Continue the thread, or raise `max_visits` of the node.",
             RunError::Node { .. } => {
                 "Correct the node or the state, and continue: what finished is not run again."

@@ -5,12 +5,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use superstep::{Graph, Object, ThreadSummary};
+use superstep::{CheckpointId, Graph, Object, ThreadSummary};
 
 use super::{Desk, Directory, Listed};
 use crate::Workbench;
 use crate::base::{blocking, values};
-use crate::wire::{FindMoments, MomentsFound, NodeProbed, ProbeNode, Problem};
+use crate::wire::{
+    CheckInvariants, EdgeReconsidered, FindMoments, InvariantsAt, InvariantsChecked, MomentsFound,
+    NodeProbed, ProbeNode, Problem, ReadInvariants, ReadWatch, ReconsiderEdge, WatchHistory,
+};
 
 /// The threads of a workbench.
 #[derive(Debug)]
@@ -116,5 +119,52 @@ impl Workbench {
     pub(crate) async fn node_probe(self: &Arc<Self>, request: ProbeNode) -> Result<NodeProbed, Problem> {
         let graphs = self.graph_keys(request.graph_id.as_deref(), request.graph_path.clone())?;
         self.desk().probe(&request, &graphs).await
+    }
+
+    pub(crate) async fn invariants_check(
+        self: &Arc<Self>,
+        request: CheckInvariants,
+    ) -> Result<InvariantsChecked, Problem> {
+        let graphs = self.keys_of_graph(&request.graph_id)?;
+        let document = self.document(&request.graph_id)?.source().document;
+        self.desk().check(&request, &document, &graphs).await
+    }
+
+    pub(crate) async fn edge_reconsider(
+        self: &Arc<Self>,
+        request: ReconsiderEdge,
+    ) -> Result<EdgeReconsidered, Problem> {
+        let graphs = self.keys_of_graph(&request.graph_id)?;
+        let document = self.document(&request.graph_id)?.source().document;
+        self.desk().reconsider(&request, &document, &graphs).await
+    }
+
+    /// What is stored of a thread.
+    async fn summary(&self, thread: &str) -> Result<ThreadSummary, Problem> {
+        let found = self.saver().thread(&thread.into()).await?;
+        found.ok_or_else(|| Problem::not_found("The thread is not stored any more."))
+    }
+
+    pub(crate) async fn invariants_at(
+        self: &Arc<Self>,
+        request: ReadInvariants,
+    ) -> Result<InvariantsAt, Problem> {
+        let document = self.document(&request.graph_id)?.source().document;
+        if document.invariants().is_empty() {
+            return Ok(InvariantsAt::default());
+        }
+        let summary = self.summary(&request.thread_id).await?;
+        let newest = || summary.head.id.clone();
+        let checkpoint = request.checkpoint_id.map_or_else(newest, CheckpointId::from);
+        let invariants = self.desk().stands(&document, &summary, &checkpoint).await?;
+        Ok(InvariantsAt { invariants })
+    }
+
+    pub(crate) async fn watch_history(self: &Arc<Self>, request: ReadWatch) -> Result<WatchHistory, Problem> {
+        let summary = self.summary(&request.thread_id).await?;
+        let until = request.checkpoint_id.map(CheckpointId::from);
+        self.desk()
+            .watched(&summary, &request.expression, until.as_ref())
+            .await
     }
 }

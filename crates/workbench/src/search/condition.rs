@@ -99,6 +99,22 @@ impl Condition {
         })
     }
 
+    /// Does it use this name?
+    pub(super) fn uses(&self, name: &str) -> bool {
+        self.expression.uses().names.contains(name)
+    }
+
+    /// Is it false? What cannot be evaluated is not.
+    pub(super) fn is_false(&self, scope: &Scope, unknown: &mut Unknown) -> bool {
+        match self.expression.truth(scope) {
+            Ok(holds) => !holds,
+            Err(error) => {
+                unknown.note_message(Some(&error.message));
+                false
+            }
+        }
+    }
+
     /// What it gives at a moment.
     pub(super) fn value(&self, scope: &Scope) -> Evaluated {
         match self.expression.eval(scope) {

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use futures::StreamExt;
 use parking_lot::Mutex;
-use superstep::{Checkpointer, Graph, Object, ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
+use superstep::{
+    CheckpointId, Checkpointer, Graph, Object, ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary,
+};
 use superstep_document::Document;
 use superstep_nodes::files::{LARGEST_GRAPH, read_text};
 
@@ -17,14 +19,19 @@ use super::condition::Unknown;
 use super::find::{Query, Search};
 use super::index::path_of;
 use super::index::reader::{Page, Threads};
+use super::invariants::Rules;
 use super::probe::Probe;
+use super::reconsider::Draft;
 use super::words::{Words, fold};
-use super::{Directory, Listed};
+use super::{Directory, Listed, watch};
 use crate::base::values::initial;
 use crate::ledger::Ledger;
 use crate::session;
 use crate::threads::listing::{page_size, place, place_text};
-use crate::wire::{FindMoments, MomentsFound, NodeProbed, ProbeNode, Problem, RunStatus, SearchProgress};
+use crate::wire::{
+    CheckInvariants, EdgeReconsidered, FindMoments, InvariantAt, InvariantsChecked, MomentsFound, NodeProbed,
+    ProbeNode, Problem, ReconsiderEdge, RunStatus, SearchProgress, WatchHistory,
+};
 
 /// Time after which an answer is given with what was found by then.
 const ANSWER_AFTER: Duration = Duration::from_millis(200);
@@ -143,6 +150,95 @@ impl Desk {
         Ok(NodeProbed { visits, progress })
     }
 
+    /// Checks the invariants of a document at all that its threads did. `graphs` are the keys that the graph is known by.
+    pub async fn check(
+        &self,
+        request: &CheckInvariants,
+        document: &Document,
+        graphs: &[String],
+    ) -> Result<InvariantsChecked, Problem> {
+        let rules = Rules::compile(document, request.only.as_deref(), request.since.clone())?;
+        let rules = Arc::new(rules);
+        let frame = Frame {
+            since: rules.since.as_deref(),
+            ..Frame::of(graphs, request.after.as_deref(), request.limit)
+        };
+        let (threads, progress) = self
+            .walk(&frame, |reading| {
+                let rules = rules.clone();
+                async move {
+                    let mut unknown = Unknown::default();
+                    let moments = rules.run(&reading, &mut unknown).await?;
+                    Ok((vec![moments], unknown))
+                }
+            })
+            .await?;
+        Ok(InvariantsChecked {
+            threads: threads.len() as u64,
+            moments: threads.into_iter().flatten().collect(),
+            progress,
+        })
+    }
+
+    /// How the invariants of a document stand at a checkpoint of a thread.
+    pub(super) async fn stands(
+        &self,
+        document: &Document,
+        summary: &ThreadSummary,
+        checkpoint: &CheckpointId,
+    ) -> Result<Vec<InvariantAt>, Problem> {
+        let rules = Rules::compile(document, None, None)?;
+        rules
+            .at(&*self.saver, &*self.directory, summary, checkpoint)
+            .await
+    }
+
+    /// The value of an expression at the steps of a branch.
+    pub(super) async fn watched(
+        &self,
+        summary: &ThreadSummary,
+        expression: &str,
+        until: Option<&CheckpointId>,
+    ) -> Result<WatchHistory, Problem> {
+        watch::history(&*self.saver, &*self.directory, summary, expression, until).await
+    }
+
+    /// Asks what an edge of a document would have decided with another expression. `graphs` are as in
+    /// [`check`](Self::check).
+    pub async fn reconsider(
+        &self,
+        request: &ReconsiderEdge,
+        document: &Document,
+        graphs: &[String],
+    ) -> Result<EdgeReconsidered, Problem> {
+        let draft = Arc::new(Draft::compile(document, request)?);
+        let frame = Frame {
+            since: draft.since.as_deref(),
+            ..Frame::of(graphs, request.after.as_deref(), request.limit)
+        };
+        let (threads, progress) = self
+            .walk(&frame, |reading| {
+                let draft = draft.clone();
+                async move {
+                    let mut unknown = Unknown::default();
+                    let found = draft.run(&reading, &mut unknown).await?;
+                    Ok((vec![found], unknown))
+                }
+            })
+            .await?;
+        let mut answer = EdgeReconsidered {
+            threads: threads.len() as u64,
+            progress,
+            ..EdgeReconsidered::default()
+        };
+        for thread in threads {
+            answer.decisions += thread.decisions;
+            answer.not_recorded += thread.not_recorded;
+            answer.changed.extend(thread.changed);
+        }
+        Ok(answer)
+    }
+
     /// Reads threads, the newest first, until there are enough results or it took long enough.
     async fn walk<T, F>(
         &self,
@@ -231,7 +327,17 @@ impl Desk {
     }
 }
 
-impl Frame<'_> {
+impl<'a> Frame<'a> {
+    /// All threads of the graph that is known by these keys.
+    fn of(graphs: &'a [String], after: Option<&'a str>, limit: u32) -> Self {
+        Self {
+            graphs,
+            after,
+            limit,
+            ..Self::default()
+        }
+    }
+
     fn fits(&self, summary: &ThreadSummary, listed: &Listed) -> bool {
         let path = session::graph_path(&summary.head);
         let is_of = |key: &String| path == Some(key) || listed.graph_path.as_ref() == Some(key);

@@ -1,5 +1,6 @@
 //! The query desk: which threads contain these words, where did this expression become true for the first time, which went
-//! through these nodes, and what was this expression at every visit of a node.
+//! through these nodes, what was this expression at every visit of a node, where was an invariant broken, and what would another
+//! condition have decided.
 //!
 //! Every backend is searched in the same way, thread by thread, the newest first, through the traits of the engine. An
 //! answer comes after a fraction of a second with what was found by then and the place to go on from, so that progress and
@@ -8,11 +9,15 @@
 mod commands;
 mod condition;
 mod desk;
+mod edges;
 mod find;
 mod index;
+mod invariants;
 mod past;
 mod probe;
+mod reconsider;
 mod texts;
+mod watch;
 mod words;
 
 use std::fmt::Debug;
@@ -21,7 +26,7 @@ use async_trait::async_trait;
 use superstep::{Graph, Object, ThreadSummary};
 
 pub use desk::{Desk, Folder};
-pub(crate) use index::{Indexing, watch};
+pub(crate) use index::{Indexing, watch as keep_index};
 
 use crate::wire::{Problem, RunStatus};
 

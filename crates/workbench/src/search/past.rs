@@ -163,6 +163,36 @@ impl<'a> Past<'a> {
         })
     }
 
+    /// Reads one checkpoint and the one before it, with all that is in them. Nothing, when it is not stored.
+    pub(super) async fn around(
+        saver: &'a dyn Checkpointer,
+        directory: &dyn Directory,
+        summary: &'a ThreadSummary,
+        checkpoint: &CheckpointId,
+    ) -> Result<Option<Self>, StorageError> {
+        let Some(tuple) = saver.get(&summary.thread, "", Some(checkpoint)).await? else {
+            return Ok(None);
+        };
+        let mut short = vec![Stored::from(tuple)];
+        if let Some(parent) = short[0].head.parent.clone()
+            && let Some(tuple) = saver.get(&summary.thread, "", Some(&parent)).await?
+        {
+            short.insert(0, Stored::from(tuple));
+        }
+        let heads: Vec<CheckpointHead> = short.iter().map(|stored| stored.head.clone()).collect();
+        let places = heads.iter().enumerate();
+        Ok(Some(Self {
+            saver,
+            summary,
+            places: places.map(|(place, head)| (head.id.clone(), place)).collect(),
+            heads,
+            short: Some(short),
+            wanted: &Wanted::Whole,
+            graph: None,
+            initial: directory.initial(summary).await,
+        }))
+    }
+
     /// The checkpoint before one, if it is still stored.
     pub(super) fn parent(&self, place: usize) -> Option<usize> {
         let parent = self.heads.get(place)?.parent.as_ref()?;

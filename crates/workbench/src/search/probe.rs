@@ -1,4 +1,4 @@
-//! The value of an expression at every visit of a node.
+//! The value of an expression at every visit of a node, or at every time an edge was taken.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,8 @@ use superstep::{Name, Object, PendingWrite, Value};
 
 use super::condition::{Condition, Unknown, scope, task};
 use super::desk::Reading;
-use super::past::Past;
+use super::edges;
+use super::past::{Past, Wanted};
 use crate::session::node_of;
 use crate::threads::is_state_key;
 use crate::wire::{NodeVisit, ProbeNode, Problem};
@@ -19,6 +20,8 @@ const NAMES: &[&str] = &["before", "writes", "task", "run"];
 #[derive(Debug)]
 pub(super) struct Probe {
     node: String,
+    /// Of an edge: where it leads.
+    to: Option<String>,
     expression: Condition,
     pub(super) since: Option<String>,
 }
@@ -36,12 +39,15 @@ fn writes_of(node: &str, writes: &[PendingWrite]) -> Object {
 
 impl Probe {
     pub(super) fn compile(request: &ProbeNode) -> Result<Self, Problem> {
-        let node = request.node.trim().to_owned();
+        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let to = request.to.as_deref().and_then(given);
+        let node = given(&request.node).unwrap_or_default();
         if node.is_empty() {
             return Err(Problem::invalid("The probe names no node.").remedy("Name the node."));
         }
         Ok(Self {
             node,
+            to,
             expression: Condition::compile(&request.expression, "The probe", NAMES)?,
             since: request.since.clone().filter(|since| !since.is_empty()),
         })
@@ -53,13 +59,13 @@ impl Probe {
         reading: &Reading,
         unknown: &mut Unknown,
     ) -> Result<Vec<NodeVisit>, Problem> {
-        let mut past = Past::read(
-            &*reading.saver,
-            &*reading.directory,
-            &reading.summary,
-            &self.expression.wanted,
-        )
-        .await?;
+        // Where a step led is among what its tasks wrote.
+        let wanted = match self.to {
+            Some(_) => &Wanted::Whole,
+            None => &self.expression.wanted,
+        };
+        let (saver, directory) = (&*reading.saver, &*reading.directory);
+        let mut past = Past::read(saver, directory, &reading.summary, wanted).await?;
         let node = Name::from(self.node.as_str());
         let in_time = |at: &str| self.since.as_deref().is_none_or(|since| at >= since);
         let visited =
@@ -79,6 +85,13 @@ impl Probe {
                 if visited(&past, place) {
                     let parent = past.parent(place);
                     let known = parent.and_then(|parent| now.get(&parent).or_else(|| before.get(&parent)));
+                    let led = |to: &String| {
+                        known.is_some_and(|(_, writes)| edges::led(&past, place, writes, &self.node, to))
+                    };
+                    if self.to.as_ref().is_some_and(|to| !led(to)) {
+                        now.insert(place, (checkpoint.state, checkpoint.writes));
+                        continue;
+                    }
                     let visit = self.visit(&past, reading, place, &checkpoint.state, known);
                     unknown.note_message(visit.result.message.as_deref());
                     visits.push(visit);

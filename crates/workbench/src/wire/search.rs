@@ -180,8 +180,12 @@ pub struct MomentFound {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProbeNode {
-    /// The node.
+    /// The node, or the node that an edge comes from.
     pub node: String,
+    /// Of an edge: the node that it leads to, or `__end__`. Only steps in which it was taken count then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub to: Option<String>,
     /// An expression over `state` after the step, `before` it, `writes` of the node, `task` and `run`.
     pub expression: String,
     /// Only threads of this open document.
@@ -232,4 +236,226 @@ pub struct NodeVisit {
     pub tasks: u32,
     /// What the expression gives.
     pub result: Evaluated,
+}
+
+/// `invariants.check`: where an invariant of a graph was broken, in all its threads.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CheckInvariants {
+    /// The open document that has them.
+    pub graph_id: String,
+    /// Only this one, by its id (`node:pay#1`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub only: Option<String>,
+    /// Only moments from then on: ISO-8601, UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub since: Option<String>,
+    /// Where to go on: `next` of the answer before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub after: Option<String>,
+    /// Threads of an answer; 0 means 100.
+    pub limit: u32,
+}
+
+/// Answer of `invariants.check`: moments in some of the threads, the newest first.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct InvariantsChecked {
+    /// Threads of the graph that were read for this answer.
+    pub threads: u64,
+    /// The moments.
+    pub moments: Vec<BrokenMoment>,
+    /// How far the search is.
+    pub progress: SearchProgress,
+}
+
+/// A moment at which an invariant is broken. One of the graph as a whole is listed where it became broken.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct BrokenMoment {
+    /// Thread.
+    pub thread_id: String,
+    /// Its title.
+    pub title: String,
+    /// Status of the thread.
+    pub status: RunStatus,
+    /// Checkpoint.
+    pub checkpoint_id: String,
+    /// Super-step.
+    pub step: i32,
+    /// When the checkpoint was made: ISO-8601, UTC.
+    pub at: String,
+    /// The nodes that ran in its step.
+    pub nodes: Vec<String>,
+    /// The invariant, such as `doc#1` or `node:pay#2`.
+    pub invariant: String,
+    /// Its message, or its expression.
+    pub says: String,
+    /// Checkpoints for which it stayed broken, with this one.
+    pub checkpoints: u32,
+}
+
+/// `invariants.at`: how the invariants of a graph stand at a moment of one of its threads.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadInvariants {
+    /// The open document that has them.
+    pub graph_id: String,
+    /// Thread.
+    pub thread_id: String,
+    /// Checkpoint; the newest without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub checkpoint_id: Option<String>,
+}
+
+/// Answer of `invariants.at`, in the order of the document.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct InvariantsAt {
+    /// One for each invariant.
+    pub invariants: Vec<InvariantAt>,
+}
+
+/// An invariant at a moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct InvariantAt {
+    /// The invariant, such as `doc#1` or `node:pay#2`.
+    pub id: String,
+    /// How it stands.
+    pub state: InvariantState,
+    /// Why it could not be checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub message: Option<String>,
+}
+
+/// How an invariant stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum InvariantState {
+    /// It holds.
+    Holds,
+    /// It is broken.
+    Broken,
+    /// The step did not come to its node, edge or state key.
+    Elsewhere,
+    /// It cannot be checked.
+    Unknown,
+}
+
+/// `watch.history`: an expression at each step of the branch that leads to a checkpoint.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadWatch {
+    /// Thread.
+    pub thread_id: String,
+    /// The expression, over `state`, `task` and `run`.
+    pub expression: String,
+    /// A checkpoint of the branch; without, that of the newest one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub checkpoint_id: Option<String>,
+}
+
+/// Answer of `watch.history`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct WatchHistory {
+    /// Where the value became another, the oldest first; the first step of all is one of them.
+    pub changes: Vec<WatchChange>,
+    /// Steps that were looked at, up to the newest of the branch.
+    pub steps: u32,
+    /// There are older steps that were not.
+    pub more: bool,
+}
+
+/// A step at which the value of an expression became another.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct WatchChange {
+    /// The checkpoint that the step led to.
+    pub checkpoint_id: String,
+    /// Super-step.
+    pub step: i32,
+    /// Its place among the steps that were looked at.
+    pub place: u32,
+    /// The value.
+    pub result: Evaluated,
+}
+
+/// `edge.reconsider`: what a conditional edge would have decided with another expression, at each of its stored decisions.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ReconsiderEdge {
+    /// The open document that has the edge.
+    pub graph_id: String,
+    /// The edge.
+    pub edge: String,
+    /// The expression in place of its own.
+    pub expression: String,
+    /// Only decisions from then on: ISO-8601, UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub since: Option<String>,
+    /// Where to go on: `next` of the answer before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub after: Option<String>,
+    /// Threads of an answer; 0 means 100.
+    pub limit: u32,
+}
+
+/// Answer of `edge.reconsider`: the decisions in some of the threads, the newest first.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct EdgeReconsidered {
+    /// Threads of the graph that were read for this answer.
+    pub threads: u64,
+    /// Decisions that were evaluated; those that could not be are `unknown` in the progress.
+    pub decisions: u64,
+    /// Steps in which the edge's node ran, and what it decided was not recorded.
+    pub not_recorded: u64,
+    /// The decisions that would change.
+    pub changed: Vec<ChangedDecision>,
+    /// How far the search is.
+    pub progress: SearchProgress,
+}
+
+/// A decision that another expression would have made in another way.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedDecision {
+    /// Thread.
+    pub thread_id: String,
+    /// Its title.
+    pub title: String,
+    /// Status of the thread.
+    pub status: RunStatus,
+    /// The checkpoint that the step led to; the one it began from, when it has not ended.
+    pub checkpoint_id: String,
+    /// Super-step.
+    pub step: i32,
+    /// When the checkpoint was made: ISO-8601, UTC.
+    pub at: String,
+    /// Where the edge led.
+    pub was: Led,
+    /// Where it would lead.
+    pub now: Led,
+    /// What the other expression gives.
+    pub result: Evaluated,
+}
+
+/// Where an edge led.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Led {
+    /// The nodes; empty when it was not taken, or led to the end.
+    pub to: Vec<String>,
+    /// Packets that it sent.
+    pub packets: u32,
 }

@@ -46,6 +46,32 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub memory: Option<MemorySettings>,
+    /// Searches over threads that have a name; at most 100.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<SavedQuery>>", optional)]
+    pub queries: Vec<SavedQuery>,
+}
+
+/// A search over threads that has a name: a filter of the list of threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SavedQuery {
+    /// Its name, which no other one has.
+    pub name: String,
+    /// Words.
+    pub words: String,
+    /// Conditions and columns, as they were written.
+    pub conditions: Vec<SavedCondition>,
+}
+
+/// A condition of a saved search.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SavedCondition {
+    /// `where`, `passed`, `atEnd`, `status`, `since`, `graph` or `column`.
+    pub kind: String,
+    /// What it says.
+    pub value: String,
 }
 
 /// How long-term memory works, whichever database it is in.

@@ -26,6 +26,7 @@ mod records;
 #[cfg(unix)]
 mod remote;
 mod retention;
+mod rules;
 mod runs;
 mod saving;
 mod search;

@@ -4,6 +4,7 @@
  * the smallest part they show; what changes with every frame (tokens, task states) reaches the canvas through
  * `overlay.ts` and the logs through `stream-log.ts`.
  */
+import { type FoundFilter, foundThreads } from "./found-threads";
 import { asProblem, type ShownProblem } from "../parts/problem";
 import { create } from "zustand";
 import type { AppEvent } from "../../ipc/bindings/AppEvent";
@@ -34,6 +35,8 @@ export interface CheckpointPages {
 export interface ThreadFilter {
   readonly search: string;
   readonly status: RunStatus | null;
+  /** A saved search; the list has what it finds. */
+  readonly found: FoundFilter | null;
 }
 
 export interface RunStore {
@@ -64,7 +67,7 @@ export const useRuns = create<RunStore>()(() => ({
   threadsNext: null,
   threadsState: "idle",
   threadsProblem: null,
-  filter: { search: "", status: null },
+  filter: { search: "", status: null, found: null },
   selected: null,
   live: new Map(),
   away: false,
@@ -315,6 +318,22 @@ export async function loadThreads(more = false): Promise<void> {
   const request = (threadsRequest += 1);
   if (get().threadsState !== "ready") set({ threadsState: "loading" });
   try {
+    if (filter.found !== null) {
+      const { threads: found, more: others } = await foundThreads(
+        filter.found,
+        () => request === threadsRequest,
+      );
+      if (request !== threadsRequest) return;
+      set({
+        threads: new Map(found.map((thread) => [thread.threadId, thread])),
+        order: found.map(({ threadId }) => threadId),
+        total: others ? Math.max(get().total, found.length) : found.length,
+        threadsNext: null,
+        threadsState: "ready",
+        threadsProblem: null,
+      });
+      return;
+    }
     const answer = await rpc("thread.list", {
       graphId,
       ...(filter.search !== "" && { search: filter.search }),
@@ -476,7 +495,7 @@ export function ensureStarted(): void {
         total: 0,
         threadsNext: null,
         threadsState: "idle",
-        filter: { search: "", status: null },
+        filter: { search: "", status: null, found: null },
       });
       void loadThreads();
     }

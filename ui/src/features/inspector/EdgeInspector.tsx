@@ -24,6 +24,8 @@ import { formsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { edgeSentence, nodeText } from "./describe";
+import { InvariantsSection } from "../invariants";
+import { Reconsider } from "../query";
 import { LiveValue } from "./LiveValue";
 import { useContextVariables, useKeyInfos } from "./keys";
 import { problemsOf } from "./problems";
@@ -52,7 +54,7 @@ export function EdgeInspector({ id }: { id: string }) {
   const own = ["/when", "/route", "/each", "/as", "/to", "/from", "/default"];
   const rest = problemsOf(
     diagnostics,
-    (pointer) => !own.includes(pointer) && !/^\/(paths|with)\//.test(pointer),
+    (pointer) => !own.includes(pointer) && !/^\/(paths|with|invariants)\//.test(pointer),
   );
   const set = (pointer: string, value: Json | undefined, what: string) =>
     edit(t("forms.edit.field", { what, name }), (document) => setField(document, recordId, pointer, value), {
@@ -238,6 +240,10 @@ export function EdgeInspector({ id }: { id: string }) {
           </>
         )}
       </section>
+      {(edge.form === "when" || edge.form === "route" || edge.form === "each") && (
+        <Reconsider key={`reconsider ${id}`} id={id} expression={edge.expression ?? ""} />
+      )}
+      <InvariantsSection key={id} record={recordId} keys={keys} />
     </div>
   );
 }

@@ -24,6 +24,8 @@ import {
 import { isObject, type Json, type JsonObject } from "../../document/types";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
+import { InvariantsSection } from "../invariants";
+import { useKeyInfos } from "./keys";
 import { problemsOf } from "./problems";
 import {
   cardBodyClass,
@@ -47,6 +49,7 @@ export function GraphInspector() {
   const readme = useDocumentState((state) => state.readme);
   const nodes = useIds("node");
   const edges = useIds("edge");
+  const keys = useKeyInfos();
   if (!isObject(head)) return null;
   const text = (field: string) => (typeof head[field] === "string" ? head[field] : "");
   const set = (field: string, value: Json | undefined, what: string) =>
@@ -57,7 +60,7 @@ export function GraphInspector() {
   const own = ["/name", "/description", "/recursion_limit"];
   const rest = problemsOf(
     diagnostics,
-    (pointer) => !own.includes(pointer) && !pointer.startsWith("/examples"),
+    (pointer) => !own.includes(pointer) && !/^\/(examples|invariants)/.test(pointer),
   );
   return (
     <div onBlur={sealHistory}>
@@ -105,6 +108,7 @@ export function GraphInspector() {
           {path === null ? t("forms.graph.draft") : path}
         </p>
       </section>
+      <InvariantsSection record="doc" keys={keys} />
       <Examples head={head} problems={diagnostics} />
       {readme !== null && readme.trim() !== "" && (
         <section className={sectionClass}>
@@ -154,7 +158,7 @@ function inputSchema(): Schema {
   for (const name of names) {
     const record = doc.get(`key:${name}`);
     if (!isObject(record)) continue;
-    const { reducer, channel: _channel, ...schema } = record;
+    const { reducer, channel: _channel, invariants: _invariants, ...schema } = record;
     properties[name] = {
       ...(schema as Schema),
       title: name,

@@ -27,6 +27,7 @@ import { useSession } from "../../state/session";
 import { leaveField, useCalm } from "../../state/calm";
 import { askForTest } from "../../state/node-test";
 import { showProblem } from "../../state/toasts";
+import { InvariantsSection } from "../invariants";
 import { DisabledNotice } from "./DisabledNotice";
 import { PythonSettings } from "../settings";
 import { PolicySection } from "./PolicySection";
@@ -54,6 +55,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
   const calm = useCalm(name);
   const kinds = useSession((state) => state.appInfo?.kinds);
   const keys = useKeyInfos(name);
+  const allKeys = useKeyInfos();
   const variables = useContextVariables();
   const node = nodeOf(record);
   const kind = kinds?.find((each) => each.kind === node.kind);
@@ -81,7 +83,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
   const others = problemsOf(
     diagnostics,
     (pointer) =>
-      !/^\/(config\/|retry|timeout|cache|defer|fallback|effect|concurrency|max_visits|disabled)/.test(
+      !/^\/(config\/|retry|timeout|cache|defer|fallback|effect|concurrency|max_visits|disabled|invariants)/.test(
         pointer,
       ) &&
       pointer !== "/title" &&
@@ -255,6 +257,8 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
           set={set}
         />
       )}
+
+      {runs && <InvariantsSection key={`invariants ${name}`} record={recordId} keys={allKeys} />}
 
       {LastRun && runs && (
         <div className={sectionClass}>

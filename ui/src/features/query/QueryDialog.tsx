@@ -1,15 +1,14 @@
 /** Finds moments in all threads: words, conditions, and a table of what fits. Opening one moves the cursor there. */
-import { Search, SearchX, Square } from "lucide-react";
+import { Search, SearchX } from "lucide-react";
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 import { create } from "zustand";
-import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { EmptyState } from "../../components/EmptyState";
 import { Spinner } from "../../components/Spinner";
 import { TextField } from "../../components/TextField";
 import { openMoment } from "../../debugger/run/open-moment";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
-import { count, when } from "../../debugger/parts/format";
+import { when } from "../../debugger/parts/format";
 import { useNow } from "../../debugger/parts/useNow";
 import { hintClass } from "../../components/recipes";
 import type { IndexState } from "../../ipc/bindings/IndexState";
@@ -19,9 +18,11 @@ import { t, tn } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { Conditions } from "./Conditions";
-import { EMPTY, requestOf, type Query } from "./query";
+import { EMPTY, requestOf, withCondition, type Query } from "./query";
 import { Results } from "./Results";
-import { startSearch, stopSearch, useSearch } from "./search";
+import { SavedQueries } from "./SavedQueries";
+import { searchWalk, startSearch, stopSearch, useSearch } from "./search";
+import { WalkProgress } from "./WalkProgress";
 
 /** A query that is being written is sent when it rests so long. */
 const REST_MS = 250;
@@ -31,6 +32,12 @@ const useDialog = create<{ open: boolean; query: Query; asked: string | null }>(
   query: EMPTY,
   asked: null,
 }));
+
+const openWith = (query: Query): void => useDialog.setState({ open: true, query });
+
+/** Opens the desk with one more column. */
+export const addColumn = (expression: string): void =>
+  openWith(withCondition(useDialog.getState().query, "column", expression));
 
 export function QueryDialog() {
   const open = useDialog((dialog) => dialog.open);
@@ -42,6 +49,12 @@ export function QueryDialog() {
           title: t("query.open"),
           group: t("shell.group.debug"),
           run: () => useDialog.setState({ open: true }),
+        },
+        {
+          id: "query.column",
+          title: t("query.addColumn"),
+          group: t("shell.group.debug"),
+          run: () => openWith(withCondition(useDialog.getState().query, "column", "")),
         },
       ]),
     [],
@@ -58,7 +71,7 @@ function Desk({ onClose }: { onClose(): void }) {
   const asked = useDialog((dialog) => dialog.asked);
   const graphId = useSession((session) => session.graphId);
   const search = useSearch();
-  const [chosen, setChosen] = useState(search.moments.length > 0 ? 0 : -1);
+  const [chosen, setChosen] = useState(search.rows.length > 0 ? 0 : -1);
   const field = useRef<HTMLInputElement>(null);
   const list = useId();
 
@@ -79,7 +92,7 @@ function Desk({ onClose }: { onClose(): void }) {
     return () => clearTimeout(timer);
   }, [wanted, asked]);
 
-  const { moments, state } = search;
+  const { rows: moments, state } = search;
   const at = Math.min(chosen, moments.length - 1);
   const openAt = (moment: MomentFound | undefined) => {
     if (!moment) return;
@@ -128,6 +141,7 @@ function Desk({ onClose }: { onClose(): void }) {
           onKeyDown={onKeyDown}
           data-testid={queryIds.words}
         />
+        <SavedQueries query={query} onOpen={(saved) => useDialog.setState({ query: saved })} />
         <Conditions
           query={query}
           hasGraph={graphId !== null}
@@ -148,7 +162,13 @@ function Desk({ onClose }: { onClose(): void }) {
         ) : (
           <Nothing state={state} total={search.total} />
         )}
-        <Progress onAgain={ask} />
+        <WalkProgress
+          walk={searchWalk}
+          found={tn("query.foundOne", "query.found", moments.length)}
+          onAgain={ask}
+        >
+          {search.index !== null && <Index index={search.index} />}
+        </WalkProgress>
       </div>
     </Dialog>
   );
@@ -180,44 +200,5 @@ function Index({ index: { until, behind } }: { index: IndexState }) {
     <span className={hintClass} title={t("query.indexHelp")} data-testid={queryIds.index}>
       {behind > 0 ? tn("query.behindOne", "query.behind", behind, { time }) : t("query.upTo", { time })}
     </span>
-  );
-}
-
-/** How far the search is, with what ends it. */
-function Progress({ onAgain }: { onAgain(): void }) {
-  const search = useSearch();
-  if (search.state === "idle" || search.problem) return null;
-  const found = tn("query.foundOne", "query.found", search.moments.length);
-  const of = t("query.progress", { n: count(search.searched), total: count(search.total) });
-  return (
-    <footer className="flex min-h-7 shrink-0 items-center gap-2 border-t border-line pt-2 text-xs text-text-2">
-      <span className="min-w-0 flex-1 truncate tabular-nums" role="status" data-testid={queryIds.progress}>
-        {found}
-        {" · "}
-        {search.state === "done" ? tn("query.allOne", "query.all", search.total) : of}
-        {search.state === "stopped" && ` · ${t("query.stopped")}`}
-        {search.state === "full" && ` · ${t("query.full")}`}
-      </span>
-      {search.index !== null && <Index index={search.index} />}
-      {search.reason !== null && (
-        <span className={hintClass} title={search.reason} data-testid={queryIds.unknown}>
-          {tn("query.unknownOne", "query.unknown", search.unknown)}
-        </span>
-      )}
-      {search.state === "running" ? (
-        <Button
-          size="small"
-          icon={<Square size={12} aria-hidden />}
-          onClick={stopSearch}
-          data-testid={queryIds.stop}
-        >
-          {t("query.stop")}
-        </Button>
-      ) : (
-        <Button size="small" variant="ghost" onClick={onAgain}>
-          {t("query.again")}
-        </Button>
-      )}
-    </footer>
   );
 }

@@ -3,7 +3,7 @@ import type { MomentsFound } from "../../ipc/bindings/MomentsFound";
 import { replaceHost } from "../../ipc/client";
 import type { Host } from "../../ipc/client";
 import { addable, EMPTY, requestOf, withCondition } from "./query";
-import { IDLE, startSearch, stopSearch, useSearch } from "./search";
+import { startSearch, stopSearch, useSearch } from "./search";
 
 describe("a query", () => {
   it("asks for nothing until there is something to look for", () => {
@@ -70,7 +70,7 @@ describe("a search", () => {
   beforeEach(() => {
     answers = new Answers();
     replaceHost(answers.host);
-    useSearch.setState(IDLE);
+    void startSearch(null);
   });
   afterEach(stopSearch);
 
@@ -81,7 +81,7 @@ describe("a search", () => {
     expect(answers.asked[1]).toMatchObject({ words: "x", after: "p1" });
     await answers.give(1, 20);
     expect(useSearch.getState()).toMatchObject({ state: "done", searched: 50, total: 50, unknown: 2 });
-    expect(useSearch.getState().moments).toHaveLength(3);
+    expect(useSearch.getState().rows).toHaveLength(3);
     expect(answers.asked).toHaveLength(2);
   });
 
@@ -91,7 +91,7 @@ describe("a search", () => {
     stopSearch();
     await answers.give(5, 20);
     expect(useSearch.getState()).toMatchObject({ state: "stopped", searched: 30 });
-    expect(useSearch.getState().moments).toHaveLength(2);
+    expect(useSearch.getState().rows).toHaveLength(2);
     expect(answers.asked).toHaveLength(2);
   });
 
@@ -99,10 +99,10 @@ describe("a search", () => {
     void startSearch({ words: "x", limit: 100 });
     void startSearch({ words: "xy", limit: 100 });
     await answers.give(9, 30, "p1", 50);
-    expect(useSearch.getState().moments).toHaveLength(0);
+    expect(useSearch.getState().rows).toHaveLength(0);
     await answers.give(1, 50, undefined, 50);
     expect(useSearch.getState()).toMatchObject({ state: "done", searched: 50 });
-    expect(useSearch.getState().moments).toHaveLength(1);
+    expect(useSearch.getState().rows).toHaveLength(1);
   });
 
   it("says what went wrong", async () => {

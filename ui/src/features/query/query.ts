@@ -1,5 +1,6 @@
 /** A query as a person writes it, and the request that it becomes. */
 import type { FindMoments } from "../../ipc/bindings/FindMoments";
+import type { SavedQuery } from "../../ipc/bindings/SavedQuery";
 import type { RunStatus } from "../../ipc/bindings/RunStatus";
 
 const CONDITIONS = ["where", "passed", "atEnd", "status", "since", "graph", "column"] as const;
@@ -62,4 +63,30 @@ export function requestOf(query: Query, graphId: string | null, now: number): Fi
   const asks = Object.keys(request).some((field) => field !== "limit" && field !== "graphId");
   if (columns.length > 0) request.columns = columns;
   return asks ? request : null;
+}
+
+/** Saved queries. */
+export const MOST_SAVED = 100;
+
+export function savedOf(query: Query, name: string): SavedQuery {
+  return {
+    name,
+    words: query.words,
+    conditions: query.conditions.map(({ kind, value }) => ({ kind, value })),
+  };
+}
+
+/** A saved query as it is written; what this release does not know is left out. */
+export function queryOf(saved: SavedQuery): Query {
+  const known = saved.conditions.filter(({ kind }) => (CONDITIONS as readonly string[]).includes(kind));
+  return {
+    words: saved.words,
+    conditions: known.map(({ kind, value }, id) => ({ id, kind: kind as ConditionKind, value })),
+  };
+}
+
+/** The list with this query in it: in the place of one of the same name, or at the end. */
+export function withSaved(list: readonly SavedQuery[], saved: SavedQuery): SavedQuery[] {
+  const at = list.findIndex(({ name }) => name === saved.name);
+  return at < 0 ? [...list, saved] : list.map((one, index) => (index === at ? saved : one));
 }

@@ -47,6 +47,7 @@ import { usageOf, type Usage } from "../../document/usage";
 import { askRename } from "../../document/rename-question";
 import { usesOfKey } from "../../document/uses";
 import { showTypes } from "./TypesDialog";
+import { InvariantsSection } from "../invariants";
 import { itemsClass, linkClass, panelBarClass, panelClass } from "../../components/recipes";
 
 const NO_USE: Usage = { readers: [], writers: [] };
@@ -266,6 +267,11 @@ function KeyEditor({
   const recordId = `key:${name}`;
   const kinds = useSession((state) => state.appInfo?.kinds);
   const [deleting, setDeleting] = useState(false);
+  const names = useIds("key");
+  const keys = useMemo(
+    () => names.map((each) => ({ name: each, type: "", description: undefined })),
+    [names],
+  );
   const set = (pointer: string, value: Json | undefined, what: string) =>
     edit(t("forms.edit.field", { what, name }), (document) => setField(document, recordId, pointer, value), {
       merge: `${recordId}${pointer}`,
@@ -278,7 +284,9 @@ function KeyEditor({
       .map(({ message, remedy, severity }) => ({ message, remedy, severity }));
   const rest = problems
     .filter(
-      (problem) => !["/type", "/reducer", "/default", "/enum", "/channel"].includes(problem.pointer ?? ""),
+      (problem) =>
+        !["/type", "/reducer", "/default", "/enum", "/channel"].includes(problem.pointer ?? "") &&
+        problem.pointer?.startsWith("/invariants") !== true,
     )
     .map(({ message, remedy, severity }) => ({ message, remedy, severity }));
 
@@ -293,6 +301,7 @@ function KeyEditor({
     channel: _channel,
     default: _default,
     description: _description,
+    invariants: _invariants,
     ...schema
   } = record;
   const reducers = REDUCERS.filter(
@@ -354,6 +363,7 @@ function KeyEditor({
                   ...(record["reducer"] !== undefined &&
                     joins &&
                     !(wasMessages && next.type !== "array") && { reducer: record["reducer"] }),
+                  ...(record["invariants"] !== undefined && { invariants: record["invariants"] }),
                   ...(record["channel"] !== undefined &&
                     (channel !== "topic" || next.type === "array") && { channel: record["channel"] }),
                 },
@@ -417,6 +427,7 @@ function KeyEditor({
           onChange={(next) => set("/channel", next === "kept" ? undefined : next, t("forms.state.channel"))}
         />
       </Field>
+      <InvariantsSection record={recordId} keys={keys} inside />
       <Users
         title={t("forms.state.writers")}
         records={usage.writers}
@@ -480,7 +491,7 @@ function KeyEditor({
 /** The parts of a key that are not its type. */
 function picked(record: JsonObject): JsonObject {
   return Object.fromEntries(
-    ["description", "reducer", "channel", "default"].flatMap((field) =>
+    ["description", "reducer", "channel", "default", "invariants"].flatMap((field) =>
       record[field] === undefined ? [] : [[field, record[field]]],
     ),
   );

@@ -57,7 +57,9 @@ import { askPrune, showStorage } from "../../state/storage";
 import { isBusyElsewhere, takingOver } from "../../state/take-over";
 import { showProblem } from "../../state/toasts";
 import { BreakpointList } from "../breakpoints";
+import { InvariantList } from "../invariants";
 import { WatchList } from "../watches";
+import { FoundBadge, useSavedSearches } from "./saved-searches";
 
 const ROW = 46;
 const STATUSES: readonly RunStatus[] = ["running", "asking", "paused", "failed", "stopped", "done"];
@@ -74,7 +76,8 @@ export function ThreadsPanel() {
   const setCursor = useSession((session) => session.setCursor);
   const [renaming, setRenaming] = useState<string | null>(null);
   const [deleting, setDeleting] = useState<string | null>(null);
-  const filtered = filter.search !== "" || filter.status !== null;
+  const filtered = filter.search !== "" || filter.status !== null || filter.found !== null;
+  const savedSearches = useSavedSearches();
   const now = useNow(30_000);
 
   const scroller = useRef<HTMLDivElement>(null);
@@ -130,7 +133,7 @@ export function ThreadsPanel() {
           <TextField
             className="min-w-0 flex-1"
             value={filter.search}
-            onChange={(search) => setThreadFilter({ search })}
+            onChange={(search) => setThreadFilter({ search, found: null })}
             placeholder={tn("debug.threads.searchOne", "debug.threads.search", total)}
             aria-label={t("debug.threads.searchLabel")}
             prefix={<Search size={13} aria-hidden />}
@@ -154,7 +157,12 @@ export function ThreadsPanel() {
         <Menu
           align="end"
           trigger={
-            <IconButton size="small" label={t("debug.threads.filter")} pressed={filter.status !== null}>
+            <IconButton
+              size="small"
+              label={t("debug.threads.filter")}
+              data-testid={debugIds.threadFilter}
+              pressed={filter.status !== null || filter.found !== null}
+            >
               <ListFilter size={15} aria-hidden />
             </IconButton>
           }
@@ -162,16 +170,17 @@ export function ThreadsPanel() {
             {
               id: "all",
               label: t("debug.threads.all"),
-              checked: filter.status === null,
-              run: () => setThreadFilter({ status: null }),
+              checked: filter.status === null && filter.found === null,
+              run: () => setThreadFilter({ status: null, found: null }),
             },
             { id: "line", separator: true },
+            ...savedSearches,
             ...STATUSES.map((status) => ({
               id: status,
               label: statusText(status),
               icon: <StatusMark status={status} />,
               checked: filter.status === status,
-              run: () => setThreadFilter({ status }),
+              run: () => setThreadFilter({ status, found: null }),
             })),
             { id: "files", separator: true },
             {
@@ -205,6 +214,7 @@ export function ThreadsPanel() {
           </Button>
         </div>
       )}
+      <FoundBadge />
       {problem && <ProblemNote problem={problem} onRetry={() => void loadThreads()} />}
       <div
         ref={scroller}
@@ -233,7 +243,7 @@ export function ThreadsPanel() {
             compact
             title={t("debug.threads.noMatch")}
             action={
-              <Button size="small" onClick={() => setThreadFilter({ search: "", status: null })}>
+              <Button size="small" onClick={() => setThreadFilter({ search: "", status: null, found: null })}>
                 {t("debug.threads.showAll")}
               </Button>
             }
@@ -263,6 +273,7 @@ export function ThreadsPanel() {
           })}
         </div>
       </div>
+      <InvariantList />
       <WatchList />
       <BreakpointList />
       <DeleteThread threadId={deleting} onClose={() => setDeleting(null)} />

@@ -1,22 +1,31 @@
 /** The watched expressions of the open graph with their values at the cursor. */
-import { OctagonPause, Pencil, Plus, X } from "lucide-react";
+import { Ellipsis, OctagonPause, Pencil, Plus, X } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { ExpressionField } from "../../components/ExpressionField";
 import { IconButton } from "../../components/IconButton";
 import { InlineCode } from "../../components/InlineCode";
+import { Menu } from "../../components/Menu";
 import { PanelSection } from "../../components/PanelSection";
 import { addBreakpoint } from "../../debugger/run/breakpoint-dialog";
 import { addWatch, changeWatch, MOST_WATCHES, useWatches, watchesOf } from "../../debugger/state/watches";
-import { useIds } from "../../document/store";
+import { addInvariant } from "../../document/invariants";
+import { edit, useIds } from "../../document/store";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { showToast } from "../../state/toasts";
+import { addColumn } from "../query";
+import { WatchChart } from "./WatchChart";
 import { useWatchValue } from "./useWatchValue";
 
 /** The place of the row that is written in: that of a watch, or of a new one. */
 const NEW = "";
+
+function makeInvariant(expression: string): void {
+  if (edit(t("invariants.edit.add"), (document) => addInvariant(document, "doc", expression)))
+    showToast({ tone: "done", text: t("watches.madeInvariant", { expression }) });
+}
 
 export function WatchList() {
   const graph = useSession((session) => session.graphKey);
@@ -143,24 +152,27 @@ function Row({ expression, hasThread, onEdit, onRemove }: RowProps) {
       className="group flex min-h-7 items-start gap-1 py-0.5 pr-1 pl-3 hover:bg-surface-3"
       data-testid={debugIds.watch}
     >
-      <button type="button" className="min-w-0 flex-1 text-left" title={expression} onDoubleClick={onEdit}>
-        <span className="block truncate font-mono text-xs text-text-2">{expression}</span>
-        <span
-          className="block text-sm line-clamp-2 wrap-anywhere data-changed:text-done data-failed:text-xs data-failed:text-text-3"
-          data-changed={value?.changed || undefined}
-          data-failed={value?.failed || undefined}
-          title={value?.text}
-          data-testid={debugIds.watchValue}
-        >
-          {value === null ? (
-            <span className="text-text-3">{hasThread ? "…" : t("watches.noThread")}</span>
-          ) : value.failed ? (
-            <InlineCode text={value.text} />
-          ) : (
-            <span className="font-mono">{value.text}</span>
-          )}
-        </span>
-      </button>
+      <div className="min-w-0 flex-1">
+        <button type="button" className="block w-full text-left" title={expression} onDoubleClick={onEdit}>
+          <span className="block truncate font-mono text-xs text-text-2">{expression}</span>
+          <span
+            className="block text-sm line-clamp-2 wrap-anywhere data-changed:text-done data-failed:text-xs data-failed:text-text-3"
+            data-changed={value?.changed || undefined}
+            data-failed={value?.failed || undefined}
+            title={value?.text}
+            data-testid={debugIds.watchValue}
+          >
+            {value === null ? (
+              <span className="text-text-3">{hasThread ? "…" : t("watches.noThread")}</span>
+            ) : value.failed ? (
+              <InlineCode text={value.text} />
+            ) : (
+              <span className="font-mono">{value.text}</span>
+            )}
+          </span>
+        </button>
+        <WatchChart expression={expression} />
+      </div>
       <span className="flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
         <IconButton
           size="small"
@@ -169,6 +181,18 @@ function Row({ expression, hasThread, onEdit, onRemove }: RowProps) {
         >
           <OctagonPause size={13} aria-hidden />
         </IconButton>
+        <Menu
+          align="end"
+          trigger={
+            <IconButton size="small" label={t("watches.more")} data-testid={debugIds.watchMore}>
+              <Ellipsis size={13} aria-hidden />
+            </IconButton>
+          }
+          entries={[
+            { id: "invariant", label: t("invariants.fromWatch"), run: () => makeInvariant(expression) },
+            { id: "column", label: t("watches.column"), run: () => addColumn(expression) },
+          ]}
+        />
         <IconButton size="small" label={t("watches.edit")} onClick={onEdit}>
           <Pencil size={13} aria-hidden />
         </IconButton>

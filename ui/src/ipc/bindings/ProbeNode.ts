@@ -5,9 +5,13 @@
  */
 export type ProbeNode = { 
 /**
- * The node.
+ * The node, or the node that an edge comes from.
  */
 node: string, 
+/**
+ * Of an edge: the node that it leads to, or `__end__`. Only steps in which it was taken count then.
+ */
+to?: string, 
 /**
  * An expression over `state` after the step, `before` it, `writes` of the node, `task` and `run`.
  */

@@ -208,6 +208,12 @@ export const debug = {
   "watches.none": "Add an expression with + to see its value at every step.",
   "watches.noThread": "no thread",
   "watches.many": "A graph has at most {n} watches. Remove one first.",
+  "debug.threads.foundMost": "Shows the first {n} threads",
+  "watches.more": "More",
+  "watches.column": "Show as a column in Find in threads",
+  "watches.madeInvariant": "{expression} is an invariant of the graph now.",
+  "watches.chart": "Changed {n} times",
+  "watches.change": "Step {step}: {value}",
   "watches.stop": "Stop when it becomes true…",
 
   "breakpoints.add": "Add breakpoint",

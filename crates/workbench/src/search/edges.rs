@@ -1,0 +1,58 @@
+//! Which edges a step took, from what its tasks wrote.
+
+use std::collections::BTreeMap;
+
+use superstep::checkpoint::reserved::{START, TASKS};
+use superstep::{END, Name, PendingWrite, TaskId, Value};
+
+use super::past::Past;
+use crate::session::node_of;
+
+/// What the channel of a node's trigger begins with.
+const TRIGGER: &str = "branch:to:";
+/// What the channel of a join begins with.
+const JOIN: &str = "join:";
+
+/// Where a write leads; `None` for one that leads nowhere.
+fn target(write: &PendingWrite) -> Option<&str> {
+    let channel = &*write.write.channel;
+    if channel == TASKS {
+        return write.write.value.get("node").and_then(Value::as_str);
+    }
+    if channel.starts_with(JOIN) {
+        return channel.rsplit_once(':').map(|(_, to)| to);
+    }
+    channel.strip_prefix(TRIGGER)
+}
+
+/// The writes of each task.
+pub(super) fn by_task(writes: &[PendingWrite]) -> BTreeMap<&TaskId, Vec<&PendingWrite>> {
+    let mut tasks: BTreeMap<&TaskId, Vec<&PendingWrite>> = BTreeMap::new();
+    for write in writes {
+        tasks.entry(&write.task_id).or_default().push(write);
+    }
+    tasks
+}
+
+/// Did `from` lead to `to` in the step that came to a checkpoint? `writes` are those of the step's tasks. Packets say which
+/// node they are for and not which task's: those of a node that ran by packets alone count as its.
+pub(super) fn led(past: &Past<'_>, place: usize, writes: &[PendingWrite], from: &str, to: &str) -> bool {
+    let is_of = |write: &&PendingWrite| node_of(&write.task_path) == Some(from);
+    let pulled: Vec<&PendingWrite> = writes.iter().filter(is_of).collect();
+    let ran: Vec<&Name> = past.ran(place).into_iter().collect();
+    let sent = || {
+        writes
+            .iter()
+            .filter(|write| node_of(&write.task_path).is_none())
+            .collect()
+    };
+    let own: Vec<&PendingWrite> = match (pulled.is_empty(), from) {
+        (false, _) | (_, START) => pulled,
+        _ if ran.iter().any(|node| ***node == *from) => sent(),
+        _ => return false,
+    };
+    match to {
+        END => !own.is_empty() && own.iter().all(|write| target(write).is_none()),
+        _ => own.iter().any(|write| target(write) == Some(to)),
+    }
+}
