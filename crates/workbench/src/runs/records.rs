@@ -407,6 +407,7 @@ fn checkpoint_view(made: &CheckpointEvent) -> CheckpointView {
         failed: 0,
         bookmark: None,
         as_node: None,
+        what_if: None,
     }
 }
 

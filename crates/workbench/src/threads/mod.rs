@@ -74,6 +74,7 @@ pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
         failed: head.failed,
         bookmark: None,
         as_node: as_node.filter(|_| edit),
+        what_if: session::what_if(head),
     }
 }
 
@@ -158,6 +159,8 @@ impl Workbench {
         let _slot = self.reserve_claimed(&request.thread_id, Vec::new())?;
         // Says so when there is no such thread.
         self.thread(&request.thread_id).await?;
+        // What rows still store would bring the thread back.
+        self.stop_what_ifs(&request.thread_id).await;
         let by = self.claim(&request.thread_id, request.take_over).await;
         superstep::delete_thread(&*self.saver(), &ThreadId::from(request.thread_id.as_str()), &by).await?;
         self.ledger.delete_thread(&request.thread_id)?;

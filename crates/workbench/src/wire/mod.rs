@@ -20,6 +20,7 @@ mod store;
 mod thread;
 mod trace;
 mod trust;
+mod what_if;
 
 pub use breakpoints::*;
 pub use connections::*;
@@ -36,6 +37,7 @@ pub use store::*;
 pub use thread::*;
 pub use trace::*;
 pub use trust::*;
+pub use what_if::*;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

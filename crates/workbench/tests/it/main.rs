@@ -30,4 +30,5 @@ mod search;
 mod snapshots;
 mod threads;
 mod trace;
+mod what_if;
 mod within;

@@ -62,6 +62,7 @@ const WORKBENCH: Layout = Layout {
         "inbox",
         "ipc",
         "runs",
+        "what_if",
     ],
     root: &["Workbench", "Options"],
     circle: 4,
