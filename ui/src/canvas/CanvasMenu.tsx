@@ -71,6 +71,7 @@ function nodeEntries(node: string): MenuEntry[] {
       label: t("breakpoints.withCondition"),
       run: () => addBreakpoint({ when: "before", node }),
     },
+    command("debug.whatIf", t("whatIf.open")),
     { id: "s3", separator: true },
     command("edit.deleteJoin", t("canvas.menu.deleteJoin")),
     { ...command("edit.delete", t("canvas.menu.delete")), danger: true } as MenuEntry,

@@ -1,4 +1,12 @@
 // Generated from crates/workbench/src/wire/commands.rs. Do not edit.
+import type { StartWhatIf } from "./bindings/StartWhatIf";
+import type { WhatIfView } from "./bindings/WhatIfView";
+import type { WhatIfRef } from "./bindings/WhatIfRef";
+import type { ListWhatIfs } from "./bindings/ListWhatIfs";
+import type { WhatIfList } from "./bindings/WhatIfList";
+import type { TakeWhatIf } from "./bindings/TakeWhatIf";
+import type { EditByWhatIf } from "./bindings/EditByWhatIf";
+import type { WhatIfEdit } from "./bindings/WhatIfEdit";
 import type { AppInfo } from "./bindings/AppInfo";
 import type { Applied } from "./bindings/Applied";
 import type { ApplyPatch } from "./bindings/ApplyPatch";
@@ -115,6 +123,12 @@ import type { WithinView } from "./bindings/WithinView";
 
 /** Every command: its request and its response. */
 export interface Commands {
+  "whatIf.start": [StartWhatIf, WhatIfView];
+  "whatIf.stop": [WhatIfRef, Empty];
+  "whatIf.list": [ListWhatIfs, WhatIfList];
+  "whatIf.remove": [WhatIfRef, Empty];
+  "whatIf.take": [TakeWhatIf, Updated];
+  "whatIf.edit": [EditByWhatIf, WhatIfEdit];
   "app.info": [Empty, AppInfo];
   "settings.set": [Settings, Settings];
   "files.list": [ListFiles, FileList];

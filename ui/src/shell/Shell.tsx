@@ -39,6 +39,7 @@ import { ThreadsPanel } from "../features/threads";
 import { TimelinePanel } from "../features/timeline";
 import { TracePanel } from "../features/trace";
 import { VersionsPanel } from "../features/versions/VersionsPanel";
+import { WhatIfDialog, WhatIfPanel } from "../features/what-if";
 import { host, type Connection } from "../ipc/client";
 import { shellIds, formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
@@ -86,6 +87,7 @@ export function Shell() {
         <StorageDialogs />
         <MemoryDialog />
         <QueryDialog />
+        <WhatIfDialog />
         <ExportDialog />
         <ExtractDialog />
         <TypesDialog />
@@ -183,6 +185,7 @@ function GraphUse() {
       bottom={[
         { id: "timeline", label: t("shell.tab.timeline"), content: <TimelinePanel /> },
         { id: "trace", label: t("shell.tab.trace"), content: <TracePanel /> },
+        { id: "what-if", label: t("shell.tab.whatIf"), content: <WhatIfPanel /> },
         { id: "stream", label: t("shell.tab.stream"), content: <StreamPanel /> },
         { id: "messages", label: t("shell.tab.messages"), content: <MessagesPanel /> },
         ...(compareWith === null ? [] : [compare]),

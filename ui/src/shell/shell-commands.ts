@@ -56,6 +56,7 @@ export function registerShellCommands(): () => void {
     tab("state", "right", "shell.tab.state", "debug"),
     tab("timeline", "bottom", "shell.tab.timeline", "debug"),
     tab("trace", "bottom", "shell.tab.trace", "debug"),
+    tab("what-if", "bottom", "shell.tab.whatIf", "debug"),
     tab("stream", "bottom", "shell.tab.stream", "debug"),
     tab("messages", "bottom", "shell.tab.messages", "debug"),
     tab("problems", "bottom", "shell.tab.problems", "design"),

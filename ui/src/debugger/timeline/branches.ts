@@ -1,8 +1,9 @@
 /** The branches of a thread: each from where it parted to its tip, with what made it. Pure. */
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import type { WhatIfBranch } from "../../ipc/bindings/WhatIfBranch";
 
-/** What made a branch: the thread's first run, a replay, an edit, another input. */
-type BranchCause = "trunk" | "replay" | "edit" | "input";
+/** What made a branch: the thread's first run, a replay, an edit, another input, a row of a what-if grid. */
+type BranchCause = "trunk" | "replay" | "edit" | "input" | "whatIf";
 
 export interface Branch {
   /** 1 is the oldest. */
@@ -28,10 +29,12 @@ export function branchesOf(list: readonly CheckpointView[]): readonly Branch[] {
   // The oldest that continues a checkpoint is its own branch going on; every other one begins a branch.
   const oldestChild = new Map<string, string>();
   const continued = new Set<string>();
-  for (const { id, parent } of list) {
+  for (const { id, parent, whatIf } of list) {
     if (parent === undefined) continue;
-    oldestChild.set(parent, id);
+    // Rows of a grid are older than what goes on at the same place, and go on with nothing but themselves.
+    if (whatIf !== undefined && !sameBranch(whatIf, byId.get(parent)?.whatIf)) continue;
     continued.add(parent);
+    oldestChild.set(parent, id);
   }
   const found: Omit<Branch, "number" | "cause">[] = [];
   for (const tip of list) {
@@ -50,11 +53,19 @@ export function branchesOf(list: readonly CheckpointView[]): readonly Branch[] {
     found.push({ tip, first, own, steps, name });
   }
   const place = new Map(list.map((checkpoint, at) => [checkpoint.id, at]));
-  const oldestFirst = found.toSorted((a, b) => (place.get(b.first.id) ?? 0) - (place.get(a.first.id) ?? 0));
+  const isAside = ({ first }: Pick<Branch, "first">) => first.whatIf !== undefined;
+  const oldestFirst = found.toSorted(
+    (a, b) =>
+      Number(isAside(a)) - Number(isAside(b)) || (place.get(b.first.id) ?? 0) - (place.get(a.first.id) ?? 0),
+  );
   const numbers = new Map(oldestFirst.map((branch, at) => [branch.tip.id, at + 1]));
   return found.map((branch) => {
     const number = numbers.get(branch.tip.id) ?? 0;
     // A copy of the first checkpoint has no parent either.
-    return { ...branch, number, cause: number === 1 ? "trunk" : (CAUSES[branch.first.source] ?? "replay") };
+    const cause = number === 1 ? "trunk" : (CAUSES[branch.first.source] ?? "replay");
+    return { ...branch, number, cause: isAside(branch) ? "whatIf" : cause };
   });
 }
+
+const sameBranch = (a: WhatIfBranch, b: WhatIfBranch | undefined): boolean =>
+  a.grid === b?.grid && a.row === b.row && a.repeat === b.repeat;

@@ -1,5 +1,5 @@
 /** The branches of the thread by name and cause: where each ends, and how it differs from what is shown. */
-import { ArrowRightLeft, GitBranch } from "lucide-react";
+import { ArrowRightLeft, FlaskConical, GitBranch } from "lucide-react";
 import { useMemo } from "react";
 import { Button } from "../../components/Button";
 import { Menu, type MenuEntry } from "../../components/Menu";
@@ -18,18 +18,34 @@ interface Props {
 }
 
 export function Branches({ list, head, at, onGo, onCompare }: Props) {
-  const branches = useMemo(() => branchesOf(list), [list]);
-  if (branches.length < 2) return null;
+  const all = useMemo(() => branchesOf(list), [list]);
+  if (all.length < 2) return null;
+  const branches = all.filter(({ cause }) => cause !== "whatIf");
+  const rows = all
+    .filter(({ cause }) => cause === "whatIf")
+    .toSorted((a, b) => order(a) - order(b) || (a.tip.id < b.tip.id ? 1 : -1));
   const shown = (branch: Branch) => at !== undefined && branch.own.has(at);
+  const goTo = (branch: Branch) => ({
+    id: `go ${branch.tip.id}`,
+    label: describe(branch),
+    icon: <GitBranch size={14} aria-hidden />,
+    checked: shown(branch),
+    run: () => onGo(branch.tip.id === head ? null : branch.tip.id),
+  });
   const entries: MenuEntry[] = [
     { id: "go", heading: t("debug.branches.go") },
-    ...branches.map((branch) => ({
-      id: `go ${branch.tip.id}`,
-      label: describe(branch),
-      icon: <GitBranch size={14} aria-hidden />,
-      checked: shown(branch),
-      run: () => onGo(branch.tip.id === head ? null : branch.tip.id),
-    })),
+    ...branches.map(goTo),
+    // There may be hundreds, and none of them is what the thread did.
+    ...(rows.length === 0
+      ? []
+      : [
+          {
+            id: "what-if",
+            label: tn("whatIf.branchesOne", "whatIf.branches", rows.length),
+            icon: <FlaskConical size={14} aria-hidden />,
+            entries: rows.slice(0, MOST_ROWS).map(goTo),
+          },
+        ]),
     { id: "compare", heading: t("debug.branches.compare") },
     ...branches
       .filter((branch) => !shown(branch))
@@ -49,7 +65,7 @@ export function Branches({ list, head, at, onGo, onCompare }: Props) {
           icon={<GitBranch size={13} aria-hidden />}
           data-testid={debugIds.branches}
         >
-          {t("debug.timeline.forks", { n: branches.length })}
+          {t("debug.timeline.forks", { n: all.length })}
         </Button>
       }
       entries={entries}
@@ -57,13 +73,28 @@ export function Branches({ list, head, at, onGo, onCompare }: Props) {
   );
 }
 
+/** What-if branches that are listed. */
+const MOST_ROWS = 100;
+
+const order = ({ first: { whatIf } }: Branch): number =>
+  whatIf === undefined ? 0 : whatIf.row * 1_000 + whatIf.repeat;
+
 function describe(branch: Branch): string {
   const { cause, first } = branch;
+  if (cause === "whatIf" && first.whatIf) {
+    const { row, repeat } = first.whatIf;
+    const named =
+      repeat > 0
+        ? t("whatIf.branchRun", { row: row + 1, run: repeat + 1 })
+        : t("whatIf.branch", { row: row + 1 });
+    const steps = tn("debug.branches.stepsOne", "debug.branches.steps", branch.steps);
+    return [branch.name ?? named, t("debug.stepN", { n: first.step }), steps].join(" · ");
+  }
   const step = Math.max(0, first.step - 1);
   const keys = first.updated.join(", ");
   const parts = [
     branch.name ?? t("debug.branches.number", { n: branch.number }),
-    t(`debug.branches.${cause}`, { step, keys }),
+    t(`debug.branches.${cause === "whatIf" ? "replay" : cause}`, { step, keys }),
     tn("debug.branches.stepsOne", "debug.branches.steps", branch.steps),
   ];
   return parts.join(" · ");

@@ -5,20 +5,14 @@
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
-  ArrowRightLeft,
   Bookmark,
-  BookmarkMinus,
   CircleX,
-  Copy,
   Ellipsis,
+  FlaskConical,
   FoldVertical,
   History,
-  Link,
   MessageCircleQuestionMark,
   Milestone,
-  Pencil,
-  RotateCcw,
-  StepForward,
   UnfoldVertical,
 } from "lucide-react";
 import { type KeyboardEvent, memo, type MouseEvent, useEffect, useMemo, useRef, useState } from "react";
@@ -26,9 +20,7 @@ import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { TextField } from "../../components/TextField";
-import { Menu, type MenuEntry } from "../../components/Menu";
-import { replay } from "../../debugger/run/actions";
-import { copyText } from "../../debugger/parts/CopyButton";
+import { Menu } from "../../components/Menu";
 import { fullTime, nodeList, when } from "../../debugger/parts/format";
 import { branchThrough, pathTo } from "../../debugger/timeline/lanes";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
@@ -43,15 +35,13 @@ import {
 import { StatusMark } from "../../debugger/parts/StatusMark";
 import { useNow } from "../../debugger/parts/useNow";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
-import { rpc } from "../../ipc/client";
-import { debugIds } from "../../lib/testIds";
+import { debugIds, whatIfIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { linkTo } from "../../state/moments";
-import { askBookmark } from "../../state/storage";
-import { showProblem } from "../../state/toasts";
 import { goToStep } from "./commands";
 import { Branches } from "./Branches";
+import { checkpointEntries } from "./checkpoint-menu";
+import { hasAsides, withoutAsides } from "../../debugger/timeline/asides";
 import { entryOf, folded, unfolded } from "../../debugger/timeline/fold";
 import { Lanes } from "./Lanes";
 import { Stretch } from "./Stretch";
@@ -81,7 +71,12 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
     compareWith?.threadId === threadId ? compareWith.checkpointId : null,
   );
   const setCursor = useSession((session) => session.setCursor);
-  const list = pages?.list ?? NONE;
+  const all = pages?.list ?? NONE;
+  const [asides, setAsides] = useState(false);
+  const list = useMemo(
+    () => (asides ? all : withoutAsides(all, [cursor.checkpointId, compareWith])),
+    [all, asides, cursor.checkpointId, compareWith],
+  );
   const timeline = useMemo(() => timelineOf(list), [list]);
   const head = list[0]?.id;
   const path = useMemo(() => pathTo(list, cursor.checkpointId ?? head), [list, cursor.checkpointId, head]);
@@ -179,7 +174,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
           {tn("debug.timeline.countOne", "debug.timeline.count", list.length)}
           {pages?.more && "+"}
         </span>
-        <Branches list={list} head={head} at={cursor.checkpointId ?? head} onGo={move} onCompare={compare} />
+        <Branches list={all} head={head} at={cursor.checkpointId ?? head} onGo={move} onCompare={compare} />
         <Scrubber
           branch={branch}
           byId={byId}
@@ -200,6 +195,17 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
             }}
           />
         </div>
+        {hasAsides(all) && (
+          <IconButton
+            size="small"
+            label={t("whatIf.showBranches")}
+            pressed={asides}
+            onClick={() => setAsides(!asides)}
+            data-testid={whatIfIds.showBranches}
+          >
+            <FlaskConical size={14} aria-hidden />
+          </IconButton>
+        )}
         <IconButton
           size="small"
           label={t(isFolded ? "debug.timeline.unfold" : "debug.timeline.fold")}
@@ -346,75 +352,7 @@ const Row = memo(function Row({
       : checkpoint.source === "loop" && ran.length > 0
         ? nodeList(ran)
         : t(SOURCE[checkpoint.source] ?? "debug.source.loop");
-  const entries: MenuEntry[] = [
-    {
-      id: "replay",
-      label: t("debug.timeline.replay"),
-      icon: <RotateCcw size={14} aria-hidden />,
-      disabled: checkpoint.next.length === 0,
-      run: () => void replay(threadId, checkpoint.id),
-    },
-    {
-      id: "replay-step",
-      label: t("debug.timeline.replayStep"),
-      icon: <StepForward size={14} aria-hidden />,
-      disabled: checkpoint.next.length === 0,
-      run: () => void replay(threadId, checkpoint.id, { step: "over" }),
-    },
-    {
-      id: "edit",
-      label: t("debug.timeline.edit"),
-      icon: <Pencil size={14} aria-hidden />,
-      run: () => {
-        const session = useSession.getState();
-        session.setCursor({ checkpointId: isHead ? null : checkpoint.id });
-        session.showTab("right", "state");
-      },
-    },
-    checkpoint.bookmark === undefined
-      ? {
-          id: "bookmark",
-          label: t("storage.bookmark"),
-          icon: <Bookmark size={14} aria-hidden />,
-          run: () => askBookmark({ threadId, checkpointId: checkpoint.id, name: "" }),
-        }
-      : {
-          id: "bookmark",
-          label: t("storage.bookmark.remove"),
-          icon: <BookmarkMinus size={14} aria-hidden />,
-          run: () =>
-            void rpc("thread.bookmark", { threadId, checkpointId: checkpoint.id }).catch(showProblem),
-        },
-    {
-      id: "compare",
-      label: t("debug.timeline.compareNow"),
-      icon: <ArrowRightLeft size={14} aria-hidden />,
-      disabled: isHead,
-      run: () => {
-        useSession.getState().setCursor({ checkpointId: null });
-        onCompare(checkpoint.id);
-      },
-    },
-    {
-      id: "compare-with",
-      label: t("debug.timeline.compareWith"),
-      icon: <ArrowRightLeft size={14} aria-hidden />,
-      run: () => onCompare(checkpoint.id),
-    },
-    { id: "line", separator: true },
-    {
-      id: "copy",
-      label: t("debug.timeline.copyId"),
-      icon: <Copy size={14} aria-hidden />,
-      run: () => void copyText(checkpoint.id),
-    },
-    {
-      id: "copy-link",
-      label: t("debug.timeline.copyLink"),
-      icon: <Link size={14} aria-hidden />,
-      run: () => void copyText(linkTo({ threadId, checkpointId: isHead ? null : checkpoint.id }) ?? ""),
-    },
-  ];
+  const entries = checkpointEntries({ checkpoint, threadId, isHead, onCompare });
   return (
     <div
       id={`checkpoint-${checkpoint.id}`}
@@ -448,6 +386,11 @@ const Row = memo(function Row({
           title={`${t(SOURCE[checkpoint.source] ?? "debug.source.loop")} · ${what}`}
         >
           {what}
+          {checkpoint.whatIf !== undefined && (
+            <span className="ml-2 text-2xs text-text-3">
+              {t("whatIf.branch", { row: checkpoint.whatIf.row + 1 })}
+            </span>
+          )}
           {checkpoint.bookmark !== undefined && (
             <span className="ml-2 inline-flex items-center gap-0.5 align-middle text-2xs text-accent-text">
               <Bookmark size={11} aria-hidden />

@@ -75,6 +75,7 @@ export const shell = {
   "shell.tab.state": "State",
   "shell.tab.timeline": "Timeline",
   "shell.tab.trace": "Trace",
+  "shell.tab.whatIf": "What if",
   "shell.tab.stream": "Stream",
   "shell.tab.messages": "Messages",
   "shell.tab.compare": "Compare",

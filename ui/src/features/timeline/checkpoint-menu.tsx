@@ -1,0 +1,109 @@
+/** What can be done at a checkpoint of the timeline. */
+import {
+  ArrowRightLeft,
+  Bookmark,
+  BookmarkMinus,
+  Copy,
+  FlaskConical,
+  Link,
+  Pencil,
+  RotateCcw,
+  StepForward,
+} from "lucide-react";
+import type { MenuEntry } from "../../components/Menu";
+import { copyText } from "../../debugger/parts/CopyButton";
+import { replay } from "../../debugger/run/actions";
+import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import { rpc } from "../../ipc/client";
+import { t } from "../../lib/texts";
+import { linkTo } from "../../state/moments";
+import { useSession } from "../../state/session";
+import { askBookmark } from "../../state/storage";
+import { showProblem } from "../../state/toasts";
+import { askWhatIf } from "../../state/what-if";
+
+interface Props {
+  readonly checkpoint: CheckpointView;
+  readonly threadId: string;
+  /** It is what the thread is now. */
+  readonly isHead: boolean;
+  onCompare(id: string): void;
+}
+
+export function checkpointEntries({ checkpoint, threadId, isHead, onCompare }: Props): MenuEntry[] {
+  return [
+    {
+      id: "replay",
+      label: t("debug.timeline.replay"),
+      icon: <RotateCcw size={14} aria-hidden />,
+      disabled: checkpoint.next.length === 0,
+      run: () => void replay(threadId, checkpoint.id),
+    },
+    {
+      id: "replay-step",
+      label: t("debug.timeline.replayStep"),
+      icon: <StepForward size={14} aria-hidden />,
+      disabled: checkpoint.next.length === 0,
+      run: () => void replay(threadId, checkpoint.id, { step: "over" }),
+    },
+    {
+      id: "what-if",
+      label: t("whatIf.open"),
+      icon: <FlaskConical size={14} aria-hidden />,
+      run: () => askWhatIf({ threadId, checkpointId: isHead ? null : checkpoint.id }),
+    },
+    {
+      id: "edit",
+      label: t("debug.timeline.edit"),
+      icon: <Pencil size={14} aria-hidden />,
+      run: () => {
+        const session = useSession.getState();
+        session.setCursor({ checkpointId: isHead ? null : checkpoint.id });
+        session.showTab("right", "state");
+      },
+    },
+    checkpoint.bookmark === undefined
+      ? {
+          id: "bookmark",
+          label: t("storage.bookmark"),
+          icon: <Bookmark size={14} aria-hidden />,
+          run: () => askBookmark({ threadId, checkpointId: checkpoint.id, name: "" }),
+        }
+      : {
+          id: "bookmark",
+          label: t("storage.bookmark.remove"),
+          icon: <BookmarkMinus size={14} aria-hidden />,
+          run: () =>
+            void rpc("thread.bookmark", { threadId, checkpointId: checkpoint.id }).catch(showProblem),
+        },
+    {
+      id: "compare",
+      label: t("debug.timeline.compareNow"),
+      icon: <ArrowRightLeft size={14} aria-hidden />,
+      disabled: isHead,
+      run: () => {
+        useSession.getState().setCursor({ checkpointId: null });
+        onCompare(checkpoint.id);
+      },
+    },
+    {
+      id: "compare-with",
+      label: t("debug.timeline.compareWith"),
+      icon: <ArrowRightLeft size={14} aria-hidden />,
+      run: () => onCompare(checkpoint.id),
+    },
+    { id: "line", separator: true },
+    {
+      id: "copy",
+      label: t("debug.timeline.copyId"),
+      icon: <Copy size={14} aria-hidden />,
+      run: () => void copyText(checkpoint.id),
+    },
+    {
+      id: "copy-link",
+      label: t("debug.timeline.copyLink"),
+      icon: <Link size={14} aria-hidden />,
+      run: () => void copyText(linkTo({ threadId, checkpointId: isHead ? null : checkpoint.id }) ?? ""),
+    },
+  ];
+}

@@ -1,0 +1,2 @@
+import type { WhatIfRow } from "./WhatIfRow";
+export type EditByWhatIf = { graphId: string, row: WhatIfRow };

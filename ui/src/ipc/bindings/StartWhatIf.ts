@@ -1,0 +1,2 @@
+import type { WhatIfGrid } from "./WhatIfGrid";
+export type StartWhatIf = { threadId: string, checkpointId?: string, graphId?: string, grid: WhatIfGrid };

@@ -1,0 +1,1 @@
+export type TakeWhatIf = { threadId: string, id: string, row: number, repeat: number, takeOver?: boolean };

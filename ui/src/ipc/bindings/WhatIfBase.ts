@@ -1,0 +1,2 @@
+import type { ValueView } from "./ValueView";
+export type WhatIfBase = { checkpointId: string, followed: boolean, output: Record<string, ValueView> };

@@ -1,0 +1,1 @@
+export type WhatIfBranch = { grid: string, row: number, repeat: number };

@@ -1,0 +1,2 @@
+import type { PatchOp } from "./PatchOp";
+export type WhatIfEdit = { ops: Array<PatchOp> };

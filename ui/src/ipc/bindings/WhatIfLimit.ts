@@ -1,0 +1,1 @@
+export type WhatIfLimit = { seconds?: number, tokens?: number, cost?: number };

@@ -1,0 +1,2 @@
+import type { WhatIfView } from "./WhatIfView";
+export type WhatIfList = { grids: Array<WhatIfView> };

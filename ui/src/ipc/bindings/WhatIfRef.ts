@@ -1,0 +1,1 @@
+export type WhatIfRef = { threadId: string, id: string };

@@ -1,0 +1,1 @@
+export type WhatIfScorer = { expression?: string, model?: string, rubric?: string };

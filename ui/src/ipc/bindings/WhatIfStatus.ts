@@ -1,0 +1,1 @@
+export type WhatIfStatus = "queued" | "running" | "done" | "asked" | "held" | "failed" | "limit" | "stopped";
