@@ -178,7 +178,6 @@ pub struct WhatIfResult {
     #[ts(optional)]
     pub node: Option<String>,
     /// State keys at its end.
-    #[ts(type = "Record<string, ValueView>")]
     pub output: BTreeMap<String, ValueView>,
     /// How its state differs from the base, the first of it.
     pub changes: Vec<Difference>,
@@ -213,7 +212,6 @@ pub struct WhatIfBase {
     /// Is it what followed the moment? Otherwise nothing has, and the state of the moment is the base.
     pub followed: bool,
     /// State keys there.
-    #[ts(type = "Record<string, ValueView>")]
     pub output: BTreeMap<String, ValueView>,
 }
 
