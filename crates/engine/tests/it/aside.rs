@@ -133,9 +133,10 @@ async fn what_the_thread_is_now_is_left_by_a_copy() {
 async fn held_work_does_not_begin_and_a_result_is_still_used() {
     let paid = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let counted = paid.clone();
-    let pay = typed(async move |_, _: Value| {
-        Ok(json!({"receipt": counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1}))
-    });
+    let pay = move |_: NodeContext, _: Value| {
+        let number = counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1;
+        async move { Ok(NodeOutput::from(json!({"receipt": number}))) }
+    };
     let saver = Arc::new(MemorySaver::new());
     let graph = StateGraph::new()
         .channel("x", ChannelSpec::last_value())
