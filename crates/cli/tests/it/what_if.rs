@@ -55,7 +55,7 @@ fn rows_of_a_file_are_run_compared_and_graded() {
         .map(|result| &result["score"])
         .collect();
     assert_eq!(scores, [0, 0, 2, 2, 3, 3], "{json:#}");
-    let state = user.expect(0, &["state", "t", "--key", "total"]).json();
+    let state = user.expect(0, &["state", "t", "total"]).json();
     assert_eq!(state, json!(6), "the thread is what it was");
 }
 

@@ -124,7 +124,7 @@ pub(super) fn pace(grid: &WhatIfGrid) -> Result<Pace, Problem> {
             (Some(expression), None, None) => {
                 Expression::compile(expression, "the scorer").map_err(|error| {
                     refused(
-                        error.message,
+                        format!("The expression of the scorer cannot be used: {}", error.message),
                         "Correct the scorer's expression over `state`, `base` and `run`.",
                     )
                 })?;
