@@ -4,6 +4,7 @@ pub(crate) mod diff;
 pub(crate) mod search;
 pub(crate) mod store;
 pub(crate) mod threads;
+pub(crate) mod what_if;
 
 use std::io::Read;
 use std::num::NonZeroUsize;
@@ -71,6 +72,9 @@ pub(crate) enum Command {
     Trace(TraceArgs),
     /// Show what differs between two moments of any threads, and between the ways to them.
     Diff(diff::DiffArgs),
+    /// Run forks of a thread from one moment, each with something changed, and compare what came of them.
+    #[command(name = "whatif")]
+    WhatIf(what_if::WhatIfArgs),
     /// Find moments of all threads by words and conditions.
     Find(search::FindArgs),
     /// Evaluate an expression at every visit of a node, in all threads.
@@ -288,6 +292,16 @@ pub(crate) enum Models {
     Off,
 }
 
+impl From<Models> for ModelRecording {
+    fn from(models: Models) -> Self {
+        match models {
+            Models::Record => Self::Record,
+            Models::Replay => Self::Replay,
+            Models::Off => Self::Off,
+        }
+    }
+}
+
 /// The places of `--break`.
 const BREAKS: &str = "\
 Stop at this place; may be given several times:
@@ -312,11 +326,7 @@ impl Running {
     pub(crate) fn models(&self) -> RunModels {
         RunModels {
             scripted: self.model.clone(),
-            recording: self.models.map(|models| match models {
-                Models::Record => ModelRecording::Record,
-                Models::Replay => ModelRecording::Replay,
-                Models::Off => ModelRecording::Off,
-            }),
+            recording: self.models.map(Into::into),
         }
     }
 }

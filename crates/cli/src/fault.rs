@@ -49,6 +49,11 @@ impl Fault {
         }
     }
 
+    /// What it says; empty when everything was said.
+    pub(crate) fn message(self) -> String {
+        self.message
+    }
+
     /// Says it on stderr.
     pub(crate) fn report(self) -> ExitCode {
         if !self.message.is_empty() {

@@ -68,12 +68,22 @@ impl GraphFile {
         self
     }
 
+    /// The same file with another content, and with these models.
+    pub(crate) fn changed(&self, document: Document, models: RunModels) -> Self {
+        Self {
+            path: self.path.clone(),
+            document,
+            unread: Vec::new(),
+            models,
+        }
+    }
+
     /// Problems of the text.
     pub(crate) fn unread(&self) -> &[Diagnostic] {
         &self.unread
     }
 
-    fn environment(&self) -> Environment {
+    pub(crate) fn environment(&self) -> Environment {
         let environment = Environment::new(self.path.parent().map(Path::to_owned))
             .with_keychain(Arc::new(|connection| connection_key(&Keychain, connection)));
         let environment = self.models.within(environment);

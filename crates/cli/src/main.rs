@@ -85,6 +85,7 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::Explain(args) => commands::explain::explain(&args).await,
         Command::Trace(args) => commands::trace::trace(&args).await,
         Command::Diff(args) => commands::diff::diff(&args).await,
+        Command::WhatIf(args) => commands::what_if::what_if(args).await,
         Command::Find(args) => commands::search::find(args).await,
         Command::Probe(args) => commands::search::probe(args).await,
         Command::Reconsider(args) => commands::rules::reconsider(args).await,

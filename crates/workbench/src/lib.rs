@@ -20,6 +20,7 @@ mod settings;
 mod storage;
 mod threads;
 mod trust;
+pub mod what_if;
 pub mod wire;
 
 use std::path::{Path, PathBuf};
@@ -95,6 +96,7 @@ pub struct Workbench {
     database: storage::database::Database,
     runs: runs::Runs,
     jobs: runs::jobs::Jobs,
+    what_ifs: what_if::WhatIfs,
     reembedding: memory::reembedding::Reembedding,
     cleaning: storage::retention::Cleaning,
     deadlines: inbox::deadlines::Deadlines,
@@ -169,6 +171,7 @@ impl Workbench {
                 database,
                 runs: runs::Runs::default(),
                 jobs: runs::jobs::Jobs::default(),
+                what_ifs: what_if::WhatIfs::default(),
                 reembedding: memory::reembedding::Reembedding::default(),
                 cleaning: storage::retention::Cleaning::default(),
                 deadlines: inbox::deadlines::Deadlines::default(),
@@ -222,6 +225,7 @@ impl Workbench {
         self.followed.stop();
         self.reembedding.stop();
         self.autosave_all().await;
+        self.what_ifs.stop_all().await;
         self.runs.stop_all(Duration::from_secs(5)).await;
         self.hub.close();
         let listener = self.listener().take();

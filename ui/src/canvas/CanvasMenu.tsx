@@ -82,6 +82,7 @@ function nodeEntries(node: string): MenuEntry[] {
     },
     { id: "probe", label: t("probe.open"), run: () => askProbe({ node }) },
     command("invariants.add", t("invariants.addMenu")),
+    command("debug.whatIf", t("whatIf.open")),
     { id: "s3", separator: true },
     command("find.uses", t("find.uses")),
     {

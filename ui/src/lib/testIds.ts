@@ -12,3 +12,4 @@ export { storageIds } from "./testIds/storage";
 export { structureIds } from "./testIds/structure";
 export { taskIds } from "./testIds/task";
 export { traceIds } from "./testIds/trace";
+export { whatIfIds } from "./testIds/what-if";

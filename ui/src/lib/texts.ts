@@ -16,6 +16,7 @@ import { storage } from "./texts/storage";
 import { structure } from "./texts/structure";
 import { task } from "./texts/task";
 import { trace } from "./texts/trace";
+import { whatIf } from "./texts/what-if";
 
 const catalogue: Readonly<Record<string, string>> = {
   ...shell,
@@ -32,6 +33,7 @@ const catalogue: Readonly<Record<string, string>> = {
   ...result,
   ...task,
   ...trace,
+  ...whatIf,
 };
 
 export type TextKey =
@@ -49,6 +51,8 @@ export type TextKey =
   | keyof typeof result
   | keyof typeof task
   | keyof typeof trace;
+  | keyof typeof trace
+  | keyof typeof whatIf;
 
 export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>): string {
   const text = catalogue[key] ?? key;

@@ -44,6 +44,7 @@ import { ForksPanel } from "../features/forks";
 import { TimelinePanel } from "../features/timeline";
 import { HeatLegend, TracePanel } from "../features/trace";
 import { VersionsPanel } from "../features/versions/VersionsPanel";
+import { WhatIfDialog, WhatIfPanel } from "../features/what-if";
 import { host, type Connection } from "../ipc/client";
 import { shellIds, formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
@@ -98,6 +99,7 @@ export function Shell() {
         <ProbeDialog />
         <CheckDialog />
         <InvariantKeeper />
+        <WhatIfDialog />
         <ExportDialog />
         <ExtractDialog />
         <TypesDialog />
@@ -205,6 +207,7 @@ function GraphUse() {
         { id: "timeline", label: t("shell.tab.timeline"), content: <TimelinePanel /> },
         { id: "forks", label: t("shell.tab.forks"), content: <ForksPanel /> },
         { id: "trace", label: t("shell.tab.trace"), content: <TracePanel /> },
+        { id: "what-if", label: t("shell.tab.whatIf"), content: <WhatIfPanel /> },
         { id: "stream", label: t("shell.tab.stream"), content: <StreamPanel /> },
         { id: "messages", label: t("shell.tab.messages"), content: <MessagesPanel /> },
         ...(compareWith === null ? [] : [compare]),

@@ -62,6 +62,7 @@ export function registerShellCommands(): () => void {
     tab("timeline", "bottom", "shell.tab.timeline", "debug"),
     tab("forks", "bottom", "shell.tab.forks", "debug"),
     tab("trace", "bottom", "shell.tab.trace", "debug"),
+    tab("what-if", "bottom", "shell.tab.whatIf", "debug"),
     tab("stream", "bottom", "shell.tab.stream", "debug"),
     tab("messages", "bottom", "shell.tab.messages", "debug"),
     tab("problems", "bottom", "shell.tab.problems", "design"),

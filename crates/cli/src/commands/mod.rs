@@ -19,3 +19,4 @@ pub(crate) mod trace;
 pub(crate) mod trust;
 pub(crate) mod types;
 pub(crate) mod update;
+pub(crate) mod what_if;

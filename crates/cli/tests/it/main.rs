@@ -26,6 +26,7 @@ mod telemetry;
 mod threads;
 mod trace;
 mod trust;
+mod what_if;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -78,6 +78,34 @@ impl TaskId {
 pub struct CheckpointIds {
     clock: Arc<dyn Clock>,
     last: Mutex<Last>,
+    aside: Option<Mutex<Aside>>,
+}
+
+/// Places in the order of ids beside a checkpoint: what is made there never becomes the newest of its thread.
+#[derive(Debug)]
+struct Aside {
+    /// Everything before the random part.
+    start: u128,
+    last: u128,
+    /// Ids are smaller than this one.
+    end: u128,
+}
+
+/// Bits of an id's random part.
+const RANDOM: u32 = 62;
+/// The most room between two ids of a branch aside.
+const STRIDE: u64 = 1 << 24;
+/// The least room of a branch: less is left beside one of four million checkpoints.
+const LEAST: u128 = 1 << 40;
+
+impl Aside {
+    fn next(&mut self, random: u64) -> u128 {
+        let room = self.end.saturating_sub(self.last).saturating_sub(1);
+        // Where no room is left ids stop growing evenly, and do not leave the place.
+        let step = u128::from(random % STRIDE).min(room / 2).max(1);
+        self.last += step;
+        self.last
+    }
 }
 
 /// The place in time of the newest id, and where its random part comes from: asking the system for random bytes takes
@@ -99,7 +127,51 @@ impl CheckpointIds {
                 seed: uuid::Uuid::new_v4().as_u128(),
                 made: 0,
             }),
+            aside: None,
         }
+    }
+
+    /// Ids that sort after `after` (where it is named) and before `before`, in a stretch of their own that nothing else uses:
+    /// those of a branch that is to be no newer than its thread. `None` for ids that leave no such room.
+    pub(crate) fn aside(
+        clock: Arc<dyn Clock>,
+        after: Option<&CheckpointId>,
+        before: &CheckpointId,
+    ) -> Option<Self> {
+        let number = |id: &CheckpointId| Some(uuid::Uuid::parse_str(id.as_str()).ok()?.as_u128());
+        let upper = number(before)?;
+        let (from, end) = match after {
+            // What follows a checkpoint in time differs from it before its random part.
+            Some(after) => {
+                let after = number(after)?;
+                (after, (((after >> RANDOM) + 1) << RANDOM).min(upper))
+            }
+            None => ((upper >> RANDOM) << RANDOM, upper),
+        };
+        let room = end.checked_sub(from).filter(|room| *room > LEAST)?;
+        let random = u128::from(uuid::Uuid::new_v4().as_u64_pair().1);
+        let start = from + 1 + random % (room / 2);
+        Some(Self {
+            aside: Some(Mutex::new(Aside {
+                start,
+                last: start,
+                end,
+            })),
+            ..Self::new(clock)
+        })
+    }
+
+    /// True for an id that was made aside, by this maker.
+    pub(crate) fn made(&self, id: &CheckpointId) -> bool {
+        self.made_aside()
+            .is_some_and(|(first, last)| first < *id && *id <= last)
+    }
+
+    /// What all ids lie between that this maker made aside: greater than the first, and at most the second.
+    pub(crate) fn made_aside(&self) -> Option<(CheckpointId, CheckpointId)> {
+        let aside = self.aside.as_ref()?.lock();
+        let id = |number: u128| CheckpointId::new(uuid_text(uuid::Uuid::from_u128(number)));
+        Some((id(aside.start), id(aside.last)))
     }
 
     /// Ids made from now on are greater than this one.
@@ -126,6 +198,10 @@ impl CheckpointIds {
         let (ms, count) = last.place;
         last.made += 1;
         let random = xxhash_rust::xxh3::xxh3_64_with_seed(&last.seed.to_le_bytes(), last.made);
+        if let Some(aside) = &self.aside {
+            let number = aside.lock().next(random);
+            return CheckpointId::new(uuid_text(uuid::Uuid::from_u128(number)));
+        }
         let mut bytes = [0; 16];
         bytes[8..].copy_from_slice(&random.to_be_bytes());
         bytes[8] = 0x80 | bytes[8] & 0x3f;
@@ -159,5 +235,34 @@ mod tests {
         let end = || ids.next(None).as_str().rsplit('-').next().map(str::to_owned);
         let ends: std::collections::HashSet<_> = (0..100).map(|_| end()).collect();
         assert_eq!(ends.len(), 100);
+    }
+
+    #[test]
+    fn ids_aside_stay_between_a_checkpoint_and_what_followed_it() {
+        let clock: Arc<dyn Clock> = Arc::new(crate::base::clock::SystemClock);
+        let ids = CheckpointIds::new(clock.clone());
+        let (first, second, third) = (ids.next(None), ids.next(None), ids.next(None));
+        let aside = CheckpointIds::aside(clock.clone(), Some(&second), &third).expect("there is room");
+        let made: Vec<_> = (0..10_000).map(|_| aside.next(Some(&third))).collect();
+        assert!(
+            made.is_sorted_by(|a, b| a < b),
+            "each is greater than the one before"
+        );
+        assert!(second < made[0] && made[9_999] < third);
+        assert!(made.iter().all(|id| aside.made(id)) && !aside.made(&second) && !aside.made(&third));
+        let again = CheckpointIds::aside(clock.clone(), Some(&second), &third).expect("there is room");
+        assert!(
+            !aside.made(&again.next(None)),
+            "two branches have stretches of their own"
+        );
+        let before = CheckpointIds::aside(clock.clone(), None, &first).expect("there is room");
+        assert!(
+            before.next(Some(&third)) < first,
+            "also before the first of a thread"
+        );
+        assert!(
+            CheckpointIds::aside(clock, None, &"one".into()).is_none(),
+            "what is no UUID has no room"
+        );
     }
 }

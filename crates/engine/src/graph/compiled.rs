@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::clock::{Clock, SystemClock};
-use crate::base::ids::{CheckpointIds, Name};
+use crate::base::ids::{CheckpointId, CheckpointIds, Name};
 use crate::checkpoint::checkpointer::Checkpointer;
 use crate::graph::context_schema::{ContextSchema, is_given};
 use crate::graph::plan::Plan;
@@ -101,6 +101,15 @@ impl Graph {
         self.ids = Arc::new(CheckpointIds::new(clock.clone()));
         self.clock = clock;
         self
+    }
+
+    /// The graph as runs aside need it: their checkpoints sort after `after` and before `before`, so a branch that they make
+    /// never becomes what its thread is now. It begins at `after`, where `before` is a younger checkpoint of the thread,
+    /// or with a [copy](crate::StateUpdate::as_node) of `before`, whose parent is `after`. One such graph makes one branch.
+    /// `None` when ids of the thread leave no room between the two.
+    pub fn aside(mut self, after: Option<&CheckpointId>, before: &CheckpointId) -> Option<Self> {
+        self.ids = Arc::new(CheckpointIds::aside(self.clock.clone(), after, before)?);
+        Some(self)
     }
 
     /// The clock that its runs read.

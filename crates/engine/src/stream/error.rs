@@ -118,6 +118,18 @@ pub enum RunError {
         /// Was it done with the input that the node would be given now?
         same_input: bool,
     },
+    /// The run came to a node that works outside of the graph, with nothing to use in its place, and
+    /// [`RunConfig::hold_effects`](crate::RunConfig::hold_effects) keeps it from that. Nothing of the step was begun.
+    #[error(
+        "Node `{node}` would work outside of the graph, which this run does not do. Nothing of the step was begun: allow it with \
+         `RunConfig::effects_of`, and go on with the thread."
+    )]
+    Held {
+        /// The node.
+        node: Name,
+        /// Its task, which did not begin.
+        task_id: TaskId,
+    },
     /// It took too long; the thread goes on from its last checkpoint, and finished tasks are kept.
     #[error("the {scope} took longer than {:.3}s; the thread can go on from its last checkpoint", .limit.as_secs_f64())]
     TimedOut {
@@ -264,7 +276,7 @@ impl RunError {
             RunError::Storage(_) => "StorageError",
             RunError::AmbiguousResume { .. } => "RuntimeError",
             RunError::UnknownInterrupt { .. } => "UnknownInterruptError",
-            RunError::Effect { .. } => "EffectError",
+            RunError::Effect { .. } | RunError::Held { .. } => "EffectError",
             RunError::NotPersistent { .. } | RunError::InvalidRequest { .. } => "ValueError",
             RunError::InvalidContext { .. } => "TypeError",
         }
@@ -291,6 +303,7 @@ impl RunError {
             RunError::Storage(StorageError::Superseded { .. }) => "superseded",
             RunError::Storage(_) => "storage",
             RunError::Effect { .. } => "effect-done",
+            RunError::Held { .. } => "effect-held",
             RunError::NotPersistent { .. } => "not-persistent",
             RunError::AmbiguousResume { .. } => "ambiguous-resume",
             RunError::UnknownInterrupt { .. } => "unknown-interrupt",

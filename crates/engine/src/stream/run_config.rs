@@ -102,6 +102,9 @@ pub struct RunConfig {
     /// The same for single nodes, by their name in the graph they are in. Where one says [`EffectPolicy::Reuse`] and there
     /// is nothing to use, `effects` decides.
     pub effects_of: BTreeMap<Name, EffectPolicy>,
+    /// A node that works outside of the graph begins only where its policy is [`EffectPolicy::Again`]: a run that only asks
+    /// what would be changes nothing outside. Where there is a result to use, the policy says as ever what becomes of it.
+    pub hold_effects: bool,
     /// Answers to a checkpoint that the thread has moved past: tasks that finished there are not run again. LangGraph
     /// runs them again.
     pub keep_finished: bool,
@@ -149,6 +152,7 @@ impl Default for RunConfig {
             strict_resume: false,
             effects: EffectPolicy::default(),
             effects_of: BTreeMap::new(),
+            hold_effects: false,
             keep_finished: false,
             record: false,
             metrics: None,
@@ -319,6 +323,11 @@ impl RunConfig {
     /// Sets the same for [single nodes](Self#structfield.effects_of).
     pub fn effects_of(mut self, policies: impl IntoIterator<Item = (Name, EffectPolicy)>) -> Self {
         self.effects_of = policies.into_iter().collect();
+        self
+    }
+    /// Begins no [work outside of the graph](Self#structfield.hold_effects) that is not asked for.
+    pub fn hold_effects(mut self, hold: bool) -> Self {
+        self.hold_effects = hold;
         self
     }
     /// Keeps tasks that [finished](Self#structfield.keep_finished) at a past checkpoint, or runs them again.

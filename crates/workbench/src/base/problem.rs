@@ -83,6 +83,11 @@ impl From<&RunError> for Problem {
                     "Continue, and say whether it is to do it again, use its result, or be left out.",
                 );
             }
+            RunError::Held { node, .. } => {
+                let message = format!("Stopped before `{node}`: it would work outside of the graph.");
+                return Problem::new(error.code(), message)
+                    .remedy("Let it work again among the side effects, and run the row again.");
+            }
             RunError::Bound { .. } => {
                 "Let the step make less, or raise the limit in `limits` of the graph, and continue."
             }

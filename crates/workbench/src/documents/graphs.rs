@@ -131,27 +131,7 @@ impl Workbench {
         }) {
             return Ok(built);
         }
-        let folder = source
-            .path
-            .as_deref()
-            .and_then(Path::parent)
-            .map(Path::to_path_buf);
-        if source.document.source().is_some() {
-            return Err(Problem::new(
-                "graph-invalid",
-                format!("{} cannot be read as a graph.", source.name),
-            )
-            .remedy("Correct the file, or take back an earlier version of it."));
-        }
-        let environment = self.environment(folder).with_grants(grants.clone());
-        let made = self
-            .registry
-            .build(&source.document, &answering.within(environment))
-            .map_err(|errors| cannot_run(&source, &errors))?;
-        let graph = made
-            .graph
-            .with_checkpointer(self.saver())
-            .with_store(self.store());
+        let (graph, files) = self.made(&source, &answering)?;
         let (schema, _) = StateSchema::of(&source.document);
         let built = Arc::new(Built {
             models,
@@ -159,11 +139,39 @@ impl Workbench {
             grants,
             source,
             graph,
-            files: made.files,
+            files,
             schema,
         });
         self.graphs.keep(&built);
         Ok(built)
+    }
+
+    /// The graph of a document and the files that it was built from, made now and not kept.
+    pub(crate) fn made(
+        &self,
+        source: &GraphSource,
+        answering: &RunModels,
+    ) -> Result<(Graph, Vec<(PathBuf, Stamp)>), Problem> {
+        if source.document.source().is_some() {
+            return Err(Problem::new(
+                "graph-invalid",
+                format!("{} cannot be read as a graph.", source.name),
+            )
+            .remedy("Correct the file, or take back an earlier version of it."));
+        }
+        let folder = source.path.as_deref().and_then(Path::parent);
+        let environment = self
+            .environment(folder.map(Path::to_path_buf))
+            .with_grants(self.trust.grants(&Self::project(source)));
+        let made = self
+            .registry
+            .build(&source.document, &answering.within(environment))
+            .map_err(|errors| cannot_run(source, &errors))?;
+        let graph = made
+            .graph
+            .with_checkpointer(self.saver())
+            .with_store(self.store());
+        Ok((graph, made.files))
     }
 
     /// A graph that runs one node of a document and nothing else.

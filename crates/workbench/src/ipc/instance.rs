@@ -52,7 +52,8 @@ impl Instance {
         format!("{}:", self.folder)
     }
 
-    pub(crate) fn id(&self) -> &str {
+    /// Its id, another one for each start.
+    pub fn id(&self) -> &str {
         &self.id
     }
 

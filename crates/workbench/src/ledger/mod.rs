@@ -9,6 +9,7 @@ mod keeper;
 mod runs;
 mod spans;
 mod threads;
+mod what_ifs;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -129,6 +130,14 @@ CREATE TABLE spans (
 );
 CREATE INDEX spans_of_thread ON spans (thread_id);
 CREATE INDEX spans_by_size ON spans (size);
+",
+    "
+CREATE TABLE what_ifs (
+    id        TEXT PRIMARY KEY,
+    thread_id TEXT NOT NULL,
+    body      TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX what_ifs_of_thread ON what_ifs (thread_id, id);
 ",
 ];
 

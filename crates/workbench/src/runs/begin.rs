@@ -93,7 +93,7 @@ impl Workbench {
             run_id: &run.run_id,
             document: &built.source.document,
             origin: &built.source.origin(&models),
-            claim,
+            claim: Some(claim),
             cancel: slot.cancel.clone(),
             recursion_limit: request.recursion_limit,
         };

@@ -22,7 +22,7 @@ const MOST_READ_BYTES: usize = 8 << 20;
 /// Milliseconds that a task may take for its exchanges to be found by when they were sent.
 const LONGEST_TASK: f64 = 3_600_000.0;
 
-fn view(exchange: Exchange) -> ExchangeView {
+pub(crate) fn view(exchange: Exchange) -> ExchangeView {
     let count = |usage: &Json, name: &str| usage[name].as_u64().unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
     let at = exchange.at as f64;

@@ -152,7 +152,9 @@ pub(crate) fn status_of(
             (RunStatus::Stopped, Some(error.into()))
         }
         // Nothing of the step was begun: it stands before the node.
-        Err(error @ RunError::Effect { .. }) => (RunStatus::Paused, Some(error.into())),
+        Err(error @ (RunError::Effect { .. } | RunError::Held { .. })) => {
+            (RunStatus::Paused, Some(error.into()))
+        }
         Err(error) => (RunStatus::Failed, Some(error.into())),
     }
 }

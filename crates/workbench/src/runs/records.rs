@@ -409,6 +409,7 @@ fn checkpoint_view(made: &CheckpointEvent) -> CheckpointView {
         bookmark: None,
         as_node: None,
         run: None,
+        what_if: None,
     }
 }
 

@@ -27,7 +27,8 @@ pub(crate) struct RunOf<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) document: &'a Document,
     pub(crate) origin: &'a Origin,
-    pub(crate) claim: ClaimRequest,
+    /// None for a branch aside, which no other run can be on.
+    pub(crate) claim: Option<ClaimRequest>,
     pub(crate) cancel: CancellationToken,
     /// In place of the document's.
     pub(crate) recursion_limit: Option<u32>,
@@ -37,7 +38,7 @@ impl RunOf<'_> {
     pub(crate) fn config(self) -> RunConfig {
         let limit = self.recursion_limit;
         let mut config = RunConfig::on(self.thread);
-        config.claim = Some(self.claim);
+        config.claim = self.claim;
         config.recursion_limit = limit
             .unwrap_or_else(|| self.document.recursion_limit())
             .clamp(1, MAX_RECURSION_LIMIT);
@@ -120,7 +121,7 @@ impl Session {
             run_id: &run_id,
             document: request.document,
             origin: &request.origin,
-            claim: claimant.claim(saver, &request.thread, request.take_over).await,
+            claim: Some(claimant.claim(saver, &request.thread, request.take_over).await),
             cancel: request.cancel.clone(),
             recursion_limit: request.recursion_limit,
         };

@@ -5,7 +5,7 @@ use std::path::Path;
 use superstep::{CheckpointHead, Object, Value};
 use superstep_document::Document;
 
-use crate::wire::RunModels;
+use crate::wire::{RunModels, WhatIfBranch};
 
 /// The name of the graph.
 const GRAPH: &str = "graph";
@@ -17,6 +17,8 @@ const RUN_ID: &str = "run_id";
 const EDITED: &str = "edited";
 /// The disabled nodes of the graph that a run passed by, one a line.
 const DISABLED: &str = "disabled_nodes";
+/// The what-if grid, its row and the run of the row that made a checkpoint, with slashes between.
+const WHAT_IF: &str = "what_if";
 
 /// The graph of a run or an edit, as its checkpoints say it.
 #[derive(Clone, Debug)]
@@ -86,6 +88,29 @@ pub fn disabled_nodes(head: &CheckpointHead) -> impl Iterator<Item = &str> {
 pub fn disabled_in(document: &Document) -> Vec<String> {
     let nodes = document.nodes().filter(|(_, spec)| spec.disabled.is_some());
     nodes.map(|(id, _)| id.to_owned()).collect()
+}
+
+/// Says of a branch that it is of a what-if grid.
+pub(crate) fn mark_what_if(metadata: &mut Object, branch: &WhatIfBranch) {
+    metadata.insert(
+        WHAT_IF,
+        format!("{}/{}/{}", branch.grid, branch.row, branch.repeat),
+    );
+}
+
+/// Says of a checkpoint that continues a branch of a what-if grid that it is of none.
+pub(crate) fn unmark_what_if(metadata: &mut Object) {
+    metadata.insert(WHAT_IF, "");
+}
+
+/// The branch of a what-if grid that a checkpoint is on.
+pub(crate) fn what_if(head: &CheckpointHead) -> Option<WhatIfBranch> {
+    let mut parts = text(head, WHAT_IF)?.split('/');
+    Some(WhatIfBranch {
+        grid: parts.next().filter(|grid| !grid.is_empty())?.to_owned(),
+        row: parts.next()?.parse().ok()?,
+        repeat: parts.next()?.parse().ok()?,
+    })
 }
 
 /// The keys that an edit wrote.

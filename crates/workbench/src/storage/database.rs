@@ -348,7 +348,7 @@ impl Workbench {
         let current = Current::of(storage, target, chosen_by, config);
         {
             // Nothing begins between the look at the runs and the change.
-            let idle = self.runs.idle().ok_or_else(|| {
+            let idle = self.runs.idle().filter(|_| !self.what_ifs.any()).ok_or_else(|| {
                 Problem::new(
                     "busy",
                     "A thread is running, and goes on writing to the database it began with.",

@@ -78,6 +78,7 @@ pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
         as_node: as_node.filter(|_| edit),
         // An edit inherits the metadata of the run before it.
         run: session::run_id(head).filter(|_| !edit).map(str::to_owned),
+        what_if: session::what_if(head),
     }
 }
 
@@ -162,6 +163,8 @@ impl Workbench {
         let _slot = self.reserve_claimed(&request.thread_id, Vec::new())?;
         // Says so when there is no such thread.
         self.thread(&request.thread_id).await?;
+        // What rows still store would bring the thread back.
+        self.stop_what_ifs(&request.thread_id).await;
         let by = self.claim(&request.thread_id, request.take_over).await;
         superstep::delete_thread(&*self.saver(), &ThreadId::from(request.thread_id.as_str()), &by).await?;
         self.ledger.delete_thread(&request.thread_id)?;

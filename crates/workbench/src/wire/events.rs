@@ -167,6 +167,19 @@ pub enum AppEvent {
         /// What of it is new.
         piece: TokenPiece,
     },
+    /// A row of a what-if grid is another, or the grid has ended or was removed.
+    WhatIf {
+        /// Thread.
+        thread_id: String,
+        /// The grid.
+        id: String,
+        /// The row as it is now; absent when it is about the grid.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        result: Option<Box<super::WhatIfResult>>,
+        /// Is the grid running?
+        running: bool,
+    },
     /// What `thread.events` answers for this mark happened before, and what follows after it.
     Mark {
         /// As the request named it.
@@ -211,6 +224,7 @@ impl AppEvent {
             | AppEvent::Custom { thread_id, .. }
             | AppEvent::Within { thread_id, .. }
             | AppEvent::Checkpoint { thread_id, .. }
+            | AppEvent::WhatIf { thread_id, .. }
             | AppEvent::ThreadDeleted { thread_id } => Some(thread_id),
             AppEvent::Inbox { .. }
             | AppEvent::Work { .. }

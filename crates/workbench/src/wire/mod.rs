@@ -25,6 +25,7 @@ mod task;
 mod thread;
 mod trace;
 mod trust;
+mod what_if;
 
 pub use breakpoints::*;
 pub use connections::*;
@@ -46,6 +47,7 @@ pub use task::*;
 pub use thread::*;
 pub use trace::*;
 pub use trust::*;
+pub use what_if::*;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

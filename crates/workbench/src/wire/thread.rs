@@ -218,6 +218,10 @@ pub struct CheckpointView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub run: Option<String>,
+    /// The what-if grid whose branch it is on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub what_if: Option<super::WhatIfBranch>,
 }
 
 /// Answer of `thread.checkpoints`: newest first.

@@ -12,14 +12,14 @@ use tokio::net::TcpListener;
 
 /// A server that counts what it was asked to change.
 #[derive(Clone, Default)]
-struct Counting {
+pub(crate) struct Counting {
     /// Path and idempotency key of each request.
     asked: Arc<Mutex<Vec<(String, String)>>>,
     address: String,
 }
 
 impl Counting {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = Self {
             address: listener.local_addr().unwrap().to_string(),
@@ -68,7 +68,7 @@ impl Counting {
     }
 
     /// How often it was asked.
-    fn requests(&self, path: &str) -> usize {
+    pub(crate) fn requests(&self, path: &str) -> usize {
         self.asked
             .lock()
             .unwrap()
@@ -89,7 +89,7 @@ impl Counting {
     }
 }
 
-async fn desk(app: &App, server: &Counting) -> String {
+pub(crate) async fn desk(app: &App, server: &Counting) -> String {
     let post = |path: &str, into: &str| {
         json!({"method": "POST", "url": format!("http://{}{path}", server.address), "body": "{\"amount\": state.amount}",
             "take": "answer.body.receipt", "into": into})
@@ -125,14 +125,14 @@ async fn desk(app: &App, server: &Counting) -> String {
     graph
 }
 
-async fn opened(dir: &Path, server: &Counting) -> App {
+pub(crate) async fn opened(dir: &Path, server: &Counting) -> App {
     let models = json!({"private_hosts": [server.address.clone()]});
     std::fs::write(dir.join("models.json"), models.to_string()).unwrap();
     App::open(dir).await
 }
 
 /// The checkpoint after `look`: the past that everything here goes on from.
-async fn before_the_work(app: &App, thread: &str) -> String {
+pub(crate) async fn before_the_work(app: &App, thread: &str) -> String {
     let listed = app.ok("thread.checkpoints", json!({"threadId": thread})).await;
     let checkpoints = listed["checkpoints"].as_array().unwrap();
     let found = checkpoints

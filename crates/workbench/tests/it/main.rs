@@ -35,4 +35,5 @@ mod steps;
 mod task;
 mod threads;
 mod trace;
+mod what_if;
 mod within;

@@ -63,6 +63,7 @@ const WORKBENCH: Layout = Layout {
         "inbox",
         "ipc",
         "runs",
+        "what_if",
     ],
     root: &["Workbench", "Options"],
     circle: 4,

@@ -1,9 +1,10 @@
 /** The branches of a thread: each from where it parted to its tip, with what made it. Pure. */
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import type { WhatIfBranch } from "../../ipc/bindings/WhatIfBranch";
 import { type Chain, ForkGraph, tipOf } from "./forks";
 
-/** What made a branch: the thread's first run, a replay, an edit, another input. */
-type BranchCause = "trunk" | "replay" | "edit" | "input";
+/** What made a branch: the thread's first run, a replay, an edit, another input, a row of a what-if grid. */
+type BranchCause = "trunk" | "replay" | "edit" | "input" | "whatIf";
 
 export interface Branch {
   /** 1 is the oldest. */
@@ -23,11 +24,22 @@ export interface Branch {
 // A replay begins with a fork, or goes on at the checkpoint itself.
 const CAUSES: Readonly<Record<string, BranchCause>> = { update: "edit", input: "input" };
 
-/** What it is called: its number, counted from 1, and the bookmark nearest to its tip. */
-export const callOf = (chain: Chain): Pick<Branch, "number" | "name"> => ({
-  number: chain.index + 1,
+/** What a branch is called by. */
+export interface Called extends Pick<Branch, "number" | "name"> {
+  readonly whatIf?: WhatIfBranch | undefined;
+}
+
+/** What it is called: its number, counted from 1, the bookmark nearest to its tip, the row of a what-if grid. */
+export const callOf = (chain: Chain): Called => ({
+  whatIf: chain.nodes[0]?.checkpoint.whatIf,
+  number: chain.number,
   name: chain.nodes.findLast(({ checkpoint }) => checkpoint.bookmark !== undefined)?.checkpoint.bookmark,
 });
+
+function causeOf({ number }: Chain, first: CheckpointView): BranchCause {
+  if (first.whatIf !== undefined) return "whatIf";
+  return number === 1 ? "trunk" : (CAUSES[first.source] ?? "replay");
+}
 
 export function branchOf(chain: Chain): Branch {
   const tip = tipOf(chain).checkpoint;
@@ -41,7 +53,7 @@ export function branchOf(chain: Chain): Branch {
     chain,
     steps,
     // A copy of the first checkpoint has no parent either.
-    cause: chain.index === 0 ? "trunk" : (CAUSES[first.source] ?? "replay"),
+    cause: causeOf(chain, first),
   };
 }
 

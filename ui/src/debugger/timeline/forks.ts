@@ -5,6 +5,7 @@
  */
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import type { RunView } from "../../ipc/bindings/RunView";
+import type { WhatIfBranch } from "../../ipc/bindings/WhatIfBranch";
 
 /** The shape that says what a checkpoint is, the most telling first. */
 export type Mark = "error" | "question" | "stop" | "edit" | "input" | "answer" | "fork" | "step";
@@ -19,6 +20,8 @@ export interface ForkNode {
   readonly at: number;
   readonly parent: ForkNode | undefined;
   children: number;
+  /** Its chain goes on. */
+  continued: boolean;
   /** It says more than that a step was made: it is never folded. */
   busy: boolean;
 }
@@ -26,6 +29,8 @@ export interface ForkNode {
 export interface Chain {
   /** In the order in which they began. */
   readonly index: number;
+  /** The same without rows of what-if grids, from 1. */
+  readonly number: number;
   /** Where it parted. */
   readonly from: ForkNode | undefined;
   /** Place of its first checkpoint along the thread. */
@@ -40,6 +45,10 @@ export const depthOf = (node: ForkNode): number => node.chain.start + node.at;
 export const tipOf = (chain: Chain): ForkNode => chain.nodes[chain.nodes.length - 1] as ForkNode;
 const NO_RUNS: RunEnds = new Map();
 
+/** Rows of a grid are older than what goes on at the same place, and go on with nothing but themselves. */
+const isSameRow = (row: WhatIfBranch | undefined, before: WhatIfBranch | undefined): boolean =>
+  row === undefined || (row.grid === before?.grid && row.row === before.row && row.repeat === before.repeat);
+
 export class ForkGraph {
   readonly chains: Chain[] = [];
   /** How many checkpoints at each place are not plain steps. */
@@ -50,6 +59,7 @@ export class ForkGraph {
   #lastOfRun = new Map<string, ForkNode>();
   #list: readonly CheckpointView[] = [];
   #runs: RunEnds = NO_RUNS;
+  #numbered = 0;
 
   node(id: string | null | undefined): ForkNode | undefined {
     return id === null || id === undefined ? undefined : this.#places.get(id);
@@ -92,6 +102,7 @@ export class ForkGraph {
   #clear(): void {
     this.chains.length = 0;
     this.busy.length = 0;
+    this.#numbered = 0;
     this.#places = new Map();
     this.#lastOfRun = new Map();
   }
@@ -100,9 +111,18 @@ export class ForkGraph {
     this.visits += 1;
     const parent = this.node(checkpoint.parent);
     // The oldest that continues a checkpoint is its branch going on; every other one begins a branch.
-    const continues = parent !== undefined && parent.children === 0;
+    const continues =
+      parent !== undefined && !parent.continued && isSameRow(checkpoint.whatIf, parent.checkpoint.whatIf);
     const chain = continues ? parent.chain : this.#begin(parent, checkpoint);
-    const node: ForkNode = { checkpoint, chain, at: chain.nodes.length, parent, children: 0, busy: false };
+    const node: ForkNode = {
+      checkpoint,
+      chain,
+      at: chain.nodes.length,
+      parent,
+      children: 0,
+      continued: false,
+      busy: false,
+    };
     chain.nodes.push(node);
     this.#places.set(checkpoint.id, node);
     if (checkpoint.run !== undefined) {
@@ -112,6 +132,7 @@ export class ForkGraph {
     }
     if (parent) {
       parent.children += 1;
+      parent.continued ||= continues;
       this.#weigh(parent);
     }
     this.#weigh(node);
@@ -120,7 +141,9 @@ export class ForkGraph {
   #begin(from: ForkNode | undefined, checkpoint: CheckpointView): Chain {
     // What it continues may not be loaded: then its step says where it is.
     const start = from ? depthOf(from) + 1 : Math.max(0, checkpoint.step + 1);
-    const chain: Chain = { index: this.chains.length, from, start, nodes: [], children: [] };
+    if (checkpoint.whatIf === undefined) this.#numbered += 1;
+    const { length: index } = this.chains;
+    const chain: Chain = { index, number: this.#numbered, from, start, nodes: [], children: [] };
     this.chains.push(chain);
     from?.chain.children.push(chain);
     return chain;

@@ -18,6 +18,7 @@ import {
 import { count } from "../../debugger/parts/format";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { columnsOf, lanesOf } from "../../debugger/timeline/fork-map";
+import { withoutAsides } from "../../debugger/timeline/asides";
 import { ForkGraph } from "../../debugger/timeline/forks";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { forksIds } from "../../lib/testIds";
@@ -52,17 +53,25 @@ export function ForksPanel() {
 /** The graph of the thread, which grows with it; `version` is another whenever it is. */
 function useForks(threadId: string) {
   const pages = useCheckpoints(threadId);
-  const list = pages?.list ?? NONE;
+  const all = pages?.list ?? NONE;
+  const cursor = useSession((session) => session.cursor);
+  const compareWith = useSession((session) => session.compareWith);
+  const compared = compareWith?.threadId === threadId ? compareWith.checkpointId : null;
+  // Rows of what-if grids are in their own tab, but for one that is looked at.
+  const list = useMemo(
+    () => withoutAsides(all, [cursor.checkpointId, compared]),
+    [all, cursor.checkpointId, compared],
+  );
   const kept = useRef<{ graph: ForkGraph; version: number }>({ graph: new ForkGraph(), version: 0 });
   const version = useMemo(() => {
     if (kept.current.graph.take(list, pages?.runs)) kept.current.version += 1;
     return kept.current.version;
   }, [list, pages?.runs]);
   useEffect(() => {
-    if (pages?.state === "ready" && pages.more && list.length < MOST)
+    if (pages?.state === "ready" && pages.more && all.length < MOST)
       void loadOlderCheckpoints(threadId, PAGE);
-  }, [threadId, pages?.state, pages?.more, list.length]);
-  return { pages, list, graph: kept.current.graph, version };
+  }, [threadId, pages?.state, pages?.more, all.length]);
+  return { pages, list, loaded: all.length, graph: kept.current.graph, version };
 }
 
 /** Nested graphs of the step that begins at a moment, as lanes below it. */
@@ -97,7 +106,7 @@ function useInner(graph: ForkGraph, version: number) {
 }
 
 function ThreadForks({ threadId }: { threadId: string }) {
-  const { pages, list, graph, version } = useForks(threadId);
+  const { pages, list, loaded, graph, version } = useForks(threadId);
   const atNow = useSession((session) => session.cursor.checkpointId === null);
   const [isFolded, setFolded] = useState(true);
   const [opened, setOpened] = useState<ReadonlySet<string>>(NO_IDS);
@@ -110,7 +119,7 @@ function ThreadForks({ threadId }: { threadId: string }) {
 
   if (pages?.state === "failed" && pages.problem)
     return <ProblemNote problem={pages.problem} onRetry={() => void loadCheckpoints(threadId, true)} />;
-  const isLoading = pages?.state !== "ready" || (pages.more && list.length < MOST);
+  const isLoading = pages?.state !== "ready" || (pages.more && loaded < MOST);
   return (
     <section
       className="@container flex h-full min-h-0 flex-col"

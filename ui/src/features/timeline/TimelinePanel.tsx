@@ -8,6 +8,7 @@ import {
   Bookmark,
   CircleX,
   Ellipsis,
+  FlaskConical,
   FoldVertical,
   History,
   MessageCircleQuestionMark,
@@ -33,12 +34,13 @@ import {
 import { StatusMark } from "../../debugger/parts/StatusMark";
 import { useNow } from "../../debugger/parts/useNow";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
-import { debugIds } from "../../lib/testIds";
+import { debugIds, whatIfIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { goToStep } from "./commands";
 import { checkpointEntries, sourceText, whatHappened } from "./entries";
 import { Branches } from "./Branches";
+import { hasAsides, withoutAsides } from "../../debugger/timeline/asides";
 import { entryOf, everyRow, folded, opened } from "../../debugger/timeline/fold";
 import { Lanes } from "./Lanes";
 import { Stretch } from "./Stretch";
@@ -70,7 +72,12 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
     compareWith?.threadId === threadId ? compareWith.checkpointId : null,
   );
   const setCursor = useSession((session) => session.setCursor);
-  const list = pages?.list ?? NONE;
+  const all = pages?.list ?? NONE;
+  const [asides, setAsides] = useState(false);
+  const list = useMemo(
+    () => (asides ? all : withoutAsides(all, [cursor.checkpointId, compareWith])),
+    [all, asides, cursor.checkpointId, compareWith],
+  );
   const timeline = useMemo(() => timelineOf(list), [list]);
   const head = list[0]?.id;
   const track = trackOf(list, cursor.checkpointId ?? head);
@@ -168,7 +175,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
           {tn("debug.timeline.countOne", "debug.timeline.count", list.length)}
           {pages?.more && "+"}
         </span>
-        <Branches list={list} head={head} at={cursor.checkpointId ?? head} onGo={move} onCompare={compare} />
+        <Branches list={all} head={head} at={cursor.checkpointId ?? head} onGo={move} onCompare={compare} />
         <Playback disabled={branch.length < 2} />
         <Scrubber
           branch={branch}
@@ -190,6 +197,17 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
             }}
           />
         </div>
+        {hasAsides(all) && (
+          <IconButton
+            size="small"
+            label={t("whatIf.showBranches")}
+            pressed={asides}
+            onClick={() => setAsides(!asides)}
+            data-testid={whatIfIds.showBranches}
+          >
+            <FlaskConical size={14} aria-hidden />
+          </IconButton>
+        )}
         <IconButton
           size="small"
           label={t(isFolded ? "debug.timeline.unfold" : "debug.timeline.fold")}
@@ -358,6 +376,11 @@ const Row = memo(function Row({
         </span>
         <span className="min-w-24 flex-1 truncate" title={`${sourceText(checkpoint)} · ${what}`}>
           {what}
+          {checkpoint.whatIf !== undefined && (
+            <span className="ml-2 text-2xs text-text-3">
+              {t("whatIf.branch", { row: checkpoint.whatIf.row + 1 })}
+            </span>
+          )}
           {checkpoint.bookmark !== undefined && (
             <span className="ml-2 inline-flex items-center gap-0.5 align-middle text-2xs text-accent-text">
               <Bookmark size={11} aria-hidden />

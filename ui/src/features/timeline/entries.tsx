@@ -4,6 +4,7 @@ import {
   Bookmark,
   BookmarkMinus,
   Copy,
+  FlaskConical,
   Link,
   Pencil,
   RotateCcw,
@@ -20,6 +21,7 @@ import { linkTo } from "../../state/moments";
 import { useSession } from "../../state/session";
 import { askBookmark } from "../../state/storage";
 import { showProblem } from "../../state/toasts";
+import { askWhatIf } from "../../state/what-if";
 
 const SOURCE: Record<string, TextKey> = {
   input: "debug.source.input",
@@ -56,6 +58,12 @@ export function checkpointEntries(
       icon: <StepForward size={14} aria-hidden />,
       disabled: checkpoint.next.length === 0,
       run: () => void replay(threadId, checkpoint.id, { step: "over" }),
+    },
+    {
+      id: "what-if",
+      label: t("whatIf.open"),
+      icon: <FlaskConical size={14} aria-hidden />,
+      run: () => askWhatIf({ threadId, checkpointId: isHead ? null : checkpoint.id }),
     },
     {
       id: "edit",

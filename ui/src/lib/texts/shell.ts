@@ -96,6 +96,7 @@ export const shell = {
   "shell.tab.timeline": "Timeline",
   "shell.tab.forks": "Forks",
   "shell.tab.trace": "Trace",
+  "shell.tab.whatIf": "What if",
   "shell.tab.stream": "Stream",
   "shell.tab.messages": "Messages",
   "shell.tab.compare": "Compare",

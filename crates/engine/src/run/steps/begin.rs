@@ -131,7 +131,9 @@ impl Loop {
                 // A branch off the past becomes the head, also when the clock was set back meanwhile.
                 self.setup.shared.ids.follow(&head.id);
             }
-            loaded.superseded = head.as_ref().is_none_or(|head| head.id != tuple.checkpoint.id);
+            // What a branch aside made itself is its end, although the thread has a younger one.
+            let own = self.setup.shared.ids.made(&tuple.checkpoint.id);
+            loaded.superseded = !own && head.as_ref().is_none_or(|head| head.id != tuple.checkpoint.id);
             loaded.newest = head.map(|head| head.id);
         }
         loaded.elsewhere = tuple.ns != self.setup.shared.ns;

@@ -229,7 +229,7 @@ impl Loop {
     /// error stops the run here.
     pub(super) async fn decide_effects(&mut self) -> Result<(), RunError> {
         self.open.decided.clear();
-        if !self.setup.plan.acts || self.persister.is_none() {
+        if !self.setup.plan.acts || self.persister.is_none() && !self.setup.shared.config.hold_effects {
             return Ok(());
         }
         for place in 0..self.open.tasks.len() {
@@ -254,6 +254,13 @@ impl Loop {
         };
         if let Some(doubt) = self.doubt(task, effect, &earlier).await? {
             self.settle(task, effect, &doubt, &earlier, &mut decided)?;
+        }
+        let begins = decided.uses.is_none() && decided.instead.is_none();
+        if begins && self.holds(&task.name) {
+            return Err(RunError::Held {
+                node: task.name.clone(),
+                task_id: task.id().clone(),
+            });
         }
         decided.seals &= decided.instead.is_none() && decided.uses.is_none();
         if matches!(decided.instead, Some(Instead::Ask(..))) {
@@ -399,6 +406,13 @@ impl Loop {
             .pending
             .iter()
             .any(|write| &*write.write.channel == reserved::RETURN && write.task_path.starts_with(&called))
+    }
+
+    /// Is the node kept from work outside of the graph?
+    fn holds(&self, node: &Name) -> bool {
+        let config = &self.setup.shared.config;
+        let policy = config.effects_of.get(node).copied().unwrap_or(config.effects);
+        config.hold_effects && policy != EffectPolicy::Again
     }
 
     /// What the run's policy says.

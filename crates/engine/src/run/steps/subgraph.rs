@@ -69,19 +69,33 @@ impl Replay {
         plan: &Plan,
         saver: &dyn Checkpointer,
         thread: &ThreadId,
-        ns: &Name,
+        shared: &Shared,
     ) -> Result<Option<CheckpointTuple>, StorageError> {
+        let ns = &shared.ns;
         let place = ns.rsplit_once(':').map_or(&**ns, |(place, _)| place).to_owned();
-        if !self.visited.lock().insert(place) {
-            return delta::get(plan, saver, thread, ns, None).await;
-        }
-        let query = ListQuery {
+        let again = !self.visited.lock().insert(place);
+        let newest_before = |before: CheckpointId| ListQuery {
             thread: Some(thread.clone()),
             ns: Some(ns.clone()),
-            before: Some(self.before.clone()),
+            before: Some(before),
             limit: Some(1),
             ..ListQuery::default()
         };
+        if again {
+            // The newest is not what a branch aside made; that is found among its own ids.
+            if shared.ids.made_aside().is_none() {
+                return delta::get(plan, saver, thread, ns, None).await;
+            }
+            let query = newest_before(shared.ids.next(None));
+            let own = delta::list(plan, saver, &query).await?.into_iter().next();
+            if own
+                .as_ref()
+                .is_some_and(|own| shared.ids.made(&own.checkpoint.id))
+            {
+                return Ok(own);
+            }
+        }
+        let query = newest_before(self.before.clone());
         Ok(delta::list(plan, saver, &query).await?.into_iter().next())
     }
 }
@@ -124,7 +138,7 @@ pub(crate) async fn enter(
     }
     let replay = shared.replay.get();
     let tuple = match replay {
-        Some(replay) => replay.load(plan, saver, thread, &shared.ns).await?,
+        Some(replay) => replay.load(plan, saver, thread, shared).await?,
         None => delta::get(plan, saver, thread, &shared.ns, None).await?,
     };
     Ok(SubgraphEntry {

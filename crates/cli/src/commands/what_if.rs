@@ -1,0 +1,330 @@
+//! `superstep whatif`: rows of a file as forks from one moment of a thread, with what came of each. A line is printed when
+//! a row has ended, so that Ctrl-C loses none.
+
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use superstep::{CheckpointId, Graph, ThreadId};
+use superstep_document::Document;
+use superstep_nodes::models::Exchange;
+use superstep_nodes::{Registry, files};
+use superstep_workbench::Instance;
+use superstep_workbench::what_if::{self, Bench, Ground, Setting};
+use superstep_workbench::wire::{
+    Problem, RunModels, ValueView, WhatIfGrid, WhatIfLimit, WhatIfResult, WhatIfStatus, WhatIfView,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::what_if::WhatIfArgs;
+use crate::fault::{FAILED, Fault, STOPPED, WAITING};
+use crate::graph::GraphFile;
+use crate::out::{self, plain};
+use crate::place::{Store, graph_of};
+use crate::report::stop_on_ctrl_c;
+
+/// The largest file with rows.
+const LARGEST: u64 = 16 << 20;
+/// Letters of a name, and of what came of a row, in a line.
+const NAME: usize = 36;
+const SHOWN: usize = 100;
+
+/// Graphs of the thread's file and of what rows make of it.
+struct Graphs {
+    registry: Registry,
+    file: GraphFile,
+    store: Arc<Store>,
+    trust: bool,
+}
+
+impl Ground for Graphs {
+    fn graph(&self, document: &Document, models: &RunModels) -> Result<Graph, Problem> {
+        let file = self.file.changed(document.clone(), models.clone());
+        let grants = file
+            .permitted(self.trust)
+            .map_err(|fault| Problem::new("not-allowed", fault.message()))?;
+        let environment = file.environment().with_grants(grants);
+        let built = self.registry.build(document, &environment).map_err(|problems| {
+            let first = problems.iter().find(|problem| problem.is_error());
+            let (message, remedy) =
+                first.map_or(("", ""), |first| (first.message.as_str(), first.remedy.as_str()));
+            Problem::new("graph-invalid", format!("The graph cannot run. {message}")).remedy(remedy)
+        })?;
+        let graph = built.graph.with_checkpointer(self.store.saver.clone());
+        Ok(graph.with_store(self.store.memory.clone()))
+    }
+
+    fn exchanges(&self, task: &str) -> Vec<Exchange> {
+        self.registry.exchanges().take(task)
+    }
+}
+
+fn refused(problem: Problem) -> Fault {
+    let remedy = problem
+        .remedy
+        .map_or(String::new(), |remedy| format!(" {remedy}"));
+    Fault::usage(format!("{}{remedy}", problem.message))
+}
+
+/// The text of the file, or of stdin.
+fn text(path: &Path) -> Result<String, Fault> {
+    let unreadable = |error: std::io::Error| {
+        Fault::usage(format!(
+            "The rows in {} cannot be read: {error}. Name a JSON file with `rows`; see `superstep whatif --help`.",
+            path.display()
+        ))
+    };
+    if path == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin()
+            .take(LARGEST)
+            .read_to_string(&mut text)
+            .map_err(unreadable)?;
+        return Ok(text);
+    }
+    files::read_text(path, LARGEST).map_err(unreadable)
+}
+
+/// The grid of the file, with what the command line says instead.
+fn grid(args: &WhatIfArgs) -> Result<WhatIfGrid, Fault> {
+    let mut grid = what_if::read(&text(&args.file)?).map_err(refused)?;
+    let limited = |own: WhatIfLimit, given: Option<WhatIfLimit>| match given {
+        Some(given) => WhatIfLimit {
+            seconds: given.seconds.or(own.seconds),
+            tokens: given.tokens.or(own.tokens),
+            cost: given.cost.or(own.cost),
+        },
+        None => own,
+    };
+    grid.limit = limited(grid.limit, args.limit);
+    grid.total = limited(grid.total, args.total);
+    grid.repeat = args.repeat.map(Into::into).or(grid.repeat);
+    grid.concurrency = args.concurrency.map(Into::into).or(grid.concurrency);
+    let answering = args.answering();
+    if !answering.is_empty() {
+        grid.models = Some(answering.or(grid.models.take().unwrap_or_default()));
+    }
+    Ok(grid)
+}
+
+pub(crate) async fn what_if(args: WhatIfArgs) -> Result<(), Fault> {
+    let grid = grid(&args)?;
+    let store = Arc::new(Store::existing(&args.db).await?);
+    let thread = ThreadId::from(args.thread.as_str());
+    let head = store.head(&thread).await?;
+    if let Some(checkpoint) = &args.checkpoint {
+        store.has(&thread, checkpoint).await?;
+    }
+    let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
+    if let Some(problem) = file.unread().iter().find(|problem| problem.is_error()) {
+        return Err(Fault::failed(format!("{} {}", problem.message, problem.remedy)));
+    }
+    let records = store.records();
+    let instance = match &records {
+        Some(dir) => Some(Instance::enter(dir).map_err(|error| {
+            Fault::failed(format!(
+                "The data folder {} cannot be written to: {error}.",
+                dir.display()
+            ))
+        })?),
+        None => None,
+    };
+    let kept = records
+        .as_deref()
+        .and_then(|dir| what_if::context_of(dir, &thread));
+    let registry = match &records {
+        Some(dir) => superstep_workbench::registry(dir),
+        None => Registry::standard(),
+    };
+    let setting = Setting {
+        saver: store.saver.clone(),
+        thread: thread.clone(),
+        checkpoint: args.checkpoint.as_deref().map(CheckpointId::from),
+        document: file.document.clone(),
+        origin: file.origin(),
+        context: args.context.clone().or(kept).unwrap_or_default(),
+        instance: instance
+            .as_ref()
+            .map(|own| own.id().to_owned())
+            .unwrap_or_default(),
+        ground: Arc::new(Graphs {
+            registry,
+            file,
+            store: store.clone(),
+            trust: args.trust,
+        }),
+    };
+    let mut bench = Bench::new(setting, grid).await.map_err(refused)?;
+    if let Some(dir) = &records {
+        bench = what_if::kept_in(bench, dir).map_err(|problem| Fault::failed(problem.message))?;
+    }
+    let stop = CancellationToken::new();
+    stop_on_ctrl_c(stop.clone());
+    let table = Table::of(&bench.view(), args.json);
+    table.head()?;
+    bench
+        .run(&stop, &|bench, place| table.row(&bench.view(), place))
+        .await;
+    let view = bench.view();
+    table.end(&view)?;
+    if args.json {
+        out::pretty(&view)?;
+    }
+    ended(&view, stop.is_cancelled())
+}
+
+/// How it ended, as exit codes say it.
+fn ended(view: &WhatIfView, stopped: bool) -> Result<(), Fault> {
+    let any = |wanted: &[WhatIfStatus]| view.results.iter().any(|result| wanted.contains(&result.status));
+    match () {
+        () if stopped => Err(Fault::quiet(STOPPED)),
+        () if any(&[WhatIfStatus::Failed]) => Err(Fault::quiet(FAILED)),
+        () if any(&[WhatIfStatus::Asked, WhatIfStatus::Held, WhatIfStatus::Limit]) => {
+            Err(Fault::quiet(WAITING))
+        }
+        () => Ok(()),
+    }
+}
+
+/// The lines of the rows, as they end.
+struct Table {
+    /// Width of the names.
+    name: usize,
+    json: bool,
+    repeats: bool,
+}
+
+impl Table {
+    fn of(view: &WhatIfView, json: bool) -> Self {
+        let widest = view.names.iter().map(|name| name.chars().count()).max();
+        Self {
+            name: widest.unwrap_or(0).clamp(4, NAME),
+            json,
+            repeats: view.grid.repeat.is_some_and(|repeat| repeat > 1),
+        }
+    }
+
+    fn head(&self) -> Result<(), Fault> {
+        if self.json {
+            return Ok(());
+        }
+        let name = self.name;
+        Ok(out::line(&format!(
+            "{:<6} {:name$} {:<8} {:>10} {:>8} {:>12} {:>8}  RESULT",
+            "ROW", "NAME", "STATUS", "SCORE", "TOKENS", "COST", "SECONDS"
+        ))?)
+    }
+
+    /// A row that has ended.
+    fn row(&self, view: &WhatIfView, place: usize) {
+        let total = view.results.len();
+        let ended = view
+            .results
+            .iter()
+            .filter(|result| !result.status.is_open())
+            .count();
+        if std::io::stderr().is_terminal() {
+            out::note_part(&format!("\r\x1b[K{ended} of {total} ended"));
+        }
+        let Some(result) = view.results.get(place).filter(|result| !result.status.is_open()) else {
+            return;
+        };
+        if self.json {
+            return;
+        }
+        if std::io::stderr().is_terminal() {
+            out::note_part("\r\x1b[K");
+        }
+        // A reader that has seen enough closes the pipe; the rows go on.
+        let _ = out::line(plain(&self.text(view, result)).trim_end());
+    }
+
+    fn text(&self, view: &WhatIfView, result: &WhatIfResult) -> String {
+        let name = view.names.get(result.row as usize).map_or("", String::as_str);
+        let name: String = name.chars().take(self.name).collect();
+        let row = match self.repeats {
+            true => format!("{}.{}", result.row + 1, result.repeat + 1),
+            false => (result.row + 1).to_string(),
+        };
+        let cost: Vec<String> = result
+            .cost
+            .iter()
+            .map(|cost| format!("{:.4} {}", cost.amount, cost.currency))
+            .collect();
+        let width = self.name;
+        format!(
+            "{row:<6} {name:width$} {:<8} {:>10} {:>8} {:>12} {:>8.2}  {}",
+            word(result.status),
+            result
+                .score
+                .as_ref()
+                .map_or_else(String::new, |score| out::short(score, 10)),
+            result.tokens,
+            cost.join("+"),
+            f64::from(result.millis) / 1000.0,
+            came_of(result),
+        )
+    }
+
+    fn end(&self, view: &WhatIfView) -> Result<(), Fault> {
+        if std::io::stderr().is_terminal() {
+            out::note_part("\r\x1b[K");
+        }
+        let unpriced = view
+            .results
+            .iter()
+            .any(|result| result.unpriced && result.tokens > 0);
+        if unpriced {
+            out::note("A model has no price, so the costs are not everything.");
+        }
+        if !self.json {
+            let compared = match view.base.followed {
+                true => "what followed the moment",
+                false => "the state of the moment, as nothing has followed it",
+            };
+            out::note(&format!(
+                "Compared with {compared}. `superstep diff {thread}@{base} {thread}@CHECKPOINT` shows all of a row; --json has \
+                 the checkpoints.",
+                thread = view.thread_id,
+                base = view.base.checkpoint_id
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn word(status: WhatIfStatus) -> &'static str {
+    match status {
+        WhatIfStatus::Queued => "queued",
+        WhatIfStatus::Running => "running",
+        WhatIfStatus::Done => "done",
+        WhatIfStatus::Asked => "asked",
+        WhatIfStatus::Held => "held",
+        WhatIfStatus::Failed => "failed",
+        WhatIfStatus::Limit => "limit",
+        WhatIfStatus::Stopped => "stopped",
+    }
+}
+
+/// What came of a row in a few words.
+fn came_of(result: &WhatIfResult) -> String {
+    let output = || {
+        let shown = |(key, value): (&String, &ValueView)| {
+            let text = value.value.as_ref().map_or_else(
+                || value.head.clone().unwrap_or_default(),
+                |value| out::short(value, SHOWN),
+            );
+            format!("{key} {text}")
+        };
+        result.output.iter().map(shown).collect::<Vec<_>>().join(", ")
+    };
+    let text = match (&result.problem, &result.asks) {
+        (Some(problem), _) => problem.message.clone(),
+        (None, Some(question)) => question.lines().next().unwrap_or_default().to_owned(),
+        (None, None) => output(),
+    };
+    match text.chars().count() > SHOWN {
+        true => format!("{}…", text.chars().take(SHOWN).collect::<String>()),
+        false => text,
+    }
+}

@@ -1,0 +1,364 @@
+//! What a grid asks for, checked and made ready before anything runs: the document, the graph and the values of every row.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+use superstep::{Graph, Object, Value};
+use superstep_document::Document;
+use superstep_nodes::expression::Expression;
+use superstep_nodes::models::Exchange;
+use superstep_nodes::schema::StateSchema;
+
+use crate::wire::{Problem, RunModels, WhatIfGrid, WhatIfLimit, WhatIfRow};
+
+/// Rows of a grid.
+const MOST_ROWS: usize = 200;
+/// Runs of all rows.
+const MOST_RUNS: usize = 500;
+/// Rows that run at once.
+const MOST_AT_ONCE: u32 = 16;
+/// Rows that run at once when nobody says how many.
+const AT_ONCE: u32 = 2;
+/// Characters of a name that is made from a row's changes.
+const NAME: usize = 60;
+
+/// Where graphs come from, and what they asked of models.
+pub trait Ground: Send + Sync {
+    /// The graph of a document, ready to run; refused while it has errors or wants what nobody has allowed.
+    fn graph(&self, document: &Document, models: &RunModels) -> Result<Graph, Problem>;
+    /// What a task that is over asked of models.
+    fn exchanges(&self, task: &str) -> Vec<Exchange>;
+}
+
+/// A row that can run.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    pub(super) name: String,
+    pub(super) document: Document,
+    pub(super) graph: Graph,
+    pub(super) models: RunModels,
+    /// With markers where they take the place of what is there.
+    pub(super) values: Object,
+    /// Without.
+    pub(super) plain: Object,
+    pub(super) as_node: Option<String>,
+    pub(super) input: Option<Value>,
+}
+
+/// How a grid runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    pub(super) repeat: u32,
+    pub(super) at_once: u32,
+}
+
+fn refused(message: impl Into<String>, remedy: &str) -> Problem {
+    Problem::new("what-if-invalid", message).remedy(remedy)
+}
+
+/// Reads a grid from the text of a file; the problem names the place.
+pub fn read(text: &str) -> Result<WhatIfGrid, Problem> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let grid: WhatIfGrid = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        let place = match path.as_str() {
+            "." | "" => String::new(),
+            path => format!(" at {path}"),
+        };
+        refused(
+            format!("The grid cannot be read{place}: {}.", error.inner()),
+            "Write an object with `rows`, such as {\"rows\": [{\"values\": {\"days\": 5}}]}.",
+        )
+    })?;
+    deserializer.end().map_err(|error| {
+        refused(
+            format!("The grid is followed by something else: {error}."),
+            "Write one object into the file.",
+        )
+    })?;
+    Ok(grid)
+}
+
+/// Checks everything of a grid but its rows.
+pub(super) fn pace(grid: &WhatIfGrid) -> Result<Pace, Problem> {
+    let repeat = grid.repeat.unwrap_or(1);
+    let at_once = grid.concurrency.unwrap_or(AT_ONCE);
+    let runs = grid.rows.len().saturating_mul(repeat as usize);
+    if grid.rows.is_empty() {
+        return Err(refused(
+            "The grid has no rows.",
+            "Add a row that says what is to be different.",
+        ));
+    }
+    if grid.rows.len() > MOST_ROWS || repeat == 0 || runs > MOST_RUNS {
+        return Err(refused(
+            format!(
+                "{} rows, {repeat} times each, are too many or none.",
+                grid.rows.len()
+            ),
+            "A grid has at most 200 rows and 500 runs, and each row runs at least once.",
+        ));
+    }
+    if !(1..=MOST_AT_ONCE).contains(&at_once) {
+        return Err(refused(
+            format!("{at_once} rows cannot run at once."),
+            "Give a `concurrency` from 1 to 16.",
+        ));
+    }
+    for (name, limit) in [("limit", &grid.limit), ("total", &grid.total)] {
+        let WhatIfLimit {
+            seconds,
+            tokens,
+            cost,
+        } = limit;
+        let positive = |n: &Option<f64>| n.is_none_or(|n| n.is_finite() && n > 0.0);
+        if !positive(seconds) || !positive(cost) || *tokens == Some(0) {
+            return Err(refused(
+                format!("`{name}` allows nothing."),
+                "Give seconds, tokens and cost above 0, or leave them out.",
+            ));
+        }
+    }
+    if let Some(scorer) = &grid.scorer {
+        match (&scorer.expression, &scorer.model, &scorer.rubric) {
+            (Some(expression), None, None) => {
+                Expression::compile(expression, "the scorer").map_err(|error| {
+                    refused(
+                        format!("The expression of the scorer cannot be used: {}", error.message),
+                        "Correct the scorer's expression over `state`, `base` and `run`.",
+                    )
+                })?;
+            }
+            (None, Some(model), Some(rubric)) if !model.trim().is_empty() && !rubric.trim().is_empty() => {}
+            _ => {
+                return Err(refused(
+                    "The scorer is neither an expression nor a model with a rubric.",
+                    "Give `expression`, or `model` and `rubric`.",
+                ));
+            }
+        }
+    }
+    Ok(Pace { repeat, at_once })
+}
+
+/// Makes every row ready to run.
+pub(super) fn rows(
+    ground: &dyn Ground,
+    document: &Document,
+    models: &RunModels,
+    grid: &WhatIfGrid,
+) -> Result<Vec<Planned>, Problem> {
+    let known: Vec<&str> = document.node_ids().collect();
+    if let Some(node) = grid.effects.keys().find(|node| !known.contains(&node.as_str())) {
+        return Err(refused(
+            format!("`effects` names the node `{node}`, which the graph does not have."),
+            "Name nodes of the graph.",
+        ));
+    }
+    let mut graphs: BTreeMap<String, Graph> = BTreeMap::new();
+    let mut planned = Vec::with_capacity(grid.rows.len());
+    for (place, row) in grid.rows.iter().enumerate() {
+        let name = match row.name.as_deref().map(str::trim) {
+            Some(name) if !name.is_empty() => name.to_owned(),
+            _ => named(row),
+        };
+        let of_row = |problem: Problem| Problem {
+            message: format!("Row {} ({name}): {}", place + 1, problem.message),
+            ..problem
+        };
+        let changed = changed(document, row).map_err(of_row)?;
+        let answering = row
+            .models
+            .clone()
+            .map_or_else(|| models.clone(), |own| own.cleaned().or(models.clone()));
+        let key = format!("{:?}\n{}", answering, changed.to_text());
+        let graph = match graphs.get(&key) {
+            Some(graph) => graph.clone(),
+            None => {
+                let graph = ground.graph(&changed, &answering).map_err(of_row)?;
+                graphs.insert(key, graph.clone());
+                graph
+            }
+        };
+        if let Some(node) = row
+            .as_node
+            .as_ref()
+            .filter(|node| !graph.node_names().any(|name| **name == ***node))
+        {
+            let problem = refused(
+                format!("`asNode` names `{node}`, which the graph does not have."),
+                "Name a node, or leave it out.",
+            );
+            return Err(of_row(problem));
+        }
+        let Given { values, plain, input } = given(&changed, row).map_err(of_row)?;
+        planned.push(Planned {
+            name,
+            document: changed,
+            graph,
+            models: answering,
+            values,
+            plain,
+            as_node: row.as_node.clone(),
+            input,
+        });
+    }
+    Ok(planned)
+}
+
+/// The values and the input of a row.
+struct Given {
+    values: Object,
+    plain: Object,
+    input: Option<Value>,
+}
+
+/// What a row gives, held to the state's schema.
+fn given(document: &Document, row: &WhatIfRow) -> Result<Given, Problem> {
+    let (schema, _) = StateSchema::of(document);
+    let fits = |what: &str, update: &Value| {
+        schema.check_update(what, update).map_err(|error| {
+            refused(
+                error.to_string(),
+                "Correct the value, or change the key's type in the state panel.",
+            )
+        })
+    };
+    if let Some(key) = row
+        .values
+        .iter()
+        .flat_map(BTreeMap::keys)
+        .find(|key| document.state_key(key).is_none())
+    {
+        return Err(refused(
+            format!("`values` has `{key}`, which is no key of the state."),
+            "Name a key of the state.",
+        ));
+    }
+    let plain: Object = row
+        .values
+        .iter()
+        .flatten()
+        .map(|(name, value)| (name.clone(), Value::from(value.clone())))
+        .collect();
+    let replacing = crate::session::replacing(document, &plain, |_| true);
+    fits("the values", &replacing)?;
+    let input = row.input.clone().map(Value::from);
+    if let Some(input) = &input {
+        if input.as_object().is_none() {
+            return Err(refused(
+                "`input` is not an object of state keys.",
+                "Give an object such as {\"key\": value}.",
+            ));
+        }
+        fits("the input", input)?;
+    }
+    Ok(Given {
+        values: replacing.as_object().cloned().unwrap_or_default(),
+        plain,
+        input,
+    })
+}
+
+/// The document that a row runs.
+pub(super) fn changed(document: &Document, row: &WhatIfRow) -> Result<Document, Problem> {
+    if row.graph.is_none() && row.settings.is_none() && row.model.is_none() {
+        return Ok(document.clone());
+    }
+    let mut file = match &row.graph {
+        Some(graph) => graph.clone(),
+        None => document.to_json(),
+    };
+    for (pointer, value) in row.settings.iter().flatten() {
+        set(&mut file, pointer, value)?;
+    }
+    if let Some(model) = &row.model {
+        let nodes = file.get_mut("nodes").and_then(Json::as_object_mut);
+        let configs = nodes.into_iter().flat_map(|nodes| nodes.values_mut());
+        let mut any = false;
+        for asked in configs.filter_map(|node| node.pointer_mut("/config/model")) {
+            *asked = Json::from(model.as_str());
+            any = true;
+        }
+        if !any {
+            return Err(refused(
+                "No node of the graph asks a model.",
+                "Leave `model` out, or name the setting in `settings`.",
+            ));
+        }
+    }
+    let (changed, problems) = Document::parse(&file.to_string());
+    match problems.iter().find(|problem| problem.is_error()) {
+        Some(problem) => Err(refused(
+            format!("The graph cannot be read: {}", problem.message),
+            &problem.remedy,
+        )),
+        None => Ok(changed),
+    }
+}
+
+/// Sets a part of a document, or takes it away.
+fn set(file: &mut Json, pointer: &str, value: &Json) -> Result<(), Problem> {
+    let missing = || {
+        refused(
+            format!("`settings` has `{pointer}`, which the graph's document does not have."),
+            "Give a JSON Pointer into the document, such as `/nodes/reply/config/prompt`.",
+        )
+    };
+    let (parent, last) = pointer.rsplit_once('/').ok_or_else(missing)?;
+    let name = last.replace("~1", "/").replace("~0", "~");
+    match file.pointer_mut(parent).ok_or_else(missing)? {
+        Json::Object(members) if value.is_null() => {
+            members.remove(&name).ok_or_else(missing)?;
+        }
+        Json::Object(members) => {
+            members.insert(name, value.clone());
+        }
+        Json::Array(items) => {
+            let index: usize = name.parse().map_err(|_| missing())?;
+            let item = items.get_mut(index).ok_or_else(missing)?;
+            match value.is_null() {
+                true => drop(items.remove(index)),
+                false => *item = value.clone(),
+            }
+        }
+        _ => return Err(missing()),
+    }
+    Ok(())
+}
+
+/// What a row is called that has no name: what is different in it.
+fn named(row: &WhatIfRow) -> String {
+    let shown = |value: &Json| match value {
+        Json::String(text) => format!("“{}”", text.split_whitespace().collect::<Vec<_>>().join(" ")),
+        value => value.to_string(),
+    };
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(row.graph.iter().map(|_| "another graph".to_owned()));
+    parts.extend(row.input.iter().map(|input| format!("input {}", shown(input))));
+    parts.extend(
+        row.values
+            .iter()
+            .flatten()
+            .map(|(key, value)| format!("{key} = {}", shown(value))),
+    );
+    parts.extend(row.model.iter().cloned());
+    for (pointer, value) in row.settings.iter().flatten() {
+        let place: Vec<&str> = pointer
+            .trim_start_matches("/nodes/")
+            .split('/')
+            .filter(|part| *part != "config" && !part.is_empty())
+            .collect();
+        parts.push(format!("{} = {}", place.join(" "), shown(value)));
+    }
+    let answering = row.models.iter().filter_map(|models| models.scripted.clone());
+    parts.extend(answering);
+    let name = match parts.is_empty() {
+        true => "No change".to_owned(),
+        false => parts.join(", "),
+    };
+    match name.chars().count() > NAME {
+        true => format!("{}…", name.chars().take(NAME).collect::<String>()),
+        false => name,
+    }
+}

@@ -1,0 +1,136 @@
+//! Grades results: by an expression, or by a model that is asked with a rubric. The model is asked by a graph of one node,
+//! so connections, recorded answers and permissions are those of every other model.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use superstep::{Input, MemorySaver, Object, RunConfig, Value};
+use superstep_document::Document;
+use superstep_nodes::expression::{Expression, Scope};
+
+use super::plan::Ground;
+use crate::wire::{Json, Problem, RunModels, WhatIfScorer};
+
+/// Characters of a state that a model is shown.
+const SHOWN: usize = 24_000;
+
+/// What a scorer gave, and why.
+#[derive(Debug, Default)]
+pub(super) struct Score {
+    pub(super) score: Option<Json>,
+    pub(super) note: Option<String>,
+}
+
+impl Score {
+    fn nothing(problem: impl Into<String>) -> Self {
+        Self {
+            score: None,
+            note: Some(problem.into()),
+        }
+    }
+}
+
+/// What is graded.
+pub(super) struct Graded<'a> {
+    pub(super) state: &'a Value,
+    pub(super) base: &'a Value,
+    pub(super) run: Value,
+}
+
+/// Grades a result.
+pub(super) async fn score(
+    ground: &Arc<dyn Ground>,
+    models: &RunModels,
+    scorer: &WhatIfScorer,
+    graded: Graded<'_>,
+) -> Score {
+    match (&scorer.expression, &scorer.model, &scorer.rubric) {
+        (Some(expression), _, _) => by_expression(expression, &graded),
+        (None, Some(model), Some(rubric)) => match by_model(ground, models, model, rubric, &graded).await {
+            Ok(score) => score,
+            Err(problem) => Score::nothing(problem.message),
+        },
+        _ => Score::default(),
+    }
+}
+
+fn by_expression(expression: &str, graded: &Graded<'_>) -> Score {
+    let scope = Scope::new(graded.state)
+        .with("base", graded.base.clone())
+        .with("run", graded.run.clone());
+    let value = Expression::compile(expression, "the scorer").and_then(|compiled| compiled.eval(&scope));
+    match value {
+        Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::String(_))) => Score {
+            score: Some(value.into()),
+            note: None,
+        },
+        Ok(value) => Score::nothing(format!(
+            "The scorer gave {}; a score is a number, true or false, or text.",
+            value.type_name()
+        )),
+        Err(error) => Score::nothing(error.message),
+    }
+}
+
+/// The graph that asks the model.
+pub(super) fn judge(model: &str) -> Document {
+    let file = json!({
+        "format": "superstep/1",
+        "name": "Score",
+        "state": {
+            "rubric": {"type": "string"},
+            "result": {"type": "string"},
+            "base": {"type": "string"},
+            "score": {"type": "object"}
+        },
+        "nodes": {"judge": {"kind": "model", "config": {
+            "model": model,
+            "system": "You grade the result of a program by a rubric. Answer with a score from 0 to 10, 10 for the best, and a reason of one sentence.",
+            "prompt": "Rubric:\n{{ state.rubric }}\n\nResult (JSON):\n{{ state.result }}\n\nResult before the change, to compare with (JSON):\n{{ state.base }}",
+            "into": "score",
+            "output": {
+                "type": "object",
+                "properties": {"score": {"type": "number"}, "reason": {"type": "string"}},
+                "required": ["score", "reason"]
+            }
+        }}},
+        "edges": [{"from": "__start__", "to": "judge"}, {"from": "judge", "to": "__end__"}]
+    });
+    Document::parse(&file.to_string()).0
+}
+
+async fn by_model(
+    ground: &Arc<dyn Ground>,
+    models: &RunModels,
+    model: &str,
+    rubric: &str,
+    graded: &Graded<'_>,
+) -> Result<Score, Problem> {
+    let (ground, models, document) = (ground.clone(), models.clone(), judge(model));
+    let graph = crate::base::blocking(move || ground.graph(&document, &models)).await??;
+    let text = |value: &Value| -> String {
+        let text = serde_json::to_string(value).unwrap_or_default();
+        text.chars().take(SHOWN).collect()
+    };
+    let input: Object = [
+        ("rubric", Value::from(rubric)),
+        ("result", text(graded.state).into()),
+        ("base", text(graded.base).into()),
+    ]
+    .into_iter()
+    .collect();
+    let graph = graph.with_checkpointer(Arc::new(MemorySaver::new()));
+    let ended = graph.stream(Input::Value(input.into()), RunConfig::on("score"));
+    let result = ended.finish().await?;
+    let score = result.value.get("score");
+    Ok(match score.and_then(|score| score.get("score")) {
+        Some(value) => Score {
+            score: Some(value.clone().into()),
+            note: score
+                .and_then(|score| score.get("reason"))
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+        },
+        None => Score::nothing("The model gave no score."),
+    })
+}

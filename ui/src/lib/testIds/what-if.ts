@@ -1,0 +1,22 @@
+/** Test ids of what-if grids. */
+export const whatIfIds = {
+  dialog: "what-if-dialog",
+  row: (n: number) => `what-if-row-${n}`,
+  addRow: "what-if-add-row",
+  addChange: "what-if-add-change",
+  key: "what-if-key",
+  setting: "what-if-setting",
+  value: "what-if-value",
+  vary: "what-if-vary",
+  varyValues: "what-if-vary-values",
+  varyGo: "what-if-vary-go",
+  expression: "what-if-expression",
+  run: "what-if-run",
+  panel: "what-if-panel",
+  open: "what-if-open",
+  progress: "what-if-progress",
+  stop: "what-if-stop",
+  result: (row: number, repeat: number) => `what-if-result-${row}-${repeat}`,
+  showBranches: "what-if-show-branches",
+  resultMenu: "what-if-result-menu",
+};
