@@ -83,7 +83,7 @@ const count = (what) => counts.set(what, (counts.get(what) ?? 0) + 1);
 const children = new Set();
 
 /** Runs the command line; answers its exit code and what it printed. `kill` is when it is killed, in milliseconds. */
-function superstep(data, args, kill = 0) {
+function superstep(data, args, kill = 0, onKill = () => {}) {
   return new Promise((done) => {
     const env = { ...process.env, SUPERSTEP_DATA: data, SUPERSTEP_DB: db };
     const child = execFile(binary, args, { env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
@@ -92,7 +92,9 @@ function superstep(data, args, kill = 0) {
       done({ code: error ? (error.code ?? error.signal) : 0, stdout, stderr });
     });
     children.add(child);
-    const timer = kill > 0 ? setTimeout(() => child.kill("SIGKILL"), kill) : undefined;
+    // It ends now; its output may be held open by what it started, for some seconds on a busy machine.
+    const end = () => child.kill("SIGKILL") && onKill();
+    const timer = kill > 0 ? setTimeout(end, kill) : undefined;
   });
 }
 
@@ -123,10 +125,9 @@ async function work(data, dice, until) {
     if (args === null) continue;
     const kill = dice() < 0.1 ? 20 + dice() * 600 : 0;
     const watch = setInterval(() => worked.set(thread, Date.now()), 50);
-    const { code, stderr } = await superstep(data, args, kill);
+    const { code, stderr } = await superstep(data, args, kill, () => killed.set(thread, Date.now()));
     clearInterval(watch);
     count(code === "SIGKILL" ? "killed" : name);
-    if (code === "SIGKILL") killed.set(thread, Date.now());
     // What stands for less time than a reading takes is not read, so a window that shows it would look wrong.
     await sleep(dice() * 2 * PAUSE);
     if (/panicked|internal/i.test(stderr)) throw new Error(`${args.join(" ")}: ${stderr}`);
