@@ -50,7 +50,7 @@ test("texts are found in the graph and its folder, and a click goes to the setti
   await app.id("find-text").fill("hello");
   await app.id("find-match-1").click();
   await inspected(page, "greet");
-  await expect(page.locator("[data-pointer^='/config/set'] .cm-content")).toBeFocused();
+  await expect(page.locator("[data-pointer='/config/set/reply'] :focus")).toBeAttached();
   // The folder: another graph opens at its match.
   await page.keyboard.press("Control+Alt+f");
   await app.id("find-text").fill("king");
