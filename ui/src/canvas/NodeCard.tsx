@@ -27,7 +27,7 @@ import { renameEverywhere } from "./records";
 import { useKind } from "./kinds";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
-import { boundOf } from "./window";
+import { boundOf } from "./lines";
 import {
   cardClass,
   cardHeadClass,
