@@ -2,6 +2,7 @@
  * Workflows built with the gestures of a person, counted: a pointer action and a text that is typed are one action each;
  * a key that confirms belongs to its text.
  */
+import { dirname, join, resolve } from "node:path";
 import { expect, test, type Superstep } from "./superstep";
 
 class Counted {
@@ -13,6 +14,12 @@ class Counted {
   async click(testIdOrSelector: string): Promise<void> {
     this.pointer += 1;
     await this.app.page.locator(testIdOrSelector).first().click();
+  }
+
+  /** The last of its like: a list's own button stands under those of its items. */
+  async clickLast(selector: string): Promise<void> {
+    this.pointer += 1;
+    await this.app.page.locator(selector).last().click();
   }
 
   async drag(from: string, to: string): Promise<void> {
@@ -156,4 +163,58 @@ test("a fan-out: a task for each order, code, what all of them gave, and a run t
   await expect(page.getByText("2 orders checked").first()).toBeVisible();
   console.log(`fan-out: ${hand.pointer} pointer actions, ${hand.texts} texts`);
   expect(hand.all).toBeLessThanOrEqual(29);
+});
+
+test("an agent: a request, a graph and an MCP server as tools, and a run to its end", async ({ app, page }) => {
+  const hand = new Counted(app);
+  const helper = app.write("graphs/desk/helper.json", {
+    format: "superstep/1",
+    name: "Helper",
+    state: { answer: { type: "string" } },
+    nodes: { say: { kind: "assign", config: { set: { answer: "'yes'" } } } },
+    edges: [{ from: "__start__", to: "say" }, { from: "say", to: "__end__" }],
+  });
+  const server = resolve(import.meta.dirname, "../../crates/nodes/tests/it/mcp_server.py");
+  const add = (list: string) => `${id("inspector")} [data-pointer="/config/${list}"] button:text-is("Add")`;
+  const focused = (pointer: string) => page.locator(`[data-pointer$="${pointer}"] :focus`);
+  await app.open();
+  await page.keyboard.press("Control+Alt+n");
+  await expect(app.id("canvas")).toBeVisible();
+
+  await page.keyboard.press("Tab");
+  await expect(app.id("node-search").getByRole("combobox")).toBeFocused();
+  await hand.type("agent", "Enter");
+  await expect(app.node("agent")).toBeVisible();
+  await hand.fill("/config/messages", "messages", "Enter");
+  // The servers and the graphs beside it are those of the graph's folder.
+  await page.keyboard.press("Control+s");
+  await expect(app.id("file-path")).toBeFocused();
+  await page.keyboard.press("Control+a");
+  await hand.type(join(dirname(helper), "graph.json"), "Enter");
+  await expect(app.id("save-state")).toContainText("Saved");
+
+  await hand.clickLast(add("tools"));
+  await hand.click('[role="menuitem"]:has-text("HTTP request")');
+  await expect(focused("/http/url")).toBeVisible();
+  await hand.type("https://example.org/status", "Tab");
+  await hand.clickLast(add("tools"));
+  await hand.click('[role="menuitem"]:has-text("Graph")');
+  await expect(focused("/graph/graph")).toBeVisible();
+  await hand.type("helper.json", "Tab");
+  await hand.click(id("drawer-MCP servers"));
+  await hand.clickLast(add("mcp"));
+  await hand.click(id("server-add"));
+  await expect(app.id("server-how")).toBeFocused();
+  await hand.type(`python3 ${server}`, "Enter");
+  await hand.click(id("trust-allow"));
+  await expect(app.id("server-works")).toBeVisible({ timeout: 60_000 });
+  await app.picture("workflow-agent", ["light", "dark"]);
+
+  await hand.click(id("run-with-input"));
+  await expect(app.id("run-form").getByLabel("Text of message 1")).toBeFocused();
+  await hand.type("Hello", "Control+Enter");
+  await hand.click(id("trust-allow"));
+  await app.status("done");
+  console.log(`agent: ${hand.pointer} pointer actions, ${hand.texts} texts`);
+  expect(hand.all).toBeLessThanOrEqual(18);
 });

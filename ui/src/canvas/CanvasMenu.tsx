@@ -25,7 +25,7 @@ import { type Note, NOTE_COLOURS, noteOf } from "./notes";
 import { scene } from "./scene";
 import { selectLine } from "./selection";
 import { setCanvas, useCanvas, type CanvasMenuPlace } from "./store";
-import type { Line } from "./window";
+import type { Line } from "./lines";
 
 const key = (id: string) => KEYMAP[id]?.keys[0];
 const command = (id: string, label: string): MenuEntry => ({

@@ -17,7 +17,7 @@ import { shapeOf } from "./line-path";
 import { hoverLine } from "./hover";
 import { selectLine } from "./selection";
 import { setCanvas, useCanvas } from "./store";
-import { shownLabel, type Line } from "./window";
+import { shownLabel, type Line } from "./lines";
 import { lineCountClass, lineLabelClass, linePlusClass } from "./recipes";
 import { cx } from "../components/cx";
 

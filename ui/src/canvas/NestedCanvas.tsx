@@ -35,7 +35,8 @@ import { noteOf } from "./notes";
 import { PortRows } from "./NodePorts";
 import type { Ports } from "../document/ports";
 import { CardRows, Counts, DisabledMark, StateMark, stateText } from "./NodeCard";
-import { Scene, shownLabel, startOf, type Line } from "./window";
+import { Scene } from "./window";
+import { shownLabel, startOf, type Line } from "./lines";
 import { fitView, MAX_ZOOM, MIN_ZOOM } from "./viewport";
 import {
   canvasClass,

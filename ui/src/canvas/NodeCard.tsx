@@ -30,7 +30,7 @@ import { useKind } from "./kinds";
 import { scene } from "./scene";
 import { NodeShield } from "./NodeShield";
 import { setCanvas, useCanvas } from "./store";
-import { boundOf } from "./window";
+import { boundOf } from "./lines";
 import {
   cardClass,
   cardHeadClass,

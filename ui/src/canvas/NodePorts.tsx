@@ -24,7 +24,7 @@ import { scene } from "./scene";
 import { lineSelected, selectLine } from "./selection";
 import { cx } from "../components/cx";
 import { setCanvas, useCanvas } from "./store";
-import type { Line } from "./window";
+import type { Line } from "./lines";
 
 /** The named ports of a node of the open document. */
 export function usePorts(name: string): Ports {

@@ -39,7 +39,7 @@ import {
 import { kindOf, knownKinds } from "./kinds";
 import { scene } from "./scene";
 import { setCanvas, type Search } from "./store";
-import type { Line } from "./window";
+import type { Line } from "./lines";
 
 const snap = (value: number) => Math.round(value / GRID) * GRID;
 

@@ -12,7 +12,8 @@ import { stopJob, withJob } from "../state/jobs";
 import { GRID, LABEL_HEIGHT, LABEL_X, PILL_HEIGHT, PORT_Y, type Rect, union } from "./geometry";
 import { isFrame } from "./notes";
 import type { Size } from "./viewport";
-import type { Line, Scene } from "./window";
+import type { Scene } from "./window";
+import type { Line } from "./lines";
 import { wrapped } from "./wrap";
 
 export type Engine = Pick<ELK, "layout" | "terminateWorker">;

@@ -1,7 +1,7 @@
 /** The shape of a line between two ports, with the place of its label. Pure: the canvas and the knife both use it. */
 import type { Point } from "../document/edits";
 import { curve, detour, isBack, JOIN_X, LABEL_X } from "./geometry";
-import type { Line } from "./window";
+import type { Line } from "./lines";
 
 export interface LineShape {
   /** The whole line. */

@@ -1,7 +1,8 @@
 import { expect, it, vi } from "vitest";
 import { edgeKey } from "../debugger/overlay/overlay-model";
 import { drawMark, drawTaken, MARKS, type Paint } from "./lod";
-import type { Line, Scene } from "./window";
+import type { Scene } from "./window";
+import type { Line } from "./lines";
 
 const context = () => ({ beginPath: vi.fn(), moveTo: vi.fn(), lineTo: vi.fn(), stroke: vi.fn() });
 

@@ -8,7 +8,8 @@ import { disabledOf } from "../document/disabled";
 import { type LitRole, readLit } from "../document/lit";
 import { portOf, PILL_HEIGHT, type Rect } from "./geometry";
 import { isFrame } from "./notes";
-import { startOf, type Line, type Scene } from "./window";
+import { type Scene } from "./window";
+import { startOf, type Line } from "./lines";
 import { type Size, type Viewport } from "./viewport";
 
 export interface Paint {

@@ -2,7 +2,7 @@
 import { useSession } from "../state/session";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
-import type { Line } from "./window";
+import type { Line } from "./lines";
 
 /** Selects a line, alone or added. `whole` takes all lines of its edge. */
 export function selectLine(line: Line, add: boolean, whole = false): void {

@@ -15,7 +15,7 @@ import { scene } from "./scene";
 import { seenJumps } from "./jumps";
 import { lineSelected } from "./selection";
 import { useCanvas } from "./store";
-import type { Line } from "./window";
+import type { Line } from "./lines";
 
 const PORT = 10;
 /** Lower than what selecting adds. */

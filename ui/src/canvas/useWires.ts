@@ -8,7 +8,7 @@ import { t } from "../lib/texts";
 import { chooseWay, connectBy, connectNodes } from "./adding";
 import { setCanvas } from "./store";
 import { type CanvasEdge, lineOf } from "./useWindow";
-import type { Line } from "./window";
+import type { Line } from "./lines";
 
 type Wires = Pick<
   ReactFlowProps<never, CanvasEdge>,

@@ -8,17 +8,7 @@ import type { Schema } from "../components/schema-form/schema";
 import type { GraphDocument } from "../document/document";
 import type { Point } from "../document/edits";
 import { same } from "../document/patch";
-import {
-  edgeOf,
-  END,
-  isObject,
-  nodeOf,
-  positionOf,
-  START,
-  type EdgeForm,
-  type EdgePath,
-  type Json,
-} from "../document/types";
+import { edgeOf, END, nodeOf, positionOf, START, type EdgePath } from "../document/types";
 import { ERROR_PORT, errorEdge, errorNode, errorTarget } from "../document/error-ways";
 import { allPorts, type Ports, portsOf } from "../document/ports";
 import {
@@ -43,7 +33,8 @@ import { type Loop, lanesOf } from "./wire-lanes";
 import { type Jump, jumpsOf, type Leads, unknownJumps } from "../document/named";
 import { isFrame, noteOf, noteSize } from "./notes";
 import { placeMissing } from "./placement";
-import { type Pass, passesOf } from "./wire-passes";
+import { passesOf } from "./wire-passes";
+import { boundOf, labelOf, lineId, type Line, type LineView, sameWay, shownLabel, startOf } from "./lines";
 
 interface Box {
   minX: number;
@@ -55,54 +46,6 @@ interface Box {
 interface NodeItem extends Box {
   readonly name: string;
   readonly rect: Rect;
-}
-
-/** Forms of edges, and the way of a failure, which is a setting of its node. */
-export type LineForm = EdgeForm | "error";
-
-/** What a line is drawn from: an edge, or what a node says about its failure. */
-interface LineView {
-  readonly form: LineForm;
-  readonly sources: readonly string[];
-  readonly targets: readonly string[];
-  readonly paths: readonly EdgePath[];
-  readonly expression?: string;
-}
-
-/** One line on the canvas: an edge, or one path of a route, or one source of a join, or the way of a failure. */
-export interface Line {
-  /** `EDGE` or `EDGE|PART`; also React Flow's id. */
-  readonly id: string;
-  readonly edge: string;
-  readonly part: string;
-  /** The named port that it leaves, and where that is from the top of its card; null for the plain one. */
-  readonly port: string | null;
-  readonly portY: number;
-  readonly form: LineForm;
-  readonly from: string;
-  readonly to: string;
-  /** Text of the label; null for none. */
-  readonly label: string | null;
-  readonly labelWidth: number;
-  /** A route's path for everything else. */
-  readonly isDefault: boolean;
-  /** The route's expression, on the topmost of its lines only. */
-  readonly caption: string | null;
-  /** Vertical place of the line among those that leave the same port, relative to it. */
-  readonly fan: number;
-  /** Widest label in the fan, so that the labels of one node end together. */
-  readonly lead: number;
-  /** Where the join mark is, relative to the port; null for other lines. */
-  readonly join: number | null;
-  /** How often a run may come to its target, on a line that leads back to it; null without a bound. */
-  readonly bound: number | null;
-  /** Height of the lane of a line that goes round. */
-  readonly lane: number | null;
-  /** Where a line to the right passes cards that stand in its way; null when none does. */
-  readonly pass: Pass | null;
-  /** Keep lines that go round apart: before their target, and behind their source. */
-  readonly inset: number;
-  readonly outset: number;
 }
 
 interface Fan {
@@ -127,33 +70,6 @@ const MAX_LOOPS = 300;
 
 /** With more lines to the right than this, those that pass cards are left as they are. */
 const MAX_PASSES = 2000;
-
-function sameWay(a: Line, b: Line): boolean {
-  const pass = a.pass?.y === b.pass?.y && a.pass?.left === b.pass?.left && a.pass?.right === b.pass?.right;
-  return pass && a.lane === b.lane && a.inset === b.inset && a.outset === b.outset;
-}
-
-/** Where a line begins. */
-export function startOf(line: Pick<Line, "portY">, from: Rect): Point {
-  return { x: from.x + from.width, y: from.y + line.portY };
-}
-
-function lineId(edge: string, part: string): string {
-  return part === "" ? edge : `${edge}|${part}`;
-}
-
-/** How often a run may come to a node; null when nothing bounds it. */
-export function boundOf(record: Json | undefined): number | null {
-  const most = isObject(record) ? record["max_visits"] : undefined;
-  return typeof most === "number" ? most : null;
-}
-
-/** What stands on a line. */
-function labelOf(form: LineForm, path: EdgePath, expression: string | undefined): string | null {
-  if (form === "route") return path.label ?? "";
-  if (form === "when" || form === "each") return expression ?? "";
-  return null;
-}
 
 export class Scene {
   readonly doc: GraphDocument;
@@ -739,13 +655,6 @@ export class Scene {
     const to = this.#rects.get(line.to);
     return from !== undefined && to !== undefined && isBack(portOf(from, "out"), portOf(to, "in"));
   }
-}
-
-/** The words of a label, as drawn. */
-export function shownLabel(form: LineForm, isDefault: boolean, label: string): string {
-  if (isDefault) return "else";
-  if (form === "each") return `each ${label}`;
-  return label;
 }
 
 function boxOf(rect: Rect): Box {

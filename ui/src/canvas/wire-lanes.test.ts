@@ -4,7 +4,8 @@ import { GraphDocument } from "../document/document";
 import type { Json } from "../document/types";
 import { shapeOf } from "./line-path";
 import { portOf } from "./geometry";
-import { Scene, startOf } from "./window";
+import { Scene } from "./window";
+import { startOf } from "./lines";
 
 /** One node with four ways, of which two lead back through others that stand above and below it, and one onto itself. */
 function knot(): Scene {

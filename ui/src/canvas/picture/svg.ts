@@ -23,7 +23,8 @@ import {
 } from "../geometry";
 import { shapeOf } from "../line-path";
 import { type Note, type NoteColour, noteOf } from "../notes";
-import { type Line, type Scene, shownLabel, startOf } from "../window";
+import { type Scene } from "../window";
+import { type Line, shownLabel, startOf } from "../lines";
 import type { Colours, Role } from "./colours";
 import { cut, escaped, fontRules, type Look, type Measure, wrapped } from "./texts";
 

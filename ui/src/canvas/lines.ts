@@ -1,0 +1,89 @@
+/** One line of the canvas: what it is drawn from, and what stands on it. The scene makes them, whoever draws reads them. */
+import type { Point } from "../document/edits";
+import { isObject, type EdgeForm, type EdgePath, type Json } from "../document/types";
+import type { Rect } from "./geometry";
+import type { Pass } from "./wire-passes";
+
+/** Forms of edges, and the way of a failure, which is a setting of its node. */
+export type LineForm = EdgeForm | "error";
+
+/** What a line is drawn from: an edge, or what a node says about its failure. */
+export interface LineView {
+  readonly form: LineForm;
+  readonly sources: readonly string[];
+  readonly targets: readonly string[];
+  readonly paths: readonly EdgePath[];
+  readonly expression?: string;
+}
+
+/** One line on the canvas: an edge, or one path of a route, or one source of a join, or the way of a failure. */
+export interface Line {
+  /** `EDGE` or `EDGE|PART`; also React Flow's id. */
+  readonly id: string;
+  readonly edge: string;
+  readonly part: string;
+  /** The named port that it leaves, and where that is from the top of its card; null for the plain one. */
+  readonly port: string | null;
+  readonly portY: number;
+  readonly form: LineForm;
+  readonly from: string;
+  readonly to: string;
+  /** Text of the label; null for none. */
+  readonly label: string | null;
+  readonly labelWidth: number;
+  /** A route's path for everything else. */
+  readonly isDefault: boolean;
+  /** The route's expression, on the topmost of its lines only. */
+  readonly caption: string | null;
+  /** Vertical place of the line among those that leave the same port, relative to it. */
+  readonly fan: number;
+  /** Widest label in the fan, so that the labels of one node end together. */
+  readonly lead: number;
+  /** Where the join mark is, relative to the port; null for other lines. */
+  readonly join: number | null;
+  /** How often a run may come to its target, on a line that leads back to it; null without a bound. */
+  readonly bound: number | null;
+  /** Height of the lane of a line that goes round. */
+  readonly lane: number | null;
+  /** Where a line to the right passes cards that stand in its way; null when none does. */
+  readonly pass: Pass | null;
+  /** Keep lines that go round apart: before their target, and behind their source. */
+  readonly inset: number;
+  readonly outset: number;
+}
+
+/** Where a line begins. */
+export function startOf(line: Pick<Line, "portY">, from: Rect): Point {
+  return { x: from.x + from.width, y: from.y + line.portY };
+}
+
+/** Its id, which is also React Flow's. */
+export function lineId(edge: string, part: string): string {
+  return part === "" ? edge : `${edge}|${part}`;
+}
+
+/** How often a run may come to a node; null when nothing bounds it. */
+export function boundOf(record: Json | undefined): number | null {
+  const most = isObject(record) ? record["max_visits"] : undefined;
+  return typeof most === "number" ? most : null;
+}
+
+/** What stands on a line. */
+export function labelOf(form: LineForm, path: EdgePath, expression: string | undefined): string | null {
+  if (form === "route") return path.label ?? "";
+  if (form === "when" || form === "each") return expression ?? "";
+  return null;
+}
+
+/** The words of a label, as drawn. */
+export function shownLabel(form: LineForm, isDefault: boolean, label: string): string {
+  if (isDefault) return "else";
+  if (form === "each") return `each ${label}`;
+  return label;
+}
+
+/** Does it go the same way? */
+export function sameWay(a: Line, b: Line): boolean {
+  const pass = a.pass?.y === b.pass?.y && a.pass?.left === b.pass?.left && a.pass?.right === b.pass?.right;
+  return pass && a.lane === b.lane && a.inset === b.inset && a.outset === b.outset;
+}
