@@ -37,7 +37,7 @@ test("a message is sent from the conversation, and said otherwise on a branch", 
   await say("hello");
   await say("tea");
   await say("milk");
-  const humans = page.locator('[data-testid="message"][data-role="human"]');
+  const humans = app.id("messages").locator('[data-testid="message"][data-role="human"]');
   await expect(humans).toHaveCount(3);
   await expect(humans.first().getByTestId("turn-edit"), "nothing is before the first").toHaveCount(0);
 

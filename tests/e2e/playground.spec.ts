@@ -65,7 +65,6 @@ const openPlayground = async (app: Superstep, node: string) => {
   await task.getByTestId("exchange").getByRole("button").first().click();
   await task.getByTestId("playground-open").click();
   await expect(app.id("playground")).toBeVisible();
-  return app.id("playground");
 };
 
 test("a prompt is tried, stopped, compared and taken over into the node and into a fork", async ({ app, page }) => {
@@ -85,7 +84,7 @@ test("a prompt is tried, stopped, compared and taken over into the node and into
     await app.id("trust-allow").click();
     await app.status("done");
     await app.checkpoint(1).first().click();
-    const playground = await openPlayground(app, "write");
+    await openPlayground(app, "write");
 
     // As it was sent: the prompt of the node is a template, with what it gave.
     await expect(app.id("playground-prompt")).toHaveValue("Write about {{ state.topic }}");
@@ -111,12 +110,6 @@ test("a prompt is tried, stopped, compared and taken over into the node and into
     await expect(tries.first()).toHaveAttribute("data-state", "stopped");
     await expect(tries).toHaveCount(2);
 
-    // What is not there says what to do.
-    await playground.getByRole("combobox").first().fill("office2::small");
-    await page.keyboard.press("Escape");
-    await expect(app.id("playground")).toBeVisible();
-    await playground.getByRole("combobox").first().fill("office::small");
-
     // The prompt becomes the node's; one undo takes it back.
     await tries.nth(1).getByTestId("playground-take-node").click();
     await expect(page.getByText("Prompt and settings of write changed")).toBeVisible();
@@ -130,7 +123,7 @@ test("a prompt is tried, stopped, compared and taken over into the node and into
     await app.status("done");
     await app.showState();
     await expect(app.key("text")).toContainText("You said: Sing of rain twice");
-    await expect(app.key("words")).toContainText("28");
+    await expect(app.key("words")).toContainText("29");
     await expect(app.id("timeline-branches")).toHaveText("2 branches");
     await page.keyboard.press("Control+z");
     await app.node("write").click();

@@ -20,7 +20,7 @@ import { Pre } from "../../debugger/parts/Pre";
 import { WordDiff } from "../../debugger/parts/WordDiff";
 import { makeFork } from "../../debugger/run/fork";
 import { inTurn, setField } from "../../document/edits";
-import { doc, edit } from "../../document/store";
+import { doc, edit, useRecord } from "../../document/store";
 import type { ExchangeView } from "../../ipc/bindings/ExchangeView";
 import { taskIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
@@ -169,8 +169,10 @@ function Tried({ subject, one, onRestore }: { subject: Subject; one: Try; onRest
 
 function TakeOver({ subject, one }: { subject: Subject; one: Try }) {
   const [busy, setBusy] = useState(false);
-  const config = configOf(subject);
   const { node } = subject;
+  // Taking a try over, and taking that back, changes what there is to take over.
+  useRecord(`node:${node ?? ""}`);
+  const config = configOf(subject);
   if (config === null || node === null || one.state === "running") return null;
   const fields = nodeFields(subject.exchange, config, one.draft);
   const asMessage = isMessages(config.into);

@@ -24,8 +24,8 @@ import {
   useThread,
 } from "../../debugger/model/runStore";
 import type { Loaded } from "../../debugger/model/snapshots";
+import { useSubjectNode } from "../../debugger/state/subject-node";
 import { useTasksAsked } from "../../debugger/state/tasks-asked";
-import { END, START } from "../../document/types";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -107,8 +107,6 @@ export function StateInspector() {
   );
 }
 
-const isNode = (id: string): boolean => id !== START && id !== END;
-
 /** A run that has ended shows its result; which tab is chosen after that stays until the next one has ended. */
 function useMomentTab(threadId: string | null, checkpointId: string | null) {
   const run = lastRun(useThread(threadId), useLive(threadId));
@@ -119,16 +117,13 @@ function useMomentTab(threadId: string | null, checkpointId: string | null) {
   const tab = chosen && (chosen.at === at || !done) ? chosen.tab : done ? "result" : "state";
   // Selecting a task, or a node, shows what it did.
   const task = useSession((session) => session.cursor.taskId ?? null);
-  const node = useSession(({ selection: { nodes, edges } }) =>
-    nodes.length === 1 && edges.length === 0 ? (nodes[0] ?? null) : null,
-  );
+  const node = useSubjectNode();
   const wanted = useTasksAsked((store) => store.asked);
   const before = useRef({ task: null as string | null, node });
   useEffect(() => {
     const was = before.current;
     before.current = { task, node };
-    const asked =
-      (task !== null && task !== was.task) || (node !== null && node !== was.node && isNode(node));
+    const asked = (task !== null && task !== was.task) || (node !== undefined && node !== was.node);
     if (asked || wanted) choose({ at, tab: "tasks" });
     if (wanted) useTasksAsked.setState({ asked: false });
   }, [task, node, at, wanted]);

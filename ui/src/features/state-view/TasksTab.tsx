@@ -9,7 +9,7 @@ import { useLive } from "../../debugger/model/runStore";
 import type { Loaded } from "../../debugger/model/snapshots";
 import { nodeName } from "../../debugger/parts/format";
 import { isMany } from "../../debugger/state/packets";
-import { END, START } from "../../document/types";
+import { useSubjectNode } from "../../debugger/state/subject-node";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import { debugIds, taskIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
@@ -51,9 +51,7 @@ export function TasksTab({ loaded }: { loaded: Loaded }) {
   const { place, view } = loaded;
   const { next, previous } = useSteps(loaded);
   const taskId = useSession((session) => session.cursor.taskId ?? null);
-  const selected = useSession(({ selection: { nodes, edges } }) =>
-    nodes.length === 1 && edges.length === 0 && nodes[0] !== START && nodes[0] !== END ? nodes[0] : undefined,
-  );
+  const selected = useSubjectNode();
   // The node whose tasks were left for all of the step.
   const [left, setLeft] = useState<string | null>(null);
   const node = selected === left ? undefined : selected;
