@@ -715,11 +715,9 @@ async fn waits(graph: &Graph, config: RunConfig) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn a_task_that_waited_for_a_place_says_how_long_when_it_begins() {
-    let slow = || {
-        Arc::new(|_: NodeContext, _: Value| async move {
-            tokio::time::sleep(ms(10)).await;
-            Ok(NodeOutput::none())
-        })
+    let slow = |_: NodeContext, _: Value| async {
+        tokio::time::sleep(ms(10)).await;
+        Ok(NodeOutput::none())
     };
     let fan = || {
         Branch::new(routes(|_| {
@@ -728,8 +726,8 @@ async fn a_task_that_waited_for_a_place_says_how_long_when_it_begins() {
         }))
     };
     let graph = base()
-        .node("wide", slow())
-        .node_with("narrow", slow(), NodeOptions::new().concurrency(1))
+        .node("wide", slow)
+        .node_with("narrow", Arc::new(slow), NodeOptions::new().concurrency(1))
         .branch(START, fan())
         .compile()
         .unwrap();

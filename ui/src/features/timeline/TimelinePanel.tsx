@@ -40,10 +40,10 @@ import { goToStep } from "./commands";
 import { checkpointEntries, sourceText, whatHappened } from "./entries";
 import { Branches } from "./Branches";
 import { entryOf, everyRow, folded, opened } from "../../debugger/timeline/fold";
-import { Lanes } from "./Lanes";
+import { Lanes, strongLines } from "./Lanes";
 import { Stretch } from "./Stretch";
 import { type Timeline, timelineOf, type TimelineRow } from "../../debugger/timeline/rows";
-import { trackOf, type Way, wayOn } from "../../debugger/timeline/walk";
+import { trackOf, wayOn } from "../../debugger/timeline/walk";
 import { Playback } from "./Playback";
 import { Scrubber } from "./Scrubber";
 
@@ -258,7 +258,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
                   compared={row.checkpoint.id === compareWith}
                   onPath={path.has(row.checkpoint.id)}
                   later={path.after(row.checkpoint.id)}
-                  path={path}
+                  strong={strongLines(row.lane, path)}
                   isHead={entry.at === 0}
                   now={now}
                 />
@@ -307,7 +307,7 @@ interface RowProps {
   onPath: boolean;
   /** It comes after the moment that is shown. */
   later: boolean;
-  path: Way;
+  strong: string;
   isHead: boolean;
   now: number;
 }
@@ -320,7 +320,7 @@ const Row = memo(function Row({
   compared,
   onPath,
   later,
-  path,
+  strong,
   isHead,
   now,
 }: RowProps) {
@@ -347,7 +347,7 @@ const Row = memo(function Row({
           source={checkpoint.source}
           selected={selected}
           onPath={onPath}
-          path={path}
+          strong={strong}
           tone={checkpoint.failed > 0 ? "failed" : checkpoint.questions > 0 ? "asking" : undefined}
         />
         <span
