@@ -213,7 +213,7 @@ pub(crate) struct Running {
     /// Run without the disabled nodes of the graph
     #[arg(long)]
     pub(crate) allow_disabled: bool,
-    /// Print events as NDJSON, only of these modes: values, updates, custom, messages, tasks, checkpoints, debug, attempts
+    /// Print events as NDJSON, only of these modes: values, updates, custom, messages, tasks, checkpoints, debug, attempts, waits
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     pub(crate) stream: Vec<StreamMode>,
     /// Print events as NDJSON (of the mode updates, unless --stream says otherwise)

@@ -56,7 +56,14 @@ fn the_wait_for_a_place_is_a_column_where_there_was_one() {
     std::fs::write(&file, graph.to_string()).unwrap();
     let run = |thread: &str, more: &[&str]| {
         let input = json!({"items": [1, 2, 3]}).to_string();
-        let begin = ["run", file.to_str().unwrap(), "--thread", thread, "--input", &input];
+        let begin = [
+            "run",
+            file.to_str().unwrap(),
+            "--thread",
+            thread,
+            "--input",
+            &input,
+        ];
         user.expect(0, &[&begin[..], more].concat());
     };
     run("free", &[]);
@@ -85,5 +92,9 @@ fn the_wait_for_a_place_is_a_column_where_there_was_one() {
 
     // Without a collector nothing can be sent, and that is said.
     let refused = user.expect(2, &["trace", "narrow", "--send"]);
-    assert!(refused.err.contains("OTEL_EXPORTER_OTLP_ENDPOINT"), "{}", refused.err);
+    assert!(
+        refused.err.contains("OTEL_EXPORTER_OTLP_ENDPOINT"),
+        "{}",
+        refused.err
+    );
 }

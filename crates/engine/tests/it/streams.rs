@@ -235,7 +235,7 @@ fn an_unknown_mode_is_refused_with_the_known_ones() {
     let error = "value".parse::<StreamMode>().unwrap_err();
     assert_eq!(
         error,
-        "unknown stream mode \"value\"; known are values, updates, custom, messages, tasks, checkpoints, debug, attempts"
+        "unknown stream mode \"value\"; known are values, updates, custom, messages, tasks, checkpoints, debug, attempts, waits"
     );
 }
 

@@ -17,10 +17,18 @@ interface Props {
   source: string;
   selected: boolean;
   onPath: boolean;
-  /** Ids on the way to the cursor: their lines are strong. */
-  path: Way;
+  /** Lines on the way to the cursor, which are strong: a sign for each, `1` or `0`. */
+  strong: string;
   tone: "failed" | "asking" | undefined;
 }
+
+/** Which lines of a row are on the way, as text: a row is drawn again only when that is another. */
+export const strongLines = (row: LaneRow, path: Way): string =>
+  row.lines
+    .map(({ child, half, from, to }) =>
+      Number(path.has(child) && (half === "lower" || path.has(row.id) || from === to)),
+    )
+    .join("");
 
 export const Lanes = memo(function Lanes({
   row,
@@ -29,7 +37,7 @@ export const Lanes = memo(function Lanes({
   source,
   selected,
   onPath,
-  path,
+  strong: signs,
   tone,
 }: Props) {
   const middle = height / 2;
@@ -45,8 +53,7 @@ export const Lanes = memo(function Lanes({
   return (
     <svg width={lanesWidth(width)} height={height} className="shrink-0 overflow-visible" aria-hidden>
       {row.lines.map((line, index) => {
-        const strong =
-          path.has(line.child) && (line.half === "lower" || path.has(row.id) || line.from === line.to);
+        const strong = signs[index] === "1";
         const from = x(line.from);
         const to = x(line.to);
         const d =

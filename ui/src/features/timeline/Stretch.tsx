@@ -6,7 +6,7 @@ import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { type Entry, ranIn } from "../../debugger/timeline/fold";
 import type { Way } from "../../debugger/timeline/walk";
-import { Lanes } from "./Lanes";
+import { Lanes, strongLines } from "./Lanes";
 import type { TimelineRow } from "../../debugger/timeline/rows";
 
 /** More nodes than this are not named. */
@@ -44,7 +44,7 @@ export function Stretch({ entry, rows, row, width, height, path, onOpen }: Props
           source="stretch"
           selected={false}
           onPath={onPath}
-          path={path}
+          strong={strongLines(row.lane, path)}
           tone={undefined}
         />
         <button

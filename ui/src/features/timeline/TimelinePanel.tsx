@@ -42,10 +42,10 @@ import { checkpointEntries, sourceText, whatHappened } from "./entries";
 import { Branches } from "./Branches";
 import { hasAsides, withoutAsides } from "../../debugger/timeline/asides";
 import { entryOf, everyRow, folded, opened } from "../../debugger/timeline/fold";
-import { Lanes } from "./Lanes";
+import { Lanes, strongLines } from "./Lanes";
 import { Stretch } from "./Stretch";
 import { type Timeline, timelineOf, type TimelineRow } from "../../debugger/timeline/rows";
-import { trackOf, type Way, wayOn } from "../../debugger/timeline/walk";
+import { trackOf, wayOn } from "../../debugger/timeline/walk";
 import { Playback } from "./Playback";
 import { Scrubber } from "./Scrubber";
 
@@ -276,7 +276,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
                   compared={row.checkpoint.id === compareWith}
                   onPath={path.has(row.checkpoint.id)}
                   later={path.after(row.checkpoint.id)}
-                  path={path}
+                  strong={strongLines(row.lane, path)}
                   isHead={entry.at === 0}
                   now={now}
                 />
@@ -325,7 +325,7 @@ interface RowProps {
   onPath: boolean;
   /** It comes after the moment that is shown. */
   later: boolean;
-  path: Way;
+  strong: string;
   isHead: boolean;
   now: number;
 }
@@ -338,7 +338,7 @@ const Row = memo(function Row({
   compared,
   onPath,
   later,
-  path,
+  strong,
   isHead,
   now,
 }: RowProps) {
@@ -365,7 +365,7 @@ const Row = memo(function Row({
           source={checkpoint.source}
           selected={selected}
           onPath={onPath}
-          path={path}
+          strong={strong}
           tone={checkpoint.failed > 0 ? "failed" : checkpoint.questions > 0 ? "asking" : undefined}
         />
         <span

@@ -1,4 +1,5 @@
 /** What all that is shown came to: time, tasks, models, tokens, money. */
+import { memo } from "react";
 import { count } from "../../debugger/parts/format";
 import { sumByModel } from "../../debugger/trace/sums";
 import { type Span, waitedOf } from "../../debugger/trace/tree";
@@ -14,7 +15,7 @@ interface Props {
   readonly leftOut: boolean;
 }
 
-export function Head({ spans, millis, leftOut }: Props) {
+export const Head = memo(function Head({ spans, millis, leftOut }: Props) {
   const models = sumByModel(spans);
   const calls = models.reduce((sum, model) => sum + model.count, 0);
   const tokens = models.reduce((sum, model) => sum + model.tokens, 0);
@@ -36,4 +37,4 @@ export function Head({ spans, millis, leftOut }: Props) {
       {parts.filter((part) => part !== "").join(" · ")}
     </span>
   );
-}
+});

@@ -2,9 +2,8 @@
  * Where the time, the tokens and the money of a thread went: a waterfall of its runs, and sums by node and model. Selecting
  * a row moves the cursor to the moment of its task.
  */
-import { useVirtualizer } from "@tanstack/react-virtual";
 import { ChartGantt } from "lucide-react";
-import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { Button } from "../../components/Button";
 import { cx } from "../../components/cx";
 import { EmptyState } from "../../components/EmptyState";
@@ -34,14 +33,12 @@ import { t, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { Head } from "./Head";
 import { moneyOf } from "../../debugger/exchanges/exchange-text";
-import { labelOf, markOf, timeOf } from "./look";
-import { COLUMNS, Row, WIDE } from "./Row";
+import { timeOf } from "./look";
+import { COLUMNS, WIDE } from "./Row";
+import { Rows } from "./Rows";
 import { Sums } from "./Sums";
 import { Tools } from "./Tools";
 
-const ROW = 24;
-/** Rows that are mounted, at least. */
-const SLOTS = 64;
 type View = "nodes" | "steps" | "node" | "model";
 const VIEWS: readonly { value: View; text: TextKey }[] = [
   { value: "nodes", text: "trace.shape.nodes" },
@@ -75,10 +72,6 @@ export function TracePanel() {
   }
   return <ThreadTrace key={threadId} threadId={threadId} />;
 }
-
-/** Is a row one of the critical path, or of a task on it? */
-const isOnPath = (node: TraceNode, path: ReadonlySet<Span>): boolean =>
-  node.critical || (node.children.length === 0 && node.span !== undefined && path.has(node.span));
 
 function ThreadTrace({ threadId }: { threadId: string }) {
   const trace = useTrace(threadId);
@@ -116,17 +109,6 @@ function ThreadTrace({ threadId }: { threadId: string }) {
   );
   const rows = useMemo(() => rowsOf(tree, open), [tree, open]);
 
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
-    overscan: 12,
-  });
-
-  const items = virtual.getVirtualItems();
-  const slots = Math.max(SLOTS, items.length);
-
   const toggle = useCallback(
     (node: TraceNode) => setToggled((known) => new Map(known).set(node.id, !open(node))),
     [open],
@@ -161,30 +143,6 @@ function ThreadTrace({ threadId }: { threadId: string }) {
     setChosen(id);
     go(span);
   };
-  const scrolledTo = useRef<string | null>(null);
-  useEffect(() => {
-    if (chosen === null || scrolledTo.current === chosen) return;
-    const at = rows.findIndex((row) => row.node.id === chosen);
-    if (at < 0) return;
-    scrolledTo.current = chosen;
-    virtual.scrollToIndex(at, { align: "auto" });
-  }, [chosen, rows, virtual]);
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    const at = rows.findIndex((row) => row.node.id === chosen);
-    const row = rows[at];
-    if (row && (event.key === "ArrowRight" || event.key === "ArrowLeft")) {
-      event.preventDefault();
-      if (row.node.children.length > 0 && row.open !== (event.key === "ArrowRight")) toggle(row.node);
-      return;
-    }
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
-    const next = to === undefined ? undefined : rows[Math.max(0, Math.min(rows.length - 1, to))];
-    if (!next) return;
-    event.preventDefault();
-    select(next.node);
-  };
-
   if (trace.problem) return <ProblemNote problem={trace.problem} onRetry={trace.again} />;
   if (!trace.loading && spans.length === 0) {
     return (
@@ -292,43 +250,16 @@ function ThreadTrace({ threadId }: { threadId: string }) {
               </button>
             ))}
           </div>
-          <div
-            ref={scroller}
-            role="treegrid"
-            aria-label={t("shell.tab.trace")}
-            tabIndex={0}
-            className="min-h-0 flex-1 overflow-auto focus-visible:outline-offset-[-2px]"
-            onKeyDown={onKeyDown}
-            data-testid={traceIds.rows}
-          >
-            <div className="relative" style={{ height: virtual.getTotalSize() }}>
-              {items.map((item) => {
-                const row = rows[item.index];
-                if (!row) return null;
-                return (
-                  <div
-                    // A row that scrolls in takes the place of one that scrolled out.
-                    key={item.index % slots}
-                    className="absolute inset-x-0"
-                    style={{ top: item.start, height: ROW }}
-                  >
-                    <Row
-                      node={row.node}
-                      depth={row.depth}
-                      open={row.open}
-                      label={labelOf(row.node, runs)}
-                      axis={axis}
-                      selected={row.node.id === chosen}
-                      mark={markOf(row.node, row.open, marks)}
-                      faded={isMarked && !isOnPath(row.node, path.spans)}
-                      onToggle={toggle}
-                      onSelect={select}
-                    />
-                  </div>
-                );
-              })}
-            </div>
-          </div>
+          <Rows
+            rows={rows}
+            chosen={chosen}
+            axis={axis}
+            runs={runs}
+            marks={marks}
+            path={isMarked ? path.spans : null}
+            onToggle={toggle}
+            onSelect={select}
+          />
         </>
       )}
     </section>
