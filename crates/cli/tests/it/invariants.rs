@@ -163,7 +163,7 @@ fn an_edge_tells_what_it_would_have_decided() {
     for (edge, expression, said) in [
         ("increment->nowhere", "true", "has no edge `increment->nowhere`"),
         ("finish->__end__", "true", "decides nothing"),
-        ("increment->finish", "state.count <", "not valid"),
+        ("increment->finish", "state.count <", "syntax error"),
         ("increment->finish", "context.x", "not stored"),
     ] {
         let done = user.call(&["reconsider", &graph, edge, expression]);
