@@ -24,8 +24,8 @@ fn run(user: &User, code: i32, graph: &str, thread: &str, limit: u32) -> crate::
 #[test]
 fn a_broken_invariant_is_said_stops_a_run_or_fails_it() {
     let user = User::new();
-    let told = run(&user, 0, &counter(&user, "tell"), "tell", 5);
-    assert_eq!(told.json()["count"], 5);
+    let done = run(&user, 0, &counter(&user, "tell"), "tell", 5);
+    assert_eq!(done.json()["count"], 5);
 
     let paused = run(&user, 3, &counter(&user, "pause"), "pause", 5);
     let said = "Stopped: Invariant broken: The count stays below 4 (after `increment`)";
