@@ -120,8 +120,7 @@ pub(crate) fn schema() -> Json {
                     "default": WhenBroken::default().as_str(),
                     "description": "What happens in a run: it says so and goes on, stops, or fails."
                 }
-            },
-            "additionalProperties": false
+            }
         }
     })
 }

@@ -24,8 +24,8 @@ fn run(user: &User, code: i32, graph: &str, thread: &str, limit: u32) -> crate::
 #[test]
 fn a_broken_invariant_is_said_stops_a_run_or_fails_it() {
     let user = User::new();
-    let told = run(&user, 0, &counter(&user, "tell"), "tell", 5);
-    assert_eq!(told.json()["count"], 5);
+    let done = run(&user, 0, &counter(&user, "tell"), "tell", 5);
+    assert_eq!(done.json()["count"], 5);
 
     let paused = run(&user, 3, &counter(&user, "pause"), "pause", 5);
     let said = "Stopped: Invariant broken: The count stays below 4 (after `increment`)";
@@ -163,7 +163,7 @@ fn an_edge_tells_what_it_would_have_decided() {
     for (edge, expression, said) in [
         ("increment->nowhere", "true", "has no edge `increment->nowhere`"),
         ("finish->__end__", "true", "decides nothing"),
-        ("increment->finish", "state.count <", "not valid"),
+        ("increment->finish", "state.count <", "syntax error"),
         ("increment->finish", "context.x", "not stored"),
     ] {
         let done = user.call(&["reconsider", &graph, edge, expression]);
