@@ -38,18 +38,18 @@ export function withResult(grid: WhatIfView, result: WhatIfResult): WhatIfView {
 }
 
 let started = false;
-/** Counts loads, so that an answer that was overtaken is left. */
-let asked = 0;
+/** The latest load of each thread: an answer that was overtaken is left. */
+const asked = new Map<string, number>();
 
 export async function loadGrids(threadId: string): Promise<void> {
   begin();
-  const request = (asked += 1);
+  const request = (asked.get(threadId) ?? 0) + 1;
+  asked.set(threadId, request);
   const before = useGrids.getState().threads.get(threadId);
   if (!before) put(threadId, { grids: [], state: "loading" });
   try {
     const { grids } = await rpc("whatIf.list", { threadId });
-    if (request === asked || !useGrids.getState().threads.has(threadId))
-      put(threadId, { grids, state: "ready" });
+    if (request === asked.get(threadId)) put(threadId, { grids, state: "ready" });
   } catch (problem) {
     put(threadId, { grids: before?.grids ?? [], state: "failed", problem: asProblem(problem) });
   }
