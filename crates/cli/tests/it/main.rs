@@ -12,6 +12,7 @@ mod elsewhere;
 mod explain;
 #[cfg(unix)]
 mod handover;
+mod hot_edit;
 #[cfg(target_os = "linux")]
 mod outlive;
 mod records;

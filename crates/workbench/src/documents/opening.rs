@@ -222,6 +222,7 @@ impl Workbench {
                 name,
                 key,
                 version,
+                earlier: None,
             });
         }
         let path = PathBuf::from(&key);
@@ -241,6 +242,7 @@ impl Workbench {
             path: Some(path),
             key,
             version,
+            earlier: None,
         })
     }
 }

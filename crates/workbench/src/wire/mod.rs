@@ -20,6 +20,7 @@ mod store;
 mod thread;
 mod trace;
 mod trust;
+mod version;
 
 pub use breakpoints::*;
 pub use connections::*;
@@ -36,6 +37,7 @@ pub use store::*;
 pub use thread::*;
 pub use trace::*;
 pub use trust::*;
+pub use version::*;
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

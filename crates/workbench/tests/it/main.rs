@@ -30,4 +30,5 @@ mod search;
 mod snapshots;
 mod threads;
 mod trace;
+mod versions;
 mod within;
