@@ -8,3 +8,4 @@ export { shellIds } from "./testIds/shell";
 export { storageIds } from "./testIds/storage";
 export { structureIds } from "./testIds/structure";
 export { traceIds } from "./testIds/trace";
+export { versionsIds } from "./testIds/versions";

@@ -12,6 +12,7 @@ import { shell } from "./texts/shell";
 import { storage } from "./texts/storage";
 import { structure } from "./texts/structure";
 import { trace } from "./texts/trace";
+import { versions } from "./texts/versions";
 
 const catalogue: Readonly<Record<string, string>> = {
   ...shell,
@@ -24,6 +25,7 @@ const catalogue: Readonly<Record<string, string>> = {
   ...query,
   ...result,
   ...trace,
+  ...versions,
 };
 
 export type TextKey =
@@ -36,7 +38,8 @@ export type TextKey =
   | keyof typeof memory
   | keyof typeof query
   | keyof typeof result
-  | keyof typeof trace;
+  | keyof typeof trace
+  | keyof typeof versions;
 
 export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>): string {
   const text = catalogue[key] ?? key;
