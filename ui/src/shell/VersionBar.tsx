@@ -22,7 +22,7 @@ export function VersionBar({ version }: { version: ShownVersion }) {
       </span>
       <Button
         size="small"
-        variant="ghost"
+        variant={version.compare ? "secondary" : "ghost"}
         icon={<GitCompareArrows size={14} aria-hidden />}
         aria-pressed={version.compare}
         onClick={() => setComparing(!version.compare)}

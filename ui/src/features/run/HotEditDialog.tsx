@@ -146,7 +146,9 @@ function TaskRow({
       <span>{t(`hotEdit.task.${task.change}`)}</span>
       {isMapped(task) && (
         <span className="ml-auto flex items-center gap-2">
-          <span aria-hidden>{t("hotEdit.task.into")}</span>
+          <span className="whitespace-nowrap" aria-hidden>
+            {t("hotEdit.task.into")}
+          </span>
           <Select<string | null>
             size="small"
             aria-label={`${t("hotEdit.task.into")}: ${task.node}`}
