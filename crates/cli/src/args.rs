@@ -252,12 +252,44 @@ pub(crate) struct Running {
     /// nothing is begun that would]
     #[arg(long, value_name = "WHAT")]
     pub(crate) effects: Option<Effects>,
+    /// With which version of the graph a thread goes on, when the graph was changed since it ran [default: as it is now;
+    /// nothing is begun when next tasks would be lost]
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) graph_version: Option<WhichVersion>,
+    /// Run node NEW in the place of a next task whose node OLD is gone; may be given several times
+    #[arg(long = "rename", value_name = "OLD=NEW", value_parser = renamed)]
+    pub(crate) renamed: Vec<(String, String)>,
     /// Take the thread over from a program that runs it; its run ends
     #[arg(long)]
     pub(crate) take_over: bool,
     /// Do not hand the request to a program of yours that has the folder of threads open; say which one has it
     #[arg(long)]
     pub(crate) no_handover: bool,
+}
+
+/// With which version of its graph a thread goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum WhichVersion {
+    /// The version that the thread ran on
+    Recorded,
+    /// The graph as it is now; next tasks whose node is gone are lost, unless --rename says what runs in their place
+    Current,
+}
+
+impl From<WhichVersion> for superstep_workbench::wire::GoOnWith {
+    fn from(which: WhichVersion) -> Self {
+        match which {
+            WhichVersion::Recorded => Self::Recorded,
+            WhichVersion::Current => Self::Current,
+        }
+    }
+}
+
+fn renamed(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.to_owned(), new.to_owned())),
+        _ => Err("two names with = between are needed, such as review=approve".to_owned()),
+    }
 }
 
 /// What happens with effects that were done already.

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use superstep::Graph;
+use superstep::{Graph, GraphVersion};
 use superstep_document::{Diagnostic, Document};
-use superstep_nodes::{Access, Environment, Grants, ModelSettings, NODE_DISABLED, Registry, files};
-use superstep_workbench::session::{self, Origin};
+use superstep_nodes::{
+    Access, Environment, Grants, GraphSources, ModelSettings, NODE_DISABLED, Registry, files,
+};
+use superstep_workbench::session::{self, Origin, RanOn};
 use superstep_workbench::wire::RunModels;
 use superstep_workbench::{Keychain, Trust, Wanted, connection_key};
 
@@ -22,6 +24,8 @@ pub(crate) struct GraphFile {
     unread: Vec<Diagnostic>,
     /// Who answers for its models.
     models: RunModels,
+    /// The version that a thread ran on, which this is in place of the file as it is now.
+    earlier: Option<RanOn>,
 }
 
 impl GraphFile {
@@ -56,6 +60,7 @@ impl GraphFile {
             document,
             unread,
             models: RunModels::default(),
+            earlier: None,
         })
     }
 
@@ -75,6 +80,39 @@ impl GraphFile {
             document,
             unread: Vec::new(),
             models,
+            earlier: None,
+        }
+    }
+
+    /// As it was when a thread ran on it.
+    pub(crate) fn as_it_was(self, ran: RanOn) -> Result<Self, Fault> {
+        if ran.sources.redacted {
+            return Err(Fault::usage(
+                "The version that the thread ran on cannot run: secrets were taken out of it. Go on with --graph-version \
+                 current.",
+            ));
+        }
+        Ok(Self {
+            document: ran.sources.document(),
+            unread: Vec::new(),
+            earlier: Some(ran),
+            ..self
+        })
+    }
+
+    /// What it consists of now.
+    pub(crate) fn sources(&self) -> GraphSources {
+        GraphSources::of(&self.document, &self.environment()).0
+    }
+
+    /// The version of it that a thread keeps.
+    pub(crate) fn version(&self) -> GraphVersion {
+        match &self.earlier {
+            Some(ran) => GraphVersion {
+                id: ran.id.as_str().into(),
+                ..ran.sources.version()
+            },
+            None => self.sources().version(),
         }
     }
 
@@ -86,6 +124,10 @@ impl GraphFile {
     pub(crate) fn environment(&self) -> Environment {
         let environment = Environment::new(self.path.parent().map(Path::to_owned))
             .with_keychain(Arc::new(|connection| connection_key(&Keychain, connection)));
+        let environment = match &self.earlier {
+            Some(ran) => environment.at_version(&ran.sources),
+            None => environment,
+        };
         let environment = self.models.within(environment);
         match superstep_workbench::default_data_dir() {
             Some(folder) => environment.with_models(ModelSettings::load(&folder.join(ModelSettings::FILE))),

@@ -286,6 +286,8 @@ impl Handover {
                 models: Some(args.models().or(kept)),
                 context: args.context.as_ref().map(json),
                 take_over: args.take_over,
+                graph_version: args.graph_version.map(Into::into),
+                renamed: args.renamed.iter().cloned().collect(),
             },
             graph,
             modes: report.modes().iter().map(ToString::to_string).collect(),

@@ -26,7 +26,7 @@ pub use mcp::{DeclaredServer, OfferedTool, Reached, declared_servers, with_serve
 pub use models::ModelSettings;
 pub use programs::helper::HelperProgram;
 pub use programs::{javascript, python};
-pub use project::{Environment, NestedError};
+pub use project::{Environment, GraphSources, NestedError, document_hash};
 pub use registry::{
     Built, Checked, KindInfo, NODE_DISABLED, NodeKind, Registry, Usage, bounds, not_retried, refuse_disabled,
 };

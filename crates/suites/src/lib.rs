@@ -28,6 +28,7 @@ mod puts;
 mod queries;
 pub mod store;
 mod threads;
+mod versions;
 mod waiting;
 mod writes;
 
@@ -93,5 +94,6 @@ pub fn cases() -> Vec<Case> {
     all.extend(threads::cases());
     all.extend(queries::cases());
     all.extend(waiting::cases());
+    all.extend(versions::cases());
     all
 }

@@ -18,6 +18,7 @@ suite! {
     "prune: shared values of what is kept stay" => shared,
     "prune and verify: what is stopped leaves threads as they were" => stopped,
     "prune: the checkpoints of runs" => runs,
+    "prune: versions of graphs that nothing left was run by" => super::versions::pruned,
     "prune: what is pruned asks no more" => super::waiting::pruned,
 }
 

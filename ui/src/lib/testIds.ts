@@ -13,3 +13,4 @@ export { structureIds } from "./testIds/structure";
 export { taskIds } from "./testIds/task";
 export { traceIds } from "./testIds/trace";
 export { whatIfIds } from "./testIds/what-if";
+export { versionsIds } from "./testIds/versions";

@@ -17,6 +17,7 @@ import { structure } from "./texts/structure";
 import { task } from "./texts/task";
 import { trace } from "./texts/trace";
 import { whatIf } from "./texts/what-if";
+import { versions } from "./texts/versions";
 
 const catalogue: Readonly<Record<string, string>> = {
   ...shell,
@@ -34,6 +35,7 @@ const catalogue: Readonly<Record<string, string>> = {
   ...task,
   ...trace,
   ...whatIf,
+  ...versions,
 };
 
 export type TextKey =
@@ -53,6 +55,8 @@ export type TextKey =
   | keyof typeof trace;
   | keyof typeof trace
   | keyof typeof whatIf;
+  | keyof typeof trace
+  | keyof typeof versions;
 
 export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>): string {
   const text = catalogue[key] ?? key;

@@ -3,6 +3,7 @@ import { KeyRound, PanelBottomOpen, PanelLeftOpen, PanelRightOpen, Unplug } from
 import { useEffect, useState, type CSSProperties, type ReactNode } from "react";
 import { Canvas } from "../canvas/Canvas";
 import { NestedCanvas } from "../canvas/NestedCanvas";
+import { VersionCanvas } from "../canvas/VersionCanvas";
 import { Button } from "../components/Button";
 import { EmptyState } from "../components/EmptyState";
 import { IconButton } from "../components/IconButton";
@@ -19,7 +20,7 @@ import { OutlinePanel } from "../features/outline/OutlinePanel";
 import { NodeSearch } from "../features/palette/NodeSearch";
 import { Palette } from "../features/palette/Palette";
 import { ProblemsPanel } from "../features/problems/ProblemsPanel";
-import { EffectsDialog, RunPanel } from "../features/run";
+import { EffectsDialog, HotEditDialog, RunPanel } from "../features/run";
 import { Reader } from "../features/result";
 import { SettingsDialog } from "../features/settings";
 import { MemoryDialog } from "../features/memory";
@@ -43,13 +44,14 @@ import { ThreadsPanel } from "../features/threads";
 import { ForksPanel } from "../features/forks";
 import { TimelinePanel } from "../features/timeline";
 import { HeatLegend, TracePanel } from "../features/trace";
-import { VersionsPanel } from "../features/versions/VersionsPanel";
+import { VersionsPanel } from "../features/versions";
 import { WhatIfDialog, WhatIfPanel } from "../features/what-if";
 import { host, type Connection } from "../ipc/client";
 import { shellIds, formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { KEYMAP } from "../state/keymap";
 import { isFolded, PANEL_LIMITS, useSession, type PanelState, type Side } from "../state/session";
+import { useVersionOf } from "../state/shown-version";
 import { Announcer } from "./Announcer";
 import { useBoot } from "./boot";
 import { GraphTabs } from "./GraphTabs";
@@ -59,6 +61,7 @@ import { PanelBoundary } from "./PanelBoundary";
 import { useRightFolded } from "./right-panel";
 import { PastFrame } from "./PastFrame";
 import { Splitter } from "./Splitter";
+import { VersionBar } from "./VersionBar";
 import { TitleBar } from "./TitleBar";
 import { cx } from "../components/cx";
 
@@ -104,6 +107,7 @@ export function Shell() {
         <ExtractDialog />
         <TypesDialog />
         <EffectsDialog />
+        <HotEditDialog />
         <TrustDialogs />
         <TakeOverDialog />
         <BreakpointDialog />
@@ -302,9 +306,18 @@ function GraphOrNested() {
   const nested = useNested();
   const cursor = useSession((session) => session.cursor);
   const use = useSession((session) => session.use);
+  const graphId = useSession((session) => session.graphId);
+  const version = useVersionOf(graphId);
   const levels = shownLevels(nested, { cursor, use });
   const conflicted = useConflicted();
   if (conflicted) return <ConflictView />;
+  if (version !== null)
+    return (
+      <>
+        <VersionCanvas version={version} />
+        <VersionBar version={version} />
+      </>
+    );
   return levels.length > 0 && cursor.threadId !== null ? (
     <NestedCanvas threadId={cursor.threadId} path={levels} />
   ) : (

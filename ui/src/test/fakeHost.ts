@@ -237,7 +237,8 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map(), own: Fak
       documents.delete(String(graphId));
       return {};
     },
-    "graph.autosaves": () => ({ autosaves: [] }),
+    "graph.versions": () => ({ versions: [], current: "" }),
+    "thread.graph": () => ({ moved: false, report: { tasks: [], keys: [], questions: [], programs: [] } }),
     "thread.list": () => ({ threads: [], total: 0 }),
     "inbox.list": () => ({ questions: [], waiting: 0 }),
     "run.effects": () => ({ effects: [], questionsLeft: 0 }),

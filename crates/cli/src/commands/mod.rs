@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod export;
+mod hot_edit;
 pub(crate) mod maintenance;
 pub(crate) mod questions;
 pub(crate) mod resume;

@@ -3,6 +3,7 @@
 use superstep::{Graph, StateRef, StateSnapshot, ThreadId};
 use superstep_workbench::session::{self, Answers, Given, Start};
 
+use super::hot_edit;
 use super::questions;
 use super::run::{drive, models, runnable};
 use crate::args::ResumeArgs;
@@ -26,6 +27,8 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
         None => head.clone(),
     };
     let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
+    let (file, renamed) =
+        hot_edit::version_to_run(file, &*store.saver, &thread, &before, &args.running).await?;
     if !args.running.allow_disabled {
         file.all_enabled()?;
     }
@@ -57,6 +60,8 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
             .interrupts
             .retain(|interrupt| asked.iter().any(|asked| asked.id == interrupt.id));
         match &answers {
+            // What runs in the place of others asks again.
+            _ if !renamed.is_empty() => {}
             Some(answers) => takes(&waiting, &store, &thread, answers).await?,
             None => goes_on(&waiting, &store, &thread)?,
         }
@@ -65,7 +70,9 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
         given,
         checkpoint: args.checkpoint.map(Into::into),
         keep_finished: !asked.is_empty(),
+        also: Vec::new(),
     };
+    let start = session::onto(start, &renamed, &before);
     drive(&file, graph, store, thread, start, &args.running).await
 }
 

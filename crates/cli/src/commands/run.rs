@@ -1,6 +1,7 @@
 //! `superstep run`: a run with its events, and how it ended.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use superstep::run::StepTask;
 use superstep::{CheckpointHead, CheckpointId, Effect, EffectState, Graph, ThreadId};
@@ -96,6 +97,7 @@ pub(crate) async fn drive(
         graph,
         document: &file.document,
         origin: file.origin(),
+        version: Arc::new(file.version()),
         thread,
         start,
         modes: &modes,

@@ -13,6 +13,7 @@ mod explain;
 #[cfg(unix)]
 mod handover;
 mod invariants;
+mod hot_edit;
 #[cfg(target_os = "linux")]
 mod outlive;
 mod records;

@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::channel::{Kind, whole_of};
 use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::graph_version::GraphVersion;
 use crate::checkpoint::maintenance::{Keep, Link, Pruning, Removal, Scope};
 use crate::checkpoint::progress::Progress;
 use crate::checkpoint::threads::ThreadQuery;
@@ -214,10 +215,10 @@ async fn ancestry(
         if matches!(pruning.scope, Scope::Threads(..)) {
             end_nested(&thread, &spaces, pruning);
         }
-        if !heads.iter().any(counts_keys) {
-            continue;
-        }
-        for (ns, heads) in spaces {
+        for (ns, heads) in &spaces {
+            if !heads.iter().copied().any(counts_keys) {
+                continue;
+            }
             let links: Vec<Link<'_>> = heads
                 .iter()
                 .map(|head| Link::of(&head.id, head.parent.as_ref(), &head.metadata))
@@ -244,8 +245,39 @@ async fn ancestry(
                 }
             }
         }
+        end_versions(&thread, &spaces, &needed, pruning);
     }
     Ok(needed.into_iter().collect())
+}
+
+/// Finds the versions of graphs that no checkpoint which stays was run by.
+fn end_versions(
+    thread: &ThreadId,
+    spaces: &BTreeMap<&Name, Vec<&CheckpointHead>>,
+    needed: &BTreeSet<CheckpointId>,
+    pruning: &mut Pruning,
+) {
+    let mut stay: HashSet<&str> = HashSet::new();
+    for (ns, heads) in spaces.iter().filter(|(ns, _)| !GraphVersion::is_space(ns)) {
+        let links: Vec<Link<'_>> = heads
+            .iter()
+            .map(|head| Link::of(&head.id, head.parent.as_ref(), &head.metadata))
+            .collect();
+        let doomed: HashSet<&CheckpointId> = pruning
+            .doomed(thread, ns, &links)
+            .into_iter()
+            .map(|link| link.id)
+            .filter(|id| !needed.contains(*id))
+            .collect();
+        let kept = heads.iter().filter(|head| !doomed.contains(&head.id));
+        stay.extend(kept.filter_map(|head| GraphVersion::of(head)));
+    }
+    let unused: Vec<Name> = GraphVersion::unused(spaces.keys().copied(), &stay)
+        .cloned()
+        .collect();
+    pruning
+        .ended
+        .extend(unused.into_iter().map(|ns| (thread.clone(), ns)));
 }
 
 /// Finds the namespaces of nested runs whose checkpoint goes. Each is of one task of one checkpoint, and nothing else

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::ids::{CheckpointId, Name, ThreadId};
 use crate::checkpoint::claim::ClaimRequest;
+use crate::checkpoint::graph_version::{GRAPH_VERSION, GraphVersion};
 use crate::policy::bounds::Bounds;
 use crate::policy::breakpoint::{Breakpoint, BreakpointPlace};
 use crate::policy::effect::EffectPolicy;
@@ -111,6 +112,9 @@ pub struct RunConfig {
     /// Stores beside the writes of each task which state keys it read and why its routers went where they did, as a
     /// [`TaskRecord`](crate::TaskRecord). Nothing that runs depends on it.
     pub record: bool,
+    /// The version of the graph that the run runs: its checkpoints name it, and the thread keeps it once. Nothing that runs
+    /// depends on it.
+    pub graph_version: Option<Arc<GraphVersion>>,
     /// Measures what the run costs, when given.
     pub metrics: Option<Meter>,
     /// Inputs and outputs appear in spans up to this many bytes; 0 keeps them out.
@@ -155,6 +159,7 @@ impl Default for RunConfig {
             hold_effects: false,
             keep_finished: false,
             record: false,
+            graph_version: None,
             metrics: None,
             content_limit: 1024,
             testing: Testing::default(),
@@ -270,6 +275,11 @@ impl RunConfig {
         self.record = record;
         self
     }
+    /// Sets the [version of the graph](Self#structfield.graph_version).
+    pub fn graph_version(mut self, version: impl Into<Arc<GraphVersion>>) -> Self {
+        self.graph_version = Some(version.into());
+        self
+    }
     /// Sets when checkpoints are [stored](Self#structfield.durability).
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
@@ -360,6 +370,8 @@ impl RunConfig {
 pub(crate) fn user_metadata(config: &RunConfig) -> Object {
     const OWN: [&str; 3] = ["source", "step", "parents"];
     let given = config.configurable.iter().chain(config.metadata.iter());
+    let version = config.graph_version.iter();
+    let version = version.map(|version| (GRAPH_VERSION.into(), version.id.clone().into()));
     given
         .filter(|(key, value)| {
             matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
@@ -368,6 +380,7 @@ pub(crate) fn user_metadata(config: &RunConfig) -> Object {
                 && !is_place(key)
         })
         .map(|(key, value)| (key.clone(), value.clone()))
+        .chain(version)
         .collect()
 }
 

@@ -14,6 +14,7 @@ mod effect_histories;
 mod effects;
 mod ends;
 mod failures;
+mod graph_versions;
 mod handlers;
 mod interrupts;
 mod invariants;

@@ -1,10 +1,12 @@
 //! What a graph may use of the world around it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::graph_files::Count;
+use super::version::GraphSources;
 use crate::base::access::Grants;
 use crate::models::{ModelSettings, Providers, Recording, Variables};
 
@@ -27,6 +29,9 @@ pub struct Environment {
     pub recording: Option<Recording>,
     /// The model that answers where nodes name the scripted one.
     pub stand_in: Option<String>,
+    /// Texts of graph files as an earlier version of the graph had them, in place of the files.
+    #[doc(hidden)]
+    pub earlier: Arc<BTreeMap<PathBuf, String>>,
     /// Graphs that the outermost one has led to; counted from zero for each document.
     #[doc(hidden)]
     pub graphs: Count,
@@ -88,6 +93,17 @@ impl Environment {
         self.recording = Some(recording);
         self
     }
+    /// Graph files are as they were in an earlier version of the graph.
+    pub fn at_version(mut self, version: &GraphSources) -> Self {
+        let root = self.root().and_then(|root| root.canonicalize().ok());
+        let graphs = version.files.iter().filter(|(name, _)| name.ends_with(".json"));
+        let graphs = root.into_iter().flat_map(|root| {
+            let graphs = graphs.clone();
+            graphs.map(move |(name, text)| (root.join(name), text.clone()))
+        });
+        self.earlier = Arc::new(graphs.collect());
+        self
+    }
     /// Keys of model connections, by the connection's name.
     pub fn with_keychain(mut self, keychain: Variables) -> Self {
         self.keychain = keychain;
@@ -111,6 +127,7 @@ impl Default for Environment {
             grants: Grants::none(),
             recording: None,
             stand_in: None,
+            earlier: Arc::default(),
             graphs: Count::default(),
         }
     }

@@ -180,7 +180,7 @@ impl Library {
         if above.len() > DEEPEST {
             return Err(NestedError::TooDeep(file));
         }
-        let nested = self.read(&file)?;
+        let nested = self.read(environment, &file)?;
         if walked.get(&file).is_some_and(|depth| *depth >= above.len()) {
             return Ok(nested);
         }
@@ -202,9 +202,16 @@ impl Library {
         Ok(nested)
     }
 
-    fn read(&self, file: &Path) -> Result<Arc<Nested>, NestedError> {
+    fn read(&self, environment: &Environment, file: &Path) -> Result<Arc<Nested>, NestedError> {
         let unreadable = |cause: String| NestedError::Unreadable(file.to_owned(), cause);
         let stamp = Stamp::of(file).ok_or_else(|| unreadable("there is no such file".to_owned()))?;
+        if let Some(text) = environment.earlier.get(file) {
+            return Ok(Arc::new(Nested {
+                path: file.to_owned(),
+                document: Document::parse(text).0,
+                stamp,
+            }));
+        }
         let lock = || self.read.lock();
         if let Some(known) = lock().get(file).filter(|known| known.stamp == stamp) {
             return Ok(known.clone());
@@ -228,7 +235,7 @@ impl Library {
 }
 
 /// The graph files that a node runs: as the node itself, or as tools.
-fn run_by(spec: &NodeSpec) -> Vec<&str> {
+pub(super) fn run_by(spec: &NodeSpec) -> Vec<&str> {
     fn named(config: Option<&Json>) -> Option<&str> {
         config?.as_str().filter(|path| !path.is_empty())
     }
@@ -247,7 +254,7 @@ fn run_by(spec: &NodeSpec) -> Vec<&str> {
 }
 
 /// The file that `path` names, proven to be inside the project.
-fn find(environment: &Environment, path: &str) -> Result<PathBuf, NestedError> {
+pub(super) fn find(environment: &Environment, path: &str) -> Result<PathBuf, NestedError> {
     if path.trim().is_empty() {
         return Err(NestedError::Unnamed);
     }

@@ -2,6 +2,9 @@
 
 mod environment;
 pub(crate) mod graph_files;
+mod imports;
+mod version;
 
 pub use environment::Environment;
 pub use graph_files::NestedError;
+pub use version::{GraphSources, document_hash};

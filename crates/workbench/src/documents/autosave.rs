@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use superstep_document::{Document, Section};
+use superstep_nodes::document_hash;
 
 use crate::base::files::{self, Fingerprint};
-use crate::wire::{Autosave, Json};
+use crate::wire::Json;
 
 /// Copies that are kept of one document.
 const MAX_COPIES: usize = 50;
@@ -126,7 +127,7 @@ impl AutosaveSlot {
     }
 
     /// Copies, newest first. A copy's facts are in its name, so that listing reads no file.
-    fn copies(&self) -> Vec<Copy> {
+    pub(crate) fn copies(&self) -> Vec<Copy> {
         let mut copies: Vec<Copy> = fs::read_dir(self.history())
             .into_iter()
             .flatten()
@@ -135,10 +136,6 @@ impl AutosaveSlot {
             .collect();
         copies.sort_by_key(|copy| std::cmp::Reverse(copy.at));
         copies
-    }
-
-    pub(crate) fn autosaves(&self) -> Vec<Autosave> {
-        self.copies().iter().map(Copy::view).collect()
     }
 
     /// The text of a copy; `None` when there is no such copy.
@@ -166,6 +163,7 @@ impl AutosaveSlot {
             at,
             nodes: count(Section::Nodes),
             edges: count(Section::Edges),
+            hash: Some(document_hash(&document)),
         };
         files::write_atomic(&self.history().join(copy.file()), text.as_bytes())?;
         let mut all = vec![copy];
@@ -174,6 +172,35 @@ impl AutosaveSlot {
             let _ = fs::remove_file(self.history().join(surplus.file()));
         }
         Ok(())
+    }
+
+    fn named(&self) -> PathBuf {
+        self.dir.join("named")
+    }
+
+    /// Versions that somebody gave a name.
+    pub(crate) fn named_versions(&self) -> Vec<Named> {
+        let entries = fs::read_dir(self.named()).into_iter().flatten().flatten();
+        let texts = entries.filter_map(|entry| fs::read_to_string(entry.path()).ok());
+        texts
+            .filter_map(|text| serde_json::from_str(&text).ok())
+            .collect()
+    }
+
+    /// Names a version, in place of an earlier name.
+    pub(crate) fn name(&self, named: &Named) -> io::Result<()> {
+        files::write_atomic(
+            &self.named().join(format!("{}.json", named.hash)),
+            &serde_json::to_vec(named)?,
+        )
+    }
+
+    /// Takes the name of a version away.
+    pub(crate) fn unname(&self, hash: &str) -> io::Result<()> {
+        match self.named_versions().iter().find(|named| named.hash == hash) {
+            Some(named) => fs::remove_file(self.named().join(format!("{}.json", named.hash))),
+            None => Ok(()),
+        }
     }
 
     /// Takes over the copies of another slot (a draft that was saved, a graph that was saved under another name).
@@ -185,19 +212,45 @@ impl AutosaveSlot {
                 let _ = fs::copy(other.history().join(copy.file()), target);
             }
         }
+        for named in other.named_versions() {
+            let _ = self.name(&named);
+        }
     }
 }
 
+/// A version with a name.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Named {
+    /// See [`document_hash`].
+    pub(crate) hash: String,
+    /// Its name.
+    pub(crate) name: String,
+    /// When the version was made: ISO-8601, UTC.
+    pub(crate) at: String,
+    /// The document.
+    pub(crate) text: String,
+}
+
+/// A copy of a document, as the name of its file tells.
 #[derive(Debug, Clone, PartialEq)]
-struct Copy {
-    at: u64,
-    nodes: usize,
-    edges: usize,
+pub(crate) struct Copy {
+    pub(crate) at: u64,
+    pub(crate) nodes: usize,
+    pub(crate) edges: usize,
+    /// See [`document_hash`]; copies of older releases have none.
+    pub(crate) hash: Option<String>,
 }
 
 impl Copy {
-    fn id(&self) -> String {
-        format!("{}-{}-{}", self.at, self.nodes, self.edges)
+    pub(crate) fn id(&self) -> String {
+        let hash = self.hash.as_deref().map(|hash| format!("-{hash}"));
+        format!(
+            "{}-{}-{}{}",
+            self.at,
+            self.nodes,
+            self.edges,
+            hash.unwrap_or_default()
+        )
     }
     fn file(&self) -> String {
         format!("{}.json", self.id())
@@ -208,17 +261,10 @@ impl Copy {
             at: parts.next()?.parse().ok()?,
             nodes: parts.next()?.parse().ok()?,
             edges: parts.next()?.parse().ok()?,
+            hash: parts.next().map(str::to_owned),
         };
-        parts.next().is_none().then_some(copy)
-    }
-    fn view(&self) -> Autosave {
-        let small = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Autosave {
-            id: self.id(),
-            saved_at: superstep::iso8601(self.at),
-            nodes: small(self.nodes),
-            edges: small(self.edges),
-        }
+        let is_hash = |hash: &String| hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        (parts.next().is_none() && copy.hash.iter().all(is_hash)).then_some(copy)
     }
 }
 
@@ -258,6 +304,7 @@ mod tests {
                     at: now,
                     nodes: 0,
                     edges: 0,
+                    hash: None,
                 },
             );
             thin(&mut copies, now);
@@ -289,7 +336,7 @@ mod tests {
         slot.keep(one, true).unwrap();
         slot.keep(one, true).unwrap();
         slot.keep("{}", false).unwrap();
-        let copies = slot.autosaves();
+        let copies = slot.copies();
         assert_eq!(
             copies.len(),
             1,
@@ -297,8 +344,8 @@ mod tests {
         );
         assert_eq!((copies[0].nodes, copies[0].edges), (1, 0));
         slot.keep("{}", true).unwrap();
-        assert_eq!(slot.autosaves().len(), 2);
-        assert_eq!(slot.read_copy(&copies[0].id).as_deref(), Some(one));
+        assert_eq!(slot.copies().len(), 2);
+        assert_eq!(slot.read_copy(&copies[0].id()).as_deref(), Some(one));
         assert_eq!(slot.read_copy("../../etc/passwd"), None);
     }
 
@@ -336,7 +383,7 @@ mod tests {
         slot.remove().unwrap();
         slot.remove().unwrap();
         assert_eq!(
-            (slot.autosaves().len(), AutosaveSlot::all(root.path()).len()),
+            (slot.copies().len(), AutosaveSlot::all(root.path()).len()),
             (0, 0)
         );
     }
@@ -352,9 +399,9 @@ mod tests {
         draft.keep("{\"name\": \"b\"}", true).unwrap();
         file.adopt(&draft);
         let ids = |slot: &AutosaveSlot| {
-            slot.autosaves()
+            slot.copies()
                 .into_iter()
-                .map(|copy| copy.id)
+                .map(|copy| copy.id())
                 .collect::<Vec<_>>()
         };
         assert_eq!(ids(&file), ids(&draft));
@@ -374,6 +421,7 @@ mod tests {
             at: 12,
             nodes: 3,
             edges: 4,
+            hash: None,
         };
         assert_eq!(
             (copy.id().as_str(), copy.file().as_str()),
@@ -383,17 +431,14 @@ mod tests {
         for other in ["12-3-4", "12-3.json", "12-3-4-5.json", "a-3-4.json", ".json"] {
             assert_eq!(Copy::parse(other), None, "{other}");
         }
-        let view = Copy {
-            at: 1_000,
-            nodes: 3,
-            edges: 4,
-        }
-        .view();
-        assert_eq!((view.nodes, view.edges), (3, 4));
-        assert!(
-            view.saved_at.starts_with("1970-01-01T00:00:01"),
-            "{}",
-            view.saved_at
+        let hashed = Copy::parse("12-3-4-0123456789abcdef.json");
+        assert_eq!(
+            hashed.as_ref().map(Copy::id).as_deref(),
+            Some("12-3-4-0123456789abcdef")
+        );
+        assert_eq!(
+            hashed.and_then(|copy| copy.hash).as_deref(),
+            Some("0123456789abcdef")
         );
     }
 
@@ -405,6 +450,7 @@ mod tests {
                 at,
                 nodes: 0,
                 edges: 0,
+                hash: None,
             })
             .collect();
         assert_eq!(thin(&mut copies, 100), []);
@@ -414,6 +460,7 @@ mod tests {
                 at: 100,
                 nodes: 0,
                 edges: 0,
+                hash: None,
             },
         );
         let gone = thin(&mut copies, 100);
@@ -432,22 +479,24 @@ mod tests {
             at: files::now_ms() - COPY_EVERY_MS - 1_000,
             nodes: 0,
             edges: 0,
+            hash: None,
         };
         files::write_atomic(&slot.history().join(old.file()), b"{}").unwrap();
         slot.keep("{}", false).unwrap();
-        assert_eq!(slot.autosaves().len(), 1, "nothing changed");
+        assert_eq!(slot.copies().len(), 1, "nothing changed");
         slot.keep("{ }", false).unwrap();
-        assert_eq!(slot.autosaves().len(), 2, "the last copy is older than a minute");
+        assert_eq!(slot.copies().len(), 2, "the last copy is older than a minute");
         slot.keep("{  }", false).unwrap();
-        assert_eq!(slot.autosaves().len(), 2);
+        assert_eq!(slot.copies().len(), 2);
         // A clock that was set back does not change the order.
         let future = Copy {
             at: files::now_ms() + 3_600_000,
             nodes: 0,
             edges: 0,
+            hash: None,
         };
         files::write_atomic(&slot.history().join(future.file()), b"{   }").unwrap();
         slot.keep("[]", true).unwrap();
-        assert_eq!(slot.read_copy(&slot.autosaves()[0].id).as_deref(), Some("[]"));
+        assert_eq!(slot.read_copy(&slot.copies()[0].id()).as_deref(), Some("[]"));
     }
 }

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
-use superstep::{Graph, Value};
+use superstep::{Graph, GraphVersion, Value};
 use superstep_document::Diagnostic;
 use superstep_nodes::schema::StateSchema;
-use superstep_nodes::{Grants, ModelSettings, Stamp};
+use superstep_nodes::{Grants, GraphSources, ModelSettings, Stamp};
 
 use crate::Workbench;
 use crate::documents::GraphSource;
+use crate::session::RanOn;
 use crate::wire::{Problem, RunModels};
 
 /// Graphs that are kept.
@@ -36,9 +37,7 @@ pub(crate) struct Built {
 
 impl Built {
     fn is_current(&self) -> bool {
-        self.files
-            .iter()
-            .all(|(file, stamp)| Stamp::of(file).as_ref() == Some(stamp))
+        are_current(&self.files)
     }
 
     /// Refuses an input or an edit that the state's schema does not allow. Nodes are held to it while they run; what a
@@ -51,13 +50,36 @@ impl Built {
     }
 }
 
-/// Built graphs by the document's key and by who answers for their models.
-type BuiltGraphs = HashMap<(String, RunModels), Arc<Built>>;
+/// Built graphs by the document's key, the version of it that a thread ran on, and who answers for their models.
+type BuiltGraphs = HashMap<(String, Option<String>, RunModels), Arc<Built>>;
+
+/// What a document consists of, as long as none of these files changes.
+#[derive(Debug)]
+struct Gathered {
+    /// Of the document.
+    of: String,
+    files: Vec<(PathBuf, Stamp)>,
+    current: Current,
+}
+
+/// What a graph consists of now.
+#[derive(Clone, Debug)]
+pub(crate) struct Current {
+    pub(crate) sources: Arc<GraphSources>,
+    pub(crate) version: Arc<GraphVersion>,
+}
 
 /// Graphs that were built.
 #[derive(Debug, Default)]
 pub(crate) struct Graphs {
     built: Mutex<BuiltGraphs>,
+    gathered: Mutex<HashMap<String, Gathered>>,
+}
+
+fn are_current(files: &[(PathBuf, Stamp)]) -> bool {
+    files
+        .iter()
+        .all(|(file, stamp)| Stamp::of(file).as_ref() == Some(stamp))
 }
 
 impl Graphs {
@@ -65,14 +87,20 @@ impl Graphs {
         self.built.lock()
     }
 
-    fn get(&self, key: &str, answering: &RunModels) -> Option<Arc<Built>> {
-        self.lock().get(&(key.to_owned(), answering.clone())).cloned()
+    fn get(&self, source: &GraphSource, answering: &RunModels) -> Option<Arc<Built>> {
+        self.lock().get(&Self::place(source, answering)).cloned()
+    }
+
+    fn place(source: &GraphSource, answering: &RunModels) -> (String, Option<String>, RunModels) {
+        let earlier = source.earlier.as_ref().map(|ran| ran.id.clone());
+        (source.key.clone(), earlier, answering.clone())
     }
 
     /// Any graph of a document: they differ in who answers, and not in what is stored.
     fn any(&self, key: &str) -> Option<Arc<Built>> {
         let all = self.lock();
-        all.values().find(|built| built.source.key == key).cloned()
+        let is_it = |built: &&Arc<Built>| built.source.key == key && built.source.earlier.is_none();
+        all.values().find(is_it).cloned()
     }
 
     /// Forgets every graph.
@@ -85,7 +113,7 @@ impl Graphs {
         if all.len() >= MAX_GRAPHS {
             all.clear();
         }
-        all.insert((built.source.key.clone(), built.answering.clone()), built.clone());
+        all.insert(Self::place(&built.source, &built.answering), built.clone());
     }
 }
 
@@ -123,7 +151,7 @@ impl Workbench {
     ) -> Result<Arc<Built>, Problem> {
         let models = self.models();
         let grants = self.trust.grants(&Self::project(&source));
-        if let Some(built) = self.graphs.get(&source.key, &answering).filter(|built| {
+        if let Some(built) = self.graphs.get(&source, &answering).filter(|built| {
             built.source.version == source.version
                 && built.models == models
                 && built.grants == grants
@@ -159,9 +187,19 @@ impl Workbench {
             )
             .remedy("Correct the file, or take back an earlier version of it."));
         }
+        if source.earlier.as_ref().is_some_and(|ran| ran.sources.redacted) {
+            return Err(Problem::new(
+                "version-redacted",
+                format!(
+                    "The version of {} that the thread ran on cannot run: secrets were taken out of it.",
+                    source.name
+                ),
+            )
+            .remedy("Go on with the graph as it is now."));
+        }
         let folder = source.path.as_deref().and_then(Path::parent);
-        let environment = self
-            .environment(folder.map(Path::to_path_buf))
+        let environment = source
+            .within(self.environment(folder.map(Path::to_path_buf)))
             .with_grants(self.trust.grants(&Self::project(source)));
         let made = self
             .registry
@@ -172,6 +210,46 @@ impl Workbench {
             .with_checkpointer(self.saver())
             .with_store(self.store());
         Ok((graph, made.files))
+    }
+
+    /// What a graph consists of now: read again only where a file has changed. May take long.
+    pub(crate) fn consists_of(&self, source: &GraphSource) -> Current {
+        if let Some(ran) = &source.earlier {
+            let sources = Arc::new(ran.sources.clone());
+            let mut version = sources.version();
+            // What runs again is what the thread keeps already.
+            version.id = ran.id.as_str().into();
+            return Current {
+                sources,
+                version: Arc::new(version),
+            };
+        }
+        let mut gathered = self.graphs.gathered.lock();
+        if let Some(known) = gathered.get(&source.key)
+            && known.of == source.version
+            && are_current(&known.files)
+        {
+            return known.current.clone();
+        }
+        let folder = source.path.as_deref().and_then(Path::parent);
+        let environment = self.environment(folder.map(Path::to_path_buf));
+        let (sources, files) = GraphSources::of(&source.document, &environment);
+        let current = Current {
+            version: Arc::new(sources.version()),
+            sources: Arc::new(sources),
+        };
+        if gathered.len() >= MAX_GRAPHS {
+            gathered.clear();
+        }
+        gathered.insert(
+            source.key.clone(),
+            Gathered {
+                of: source.version.clone(),
+                files,
+                current: current.clone(),
+            },
+        );
+        current
     }
 
     /// A graph that runs one node of a document and nothing else.
@@ -191,6 +269,18 @@ impl Workbench {
             .map_err(|errors| cannot_run(source, &errors))?;
         self.permit(source, Some(node), answering)?;
         Ok(made.graph.with_store(self.store()))
+    }
+
+    /// The graph to read a thread with: the one that it ran on, where it is kept and can be built.
+    pub(crate) fn build_as_it_was(&self, key: &str, ran: RanOn) -> Option<Arc<Built>> {
+        let source = self.source_by_key(key).ok()?.as_it_was(ran);
+        match self.build(source) {
+            Ok(built) => Some(built),
+            Err(problem) => {
+                tracing::debug!(key, %problem, "the thread is read with its graph as it is now");
+                None
+            }
+        }
     }
 
     /// The graph to read a thread with: the one of its document as it is, or else the last one that could be built.

@@ -17,6 +17,7 @@ mod replace;
 mod saving;
 mod steps;
 mod texts;
+pub(crate) mod versions;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,13 +25,14 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use superstep_document::{Document, Patch, PatchOp};
+use superstep_nodes::Environment;
 use tokio::time::Instant;
 
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
 use crate::documents::autosave::{AutosaveSlot, Unsaved};
-use crate::session::{Origin, disabled_in, name_of};
+use crate::session::{Origin, RanOn, disabled_in, name_of};
 use crate::wire::RunModels;
 use crate::wire::{
     AppEvent, Applied, ApplyPatch, Diagnostic, DynamicTargets, GraphView, Json, Problem, Record, Severity,
@@ -142,9 +144,29 @@ pub(crate) struct GraphSource {
     pub(crate) name: String,
     /// Equal for equal text.
     pub(crate) version: String,
+    /// The version that a thread ran on, which this is in place of the graph as it is now.
+    pub(crate) earlier: Option<Arc<RanOn>>,
 }
 
 impl GraphSource {
+    /// The graph as it was when a thread ran on it.
+    pub(crate) fn as_it_was(&self, ran: RanOn) -> Self {
+        Self {
+            document: ran.sources.document(),
+            version: format!("ran on {}", ran.id),
+            earlier: Some(Arc::new(ran)),
+            ..self.clone()
+        }
+    }
+
+    /// What it may use of the world around it, with graph files as this version has them.
+    pub(crate) fn within(&self, environment: Environment) -> Environment {
+        match &self.earlier {
+            Some(ran) => environment.at_version(&ran.sources),
+            None => environment,
+        }
+    }
+
     /// What a checkpoint that these models answered for says of it.
     pub(crate) fn origin(&self, models: &RunModels) -> Origin {
         Origin {
@@ -198,6 +220,7 @@ impl OpenDocument {
                 .map_or_else(|| self.id.clone(), |p| p.to_string_lossy().into_owned()),
             name: name_of(&state.document, state.path.as_deref()),
             version: format!("{}@{}", self.id, state.rev),
+            earlier: None,
         }
     }
 

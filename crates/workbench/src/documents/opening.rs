@@ -227,6 +227,7 @@ impl Workbench {
                 name,
                 key,
                 version,
+                earlier: None,
             });
         }
         let path = PathBuf::from(&key);
@@ -246,6 +247,7 @@ impl Workbench {
             path: Some(path),
             key,
             version,
+            earlier: None,
         })
     }
 }

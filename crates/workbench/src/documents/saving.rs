@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use superstep_document::Document;
 use tokio::time::Instant;
 
 use super::OpenDocument;
@@ -14,9 +13,7 @@ use crate::base::blocking;
 use crate::base::files::{self, Fingerprint};
 use crate::documents::autosave::AutosaveSlot;
 use crate::session::name_of;
-use crate::wire::{
-    Autosaves, CloseGraph, Empty, GraphRef, GraphView, Problem, RestoreGraph, SaveGraph, Saved,
-};
+use crate::wire::{CloseGraph, Empty, Problem, SaveGraph, Saved};
 
 impl Workbench {
     /// Writes what is not saved to the autosave folder.
@@ -220,48 +217,6 @@ impl Workbench {
         }
         self.documents.remove(&open.id);
         Ok(Empty {})
-    }
-
-    pub(crate) async fn graph_autosaves(self: &Arc<Self>, request: GraphRef) -> Result<Autosaves, Problem> {
-        let slot = self.document(&request.graph_id)?.state.lock().slot.clone();
-        Ok(Autosaves {
-            autosaves: blocking(move || slot.autosaves()).await?,
-        })
-    }
-
-    pub(crate) async fn graph_restore(self: &Arc<Self>, request: RestoreGraph) -> Result<GraphView, Problem> {
-        let open = self.document(&request.graph_id)?;
-        let (slot, current) = {
-            let state = open.state.lock();
-            (state.slot.clone(), state.document.to_text())
-        };
-        let id = request.autosave_id.clone();
-        let text = blocking(move || {
-            let text = slot.read_copy(&id);
-            if text.is_some() {
-                // The way back from going back.
-                let _ = slot.keep(&current, true);
-            }
-            text
-        })
-        .await?
-        .ok_or_else(|| {
-            Problem::not_found("That earlier version is not there any more.")
-                .remedy("Choose another version.")
-        })?;
-        self.change(&open, None, |document| {
-            let (restored, _) = Document::parse(&text);
-            if restored.source().is_some() {
-                return Err(
-                    Problem::new("unreadable-file", "That earlier version is not a graph.")
-                        .remedy("Choose another version."),
-                );
-            }
-            *document = restored;
-            Ok(())
-        })
-        .await?;
-        Ok(open.view())
     }
 }
 

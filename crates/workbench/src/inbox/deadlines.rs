@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Workbench;
 use crate::base::files::now_ms;
 use crate::session;
-use crate::wire::{Problem, RunAction, StartRun};
+use crate::wire::{Problem, Renamed, RunAction, StartRun};
 
 /// Longest time without a look at everything: another program may have asked something meanwhile.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
@@ -158,6 +158,8 @@ impl Workbench {
         while let Some((thread, checkpoint)) = seen.pop_due(now) {
             let request = StartRun {
                 take_over: false,
+                graph_version: None,
+                renamed: Renamed::new(),
                 graph_id: None,
                 thread_id: Some(thread.to_string()),
                 action: RunAction::Continue,

@@ -57,12 +57,16 @@ impl Workbench {
             None => self.source_of(&request).await?,
         };
         let models = self.models_for(&request, passed.as_ref()).await?;
+        let (source, renamed) = self
+            .version_to_run(&thread_id, &request, passed.as_ref(), source)
+            .await?;
         let (this, answering) = (self.clone(), models.clone());
-        let built = blocking(move || {
+        let (built, version) = blocking(move || {
             // What cannot run at all is reported first.
             let built = this.build_with(source, answering.clone())?;
             this.permit(&built.source, None, &answering)?;
-            Ok::<_, Problem>(built)
+            let version = this.consists_of(&built.source).version;
+            Ok::<_, Problem>((built, version))
         })
         .await??;
         let title = self.title_of(&thread_id, &request.action, &built)?;
@@ -78,6 +82,7 @@ impl Workbench {
             .map_err(|error| Problem::invalid(error.to_string()))?;
         let action = std::mem::replace(&mut request.action, RunAction::Continue);
         let start = self.start_of(&thread_id, action, passed, &built).await?;
+        let start = self.renamed_start(&thread_id, start, &renamed).await?;
         let run = RunRow {
             run_id: uuid::Uuid::now_v7().to_string(),
             thread_id: thread_id.clone(),
@@ -96,6 +101,7 @@ impl Workbench {
             claim: Some(claim),
             cancel: slot.cancel.clone(),
             recursion_limit: request.recursion_limit,
+            version,
         };
         let mut config = of.config();
         config.context = given;

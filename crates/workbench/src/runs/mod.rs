@@ -11,6 +11,7 @@ mod breakpoints;
 pub(crate) mod effects;
 mod evaluate;
 pub(crate) mod exchanges;
+mod hot_edit;
 pub(crate) mod jobs;
 pub(crate) mod node_test;
 mod playground;

@@ -2,12 +2,13 @@
 //! followed to its end, over waits for a time.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use superstep::run::{Breakpoint, StepTask};
 use superstep::{
-    Checkpointer, ClaimRequest, EffectPolicy, Graph, Input, Name, Object, RunConfig, RunError, RunResult,
-    StreamEvent, StreamMode, ThreadId, Value,
+    Checkpointer, ClaimRequest, EffectPolicy, Graph, GraphVersion, Input, Name, Object, RunConfig, RunError,
+    RunResult, StreamEvent, StreamMode, ThreadId, Value,
 };
 use superstep_document::{Document, MAX_RECURSION_LIMIT};
 use tokio_util::sync::CancellationToken;
@@ -32,6 +33,8 @@ pub(crate) struct RunOf<'a> {
     pub(crate) cancel: CancellationToken,
     /// In place of the document's.
     pub(crate) recursion_limit: Option<u32>,
+    /// What the graph consists of.
+    pub(crate) version: Arc<GraphVersion>,
 }
 
 impl RunOf<'_> {
@@ -46,6 +49,7 @@ impl RunOf<'_> {
         config.metadata = self.origin.of_run(self.run_id);
         config.cancel = self.cancel;
         config.record = true;
+        config.graph_version = Some(self.version);
         config.run_id = Some(self.run_id.to_owned());
         config
     }
@@ -60,6 +64,8 @@ pub struct Request<'a> {
     pub document: &'a Document,
     /// What its checkpoints say of it.
     pub origin: Origin,
+    /// The version of it, which its thread keeps.
+    pub version: Arc<GraphVersion>,
     /// Thread.
     pub thread: ThreadId,
     /// With what it begins.
@@ -124,6 +130,7 @@ impl Session {
             claim: Some(claimant.claim(saver, &request.thread, request.take_over).await),
             cancel: request.cancel.clone(),
             recursion_limit: request.recursion_limit,
+            version: request.version,
         };
         let mut config = of.config();
         config.modes = request.modes.to_vec();

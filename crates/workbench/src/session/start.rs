@@ -1,6 +1,6 @@
 //! With what a run begins or goes on, and where.
 
-use superstep::{CheckpointId, Input, Object, RunConfig, Value};
+use superstep::{CheckpointId, Command, Input, Name, Object, RunConfig, Target, Value};
 
 /// What a run begins with.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub struct Start {
     /// Tasks of the open step that have finished stay as they are. So a question is answered where it waits; another answer
     /// to one that was answered already is a new branch, on which everything of its step runs again.
     pub keep_finished: bool,
+    /// Nodes that run in the place of next tasks whose node is gone.
+    pub also: Vec<Name>,
 }
 
 impl Start {
@@ -42,6 +44,7 @@ impl Start {
             given: Given::Input(input),
             checkpoint,
             keep_finished: false,
+            also: Vec::new(),
         }
     }
 
@@ -51,6 +54,7 @@ impl Start {
             given: Given::Nothing,
             checkpoint,
             keep_finished: false,
+            also: Vec::new(),
         }
     }
 
@@ -60,6 +64,7 @@ impl Start {
             given: Given::Answers(answers),
             checkpoint,
             keep_finished: true,
+            also: Vec::new(),
         }
     }
 
@@ -72,6 +77,15 @@ impl Start {
     pub(crate) fn apply(self, config: &mut RunConfig) -> Input {
         config.checkpoint_id = self.checkpoint;
         config.keep_finished = self.keep_finished;
-        self.given.input()
+        let mut input = self.given.input();
+        if !self.also.is_empty() {
+            let goto: Vec<Target> = self.also.into_iter().map(Target::Node).collect();
+            input = match input {
+                Input::Continue => Input::Command(Command::goto(goto)),
+                Input::Command(command) => Input::Command(Command { goto, ..command }),
+                input => input,
+            };
+        }
+        input
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use superstep::inspect::Lineage;
 use superstep::{
-    CheckpointHead, CheckpointId, Object, Source, StateRef, StateSnapshot, TaskSnapshot, ThreadId, Value,
-    waiting_questions,
+    CheckpointHead, CheckpointId, GraphVersion, Object, Source, StateRef, StateSnapshot, TaskSnapshot,
+    ThreadId, Value, waiting_questions,
 };
 
 use crate::Workbench;
@@ -14,6 +14,7 @@ use crate::base::blocking;
 use crate::base::problem::no_thread;
 use crate::base::values;
 use crate::documents::graphs::Built;
+use crate::session::RanOn;
 use crate::threads::compare::compare;
 use crate::threads::paths::paths;
 use crate::threads::provenance::records;
@@ -132,6 +133,24 @@ impl Workbench {
         let Ok(key) = self.key_of_thread(thread_id).await else {
             return Ok(None);
         };
+        let head = self.heads(thread_id, None, Some(1)).await?.into_iter().next();
+        let recorded = head.as_ref().and_then(GraphVersion::of).map(str::to_owned);
+        let (this, of) = (self.clone(), key.clone());
+        let now = blocking(move || {
+            let source = this.source_by_key(&of).ok()?;
+            Some(this.consists_of(&source).version.id.clone())
+        })
+        .await?;
+        // A thread is read with the graph that it ran on, so that nothing of it is missing when the graph has moved on.
+        if let (Some(head), Some(recorded), Some(now)) = (&head, recorded, now)
+            && recorded != *now
+            && let Some(ran) = RanOn::read(&*self.saver(), &thread_id.into(), head).await?
+        {
+            let (this, of) = (self.clone(), key.clone());
+            if let Some(built) = blocking(move || this.build_as_it_was(&of, ran)).await? {
+                return Ok(Some(built));
+            }
+        }
         let this = self.clone();
         blocking(move || this.build_to_read(&key)).await
     }

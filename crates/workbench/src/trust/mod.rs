@@ -238,7 +238,8 @@ impl Workbench {
 
     fn wanted_by(&self, source: &GraphSource, models: &RunModels) -> Wanted {
         let folder = source.path.as_deref().and_then(Path::parent);
-        let environment = models.within(self.environment(folder.map(Path::to_path_buf)));
+        let environment = source.within(self.environment(folder.map(Path::to_path_buf)));
+        let environment = models.within(environment);
         Trust::wanted(&self.registry, &source.document, &environment)
     }
 

@@ -276,37 +276,6 @@ pub struct CloseGraph {
     pub discard: bool,
 }
 
-/// An automatic copy of a document's past.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[serde(rename_all = "camelCase")]
-pub struct Autosave {
-    /// Id for `graph.restore`.
-    pub id: String,
-    /// When.
-    pub saved_at: String,
-    /// Number of nodes.
-    pub nodes: u32,
-    /// Number of edges.
-    pub edges: u32,
-}
-
-/// Answer of `graph.autosaves`: newest first.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
-pub struct Autosaves {
-    /// Newest first.
-    pub autosaves: Vec<Autosave>,
-}
-
-/// `graph.restore`: the document becomes what the copy holds; a new revision, so nothing is lost.
-#[derive(Clone, Debug, Serialize, Deserialize, TS)]
-#[serde(rename_all = "camelCase")]
-pub struct RestoreGraph {
-    /// The open document.
-    pub graph_id: String,
-    /// Which copy.
-    pub autosave_id: String,
-}
-
 /// Answer of `graph.export`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct Exported {

@@ -25,6 +25,7 @@ mod task;
 mod thread;
 mod trace;
 mod trust;
+mod version;
 mod what_if;
 
 pub use breakpoints::*;
@@ -47,6 +48,7 @@ pub use task::*;
 pub use thread::*;
 pub use trace::*;
 pub use trust::*;
+pub use version::*;
 pub use what_if::*;
 
 use serde::{Deserialize, Serialize};

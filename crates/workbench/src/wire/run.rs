@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Breakpoint, CheckpointRef, Json, Problem, RunStop, TaskView, ValueView};
+use super::{Breakpoint, CheckpointRef, GoOnWith, Json, Problem, Renamed, RunStop, TaskView, ValueView};
 
 /// What a run does first.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -217,6 +217,15 @@ pub struct StartRun {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(as = "Option<bool>", optional)]
     pub take_over: bool,
+    /// With which version of the graph the thread goes on, when it has changed since the thread ran. Absent: as it is now;
+    /// the request is refused when next tasks would be lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub graph_version: Option<GoOnWith>,
+    /// Nodes that run in the place of next tasks whose node is gone, by the old name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[ts(as = "Option<BTreeMap<String, String>>", optional)]
+    pub renamed: Renamed,
 }
 
 /// `run.stop`

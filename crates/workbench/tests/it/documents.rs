@@ -107,8 +107,8 @@ async fn saving_never_writes_over_what_was_not_seen() {
         text.contains("\"Two\"") && text.contains("\"x-kept\""),
         "unknown fields are kept: {text}"
     );
-    let copies = app.ok("graph.autosaves", json!({"graphId": id})).await;
-    let copies = copies["autosaves"].as_array().unwrap();
+    let copies = app.ok("graph.versions", json!({"graphId": id})).await;
+    let copies = copies["versions"].as_array().unwrap();
     assert!(
         copies.len() >= 2,
         "what was written over is among the earlier versions: {copies:?}"
@@ -119,7 +119,7 @@ async fn saving_never_writes_over_what_was_not_seen() {
     let mut found = false;
     for copy in copies {
         let view = app
-            .ok("graph.restore", json!({"graphId": id, "autosaveId": copy["id"]}))
+            .ok("graph.restore", json!({"graphId": id, "version": copy["id"]}))
             .await;
         found |= view["name"] == "Theirs";
     }
@@ -254,7 +254,7 @@ async fn requests_that_make_no_sense_are_refused_with_their_place() {
         "not-found"
     );
     assert_eq!(
-        app.refused("graph.autosaves", json!(null)).await.code,
+        app.refused("graph.versions", json!(null)).await.code,
         "invalid-request"
     );
     let info = app.ok("app.info", json!(null)).await;

@@ -36,4 +36,5 @@ mod task;
 mod threads;
 mod trace;
 mod what_if;
+mod versions;
 mod within;

@@ -47,10 +47,10 @@ async fn rename(app: &App, id: &Value, to: &str) {
 }
 
 async fn names_of_versions(app: &App, id: &Value) -> Vec<String> {
-    let kept = app.ok("graph.autosaves", json!({"graphId": id})).await;
+    let kept = app.ok("graph.versions", json!({"graphId": id})).await;
     let mut names = Vec::new();
-    for version in kept["autosaves"].as_array().unwrap() {
-        let back = json!({"graphId": id, "autosaveId": version["id"]});
+    for version in kept["versions"].as_array().unwrap() {
+        let back = json!({"graphId": id, "version": version["id"]});
         let view = app.ok("graph.restore", back).await;
         names.push(view["name"].as_str().unwrap().to_owned());
     }
@@ -306,7 +306,7 @@ async fn changes_are_kept_within_a_second_and_not_only_at_the_end() {
     let names = names_of_versions(&app, &id).await;
     assert!(names.contains(&"One".to_owned()), "{names:?}");
     assert_eq!(
-        app.refused("graph.restore", json!({"graphId": id, "autosaveId": "1-2-3"}))
+        app.refused("graph.restore", json!({"graphId": id, "version": "copy:1-2-3"}))
             .await
             .code,
         "not-found"
@@ -371,19 +371,19 @@ async fn a_file_that_was_broken_outside_is_taken_back_to_an_earlier_version() {
     let broken = open(&app, &one).await;
     assert_eq!(broken["diagnostics"][0]["code"], "not-json");
     let id = broken["graphId"].clone();
-    let kept = app.ok("graph.autosaves", json!({"graphId": id})).await;
-    let version = kept["autosaves"][0]["id"].clone();
+    let kept = app.ok("graph.versions", json!({"graphId": id})).await;
+    let version = kept["versions"][0]["id"].clone();
     let back = app
-        .ok("graph.restore", json!({"graphId": id, "autosaveId": version}))
+        .ok("graph.restore", json!({"graphId": id, "version": version}))
         .await;
     assert_eq!((&back["name"], &back["diagnostics"]), (&json!("Two"), &json!([])));
     app.ok("graph.save", json!({"graphId": id})).await;
     assert!(fs::read_to_string(&one).unwrap().contains("\"Two\""));
     // It was saved before the next autosave.
-    let kept = app.ok("graph.autosaves", json!({"graphId": id})).await;
+    let kept = app.ok("graph.versions", json!({"graphId": id})).await;
     let mut refused = 0;
-    for version in kept["autosaves"].as_array().unwrap() {
-        let back = json!({"graphId": id, "autosaveId": version["id"]});
+    for version in kept["versions"].as_array().unwrap() {
+        let back = json!({"graphId": id, "version": version["id"]});
         refused += usize::from(app.workbench.call("graph.restore", back).await.is_err());
     }
     assert_eq!(refused, 1, "the broken text is kept too, and is no graph");

@@ -24,6 +24,7 @@ import { isObject } from "../parts/diff";
 import { controlsFor, type Controls, type Situation } from "./controls";
 import { useEdits } from "../state/edits";
 import { type Going, settleEffects } from "./effects";
+import { settleGraph } from "./hot-edit";
 import { type InboxStore, isSent, leave, refuse, settled, taken, useInbox } from "../model/inbox";
 import { isInside, noteStep } from "../model/nested";
 import { inputFor, isEmptyInput, rememberInput, samplesOf, spoken, useRunInput } from "./run-input";
@@ -159,12 +160,14 @@ async function start({ action, threadId, step, task, from }: Start): Promise<boo
         ? await settle(threadId, from.checkpointId, from.going, session.graphId)
         : {};
     if (settled === null) return false;
+    const graph = await graphFor(action, threadId, session.graphId);
+    if (graph === null) return false;
     const run = await runnable((flag) =>
       rpc("run.start", {
         ...flag,
         ...(session.graphId !== null && { graphId: session.graphId }),
         ...(threadId !== undefined && { threadId }),
-        action,
+        ...graph,
         ...settled,
         ...currentBreaks(),
         singleStep: step !== undefined,
@@ -187,6 +190,26 @@ async function start({ action, threadId, step, task, from }: Start): Promise<boo
   } finally {
     starting = false;
   }
+}
+
+/** What is run, with which version of the graph where it has changed since the thread ran; `null` when the person does not go on. */
+async function graphFor(
+  action: RunAction,
+  threadId: string | undefined,
+  graphId: string | null,
+): Promise<Pick<StartRun, "action" | "graphVersion" | "renamed"> | null> {
+  if (threadId === undefined || action.type === "input") return { action };
+  const at = action.type === "continue" ? undefined : action.checkpointId;
+  const settled = await settleGraph({
+    threadId,
+    ...(at !== undefined && { checkpointId: at }),
+    ...(graphId !== null && { graphId }),
+  });
+  if (settled === null) return null;
+  const { fork, ...graph } = settled;
+  const from = at ?? useRuns.getState().checkpoints.get(threadId)?.list[0]?.id;
+  if (fork && from !== undefined) return { action: { type: "replay", checkpointId: from }, ...graph };
+  return { action, ...graph };
 }
 
 /** Runs once everything is allowed and nobody else runs the thread. */
@@ -434,14 +457,20 @@ export async function answer(question: Question, value: unknown): Promise<void> 
     const effects =
       question.branch === undefined ? {} : await settle(threadId, checkpointId, "answer", graphId);
     if (effects === null || isSent(question)) return;
-    leave(question);
     if (ofOpenGraph) await flush();
+    const graph = await graphFor(
+      { type: "resume", answers: { [interruptId]: value }, checkpointId },
+      threadId,
+      graphId,
+    );
+    if (graph === null || isSent(question)) return;
+    leave(question);
     const run = await runnable((flag) =>
       rpc("run.start", {
         ...flag,
         ...(graphId !== null && { graphId }),
         threadId,
-        action: { type: "resume", answers: { [interruptId]: value }, checkpointId },
+        ...graph,
         ...(ofOpenGraph ? currentBreaks() : {}),
         singleStep: false,
         stepInto: false,

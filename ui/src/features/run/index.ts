@@ -2,3 +2,4 @@
 export { EffectsDialog } from "./EffectsDialog";
 export { RunControls } from "./RunControls";
 export { RunPanel } from "./RunPanel";
+export { HotEditDialog } from "./HotEditDialog";

@@ -31,6 +31,7 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { ResultTab } from "../result";
 import { EditBar } from "./EditBar";
+import { GraphMovedLine } from "./GraphMovedLine";
 import { MomentLine } from "./MomentLine";
 import { StopReason } from "./StopReason";
 import { StateTree } from "./StateTree";
@@ -80,6 +81,7 @@ export function StateInspector() {
       {here && <MomentLine loaded={here} past={isPast({ threadId, checkpointId })} />}
       <RunModelsLine threadId={threadId} />
       <DisabledLine threadId={threadId} />
+      <GraphMovedLine threadId={threadId} checkpointId={checkpointId} />
       <div className="px-3 py-2">
         <Tabs
           look="segmented"

@@ -27,6 +27,7 @@ impl Loop {
         // A checkpoint in which nothing was ever written is nothing to go on from.
         let written = |tuple: &CheckpointTuple| !tuple.checkpoint.channel_versions.is_empty();
         let has_checkpoint = entry.tuple.as_ref().is_some_and(written);
+        self.keep_version(entry.tuple.is_some()).await?;
         let mut loaded = Loaded::default();
         if let Some(tuple) = entry.tuple.take() {
             loaded = self.load_entry(tuple, entry.addressed).await?;
@@ -89,6 +90,20 @@ impl Loop {
                     .into(),
             }),
         }
+    }
+
+    /// Sees to it that the thread keeps the version of the graph that runs.
+    async fn keep_version(&mut self, is_known: bool) -> Result<(), RunError> {
+        let shared = &self.setup.shared;
+        let (Some(version), Some(persister)) = (&shared.config.graph_version, &mut self.persister) else {
+            return Ok(());
+        };
+        if shared.is_nested() || is_known && persister.has_version(version).await? {
+            return Ok(());
+        }
+        let now = iso8601(shared.clock.now_ms());
+        persister.keep_version(version, shared.ids.next(None), now);
+        Ok(())
     }
 
     /// Loads the checkpoint that the run goes on from, again after the thread was taken over from another run.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::base::ids::{Name, ThreadId};
+use crate::base::ids::{CheckpointId, Name, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::graph_version::GraphVersion;
 use crate::checkpoint::run_claim::{KeepAlive, RunClaim};
 use crate::checkpoint::types::{Checkpoint, Commit, Put, StorageError, TaskWrites, reserved};
 use crate::stream::config::Durability;
@@ -41,6 +42,8 @@ pub(crate) struct Persister {
     claim: Option<Arc<RunClaim>>,
     keep_alive: Option<KeepAlive>,
     meter: Option<Meter>,
+    /// The version of the graph, which goes with the first commit where the thread does not keep it.
+    version: Option<Commit>,
 }
 
 /// Commits that may wait for the backend before the run waits too: with `Async`, what a crash can take.
@@ -102,7 +105,19 @@ impl Persister {
             claim,
             keep_alive: None,
             meter,
+            version: None,
         }
+    }
+
+    /// Keeps the version of the graph with the run's first commit.
+    pub(crate) fn keep_version(&mut self, version: &GraphVersion, id: CheckpointId, ts: String) {
+        self.version = Some(version.commit(&self.thread, id, ts));
+    }
+
+    /// Is this the thread of the version, on this backend?
+    pub(crate) async fn has_version(&self, version: &GraphVersion) -> Result<bool, RunError> {
+        let _waits = self.waits();
+        Ok(GraphVersion::is_kept(&*self.saver, &self.thread, &version.id).await?)
     }
 
     /// A commit; with `ends` it is the run's last.
@@ -128,7 +143,8 @@ impl Persister {
     }
 
     /// Stores commits where it is.
-    async fn store_here(&self, commits: Vec<Commit>) -> Result<(), RunError> {
+    async fn store_here(&mut self, mut commits: Vec<Commit>) -> Result<(), RunError> {
+        commits.extend(self.version.take());
         let stored = match <[Commit; 1]>::try_from(commits) {
             Ok([commit]) => self.saver.commit(commit).await,
             Err(commits) => self.saver.commit_all(commits).await,
@@ -356,7 +372,8 @@ impl Persister {
             tokio::spawn(store(self.saver.clone(), self.claim.clone(), orders));
             sender
         });
-        for commit in self.ahead.take().into_iter().chain([commit]) {
+        let first = self.ahead.take().into_iter();
+        for commit in first.chain([commit]).chain(self.version.take()) {
             // The worker ends only when this sender is dropped, so sending cannot fail while it lives.
             let _ = worker.send(Order::Commit(Box::new(commit))).await;
         }

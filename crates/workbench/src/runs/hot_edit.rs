@@ -1,0 +1,162 @@
+//! With which version of its graph a thread goes on, when the graph was changed since it ran.
+
+use std::sync::Arc;
+
+use superstep::{CheckpointHead, CheckpointId};
+
+use crate::Workbench;
+use crate::base::blocking;
+use crate::documents::GraphSource;
+use crate::documents::versions::id_in_thread;
+use crate::session::{RanOn, Start, go_on_report, onto};
+use crate::wire::{
+    GoOnReport, GoOnWith, Problem, ReadThreadGraph, Renamed, RunAction, StartRun, TaskChange, ThreadGraph,
+};
+
+/// What a thread ran on, and what becomes of it with the graph as it is now.
+struct Moved {
+    ran: RanOn,
+    report: GoOnReport,
+}
+
+/// Nodes with those around them, as people read them.
+fn named(tasks: &[&TaskChange]) -> String {
+    let name = |task: &&TaskChange| {
+        let path = task.path.iter().chain([&task.node]);
+        path.map(String::as_str).collect::<Vec<_>>().join(" > ")
+    };
+    tasks.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+impl Workbench {
+    /// The checkpoint that a thread goes on from; `None` for one that has none yet.
+    async fn going_on_from(
+        &self,
+        thread_id: &str,
+        checkpoint: Option<&str>,
+    ) -> Result<Option<CheckpointHead>, Problem> {
+        match checkpoint {
+            Some(id) => self.head(thread_id, id).await.map(Some),
+            None => Ok(self.heads(thread_id, None, Some(1)).await?.into_iter().next()),
+        }
+    }
+
+    /// What a checkpoint's run ran on, when the graph is another one now.
+    async fn moved(
+        self: &Arc<Self>,
+        thread_id: &str,
+        head: &CheckpointHead,
+        source: &GraphSource,
+    ) -> Result<Option<Moved>, Problem> {
+        let thread = thread_id.into();
+        let saver = self.saver();
+        let Some(ran) = RanOn::read(&*saver, &thread, head).await? else {
+            return Ok(None);
+        };
+        let (this, source) = (self.clone(), source.clone());
+        let now = blocking(move || this.consists_of(&source)).await?;
+        if *now.version.id == *ran.id {
+            return Ok(None);
+        }
+        let report = go_on_report(&*saver, &thread, head, &ran.sources, &now.sources).await?;
+        Ok(Some(Moved { ran, report }))
+    }
+
+    pub(crate) async fn thread_graph(
+        self: &Arc<Self>,
+        request: ReadThreadGraph,
+    ) -> Result<ThreadGraph, Problem> {
+        let thread_id = request.thread_id.as_str();
+        let head = self
+            .going_on_from(thread_id, request.checkpoint_id.as_deref())
+            .await?;
+        let source = match &request.graph_id {
+            Some(graph_id) => self.document(graph_id)?.source(),
+            None => self.source_by_key(&self.key_of_thread(thread_id).await?)?,
+        };
+        let mut view = ThreadGraph {
+            version: None,
+            at: None,
+            moved: false,
+            report: GoOnReport::default(),
+        };
+        let Some(head) = head else { return Ok(view) };
+        let saver = self.saver();
+        if let Some(id) = superstep::GraphVersion::of(&head)
+            && let Some(kept) = superstep::GraphVersion::head(&*saver, &thread_id.into(), id).await?
+        {
+            view.version = Some(id_in_thread(id, thread_id));
+            view.at = Some(kept.ts);
+        }
+        if let Some(moved) = self.moved(thread_id, &head, &source).await? {
+            view.moved = true;
+            view.report = moved.report;
+        }
+        Ok(view)
+    }
+
+    /// The graph that a run runs: as it is now, or as it was when the thread ran; and which nodes run in the place of others.
+    /// Refused when next tasks would be lost and nobody has said how to go on.
+    pub(super) async fn version_to_run(
+        self: &Arc<Self>,
+        thread_id: &str,
+        request: &StartRun,
+        passed: Option<&CheckpointId>,
+        source: GraphSource,
+    ) -> Result<(GraphSource, Renamed), Problem> {
+        if matches!(request.action, RunAction::Input { .. }) {
+            return Ok((source, Renamed::new()));
+        }
+        let from = request.action.checkpoint().or(passed.map(CheckpointId::as_str));
+        let Some(head) = self.going_on_from(thread_id, from).await? else {
+            return Ok((source, Renamed::new()));
+        };
+        let Some(moved) = self.moved(thread_id, &head, &source).await? else {
+            return Ok((source, Renamed::new()));
+        };
+        let lost: Vec<&TaskChange> = moved.report.lost(&request.renamed).collect();
+        match request.graph_version {
+            Some(GoOnWith::Recorded) => Ok((source.as_it_was(moved.ran), Renamed::new())),
+            Some(GoOnWith::Current) => {
+                let is_lost = |node: &String| moved.report.tasks.iter().any(|task| task.node == *node);
+                let renamed = request.renamed.iter().filter(|(node, _)| is_lost(node));
+                let renamed: Renamed = renamed.map(|(a, b)| (a.clone(), b.clone())).collect();
+                for node in renamed.values() {
+                    if source.document.nodes().all(|(id, _)| id != node) {
+                        return Err(Problem::invalid(format!("The graph has no node {node}."))
+                            .remedy("Name a node of the graph as it is now."));
+                    }
+                }
+                Ok((source, renamed))
+            }
+            // Nobody is there to be asked.
+            None if !lost.is_empty() && passed.is_some() => Ok((source.as_it_was(moved.ran), Renamed::new())),
+            None if !lost.is_empty() => Err(Problem::new(
+                "graph-changed",
+                format!(
+                    "The graph was changed since the thread ran, and these next tasks would be lost: {}.",
+                    named(&lost)
+                ),
+            )
+            .remedy("Go on with the version that the thread ran on, or say which nodes run in their place.")),
+            None => Ok((source, Renamed::new())),
+        }
+    }
+
+    /// How a run begins when nodes run in the place of others.
+    pub(super) async fn renamed_start(
+        &self,
+        thread_id: &str,
+        start: Start,
+        renamed: &Renamed,
+    ) -> Result<Start, Problem> {
+        if renamed.is_empty() {
+            return Ok(start);
+        }
+        let from = start.checkpoint.as_ref().map(CheckpointId::as_str);
+        match self.going_on_from(thread_id, from).await? {
+            Some(head) => Ok(onto(start, renamed, &head)),
+            None => Ok(start),
+        }
+    }
+}

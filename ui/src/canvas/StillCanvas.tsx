@@ -1,0 +1,286 @@
+/**
+ * A graph to look at: cards, lines and notes of a scene, with what an overlay says of them and marks of what differs.
+ * Nothing can be edited here.
+ */
+import { ReactFlow, useReactFlow, useStore, ViewportPortal } from "@xyflow/react";
+import { memo, useEffect } from "react";
+import { cx } from "../components/cx";
+import { KindIcon } from "../components/KindIcon";
+import { edgeKey, IDLE_EDGE, IDLE_NODE, type Overlay } from "../debugger/overlay/overlay-model";
+import { disabledOf } from "../document/disabled";
+import { GraphDocument, type DocumentRecord } from "../document/document";
+import { moveNodes } from "../document/edits";
+import type { Ports } from "../document/ports";
+import { END, nodeOf, NOTE, START, type Json } from "../document/types";
+import type { DiffMark } from "../document/version-diff";
+import { shellIds } from "../lib/testIds";
+import { t } from "../lib/texts";
+import { arrange } from "./arrange";
+import { cardRows, LABEL_HEIGHT, portOf, type Rect } from "./geometry";
+import { cardsOf, knownKinds, useKind } from "./kinds";
+import { shapeOf } from "./line-path";
+import { CardRows, Counts, DisabledMark, StateMark, stateText } from "./NodeCard";
+import { PortRows } from "./NodePorts";
+import { NoteFace } from "./NoteCard";
+import { noteOf } from "./notes";
+import {
+  cardClass,
+  cardHeadClass,
+  cardIconClass,
+  cardSubClass,
+  diffSignClass,
+  endPillClass,
+  lineCountClass,
+  lineLabelClass,
+} from "./recipes";
+import { fitView, MAX_ZOOM, MIN_ZOOM } from "./viewport";
+import { shownLabel, startOf, type Line } from "./lines";
+import { Scene } from "./window";
+
+const NO_ROWS: readonly string[] = [];
+const NONE: never[] = [];
+const NO_MARKS: ReadonlyMap<string, DiffMark> = new Map();
+
+/** Records as what is where; arranged when nobody has placed their nodes. */
+export async function sceneOf(records: readonly DocumentRecord[]): Promise<Scene> {
+  const document = new GraphDocument();
+  document.reset(records);
+  const scene = new Scene(document);
+  scene.setCards(cardsOf(knownKinds()));
+  if (document.names("layout").length === 0) document.apply(moveNodes(document, await arrange(scene)));
+  return scene;
+}
+
+interface StillGraphProps {
+  readonly scene: Scene;
+  readonly overlay: Overlay;
+  /** By record: how it differs. */
+  readonly marks?: ReadonlyMap<string, DiffMark>;
+}
+
+export function StillGraph({ scene, overlay, marks = NO_MARKS }: StillGraphProps) {
+  const flow = useReactFlow();
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  useEffect(() => {
+    const bounds = scene.bounds();
+    if (bounds && width > 0 && height > 0) void flow.setViewport(fitView(bounds, { width, height }, 64));
+  }, [flow, scene, width, height]);
+  const lines = [...scene.lines().values()];
+  return (
+    <ReactFlow
+      nodes={NONE}
+      edges={NONE}
+      minZoom={MIN_ZOOM}
+      maxZoom={MAX_ZOOM}
+      panOnScroll
+      zoomOnDoubleClick={false}
+      disableKeyboardA11y
+      attributionPosition="bottom-right"
+    >
+      <ViewportPortal>
+        {[...scene.rects()].map(([name, rect]) => (
+          <StillNote key={name} name={name} rect={rect} record={scene.doc.get(`node:${name}`)} frames />
+        ))}
+        <svg className="absolute overflow-visible pointer-events-none size-px" aria-hidden>
+          {lines.map((line) => (
+            <StillLine key={line.id} line={line} scene={scene} overlay={overlay} mark={markOf(line, marks)} />
+          ))}
+        </svg>
+        {lines.map((line) => (
+          <StillLabel key={line.id} line={line} scene={scene} overlay={overlay} mark={markOf(line, marks)} />
+        ))}
+        {[...scene.rects()].map(([name, rect]) => (
+          <StillNode
+            key={name}
+            name={name}
+            rect={rect}
+            record={scene.doc.get(`node:${name}`)}
+            ports={scene.ports(name)}
+            overlay={overlay.nodes.get(name) ?? IDLE_NODE}
+            mark={marks.get(`node:${name}`)}
+          />
+        ))}
+      </ViewportPortal>
+    </ReactFlow>
+  );
+}
+
+const markOf = (line: Line, marks: ReadonlyMap<string, DiffMark>) => marks.get(`edge:${line.edge}`);
+
+const SIGNS: Record<DiffMark, string> = { added: "+", removed: "−", changed: "~" };
+
+/** The sign of a difference, which is told without its colour. */
+function Sign({ mark }: { mark: DiffMark }) {
+  return (
+    <span className={diffSignClass} data-diff={mark} title={t(`versions.mark.${mark}`)}>
+      <span aria-hidden>{SIGNS[mark]}</span>
+      <span className="sr-only">{t(`versions.mark.${mark}`)}</span>
+    </span>
+  );
+}
+
+/** A note, or with `frames` what lies behind the lines. */
+function StillNote({
+  name,
+  rect,
+  record,
+  frames = false,
+}: {
+  name: string;
+  rect: Rect;
+  record: Json | undefined;
+  frames?: boolean;
+}) {
+  const note = noteOf(record);
+  if (!note || note.frame !== frames) return null;
+  const { x, y, width, height } = rect;
+  return (
+    <div
+      className="pointer-events-none absolute"
+      style={{ transform: `translate(${x}px, ${y}px)`, width, height }}
+    >
+      <NoteFace name={name} note={note} testId={shellIds.nestedNode(name)} />
+    </div>
+  );
+}
+
+const takenOf = (overlay: Overlay, line: Line) => overlay.edges.get(edgeKey(line.from, line.to)) ?? IDLE_EDGE;
+
+function shape(line: Line, scene: Scene) {
+  const from = scene.rect(line.from);
+  const to = scene.rect(line.to);
+  if (!from || !to) return null;
+  const end = portOf(to, "in");
+  return { end, ...shapeOf(line, startOf(line, from), end, false) };
+}
+
+interface StillLineProps {
+  readonly line: Line;
+  readonly scene: Scene;
+  readonly overlay: Overlay;
+  readonly mark: DiffMark | undefined;
+}
+
+function StillLine({ line, scene, overlay, mark }: StillLineProps) {
+  const drawn = shape(line, scene);
+  if (!drawn) return null;
+  const { times, active } = takenOf(overlay, line);
+  return (
+    <g
+      className="line"
+      data-state={active ? "active" : times > 0 ? "taken" : "idle"}
+      data-form={line.form}
+      data-diff={mark}
+    >
+      <path className="line-path" d={drawn.path} />
+      <path className="line-head" d={`M${drawn.end.x},${drawn.end.y} l-8,-4.5 v9 z`} />
+    </g>
+  );
+}
+
+function StillLabel({ line, scene, overlay, mark }: StillLineProps) {
+  const drawn = shape(line, scene);
+  const words =
+    line.label === null || line.port !== null ? "" : shownLabel(line.form, line.isDefault, line.label);
+  const { times } = takenOf(overlay, line);
+  if (!drawn || (words === "" && times <= 1 && mark === undefined)) return null;
+  const at = (x: number, y: number) => ({ transform: `translate(${x}px, ${y}px)` });
+  return (
+    <>
+      {words !== "" && (
+        <span
+          className={cx(lineLabelClass, "pointer-events-none!")}
+          data-form={line.form}
+          data-default={line.isDefault || undefined}
+          data-state={times > 0 ? "taken" : "idle"}
+          style={{ ...at(drawn.label.x, drawn.label.y - LABEL_HEIGHT / 2), width: line.labelWidth }}
+          title={words}
+        >
+          {words}
+        </span>
+      )}
+      {mark !== undefined && (
+        <span className="absolute top-0 left-0" style={at(drawn.label.x - 8, drawn.label.y - 8)}>
+          <Sign mark={mark} />
+        </span>
+      )}
+      {times > 1 && (
+        <span className={cx(lineCountClass, "tabular-nums")} style={at(drawn.end.x - 40, drawn.end.y - 18)}>
+          ×{times}
+        </span>
+      )}
+    </>
+  );
+}
+
+interface StillNodeProps {
+  readonly name: string;
+  readonly rect: Rect;
+  readonly record: Json | undefined;
+  readonly ports: Ports;
+  readonly overlay: typeof IDLE_NODE;
+  readonly mark: DiffMark | undefined;
+}
+
+const StillNode = memo(function StillNode({ name, rect, record, ports, overlay, mark }: StillNodeProps) {
+  const node = nodeOf(record);
+  const kind = useKind(node.kind);
+  const style = {
+    position: "absolute",
+    transform: `translate(${rect.x}px, ${rect.y}px)`,
+    width: rect.width,
+    height: rect.height,
+  } as const;
+  if (name === START || name === END)
+    return (
+      <div style={style}>
+        <div className={endPillClass} data-state={overlay.state}>
+          {t(name === START ? "canvas.start" : "canvas.end")}
+        </div>
+      </div>
+    );
+  if (node.kind === NOTE) return <StillNote name={name} rect={rect} record={record} />;
+  const rows = cardRows(node, kind?.card ?? NO_ROWS);
+  const disabled = disabledOf(record) !== null;
+  return (
+    <div style={style}>
+      <div
+        className={cx(cardClass, "pointer-events-none")}
+        data-state={overlay.state}
+        data-quiet={(overlay.state === "idle" && overlay.runs === 0) || undefined}
+        data-group={kind?.group ?? "unknown"}
+        data-disabled={disabled || undefined}
+        data-diff={mark}
+        data-testid={shellIds.nestedNode(name)}
+        aria-label={t("canvas.node.label", {
+          name,
+          kind: kind?.title ?? node.kind,
+          state: stateText(overlay),
+        })}
+      >
+        <div className={cardHeadClass}>
+          <span className={cardIconClass}>
+            <KindIcon icon={kind?.icon ?? "box"} />
+          </span>
+          <div className="flex-1 min-w-0 flex flex-col">
+            <span className="text-sm/[17px] font-semibold truncate">{name}</span>
+            <span className={cardSubClass}>
+              <span className="min-w-0 truncate">{node.title ?? kind?.title ?? node.kind}</span>
+              <Counts overlay={overlay} />
+            </span>
+          </div>
+          <StateMark overlay={overlay} />
+        </div>
+        <CardRows rows={rows} />
+        <PortRows {...ports} />
+        {disabled && <DisabledMark />}
+        {mark !== undefined && (
+          <span className="absolute -top-2 -left-2">
+            <Sign mark={mark} />
+          </span>
+        )}
+      </div>
+    </div>
+  );
+});

@@ -1,0 +1,84 @@
+/**
+ * A version of the graph in the place of the graph as it is now: to look at, with what the thread's run says of it, or with
+ * what differs from now.
+ */
+import { ReactFlowProvider } from "@xyflow/react";
+import { useEffect, useMemo, useState } from "react";
+import { Spinner } from "../components/Spinner";
+import { useRuns, useStatus } from "../debugger/model/runStore";
+import { computeOverlay, type Overlay } from "../debugger/overlay/overlay-model";
+import { ProblemNote } from "../debugger/run/ProblemNote";
+import { doc, useDocumentVersion } from "../document/store";
+import { unionOf } from "../document/version-diff";
+import { versionsIds } from "../lib/testIds";
+import { t } from "../lib/texts";
+import { useSession } from "../state/session";
+import type { ShownVersion } from "../state/shown-version";
+import { canvasClass } from "./recipes";
+import { sceneOf, StillGraph } from "./StillCanvas";
+import { recordsOf, useVersion } from "./useVersion";
+import type { Scene } from "./window";
+
+const NOTHING: Overlay = { nodes: new Map(), edges: new Map() };
+const NONE: never[] = [];
+
+export function VersionCanvas({ version }: { version: ShownVersion }) {
+  const { content, problem } = useVersion(version.graphId, version.id);
+  const now = useDocumentVersion();
+  const { compare } = version;
+  const drawn = useMemo(() => {
+    if (content === null) return null;
+    const older = recordsOf(content);
+    // Asked for again with each change of the document.
+    return compare && now >= 0 ? unionOf(older, doc.records()) : { records: older, marks: new Map() };
+  }, [content, compare, now]);
+  const [scene, setScene] = useState<{ of: unknown; scene: Scene } | null>(null);
+  useEffect(() => {
+    if (drawn === null) return undefined;
+    let current = true;
+    void sceneOf(drawn.records).then((made) => current && setScene({ of: drawn, scene: made }));
+    return () => {
+      current = false;
+    };
+  }, [drawn]);
+  const overlay = useShownOverlay();
+  return (
+    <div
+      className={canvasClass}
+      tabIndex={-1}
+      data-testid={versionsIds.canvas}
+      data-compare={compare || undefined}
+    >
+      {problem && <ProblemNote problem={problem} />}
+      {!problem && scene === null && (
+        <div className="grid h-full place-items-center text-text-3">
+          <Spinner label={t("versions.reading")} />
+        </div>
+      )}
+      {!problem && drawn && scene?.of === drawn && (
+        <ReactFlowProvider>
+          <StillGraph
+            key={version.id}
+            scene={scene.scene}
+            overlay={compare ? NOTHING : overlay}
+            marks={drawn.marks}
+          />
+        </ReactFlowProvider>
+      )}
+    </div>
+  );
+}
+
+/** What the thread under the cursor says, where it is looked at. */
+function useShownOverlay(): Overlay {
+  const cursor = useSession((session) => session.cursor);
+  const use = useSession((session) => session.use);
+  const shown = useRuns((store) => store.shown);
+  const running = useStatus(cursor.threadId) === "running";
+  return useMemo(() => {
+    const here = use === "debug" && shown !== null && shown.place.threadId === cursor.threadId;
+    if (!here) return NOTHING;
+    const now = cursor.checkpointId === null;
+    return computeOverlay({ snapshot: shown.view, now, running, breakpoints: NONE });
+  }, [cursor, use, shown, running]);
+}

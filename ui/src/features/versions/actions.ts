@@ -1,0 +1,63 @@
+/** What is done with a version: going back to it, naming it, saying when it was. */
+import { flush, replaceDocument, useDocumentState } from "../../document/store";
+import type { GraphVersions } from "../../ipc/bindings/GraphVersions";
+import { rpc } from "../../ipc/client";
+import { t } from "../../lib/texts";
+import { showVersion } from "../../state/shown-version";
+import { showProblem, showToast } from "../../state/toasts";
+
+/** A moment as people say it: the time for today, the day as well for before. */
+export function momentText(iso: string, now: Date = new Date()): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return iso;
+  const sameDay = at.toDateString() === now.toDateString();
+  return at.toLocaleString(undefined, {
+    ...(sameDay
+      ? {}
+      : {
+          month: "short",
+          day: "numeric",
+          ...(at.getFullYear() !== now.getFullYear() && { year: "numeric" }),
+        }),
+    hour: "2-digit",
+    minute: "2-digit",
+    second: sameDay ? "2-digit" : undefined,
+    hourCycle: "h23",
+  });
+}
+
+/** The document becomes what the version holds, in one step that can be undone. */
+export async function restoreVersion(version: string, time: string): Promise<void> {
+  const { graphId } = useDocumentState.getState();
+  if (graphId === null) return;
+  try {
+    await flush();
+    const view = await rpc("graph.restore", { graphId, version });
+    replaceDocument(view, t("forms.versions.undoName", { time }));
+    showVersion(null);
+    showToast({
+      tone: "done",
+      text: t("forms.versions.restored", { time }),
+      detail: t("forms.versions.restoredHelp"),
+    });
+  } catch (thrown) {
+    showProblem(thrown);
+  }
+}
+
+/** Names a version (without an id: the document as it is), or takes its name away. */
+export async function nameVersion(id: string | null, name: string | null): Promise<GraphVersions | null> {
+  const { graphId } = useDocumentState.getState();
+  if (graphId === null) return null;
+  try {
+    await flush();
+    return await rpc("graph.nameVersion", {
+      graphId,
+      ...(id !== null && { id }),
+      ...(name !== null && { name }),
+    });
+  } catch (thrown) {
+    showProblem(thrown);
+    return null;
+  }
+}

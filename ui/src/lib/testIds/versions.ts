@@ -1,0 +1,20 @@
+/** Test ids of versions of graphs, and of what a changed graph means for a thread. */
+export const versionsIds = {
+  bar: "version-bar",
+  canvas: "version-canvas",
+  compare: "version-compare",
+  current: "version-current",
+  diff: "version-diff",
+  diffLine: (id: string) => `version-diff-${id}`,
+  moved: "graph-moved",
+  movedCompare: "graph-moved-compare",
+  movedShow: "graph-moved-show",
+  name: (index: number) => `version-name-${index}`,
+  nameField: "version-name-field",
+  nameNow: "version-name-now",
+  hotEdit: "hot-edit",
+  hotEditMap: (node: string) => `hot-edit-map-${node}`,
+  hotEditRecorded: "hot-edit-recorded",
+  hotEditCurrent: "hot-edit-current",
+  hotEditFork: "hot-edit-fork",
+};
