@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use superstep::{CheckpointId, Graph, ThreadId};
+use superstep::{CheckpointId, Graph, GraphVersion, ThreadId};
 use superstep_document::Document;
 use superstep_nodes::models::Exchange;
 use superstep_nodes::{Registry, files};
@@ -38,7 +38,7 @@ struct Graphs {
 }
 
 impl Ground for Graphs {
-    fn graph(&self, document: &Document, models: &RunModels) -> Result<Graph, Problem> {
+    fn graph(&self, document: &Document, models: &RunModels) -> Result<(Graph, GraphVersion), Problem> {
         let file = self.file.changed(document.clone(), models.clone());
         let grants = file
             .permitted(self.trust)
@@ -51,7 +51,7 @@ impl Ground for Graphs {
             Problem::new("graph-invalid", format!("The graph cannot run. {message}")).remedy(remedy)
         })?;
         let graph = built.graph.with_checkpointer(self.store.saver.clone());
-        Ok(graph.with_store(self.store.memory.clone()))
+        Ok((graph.with_store(self.store.memory.clone()), file.version()))
     }
 
     fn exchanges(&self, task: &str) -> Vec<Exchange> {

@@ -212,6 +212,12 @@ impl Workbench {
         Ok((graph, made.files))
     }
 
+    /// What a graph consists of, read now, and the files that it was read from.
+    pub(crate) fn gather(&self, source: &GraphSource) -> (GraphSources, Vec<(PathBuf, Stamp)>) {
+        let folder = source.path.as_deref().and_then(Path::parent);
+        GraphSources::of(&source.document, &self.environment(folder.map(Path::to_path_buf)))
+    }
+
     /// What a graph consists of now: read again only where a file has changed. May take long.
     pub(crate) fn consists_of(&self, source: &GraphSource) -> Current {
         if let Some(ran) = &source.earlier {
@@ -231,9 +237,7 @@ impl Workbench {
         {
             return known.current.clone();
         }
-        let folder = source.path.as_deref().and_then(Path::parent);
-        let environment = self.environment(folder.map(Path::to_path_buf));
-        let (sources, files) = GraphSources::of(&source.document, &environment);
+        let (sources, files) = self.gather(source);
         let current = Current {
             version: Arc::new(sources.version()),
             sources: Arc::new(sources),

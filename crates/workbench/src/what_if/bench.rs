@@ -212,7 +212,7 @@ impl Bench {
         })
         .await??;
         // States are read with the thread's graph, or with that of a row where its own has errors.
-        let reader = own.ok().unwrap_or_else(|| rows[0].graph.clone());
+        let reader = own.map_or_else(|_| rows[0].graph.clone(), |(graph, _)| graph);
         let end = followed(&setting, &moment).await?;
         let input = match moment.metadata.source {
             Source::Input => given_at(&setting, &moment).await?,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use superstep::{CheckpointId, Graph, StateRef, StateUpdate, ThreadId, Value};
+use superstep::{CheckpointId, Graph, GraphVersion, StateRef, StateUpdate, ThreadId, Value};
 use superstep_document::{Document, Patch};
 use superstep_nodes::models::Exchange;
 use tokio_util::sync::CancellationToken;
@@ -84,7 +84,7 @@ struct Here {
 }
 
 impl Ground for Here {
-    fn graph(&self, document: &Document, models: &RunModels) -> Result<Graph, Problem> {
+    fn graph(&self, document: &Document, models: &RunModels) -> Result<(Graph, GraphVersion), Problem> {
         let source = GraphSource {
             document: document.clone(),
             ..self.source.clone()
@@ -92,7 +92,7 @@ impl Ground for Here {
         // What cannot run at all is reported first.
         let (graph, _) = self.workbench.made(&source, models)?;
         self.workbench.permit(&source, None, models)?;
-        Ok(graph)
+        Ok((graph, self.workbench.gather(&source).0.version()))
     }
 
     fn exchanges(&self, task: &str) -> Vec<Exchange> {

@@ -1,9 +1,10 @@
 //! What a grid asks for, checked and made ready before anything runs: the document, the graph and the values of every row.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value as Json;
-use superstep::{Graph, Object, Value};
+use superstep::{Graph, GraphVersion, Object, Value};
 use superstep_document::Document;
 use superstep_nodes::expression::Expression;
 use superstep_nodes::models::Exchange;
@@ -24,8 +25,9 @@ const NAME: usize = 60;
 
 /// Where graphs come from, and what they asked of models.
 pub trait Ground: Send + Sync {
-    /// The graph of a document, ready to run; refused while it has errors or wants what nobody has allowed.
-    fn graph(&self, document: &Document, models: &RunModels) -> Result<Graph, Problem>;
+    /// The graph of a document, ready to run, and the version that its threads keep; refused while it has errors or wants
+    /// what nobody has allowed.
+    fn graph(&self, document: &Document, models: &RunModels) -> Result<(Graph, GraphVersion), Problem>;
     /// What a task that is over asked of models.
     fn exchanges(&self, task: &str) -> Vec<Exchange>;
 }
@@ -37,6 +39,7 @@ pub(super) struct Planned {
     pub(super) document: Document,
     pub(super) graph: Graph,
     pub(super) models: RunModels,
+    pub(super) version: Arc<GraphVersion>,
     /// With markers where they take the place of what is there.
     pub(super) values: Object,
     /// Without.
@@ -155,7 +158,7 @@ pub(super) fn rows(
             "Name nodes of the graph.",
         ));
     }
-    let mut graphs: BTreeMap<String, Graph> = BTreeMap::new();
+    let mut graphs: BTreeMap<String, (Graph, Arc<GraphVersion>)> = BTreeMap::new();
     let mut planned = Vec::with_capacity(grid.rows.len());
     for (place, row) in grid.rows.iter().enumerate() {
         let name = match row.name.as_deref().map(str::trim) {
@@ -172,12 +175,13 @@ pub(super) fn rows(
             .clone()
             .map_or_else(|| models.clone(), |own| own.cleaned().or(models.clone()));
         let key = format!("{:?}\n{}", answering, changed.to_text());
-        let graph = match graphs.get(&key) {
-            Some(graph) => graph.clone(),
+        let (graph, version) = match graphs.get(&key) {
+            Some(made) => made.clone(),
             None => {
-                let graph = ground.graph(&changed, &answering).map_err(of_row)?;
-                graphs.insert(key, graph.clone());
-                graph
+                let (graph, version) = ground.graph(&changed, &answering).map_err(of_row)?;
+                let made = (graph, Arc::new(version));
+                graphs.insert(key, made.clone());
+                made
             }
         };
         if let Some(node) = row
@@ -197,6 +201,7 @@ pub(super) fn rows(
             document: changed,
             graph,
             models: answering,
+            version,
             values,
             plain,
             as_node: row.as_node.clone(),

@@ -145,6 +145,7 @@ impl Row<'_> {
             claim: None,
             cancel: self.cancel.clone(),
             recursion_limit: None,
+            version: self.planned.version.clone(),
         }
         .config();
         mark_what_if(&mut config.metadata, &self.branch);

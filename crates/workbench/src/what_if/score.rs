@@ -107,7 +107,7 @@ async fn by_model(
     graded: &Graded<'_>,
 ) -> Result<Score, Problem> {
     let (ground, models, document) = (ground.clone(), models.clone(), judge(model));
-    let graph = crate::base::blocking(move || ground.graph(&document, &models)).await??;
+    let (graph, _) = crate::base::blocking(move || ground.graph(&document, &models)).await??;
     let text = |value: &Value| -> String {
         let text = serde_json::to_string(value).unwrap_or_default();
         text.chars().take(SHOWN).collect()

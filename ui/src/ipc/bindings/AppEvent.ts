@@ -8,6 +8,7 @@ import type { RunView } from "./RunView";
 import type { TaskStatus } from "./TaskStatus";
 import type { ThreadView } from "./ThreadView";
 import type { TokenPiece } from "./TokenPiece";
+import type { WhatIfResult } from "./WhatIfResult";
 
 /**
  * One event.
@@ -224,7 +225,23 @@ work: string,
 /**
  * What of it is new.
  */
-piece: TokenPiece, } | { "type": "mark", 
+piece: TokenPiece, } | { "type": "whatIf", 
+/**
+ * Thread.
+ */
+threadId: string, 
+/**
+ * The grid.
+ */
+id: string, 
+/**
+ * The row as it is now; absent when it is about the grid.
+ */
+result?: WhatIfResult, 
+/**
+ * Is the grid running?
+ */
+running: boolean, } | { "type": "mark", 
 /**
  * As the request named it.
  */
