@@ -204,4 +204,4 @@ test("10: what would happen to the world again from here", async ({ app, page })
 });
 
 // Questions 7 (what if the prompt, the model, the value had been different) and 11 (the graph changed: what becomes of the
-// threads that wait) are told below.
+// threads that wait) have their place below.

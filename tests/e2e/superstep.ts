@@ -110,7 +110,7 @@ export class Superstep {
     return file;
   }
 
-  /** A command of the server, past the window: to prepare a story, not to tell it. */
+  /** A command of the server, past the window: only to prepare a story. */
   async rpc<T>(command: string, request: object): Promise<T> {
     const { origin, hash } = new URL(this.server.url);
     const token = new URLSearchParams(hash.slice(1)).get("token") ?? "";
