@@ -166,6 +166,20 @@ describe("checkpoints", () => {
     expect(runs?.get("r2")?.stop?.reason).toBe("n became 3");
   });
 
+  it("keeps a run that ended while the list was on its way, or before it was asked for", async () => {
+    const asking: RunView = { runId: "r9", threadId: "u", status: "asking", startedAt: "" };
+    answers.set("thread.checkpoints", () => {
+      receive([{ type: "run", run: asking }]);
+      return { checkpoints: [checkpoint("c1")], more: false, runs: [] };
+    });
+    await loadCheckpoints("u");
+    expect([...(store().checkpoints.get("u")?.runs?.keys() ?? [])]).toEqual(["r9"]);
+    receive([{ type: "run", run: { ...asking, threadId: "v" } }]);
+    answers.set("thread.checkpoints", () => ({ checkpoints: [], more: false, runs: [] }));
+    await loadCheckpoints("v");
+    expect([...(store().checkpoints.get("v")?.runs?.keys() ?? [])]).toEqual(["r9"]);
+  });
+
   it("takes the questions off a checkpoint that was gone on from, not off one that was forked by an edit", () => {
     const pages = { list: [checkpoint("c1", { questions: 1 })], more: false, state: "ready" as const };
     expect(withCheckpoint(pages, checkpoint("c2", { parent: "c1" })).list[1]?.questions).toBe(0);

@@ -235,8 +235,14 @@ export function withRun(pages: CheckpointPages, run: RunView): CheckpointPages {
   return { ...pages, runs: new Map(pages.runs).set(run.runId, run) };
 }
 
-const runsOf = (runs: readonly RunView[] | undefined): ReadonlyMap<string, RunView> =>
-  new Map((runs ?? []).map((run) => [run.runId, run]));
+/** Runs of an answer, with those that events brought while it was on its way, or before the list was asked for. */
+function runsOf(threadId: string, answered: readonly RunView[] | undefined): ReadonlyMap<string, RunView> {
+  const known = get().checkpoints.get(threadId)?.runs ?? [];
+  const runs = new Map([...known, ...(answered ?? []).map((run) => [run.runId, run] as const)]);
+  const last = get().live.get(threadId)?.run;
+  const pages: CheckpointPages = { list: [], more: false, state: "ready", runs };
+  return (last ? withRun(pages, last).runs : runs) ?? runs;
+}
 
 function sortThreads(threads: ReadonlyMap<string, ThreadView>): string[] {
   return [...threads.values()]
@@ -408,7 +414,7 @@ export async function loadCheckpoints(threadId: string, again = false): Promise<
     // Events may have brought newer ones while the answer was on its way.
     let pages: CheckpointPages = {
       list: answer.checkpoints,
-      runs: runsOf(answer.runs),
+      runs: runsOf(threadId, answer.runs),
       more: answer.more,
       state: "ready",
     };
@@ -434,7 +440,7 @@ async function refreshCheckpoints(threadId: string): Promise<void> {
     let pages: CheckpointPages = {
       ...known,
       list: [...answer.checkpoints, ...older],
-      runs: runsOf(answer.runs),
+      runs: runsOf(threadId, answer.runs),
       more: older.length > 0 ? known.more : answer.more,
     };
     // Events may have brought newer ones while the answer was on its way.
