@@ -675,8 +675,8 @@ fn invariants() {
         let record = json!({ "type": "integer", "invariants": invariants });
         let op = superstep_document::PatchOp {
             id: "key:total".to_owned(),
-            from: None,
-            to: Some(record),
+            from: Json::Null,
+            to: record,
             at: None,
         };
         graph.apply(&superstep_document::Patch { ops: vec![op] }).unwrap();
