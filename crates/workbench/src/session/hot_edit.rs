@@ -52,7 +52,6 @@ impl RanOn {
 
 /// A task of the open step that has not finished.
 struct OpenTask {
-    id: Option<TaskId>,
     node: String,
     asked: bool,
     answered: u32,
@@ -112,13 +111,11 @@ impl Stand {
         let values = saver.heads_with(&here, &[]).await?.pop();
         let keys = values.map(|(_, values)| values.keys().cloned().collect());
         let mut nested = BTreeMap::new();
-        if tasks.iter().any(|task| task.id.is_some()) {
+        if !tasks.is_empty() {
             for inner in saver.heads(&of(None, None, NESTED)).await? {
-                let within = |task: &OpenTask| {
-                    let id = task.id.as_ref()?;
-                    inner.ns.strip_prefix(&format!("{}:{id}", task.node))
-                };
-                if !tasks.iter().any(|task| within(task).is_some()) || inner.next.is_empty() {
+                let around = inner.metadata.parents.get("").and_then(|id| id.as_str());
+                let within = |task: &OpenTask| inner.ns.starts_with(&format!("{}:", task.node));
+                if around != Some(head.id.as_str()) || !tasks.iter().any(within) || inner.next.is_empty() {
                     continue;
                 }
                 let path = inner.ns.split('|').filter_map(|part| part.split(':').next());
@@ -163,14 +160,12 @@ fn open_tasks(head: &CheckpointHead, pending: &[PendingWrite]) -> Vec<OpenTask> 
             .and_then(|write| write.write.value.as_array())
             .map_or(0, |list| list.len());
         open.push(OpenTask {
-            id: Some(id.clone()),
             node: node.to_owned(),
             asked: status.interrupted,
             answered: u32::try_from(given).unwrap_or(u32::MAX),
         });
     }
     open.extend(left.into_iter().map(|node| OpenTask {
-        id: None,
         node: node.to_string(),
         asked: false,
         answered: 0,
@@ -347,7 +342,6 @@ mod tests {
     fn stand(node: &str, asked: bool, answered: u32, keys: &[&str]) -> Stand {
         Stand {
             tasks: vec![OpenTask {
-                id: None,
                 node: node.into(),
                 asked,
                 answered,

@@ -190,9 +190,8 @@ async fn a_thread_whose_next_node_is_gone_goes_on_only_as_somebody_says() {
     let asked = waiting(&app).await;
     let asked = asked
         .iter()
-        .find(|question| question["threadId"] == threads[1].as_str())
+        .find(|question| question["threadId"] == threads[1].as_str() && question["node"] == "approve")
         .unwrap();
-    assert_eq!(asked["node"], "approve");
     let on = json!({asked["interruptId"].as_str().unwrap(): "milk"});
     let resume =
         json!({"threadId": threads[1], "graphId": graph, "action": {"type": "resume", "answers": on}});
@@ -224,7 +223,7 @@ async fn nested_graphs_and_programs_belong_to_the_version() {
     let outer = json!({"format": "superstep/1", "name": "Outer", "state": {"word": {"type": "string"}, "log": {"type": "array", "reducer": "append"}},
         "nodes": {
             "code": {"kind": "code", "config": {"source": "import {a} from './lib/a.js'\nexport default () => ({log: [a]})"}},
-            "desk": {"kind": "graph", "config": {"graph": "inner.json", "input": {"word": "word"}, "output": {"word": "word"}}}},
+            "desk": {"kind": "graph", "config": {"graph": "inner.json", "input": {"word": "state.word"}, "output": {"word": "state.word"}}}},
         "edges": [{"from": "__start__", "to": "code"}, {"from": "code", "to": "desk"}, {"from": "desk", "to": "__end__"}]});
     write("graph.json", outer.to_string());
     let mut app = App::open(&dir.path().join("data")).await;
