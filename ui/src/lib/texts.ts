@@ -52,11 +52,9 @@ export type TextKey =
   | keyof typeof query
   | keyof typeof result
   | keyof typeof task
-  | keyof typeof trace;
   | keyof typeof trace
+  | keyof typeof versions
   | keyof typeof whatIf;
-  | keyof typeof trace
-  | keyof typeof versions;
 
 export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>): string {
   const text = catalogue[key] ?? key;

@@ -12,8 +12,8 @@ mod elsewhere;
 mod explain;
 #[cfg(unix)]
 mod handover;
-mod invariants;
 mod hot_edit;
+mod invariants;
 #[cfg(target_os = "linux")]
 mod outlive;
 mod records;

@@ -220,7 +220,9 @@ impl Queue {
             }
             None => state.seen.busy = Some(leases),
         }
-        let Seen { by_writer, beside, .. } = state.seen;
+        let Seen {
+            by_writer, beside, ..
+        } = state.seen;
         Ok(by_writer.map(|version| version.wrapping_add(beside << 32)))
     }
 
@@ -337,7 +339,11 @@ mod tests {
         let path = folder.path().join("t.db");
         let saver = SqliteSaver::open(&path).expect("a new database");
         let other = Connection::open(&path).expect("a second connection");
-        let queue = saver.connections.queue.clone().expect("a database that is written");
+        let queue = saver
+            .connections
+            .queue
+            .clone()
+            .expect("a database that is written");
         let look = || saver.connections.changes().expect("a look");
         let idle = look();
         let mut state = queue.lock();

@@ -35,6 +35,6 @@ mod steps;
 mod task;
 mod threads;
 mod trace;
-mod what_if;
 mod versions;
+mod what_if;
 mod within;

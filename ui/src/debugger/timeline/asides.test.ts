@@ -42,10 +42,10 @@ it("counts a row as a branch of its own, and the thread's line as one that goes 
   const branches = branchesOf(list);
   expect(branches.map(({ tip, cause, number }) => [tip.id, cause, number])).toEqual([
     ["d", "trunk", 1],
-    ["b4", "whatIf", 3],
-    ["b2", "whatIf", 2],
+    ["b4", "whatIf", 0],
+    ["b2", "whatIf", 0],
   ]);
-  expect([...(branches[0]?.own ?? [])]).toEqual(["d", "c", "a"]);
+  expect(branches[0]?.chain.nodes.map(({ checkpoint: { id } }) => id)).toEqual(["a", "c", "d"]);
 });
 
 it("keeps the end of a branch that only rows go on from", () => {

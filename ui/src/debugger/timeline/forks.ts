@@ -29,7 +29,7 @@ export interface ForkNode {
 export interface Chain {
   /** In the order in which they began. */
   readonly index: number;
-  /** The same without rows of what-if grids, from 1. */
+  /** The same without rows of what-if grids, from 1; 0 for these. */
   readonly number: number;
   /** Where it parted. */
   readonly from: ForkNode | undefined;
@@ -141,9 +141,8 @@ export class ForkGraph {
   #begin(from: ForkNode | undefined, checkpoint: CheckpointView): Chain {
     // What it continues may not be loaded: then its step says where it is.
     const start = from ? depthOf(from) + 1 : Math.max(0, checkpoint.step + 1);
-    if (checkpoint.whatIf === undefined) this.#numbered += 1;
-    const { length: index } = this.chains;
-    const chain: Chain = { index, number: this.#numbered, from, start, nodes: [], children: [] };
+    const number = checkpoint.whatIf === undefined ? (this.#numbered += 1) : 0;
+    const chain: Chain = { index: this.chains.length, number, from, start, nodes: [], children: [] };
     this.chains.push(chain);
     from?.chain.children.push(chain);
     return chain;
