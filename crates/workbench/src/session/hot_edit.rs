@@ -113,9 +113,10 @@ impl Stand {
         let mut nested = BTreeMap::new();
         if !tasks.is_empty() {
             for inner in saver.heads(&of(None, None, NESTED)).await? {
-                let around = inner.metadata.parents.get("").and_then(|id| id.as_str());
-                let within = |task: &OpenTask| inner.ns.starts_with(&format!("{}:", task.node));
-                if around != Some(head.id.as_str()) || !tasks.iter().any(within) || inner.next.is_empty() {
+                // A nested checkpoint is younger than the one that it belongs to.
+                let outermost = inner.ns.split([':', '|']).next();
+                let within = |task: &OpenTask| outermost == Some(task.node.as_str());
+                if inner.id <= head.id || !tasks.iter().any(within) || inner.next.is_empty() {
                     continue;
                 }
                 let path = inner.ns.split('|').filter_map(|part| part.split(':').next());

@@ -223,7 +223,7 @@ async fn nested_graphs_and_programs_belong_to_the_version() {
     let outer = json!({"format": "superstep/1", "name": "Outer", "state": {"word": {"type": "string"}, "log": {"type": "array", "reducer": "append"}},
         "nodes": {
             "code": {"kind": "code", "config": {"source": "import {a} from './lib/a.js'\nexport default () => ({log: [a]})"}},
-            "desk": {"kind": "graph", "config": {"graph": "inner.json", "input": {"word": "state.word"}, "output": {"word": "state.word"}}}},
+            "desk": {"kind": "graph", "config": {"graph": "inner.json", "input": {}, "output": {"word": "result.word"}}}},
         "edges": [{"from": "__start__", "to": "code"}, {"from": "code", "to": "desk"}, {"from": "desk", "to": "__end__"}]});
     write("graph.json", outer.to_string());
     let mut app = App::open(&dir.path().join("data")).await;
@@ -232,7 +232,9 @@ async fn nested_graphs_and_programs_belong_to_the_version() {
         .await;
     let graph = opened["graphId"].as_str().unwrap().to_owned();
     assert_eq!(opened["diagnostics"], json!([]));
-    let thread = thread_of(&mut app, begin(&graph)).await;
+    let (run, _) = app.run(begin(&graph)).await;
+    assert_eq!(run["status"], "asking", "{run}");
+    let thread = run["threadId"].as_str().unwrap().to_owned();
     let version = app
         .ok("thread.graph", json!({"threadId": thread, "graphId": graph}))
         .await;
@@ -248,8 +250,9 @@ async fn nested_graphs_and_programs_belong_to_the_version() {
     let moved = app
         .ok("thread.graph", json!({"threadId": thread, "graphId": graph}))
         .await;
-    assert_eq!(moved["moved"], true);
+    assert_eq!(moved["moved"], true, "{moved}");
     let task = &moved["report"]["tasks"][0];
+    assert!(task.is_object(), "{moved}");
     assert_eq!(
         (&task["path"], &task["node"], &task["change"]),
         (&json!(["desk"]), &json!("review"), &json!("gone"))
@@ -263,6 +266,7 @@ async fn nested_graphs_and_programs_belong_to_the_version() {
     let answers = json!({question["interruptId"].as_str().unwrap(): "tea"});
     let resume = json!({"threadId": thread, "graphId": graph, "graphVersion": "recorded",
         "action": {"type": "resume", "answers": answers}});
-    assert_eq!(app.run(resume).await.0["status"], "done");
+    let (run, _) = app.run(resume).await;
+    assert_eq!(run["status"], "done", "{run}");
     assert_eq!(app.state(&thread, None).await["word"], "tea");
 }
