@@ -28,6 +28,7 @@ import {
   cardHeadClass,
   cardIconClass,
   cardSubClass,
+  diffLineClass,
   diffSignClass,
   endPillClass,
   lineCountClass,
@@ -173,8 +174,8 @@ function StillLine({ line, scene, overlay, mark }: StillLineProps) {
       data-form={line.form}
       data-diff={mark}
     >
-      <path className="line-path" d={drawn.path} />
-      <path className="line-head" d={`M${drawn.end.x},${drawn.end.y} l-8,-4.5 v9 z`} />
+      <path className={cx("line-path", diffLineClass)} d={drawn.path} />
+      <path className={cx("line-head", diffLineClass)} d={`M${drawn.end.x},${drawn.end.y} l-8,-4.5 v9 z`} />
     </g>
   );
 }

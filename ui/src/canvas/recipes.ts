@@ -38,3 +38,6 @@ export const lineCountClass =
 /** A difference between two versions: its sign in its colour. */
 export const diffSignClass =
   "inline-grid size-4 flex-none place-items-center rounded-full border border-canvas bg-surface-4 font-mono text-xs/none font-bold text-canvas data-[diff=added]:bg-done data-[diff=removed]:bg-failed data-[diff=changed]:bg-asking";
+/** A line of a graph that is compared, by the `data-diff` of what holds it. */
+export const diffLineClass =
+  "in-data-diff:stroke-[2.5]! in-data-[diff=added]:stroke-done! in-data-[diff=changed]:stroke-asking! in-data-[diff=removed]:stroke-failed! in-data-[diff=removed]:[stroke-dasharray:6_4]!";

@@ -64,7 +64,7 @@ pub(crate) fn pieces(message: &Value) -> Vec<TokenPiece> {
 
 impl TokenPiece {
     /// Its text.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         match self {
             TokenPiece::Text { text } | TokenPiece::Reasoning { text } | TokenPiece::Call { text, .. } => {
                 text

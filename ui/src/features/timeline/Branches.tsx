@@ -27,9 +27,7 @@ export function Branches({ list, head, at, onGo, onCompare }: Props) {
   if (all.length < 2) return null;
   const isRow = ({ cause }: Branch) => cause === "whatIf";
   const branches = all.filter((branch) => !isRow(branch));
-  const rows = all
-    .filter(isRow)
-    .toSorted((a, b) => order(a) - order(b) || (a.tip.id < b.tip.id ? 1 : -1));
+  const rows = all.filter(isRow).toSorted((a, b) => order(a) - order(b) || (a.tip.id < b.tip.id ? 1 : -1));
   const shown = (branch: Branch) => branch.tip.id === shownTip;
   const listed = branches.slice(0, LISTED);
   const goTo = (branch: Branch) => ({
