@@ -2,7 +2,8 @@
  * Copy, cut and paste as JSON text. The keys arrive as the browser's own clipboard events, which need no permission in
  * either host; menus and the command palette use the clipboard API with a copy kept here for when it is refused.
  */
-import { copyNodes, parseClip, pasteClip, type Clip, type Point } from "../document/edits";
+import { copyNodes, parseClip, pasteClip, type Clip } from "../document/clip";
+import type { Point } from "../document/edits";
 import { doc, edit } from "../document/store";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { disabledOf, setWayOut, someEnabled, toggleDisabled, waysOut } from "./disabled";
 import { GraphDocument } from "./document";
-import { copyNodes, pasteClip, renameNode } from "./edits";
+import { copyNodes, pasteClip } from "./clip";
+import { renameNode } from "./edits";
 import type { Json } from "./types";
 
 function graph(): GraphDocument {

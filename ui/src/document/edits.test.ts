@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FAKE_KINDS } from "../test/fakeHost";
 import { GraphDocument } from "./document";
+import { copyNodes, parseClip, pasteClip } from "./clip";
 import * as edits from "./edits";
 import { reversed, type Patch } from "./patch";
 import type { Json } from "./types";
@@ -285,11 +286,11 @@ describe("copy and paste", () => {
       const [x, y] = doc.get(`layout:${name}`) as [number, number];
       return { x, y };
     };
-    const text = JSON.stringify(edits.copyNodes(doc, ["a", "b", "__start__"], at));
-    const clip = edits.parseClip(text);
+    const text = JSON.stringify(copyNodes(doc, ["a", "b", "__start__"], at));
+    const clip = parseClip(text);
     expect(clip).not.toBeNull();
     if (!clip) return;
-    const { patch, names } = edits.pasteClip(doc, clip, { x: 1000, y: 500 }, FAKE_KINDS);
+    const { patch, names } = pasteClip(doc, clip, { x: 1000, y: 500 }, FAKE_KINDS);
     apply(doc, patch);
     expect(names).toEqual(["a_2", "b_2"]);
     expect(doc.get("layout:b_2")).toEqual([1300, 500]);
@@ -314,12 +315,12 @@ describe("copy and paste", () => {
       ],
     );
     const at = () => ({ x: 0, y: 0 });
-    const clip = edits.parseClip(JSON.stringify(edits.copyNodes(doc, ["b"], at)));
+    const clip = parseClip(JSON.stringify(copyNodes(doc, ["b"], at)));
     if (!clip) throw new Error("it is a clip");
-    const plain = edits.pasteClip(doc, clip, at(), FAKE_KINDS);
+    const plain = pasteClip(doc, clip, at(), FAKE_KINDS);
     expect(plain.patch.ops.some(({ id }) => id.startsWith("edge:"))).toBe(false);
     apply(doc, edits.deleteThings(doc, { nodes: ["c"] }));
-    apply(doc, edits.pasteClip(doc, clip, at(), FAKE_KINDS, { connected: true }).patch);
+    apply(doc, pasteClip(doc, clip, at(), FAKE_KINDS, { connected: true }).patch);
     const pasted = doc.edgesTo("b_2").map((edge) => doc.get(`edge:${edge}`));
     expect(pasted, "the join lost a node; a label of a route leads to one node").toEqual([
       { from: "__start__", to: "b_2", when: "state.x" },
@@ -328,9 +329,9 @@ describe("copy and paste", () => {
   });
 
   it("takes nothing that is not ours", () => {
-    expect(edits.parseClip("hello")).toBeNull();
-    expect(edits.parseClip("[1,2]")).toBeNull();
-    expect(edits.parseClip('{"nodes":{}}')).toBeNull();
+    expect(parseClip("hello")).toBeNull();
+    expect(parseClip("[1,2]")).toBeNull();
+    expect(parseClip('{"nodes":{}}')).toBeNull();
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GraphDocument } from "./document";
-import { addNodeIntoEdge, deleteAndJoin, deleteThings, pasteClip, copyNodes, renameNode } from "./edits";
+import { copyNodes, pasteClip } from "./clip";
+import { addNodeIntoEdge, deleteAndJoin, deleteThings, renameNode } from "./edits";
 import { ERROR_PORT, errorEdge, errorNode, errorTarget } from "./error-ways";
 import { reversed, type Patch } from "./patch";
 import { connectWay, moveLine, portsOf } from "./ports";

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Schema } from "../components/schema-form/schema";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import { GraphDocument } from "./document";
-import { copyNodes, pasteClip, renameKey, renameNode } from "./edits";
+import { copyNodes, pasteClip } from "./clip";
+import { renameKey, renameNode } from "./edits";
 import { jumpsOf, namedIn, namingKinds } from "./named";
 import type { Json } from "./types";
 

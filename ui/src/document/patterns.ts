@@ -2,7 +2,8 @@
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import type { PatchOp } from "../ipc/bindings/PatchOp";
 import type { GraphDocument } from "./document";
-import { CLIP_FORMAT, pasteClip, type Point } from "./edits";
+import { CLIP_FORMAT, pasteClip } from "./clip";
+import type { Point } from "./edits";
 import type { Patch } from "./patch";
 import { END, isObject, positionOf, START, type Json } from "./types";
 
