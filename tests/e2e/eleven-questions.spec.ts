@@ -139,6 +139,8 @@ test("5: stop when this happens", async ({ app, page }) => {
   await page.keyboard.press("[");
   await app.id("run-replay").click();
   await app.id("effects-go").click();
+  // Its models would be asked and recorded again; none of them is, up to the stop.
+  await app.id("trust-allow").click();
   await app.status("paused");
   await expect(app.id("stop-reason")).toContainText("retries");
   await expect(app.id("stop-reason")).toContainText("service");
@@ -170,6 +172,7 @@ test("6: what this task saw, read and did: which of 200 packets, which round of 
   await expect(taskPage(page, "loop").getByTestId("task-input")).toContainText("38");
 
   // A node that failed three times says so, with what it logged each time.
+  await app.id("zoom-fit").click();
   await app.node("service").click();
   await app.id("task-visit-next").click();
   const service = taskPage(page, "service");

@@ -618,6 +618,9 @@ fn kinds_describe_themselves() {
         "assignments",
         "script",
         "node",
+        "model",
+        "mcp-server",
+        "mcp-tools",
     ];
     let kinds = Registry::standard().kinds();
     assert_eq!(

@@ -1,7 +1,7 @@
 //! How good an arrangement is to look at: crossings of its wires and their length, as straight lines between the ports.
 //! The interface's tests measure ELK the same way (`ui/src/canvas/layout-figures.ts`).
 
-use super::{Link, Place};
+use super::boxes::{Link, Place};
 
 /// The fewer the better, crossings first.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]

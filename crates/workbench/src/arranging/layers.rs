@@ -1,7 +1,7 @@
 //! Which layer each box stands in. Links that lead back are left out: the canvas leads them round. Links over several
 //! layers get a bend in each, so that they take part in the order and are given room.
 
-use super::{End, Link, Place};
+use super::boxes::{End, Link, Place};
 
 /// More bends than this would be most of the work: the longest links get none then.
 const MOST_BENDS: usize = 60_000;

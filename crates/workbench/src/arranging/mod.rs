@@ -2,6 +2,7 @@
 //! knows boxes and the links between them, no documents and no canvas. Its work has a bound, can be stopped, and for the
 //! same boxes and links gives the same places.
 
+mod boxes;
 mod figures;
 mod layers;
 mod order;
@@ -9,73 +10,13 @@ mod places;
 
 use std::sync::Arc;
 
+use self::boxes::{Budget, End, Link, Place, Stopped};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::wire::{ArrangeGraph, Arranged, Problem};
 
 /// More boxes or links than this are refused: no canvas shows them.
 const MOST: usize = 400_000;
-
-/// Something to be placed.
-#[derive(Clone, Debug)]
-pub(crate) struct Place {
-    /// Its size, with the room that its labels need.
-    pub(crate) width: f64,
-    pub(crate) height: f64,
-    /// Where links come in, from its top.
-    pub(crate) port: f64,
-    /// It stands before, or behind, everything else.
-    pub(crate) end: Option<End>,
-}
-
-/// Which end of the drawing a box is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    First,
-    Last,
-}
-
-/// A link between two boxes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Link {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
-    /// Where it leaves, from the top of its box.
-    pub(crate) port: f64,
-}
-
-/// What an arrangement may cost, in visits of a link or a box; and who is told how much of it is done.
-pub(crate) struct Budget<'a> {
-    left: u64,
-    total: u64,
-    told: &'a dyn Fn(u64, u64) -> bool,
-}
-
-impl<'a> Budget<'a> {
-    /// `told` answers whether to go on.
-    pub(crate) fn new(total: u64, told: &'a dyn Fn(u64, u64) -> bool) -> Self {
-        Budget {
-            left: total,
-            total,
-            told,
-        }
-    }
-
-    /// Takes from what is left. `Ok(false)` when there is not that much, an error when nobody wants the result any more.
-    fn spend(&mut self, work: usize) -> Result<bool, Stopped> {
-        let work = work as u64;
-        if !(self.told)(self.total - self.left, self.total) {
-            return Err(Stopped);
-        }
-        let enough = work <= self.left;
-        self.left = self.left.saturating_sub(work);
-        Ok(enough)
-    }
-}
-
-/// Somebody has stopped it.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Stopped;
 
 /// Left and upper sides of all boxes, in layers from left to right.
 pub(crate) fn arrange(

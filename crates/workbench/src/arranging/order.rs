@@ -2,7 +2,7 @@
 //! by layer and back; then neighbours change places where that helps.
 
 use super::layers::Layered;
-use super::{Budget, Stopped};
+use super::boxes::{Budget, Stopped};
 
 /// Sweeps without a better order after which no better one is expected.
 const PATIENCE: usize = 6;

@@ -2,7 +2,7 @@
 //! the order and the distances allow (the least squares of an order: neighbours that want to pass each other share a place).
 
 use super::layers::Layered;
-use super::{Budget, Place, Stopped};
+use super::boxes::{Budget, Place, Stopped};
 
 /// Between two boxes of a layer, a box and a bend, two bends.
 const GAP: f64 = 36.0;
