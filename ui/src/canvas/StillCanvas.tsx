@@ -7,12 +7,12 @@ import { memo, useEffect } from "react";
 import { cx } from "../components/cx";
 import { KindIcon } from "../components/KindIcon";
 import { edgeKey, IDLE_EDGE, IDLE_NODE, type Overlay } from "../debugger/overlay/overlay-model";
+import type { Change } from "../document/diff";
 import { disabledOf } from "../document/disabled";
 import { GraphDocument, type DocumentRecord } from "../document/document";
 import { moveNodes } from "../document/edits";
 import type { Ports } from "../document/ports";
 import { END, nodeOf, NOTE, START, type Json } from "../document/types";
-import type { DiffMark } from "../document/version-diff";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { arrange } from "./arrange";
@@ -40,7 +40,7 @@ import { Scene } from "./window";
 
 const NO_ROWS: readonly string[] = [];
 const NONE: never[] = [];
-const NO_MARKS: ReadonlyMap<string, DiffMark> = new Map();
+const NO_MARKS: ReadonlyMap<string, Change> = new Map();
 
 /** Records as what is where; arranged when nobody has placed their nodes. */
 export async function sceneOf(records: readonly DocumentRecord[]): Promise<Scene> {
@@ -56,7 +56,7 @@ interface StillGraphProps {
   readonly scene: Scene;
   readonly overlay: Overlay;
   /** By record: how it differs. */
-  readonly marks?: ReadonlyMap<string, DiffMark>;
+  readonly marks?: ReadonlyMap<string, Change>;
 }
 
 export function StillGraph({ scene, overlay, marks = NO_MARKS }: StillGraphProps) {
@@ -107,12 +107,12 @@ export function StillGraph({ scene, overlay, marks = NO_MARKS }: StillGraphProps
   );
 }
 
-const markOf = (line: Line, marks: ReadonlyMap<string, DiffMark>) => marks.get(`edge:${line.edge}`);
+const markOf = (line: Line, marks: ReadonlyMap<string, Change>) => marks.get(`edge:${line.edge}`);
 
-const SIGNS: Record<DiffMark, string> = { added: "+", removed: "−", changed: "~" };
+const SIGNS: Record<Change, string> = { added: "+", removed: "−", changed: "~" };
 
 /** The sign of a difference, which is told without its colour. */
-function Sign({ mark }: { mark: DiffMark }) {
+function Sign({ mark }: { mark: Change }) {
   return (
     <span className={diffSignClass} data-diff={mark} title={t(`versions.mark.${mark}`)}>
       <span aria-hidden>{SIGNS[mark]}</span>
@@ -160,7 +160,7 @@ interface StillLineProps {
   readonly line: Line;
   readonly scene: Scene;
   readonly overlay: Overlay;
-  readonly mark: DiffMark | undefined;
+  readonly mark: Change | undefined;
 }
 
 function StillLine({ line, scene, overlay, mark }: StillLineProps) {
@@ -221,7 +221,7 @@ interface StillNodeProps {
   readonly record: Json | undefined;
   readonly ports: Ports;
   readonly overlay: typeof IDLE_NODE;
-  readonly mark: DiffMark | undefined;
+  readonly mark: Change | undefined;
 }
 
 const StillNode = memo(function StillNode({ name, rect, record, ports, overlay, mark }: StillNodeProps) {

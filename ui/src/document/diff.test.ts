@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { diffDocuments, joinSides, proposedChoices } from "./diff";
+import { byName, diffDocuments, joinSides, proposedChoices, unionOf } from "./diff";
 import type { DocumentRecord } from "./document";
 
 const before: DocumentRecord[] = [
@@ -33,7 +33,19 @@ describe("diffDocuments", () => {
       "added node:new",
       "added edge:ask->new",
     ]);
+  });
+
+  it("keeps the layout apart, and which nodes were only moved", () => {
+    expect(diff.layout.map(({ id, change }) => `${change} ${id}`)).toEqual([
+      "changed layout:ask",
+      "removed layout:gone",
+      "added layout:new",
+    ]);
     expect(diff.moved).toEqual(["ask"]);
+    const shifted = before.map((record) =>
+      record.id === "layout:ask" ? { ...record, value: [9, 9] } : record,
+    );
+    expect(diffDocuments(before, shifted)).toMatchObject({ records: [], moved: ["ask"] });
   });
 
   it("names the fields of a change, and not the order of members", () => {
@@ -43,8 +55,19 @@ describe("diffDocuments", () => {
     ]);
   });
 
+  it("lists an object by its members only so deep as is asked for", () => {
+    const nested = (value: number) => [
+      { id: "node:ask", value: { a: { b: { c: { d: { e: { f: { g: value } } } } } } } },
+    ];
+    const pointers = (deepest?: number) =>
+      diffDocuments(nested(1), nested(2), deepest).records[0]?.fields.map(({ pointer }) => pointer);
+    expect(pointers()).toEqual(["/a/b/c/d/e/f"]);
+    expect(pointers(Number.POSITIVE_INFINITY)).toEqual(["/a/b/c/d/e/f/g"]);
+    expect(pointers(0)).toEqual([""]);
+  });
+
   it("finds nothing between equal graphs", () => {
-    expect(diffDocuments(before, structuredClone(before))).toEqual({ records: [], moved: [] });
+    expect(diffDocuments(before, structuredClone(before))).toEqual({ records: [], layout: [], moved: [] });
   });
 
   it("is the other way round when the graphs are", () => {
@@ -92,5 +115,60 @@ describe("the sides of a conflict", () => {
     const chosen = proposedChoices(side("same"), side("new", extra), side("same"));
     expect(Object.fromEntries(chosen)).toEqual({ "node:ask": "theirs", "node:new": "theirs" });
     expect(proposedChoices(side("a"), side("b"), side("c")).size).toBe(0);
+  });
+});
+
+const older: DocumentRecord[] = [
+  { id: "doc", value: { name: "Desk" } },
+  { id: "key:n", value: { type: "number" } },
+  { id: "node:a", value: { kind: "ask", config: { question: "Pay?", choices: ["yes"] } } },
+  { id: "node:b", value: { kind: "assign" } },
+  { id: "edge:a-b", value: { from: "a", to: "b" } },
+  { id: "layout:a", value: [0, 0] },
+];
+const newer: DocumentRecord[] = [
+  { id: "doc", value: { name: "Desk" } },
+  { id: "key:n", value: { type: "string" } },
+  { id: "node:a", value: { kind: "ask", config: { question: "Pay it?", choices: ["yes"] } } },
+  { id: "node:c", value: { kind: "assign" } },
+  { id: "layout:a", value: [40, 0] },
+  { id: "layout:c", value: [80, 0] },
+];
+
+describe("two versions of a document", () => {
+  it("differ by what was added, changed and removed, listed by section and name", () => {
+    // The order of the file is not that of the names.
+    const diff = diffDocuments(older.toReversed(), newer);
+    expect(
+      byName(diff.records).map(({ id, change, fields }) => [id, change, ...fields.map((at) => at.pointer)]),
+    ).toEqual([
+      ["key:n", "changed", "/type"],
+      ["node:a", "changed", "/config/question"],
+      ["node:b", "removed"],
+      ["node:c", "added"],
+      ["edge:a-b", "removed"],
+    ]);
+    expect(diff.layout.map(({ id, change }) => [id, change])).toEqual([
+      ["layout:a", "changed"],
+      ["layout:c", "added"],
+    ]);
+    expect(byName(diff.records)[1]?.fields[0]?.before).toBe("Pay?");
+  });
+
+  it("are drawn together, with what is new beside what was there", () => {
+    const { records, marks } = unionOf(older, newer);
+    expect(records.map(({ id }) => id)).toEqual([...older.map(({ id }) => id), "node:c", "layout:c"]);
+    expect(records.find(({ id }) => id === "layout:a")?.value).toEqual([0, 0]);
+    expect(records.find(({ id }) => id === "layout:c")?.value, "not over the older node").toEqual([80, 180]);
+    expect(marks.get("node:c")).toBe("added");
+  });
+
+  it("are drawn with both ways of an edge that leads elsewhere", () => {
+    const to = (target: string) => [{ id: "edge:1", value: { from: "a", to: target } }];
+    const { records, marks } = unionOf(to("b"), to("c"));
+    expect(records.map(({ id, value }) => [id, (value as { to: string }).to, marks.get(id)])).toEqual([
+      ["edge:1", "b", "removed"],
+      ["edge:1 now", "c", "added"],
+    ]);
   });
 });

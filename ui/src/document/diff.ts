@@ -1,6 +1,7 @@
 /**
- * What differs between two graphs, record by record: added, removed, changed with the fields that did. Positions are kept
- * apart, because a node that was only moved is the same node. And the joining of two sides of a conflict by such records.
+ * What differs between two graphs, record by record: added, removed, changed with the fields that did. The layout is kept
+ * apart, because a node that was only moved is the same node. And what is made of it: one graph of the two sides of a
+ * conflict, one picture of two versions.
  */
 import type { DocumentRecord } from "./document";
 import { same } from "./patch";
@@ -31,7 +32,9 @@ export interface RecordChange {
 export interface DocumentDiff {
   /** The head, keys, nodes and edges; those of `after` in its order, each removed one behind what it stood behind. */
   readonly records: readonly RecordChange[];
-  /** Nodes whose position differs. */
+  /** Positions, in the same order: nothing that runs depends on them. */
+  readonly layout: readonly RecordChange[];
+  /** Of the layout: names of nodes that neither came nor went, only their position did. */
   readonly moved: readonly string[];
 }
 
@@ -40,12 +43,12 @@ const DEEPEST = 6;
 
 function fieldsOf(before: Json, after: Json, pointer: string, depth: number, into: FieldChange[]): void {
   if (same(before, after)) return;
-  if (depth < DEEPEST && isObject(before) && isObject(after)) {
+  if (depth > 0 && isObject(before) && isObject(after)) {
     for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
       const at = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
       const had = Object.hasOwn(before, name);
       const has = Object.hasOwn(after, name);
-      if (had && has) fieldsOf(before[name] ?? null, after[name] ?? null, at, depth + 1, into);
+      if (had && has) fieldsOf(before[name] ?? null, after[name] ?? null, at, depth - 1, into);
       else if (had) into.push({ pointer: at, before: before[name] ?? null });
       else into.push({ pointer: at, after: after[name] ?? null });
     }
@@ -65,32 +68,33 @@ function bothOrders(before: readonly DocumentRecord[], after: readonly DocumentR
   let last: string | null = null;
   for (const { id } of before) {
     if (there.has(id)) last = id;
-    else behind.set(last, [...(behind.get(last) ?? []), id]);
+    else {
+      const run = behind.get(last);
+      if (run) run.push(id);
+      else behind.set(last, [id]);
+    }
   }
   return [...(behind.get(null) ?? []), ...order.flatMap((id) => [id, ...(behind.get(id) ?? [])])];
 }
 
+/** `deepest`: the level down to which a changed object is listed by its members. */
 export function diffDocuments(
   before: readonly DocumentRecord[],
   after: readonly DocumentRecord[],
+  deepest: number = DEEPEST,
 ): DocumentDiff {
   const was = new Map(before.map(({ id, value }) => [id, value]));
   const is = new Map(after.map(({ id, value }) => [id, value]));
   const records: RecordChange[] = [];
-  const moved: string[] = [];
+  const layout: RecordChange[] = [];
   for (const id of bothOrders(before, after)) {
-    const { section, name } = placed(id);
     const old = was.get(id);
     const now = is.get(id);
     if (old !== undefined && now !== undefined && same(old, now)) continue;
-    if (section === "layout") {
-      // The position of a node that came or went goes with it.
-      if (was.has(`node:${name}`) === is.has(`node:${name}`)) moved.push(name);
-      continue;
-    }
+    const { section, name } = placed(id);
     const fields: FieldChange[] = [];
-    if (old !== undefined && now !== undefined) fieldsOf(old, now, "", 0, fields);
-    records.push({
+    if (old !== undefined && now !== undefined) fieldsOf(old, now, "", deepest, fields);
+    (section === "layout" ? layout : records).push({
       id,
       section,
       name,
@@ -100,7 +104,16 @@ export function diffDocuments(
       fields,
     });
   }
-  return { records, moved };
+  // The position of a node that came or went goes with it.
+  const stayed = ({ name }: RecordChange) => was.has(`node:${name}`) === is.has(`node:${name}`);
+  return { records, layout, moved: layout.filter(stayed).map(({ name }) => name) };
+}
+
+const rank = (section: Section | "doc") => (section === "doc" ? -1 : SECTIONS.indexOf(section));
+
+/** The head, keys, nodes, edges; each by name. */
+export function byName(records: readonly RecordChange[]): RecordChange[] {
+  return records.toSorted((a, b) => rank(a.section) - rank(b.section) || a.name.localeCompare(b.name));
 }
 
 // Conflicts
@@ -148,11 +161,55 @@ export function joinSides(
     )
       joined.push({ id: `layout:${name}`, value: place });
   }
-  const rank = (id: string) => {
-    const { section } = placed(id);
-    return section === "doc" ? -1 : SECTIONS.indexOf(section);
-  };
   return joined
     .filter(({ id }) => !id.startsWith("layout:") || nodes.has(id.slice(7)) || id.startsWith("layout:__"))
-    .toSorted((a, b) => rank(a.id) - rank(b.id));
+    .toSorted((a, b) => rank(placed(a.id).section) - rank(placed(b.id).section));
+}
+
+// Pictures
+
+/** How far below a node of the older version another is drawn that stands at its place now. */
+const BELOW = 180;
+
+/**
+ * The older version with what was added since, so that both can be drawn at once. An edge that leads elsewhere now is drawn as it
+ * was and as it is; a node that stands where one of the older version stood is drawn below that.
+ */
+export function unionOf(
+  older: readonly DocumentRecord[],
+  newer: readonly DocumentRecord[],
+): { records: DocumentRecord[]; marks: ReadonlyMap<string, Change> } {
+  const marks = new Map(diffDocuments(older, newer).records.map(({ id, change }) => [id, change]));
+  const known = new Set(older.map(({ id }) => id));
+  const records = [...older];
+  const taken = older.flatMap(({ id, value }) => (id.startsWith("layout:") ? [placeOf(value)] : []));
+  for (const record of newer) {
+    const { id } = record;
+    const at = sectionOf(id);
+    if (at?.section === "layout" && !known.has(id) && marks.get(`node:${at.name}`) === "added")
+      records.push({ id, value: free(placeOf(record.value), taken) });
+    else if (at && at.section !== "layout" && marks.get(id) === "added") records.push(record);
+    else if (at?.section === "edge" && marks.get(id) === "changed") {
+      const now = `${id} now`;
+      marks.set(id, "removed");
+      marks.set(now, "added");
+      records.push({ id: now, value: record.value });
+    }
+  }
+  return { records, marks };
+}
+
+type Place = readonly [number, number];
+
+function placeOf(value: Json): Place {
+  const [x, y] = Array.isArray(value) ? value : [];
+  return [typeof x === "number" ? x : 0, typeof y === "number" ? y : 0];
+}
+
+function free([x, y]: Place, taken: Place[]): number[] {
+  let at: Place = [x, y];
+  while (taken.some(([a, b]) => Math.abs(a - at[0]) < 160 && Math.abs(b - at[1]) < BELOW))
+    at = [at[0], at[1] + BELOW];
+  taken.push(at);
+  return [...at];
 }

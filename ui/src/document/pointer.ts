@@ -1,7 +1,7 @@
 /** JSON Pointer (RFC 6901) over immutable values. */
 import { isObject, type Json, type JsonObject } from "./types";
 
-function pointerParts(pointer: string): string[] {
+export function pointerParts(pointer: string): string[] {
   if (pointer === "") return [];
   return pointer
     .slice(1)

@@ -5,8 +5,10 @@ import { Fold } from "../../components/Fold";
 import { WordDiff } from "../../debugger/parts/WordDiff";
 import { preview } from "../../debugger/parts/format";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
+import { byName, diffDocuments, type Change, type FieldChange, type RecordChange } from "../../document/diff";
+import type { DocumentRecord } from "../../document/document";
+import { pointerParts } from "../../document/pointer";
 import { doc, useDocumentVersion } from "../../document/store";
-import { compareRecords, fieldOf, type DiffMark, type RecordDiff } from "../../document/version-diff";
 import type { Json } from "../../document/types";
 import type { VersionContent } from "../../ipc/bindings/VersionContent";
 import { versionsIds } from "../../lib/testIds";
@@ -15,22 +17,31 @@ import { useSession } from "../../state/session";
 import type { ShownVersion } from "../../state/shown-version";
 import { diffSignClass } from "../../canvas/recipes";
 
-/** Records that are listed, and fields of one. */
+/** Records that are listed; fields of one that are shown, and that are counted. */
 const MOST = 200;
 const MOST_FIELDS = 6;
-const SIGNS: Record<DiffMark, string> = { added: "+", removed: "−", changed: "~" };
+const COUNTED_FIELDS = 24;
+const SIGNS: Record<Change, string> = { added: "+", removed: "−", changed: "~" };
+
+/** Every field by itself, however deep; records by name, positions in the order of the version, new ones last. */
+function differences(older: readonly DocumentRecord[], newer: readonly DocumentRecord[]) {
+  const { records, layout } = diffDocuments(older, newer, Number.POSITIVE_INFINITY);
+  const order = new Map(older.map(({ id }, index) => [id, index]));
+  const at = ({ id }: RecordChange) => order.get(id) ?? older.length;
+  return { records: byName(records), layout: layout.toSorted((a, b) => at(a) - at(b)) };
+}
 
 export function VersionDiff({ version }: { version: ShownVersion }) {
   const { content, problem } = useVersion(version.graphId, version.id);
   const now = useDocumentVersion();
   const diff = useMemo(
-    () => (content === null || now < 0 ? null : compareRecords(recordsOf(content), doc.records())),
+    () => (content === null || now < 0 ? null : differences(recordsOf(content), doc.records())),
     [content, now],
   );
   if (problem) return <ProblemNote problem={problem} />;
   if (content === null || diff === null) return null;
   const files = content.files.filter((file) => file.now !== "same");
-  const same = diff.content.length + files.length + content.packages.length === 0;
+  const same = diff.records.length + files.length + content.packages.length === 0;
   return (
     <section className="pb-2 text-xs/4.5" aria-label={t("versions.diff")} data-testid={versionsIds.diff}>
       {content.redacted && <p className="pb-1 text-asking">{t("versions.redacted")}</p>}
@@ -40,12 +51,12 @@ export function VersionDiff({ version }: { version: ShownVersion }) {
         </p>
       )}
       <ul className="flex flex-col">
-        {diff.content.slice(0, MOST).map((record) => (
+        {diff.records.slice(0, MOST).map((record) => (
           <RecordLine key={record.id} record={record} />
         ))}
       </ul>
-      {diff.content.length > MOST && (
-        <p className="text-text-3">{t("versions.diff.more", { n: diff.content.length - MOST })}</p>
+      {diff.records.length > MOST && (
+        <p className="text-text-3">{t("versions.diff.more", { n: diff.records.length - MOST })}</p>
       )}
       <Files content={content} />
       {diff.layout.length > 0 && !same && (
@@ -53,7 +64,7 @@ export function VersionDiff({ version }: { version: ShownVersion }) {
           {() => (
             <ul>
               {diff.layout.slice(0, MOST).map((record) => (
-                <Line key={record.id} mark={record.mark} name={record.name} />
+                <Line key={record.id} mark={record.change} name={record.name} />
               ))}
             </ul>
           )}
@@ -81,7 +92,7 @@ function Files({ content }: { content: VersionContent }) {
   );
 }
 
-function Line({ mark, name, children }: { mark: DiffMark; name: string; children?: ReactNode }) {
+function Line({ mark, name, children }: { mark: Change; name: string; children?: ReactNode }) {
   return (
     <li className="flex items-start gap-1.5 py-1">
       <span className={diffSignClass} data-diff={mark} title={t(`versions.mark.${mark}`)}>
@@ -103,8 +114,9 @@ const WORDS = {
   edge: "versions.diff.edge",
 } as const;
 
-function RecordLine({ record }: { record: RecordDiff }) {
+function RecordLine({ record }: { record: RecordChange }) {
   const select = useSession((session) => session.select);
+  const fields = record.fields.slice(0, COUNTED_FIELDS);
   const word = record.section === "layout" ? "" : t(WORDS[record.section]);
   const reveal = () => {
     if (record.section === "node") select({ nodes: [record.name] });
@@ -115,16 +127,16 @@ function RecordLine({ record }: { record: RecordDiff }) {
     <li
       className="flex items-start gap-1.5 py-1 [&+&]:border-t [&+&]:border-line"
       data-testid={versionsIds.diffLine(record.id)}
-      data-mark={record.mark}
+      data-mark={record.change}
     >
-      <span className={diffSignClass} data-diff={record.mark} title={t(`versions.mark.${record.mark}`)}>
-        <span aria-hidden>{SIGNS[record.mark]}</span>
-        <span className="sr-only">{t(`versions.mark.${record.mark}`)}</span>
+      <span className={diffSignClass} data-diff={record.change} title={t(`versions.mark.${record.change}`)}>
+        <span aria-hidden>{SIGNS[record.change]}</span>
+        <span className="sr-only">{t(`versions.mark.${record.change}`)}</span>
       </span>
       <div className="min-w-0 flex-1">
         <p>
           <span className="text-text-3">{word}</span>{" "}
-          {record.mark === "removed" || record.section === "doc" ? (
+          {record.change === "removed" || record.section === "doc" ? (
             <span className="font-semibold wrap-anywhere">{record.name}</span>
           ) : (
             <button type="button" className="font-semibold wrap-anywhere hover:underline" onClick={reveal}>
@@ -132,16 +144,11 @@ function RecordLine({ record }: { record: RecordDiff }) {
             </button>
           )}
         </p>
-        {record.fields.slice(0, MOST_FIELDS).map((field) => (
-          <Field
-            key={field}
-            field={field}
-            before={fieldOf(record.before, field)}
-            after={fieldOf(record.after, field)}
-          />
+        {fields.slice(0, MOST_FIELDS).map((field) => (
+          <Field key={field.pointer} {...field} />
         ))}
-        {record.fields.length > MOST_FIELDS && (
-          <p className="text-text-3">{t("versions.diff.more", { n: record.fields.length - MOST_FIELDS })}</p>
+        {fields.length > MOST_FIELDS && (
+          <p className="text-text-3">{t("versions.diff.more", { n: fields.length - MOST_FIELDS })}</p>
         )}
       </div>
     </li>
@@ -151,18 +158,10 @@ function RecordLine({ record }: { record: RecordDiff }) {
 const shown = (value: Json | undefined) =>
   value === undefined ? t("versions.diff.absent") : preview(value, 240);
 
-function Field({
-  field,
-  before,
-  after,
-}: {
-  field: string;
-  before: Json | undefined;
-  after: Json | undefined;
-}) {
+function Field({ pointer, before, after }: FieldChange) {
   return (
     <div className="pt-0.5">
-      <p className="font-mono text-2xs/4 text-text-3">{field}</p>
+      <p className="font-mono text-2xs/4 text-text-3">{pointerParts(pointer).join(".")}</p>
       {typeof before === "string" && typeof after === "string" ? (
         <WordDiff before={before} after={after} />
       ) : (
