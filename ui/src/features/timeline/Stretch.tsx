@@ -7,6 +7,7 @@ import { t } from "../../lib/texts";
 import { type Entry, ranIn } from "../../debugger/timeline/fold";
 import type { Way } from "../../debugger/timeline/walk";
 import { Lanes, strongLines } from "./Lanes";
+import { LATER } from "./recipes";
 import type { TimelineRow } from "../../debugger/timeline/rows";
 
 /** More nodes than this are not named. */
@@ -32,7 +33,7 @@ export function Stretch({ entry, rows, row, width, height, path, onOpen }: Props
   return (
     <div
       role="row"
-      className={`group flex h-full items-center gap-2 pr-1 text-sm text-text-2 hover:bg-surface-3 ${path.after(row.checkpoint.id) ? "opacity-70 hover:opacity-100" : ""}`}
+      className={`group flex h-full items-center gap-2 pr-1 text-sm text-text-2 hover:bg-surface-3 ${path.after(row.checkpoint.id) ? LATER : ""}`}
       data-testid={debugIds.stretch}
       data-steps={entry.to - entry.from}
     >

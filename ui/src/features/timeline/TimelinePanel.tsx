@@ -354,7 +354,7 @@ const Row = memo(function Row({
       data-checkpoint={checkpoint.id}
       data-step={checkpoint.step}
       data-source={checkpoint.source}
-      className={`group flex h-full items-center gap-2 pr-1 text-sm ${selected ? "bg-accent-soft" : compared ? "bg-surface-4" : "hover:bg-surface-3"} ${onPath ? "" : "text-text-2"} ${later ? "opacity-70 hover:opacity-100" : ""}`}
+      className={`group flex h-full items-center gap-2 pr-1 text-sm ${selected ? "bg-accent-soft" : compared ? "bg-surface-4" : "hover:bg-surface-3"} ${onPath ? "" : "text-text-2"} ${later ? LATER : ""}`}
       data-later={later || undefined}
     >
       <div role="gridcell" className="contents">
