@@ -43,6 +43,7 @@ import { Branches } from "./Branches";
 import { hasAsides, withoutAsides } from "../../debugger/timeline/asides";
 import { entryOf, everyRow, folded, opened } from "../../debugger/timeline/fold";
 import { Lanes, strongLines } from "./Lanes";
+import { LATER } from "./recipes";
 import { Stretch } from "./Stretch";
 import { type Timeline, timelineOf, type TimelineRow } from "../../debugger/timeline/rows";
 import { trackOf, wayOn } from "../../debugger/timeline/walk";
