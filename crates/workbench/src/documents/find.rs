@@ -124,7 +124,7 @@ impl Search<'_> {
             return true;
         }
         self.document(&document, Some(file), None, fingerprint_of(&text));
-        self.matches < MAX_MATCHES
+        !self.answer.cut
     }
 
     fn skip(&mut self, file: &Path, problem: Problem) {

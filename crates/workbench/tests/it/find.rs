@@ -165,13 +165,13 @@ async fn an_open_graph_gets_a_patch_and_a_closed_file_is_written_with_a_way_back
     );
     let opened = app.ok("graph.open", json!({"path": other})).await;
     let versions = app
-        .ok("graph.autosaves", json!({"graphId": opened["graphId"]}))
+        .ok("graph.versions", json!({"graphId": opened["graphId"]}))
         .await;
-    let oldest = versions["autosaves"].as_array().unwrap().last().unwrap()["id"].clone();
+    let oldest = versions["versions"].as_array().unwrap().last().unwrap()["id"].clone();
     let restored = app
         .ok(
             "graph.restore",
-            json!({"graphId": opened["graphId"], "autosaveId": oldest}),
+            json!({"graphId": opened["graphId"], "version": oldest}),
         )
         .await;
     let old: Value = serde_json::from_str(&before).unwrap();

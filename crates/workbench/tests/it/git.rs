@@ -178,15 +178,16 @@ async fn a_hostile_repository_starts_no_program() {
     assert_eq!(state["state"], "tracked", "it is read all the same: {state:#}");
     assert_eq!(*prompt(&state["records"]), "old");
     // An object that is missing would be fetched by the repository's command.
-    for entry in fs::read_dir(folder.join(".git/objects")).unwrap().flatten() {
-        if entry.file_name().len() == 2 {
-            for object in fs::read_dir(entry.path()).unwrap().flatten() {
-                if fs::metadata(object.path()).unwrap().len() > 200 {
-                    fs::remove_file(object.path()).unwrap();
-                }
-            }
-        }
-    }
+    let name = format!("HEAD:./{}", path.file_name().unwrap().to_str().unwrap());
+    let found = Command::new("git")
+        .args(["rev-parse", &name])
+        .current_dir(path.parent().unwrap())
+        .output()
+        .unwrap();
+    let id = String::from_utf8(found.stdout).unwrap();
+    let (start, rest) = id.trim().split_at(2);
+    fs::remove_file(folder.join(".git/objects").join(start).join(rest)).unwrap();
+    fs::write(&caught, "").unwrap();
     let state = app.ok("graph.git", json!({"graphId": view["graphId"]})).await;
     assert_ne!(state["state"], "tracked");
     let ran = fs::read_to_string(&caught).unwrap_or_default();

@@ -204,7 +204,8 @@ async fn threads_are_copied_and_travel_as_files() {
             json!({"threadId": copied, "path": file, "work": "w"}),
         )
         .await;
-    assert_eq!(exported["checkpoints"], copy["checkpoints"].as_u64().unwrap() + 1);
+    // The copy's own first checkpoint, and the graph version that the thread keeps.
+    assert_eq!(exported["checkpoints"], copy["checkpoints"].as_u64().unwrap() + 2);
     assert_eq!(exported["bytes"], std::fs::metadata(&file).unwrap().len());
     // Beside the one it came from, and somewhere else.
     let beside = app.ok("thread.import", json!({"path": file})).await;
@@ -352,7 +353,8 @@ async fn what_threads_take_is_measured() {
     let breakdown = app.ok("storage.lens", json!({"threadId": thread})).await;
     assert_eq!(
         (&breakdown["bytes"], &breakdown["checkpoints"]),
-        (&usage["threads"][0]["bytes"], &json!(3))
+        (&usage["threads"][0]["bytes"], &json!(4)),
+        "three of the run, and the version of its graph"
     );
     assert!(
         breakdown["keys"]

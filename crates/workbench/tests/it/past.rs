@@ -49,7 +49,7 @@ async fn checkpoints_come_in_pages_and_say_how_they_were_made() {
         assert_eq!(seen, all, "in pages of {limit}");
     }
     let last = app.ok("thread.checkpoints", page(2, all[4]["id"].clone())).await;
-    assert_eq!(last, json!({"checkpoints": [], "more": false}));
+    assert_eq!(last, json!({"checkpoints": [], "more": false, "runs": []}));
     let unknown = json!({"threadId": "nobody"});
     assert_eq!(app.refused("thread.checkpoints", unknown).await.code, "not-found");
 }
