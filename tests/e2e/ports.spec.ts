@@ -116,6 +116,8 @@ test("a click on a port adds what comes next, and a line takes a node in", async
   await page.keyboard.type("assign");
   await page.keyboard.press("Enter");
   await expect.poll(() => lines(app)).toEqual(["__start__>choose", "assign>__end__", "pay>assign"]);
+  // The end may have moved out of sight, where it is not drawn.
+  await app.id("zoom-fit").click();
   await expect.poll(apart).toBeGreaterThan(before + 0.2);
   await page.keyboard.press("Control+z");
   await expect.poll(() => lines(app)).toEqual(["__start__>choose", "pay>__end__"]);

@@ -112,7 +112,7 @@ const COMMAND_LINE: Layout = Layout {
     ],
     root: &[],
     // `args` and the groups of its commands.
-    circle: 5,
+    circle: 6,
 };
 
 const DOCUMENT: Layout = Layout {
