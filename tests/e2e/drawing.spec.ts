@@ -10,7 +10,7 @@ test("the way of a failure is drawn from its port, undone, selected and deleted"
   await app.openGraph({
     format: "superstep/1",
     name: "Failures",
-    state: { said: { type: "string" } },
+    state: { said: { type: "string", default: "" } },
     nodes: { pay: { kind: "code", config: { source: "throw new Error('no')" } }, mend: assign({ said: "'mended'" }) },
     edges: [{ from: "__start__", to: "pay" }, { from: "pay", to: "__end__" }, { from: "mend", to: "__end__" }],
     layout: { __start__: [0, 100], pay: [160, 90], mend: [520, 260], __end__: [900, 100] },
@@ -110,6 +110,8 @@ test("a long chain is arranged in rows, a large graph by the workbench", async (
   for (const count of [24, 400]) {
     const file = app.write(`graphs/chain-${count}/graph.json`, chain(count));
     await app.openFile(file);
+    // The canvas of the graph before it is there as well.
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText(`Chain of ${count}`);
     await app.id("auto-layout").click();
     await expect(app.id("undo")).toBeEnabled({ timeout: 60_000 });
     await page.keyboard.press("Control+s");
@@ -143,6 +145,10 @@ test("an MCP server is added, allowed, connected and its tools chosen in the nod
   await expect(app.id("trust")).toBeVisible();
   const declared = JSON.parse(readFileSync(join(file, "../.mcp.json"), "utf8")) as { mcpServers: object };
   expect(declared.mcpServers).toEqual({ odd: { command: "python3", args: [server] } });
+  // Programs and servers are ticked one by one.
+  await app.id("trust").getByRole("checkbox").nth(0).click();
+  await expect(app.id("trust-allow")).toBeDisabled();
+  await app.id("trust").getByRole("checkbox").nth(1).click();
   await app.id("trust-allow").click();
   await expect(app.id("server-works")).toBeVisible({ timeout: 60_000 });
   await app.picture("mcp-server", ["light", "dark"]);

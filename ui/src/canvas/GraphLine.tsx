@@ -4,7 +4,7 @@
  */
 import { BaseEdge, EdgeLabelRenderer, type Edge, type EdgeProps } from "@xyflow/react";
 import { Plus } from "lucide-react";
-import { memo, type CSSProperties } from "react";
+import { memo, type CSSProperties, type MouseEvent } from "react";
 import { useEdgeOverlay } from "../debugger/overlay/overlay";
 import { renamePath, setExpression, type Point } from "../document/edits";
 import { edit, useDiagnostics } from "../document/store";
@@ -144,6 +144,12 @@ function AddBetween({ line, style }: { line: Line; style: CSSProperties }) {
   );
 }
 
+/** The line takes double clicks as well, also those on what is drawn for it elsewhere: it would have its label edited. */
+function editInPlace(event: MouseEvent, line: Line, what: "bound" | "caption"): void {
+  event.stopPropagation();
+  setCanvas({ labelEdit: { line: line.id, what } });
+}
+
 interface LabelProps {
   readonly line: Line;
   readonly selected: boolean;
@@ -218,7 +224,7 @@ function Bound({ line, most, middle }: { line: Line; most: number; middle: Point
       style={style}
       title={t("canvas.bound.hint")}
       onClick={(event) => selectLine(line, event.shiftKey || event.ctrlKey || event.metaKey)}
-      onDoubleClick={() => setCanvas({ labelEdit: { line: line.id, what: "bound" } })}
+      onDoubleClick={(event) => editInPlace(event, line, "bound")}
       data-testid={shellIds.lineBound(line.edge, line.part)}
     >
       {t("canvas.bound", { most })}
@@ -250,7 +256,7 @@ function Caption({ line, style }: { line: Line; style: CSSProperties }) {
       style={style}
       title={t("canvas.caption.hint", { expression: line.caption ?? "" })}
       onClick={(event) => selectLine(line, event.shiftKey || event.ctrlKey || event.metaKey, true)}
-      onDoubleClick={() => setCanvas({ labelEdit: { line: line.id, what: "caption" } })}
+      onDoubleClick={(event) => editInPlace(event, line, "caption")}
       data-testid={shellIds.edgeCaption(line.edge, line.part)}
     >
       {line.caption === "" ? t("canvas.label.empty") : line.caption}

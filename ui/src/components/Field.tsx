@@ -38,7 +38,7 @@ export interface FieldProps {
 }
 
 interface FieldIds {
-  controlId: string;
+  controlId: string | undefined;
   labelId: string | undefined;
   describedBy: string | undefined;
   invalid: boolean;
@@ -59,13 +59,20 @@ export function useFieldAria(): {
   return useMemo(() => {
     if (field === null) return {};
     return {
-      id: field.controlId,
+      ...(field.controlId !== undefined && { id: field.controlId }),
       ...(field.labelId !== undefined && { "aria-labelledby": field.labelId }),
       ...(field.describedBy !== undefined && { "aria-describedby": field.describedBy }),
       ...(field.invalid && { "aria-invalid": true as const }),
       ...(field.required && { "aria-required": true as const }),
     };
   }, [field]);
+}
+
+/** Several controls of one field: each has a name of its own, `aria-label`, and all of them the field's help and problems. */
+export function FieldParts({ children }: { children: ReactNode }) {
+  const field = useContext(FieldContext);
+  const parts = useMemo(() => field && { ...field, controlId: undefined, labelId: undefined }, [field]);
+  return <FieldContext value={parts}>{children}</FieldContext>;
 }
 
 export function Field({

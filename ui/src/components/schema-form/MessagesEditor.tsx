@@ -5,6 +5,7 @@
 import { Plus, X } from "lucide-react";
 import { t, type TextKey } from "../../lib/texts";
 import { Button } from "../Button";
+import { FieldParts } from "../Field";
 import { IconButton } from "../IconButton";
 import { JsonEditor } from "../JsonEditor";
 import { Select } from "../Select";
@@ -37,70 +38,72 @@ export function MessagesEditor({ value, onChange, readOnly = false }: MessagesEd
     onChange(list.map((other, at) => (at === index ? message : other)));
   return (
     <div className={itemsClass}>
-      {list.map((message, index) => {
-        const remove = !readOnly && (
-          <IconButton
-            size="small"
-            label={t("forms.schema.removeItem", { n: index + 1 })}
-            onClick={() => {
-              const left = list.filter((_, at) => at !== index);
-              onChange(left.length === 0 ? undefined : left);
-            }}
-          >
-            <X size={13} />
-          </IconButton>
-        );
-        const isPlain =
-          typeof message === "object" && message !== null && typeof message.content === "string";
-        if (!isPlain) {
+      <FieldParts>
+        {list.map((message, index) => {
+          const remove = !readOnly && (
+            <IconButton
+              size="small"
+              label={t("forms.schema.removeItem", { n: index + 1 })}
+              onClick={() => {
+                const left = list.filter((_, at) => at !== index);
+                onChange(left.length === 0 ? undefined : left);
+              }}
+            >
+              <X size={13} />
+            </IconButton>
+          );
+          const isPlain =
+            typeof message === "object" && message !== null && typeof message.content === "string";
+          if (!isPlain) {
+            return (
+              <div key={index} className={itemClass}>
+                <div className="flex-1 min-w-0">
+                  <JsonEditor
+                    value={message}
+                    onChange={(next) => set(index, next ?? null)}
+                    readOnly={readOnly}
+                    aria-label={t("forms.messages.content", { n: index + 1 })}
+                  />
+                </div>
+                {remove}
+              </div>
+            );
+          }
+          const field = roleField(message);
+          const role = String(message[field] ?? "human");
+          const known = ROLES.some((each) => each.value === role || each.also.includes(role));
           return (
-            <div key={index} className={itemClass}>
-              <div className="flex-1 min-w-0">
-                <JsonEditor
-                  value={message}
-                  onChange={(next) => set(index, next ?? null)}
-                  readOnly={readOnly}
+            <div key={index} className={fieldCardClass}>
+              <div className={cardHeadClass}>
+                <Select
+                  size="small"
+                  aria-label={t("forms.messages.role", { n: index + 1 })}
+                  value={role}
+                  disabled={readOnly}
+                  same={(a, b) => a === b || ROLES.some((each) => each.value === a && each.also.includes(b))}
+                  options={[
+                    ...ROLES.map((each) => ({ value: each.value, label: t(each.label) })),
+                    ...(known ? [] : [{ value: role, label: role }]),
+                  ]}
+                  onChange={(next) => set(index, { ...message, [field]: next })}
+                />
+                <span className="flex-1 min-w-0" />
+                {remove}
+              </div>
+              <div className={cardBodyClass}>
+                <TextArea
                   aria-label={t("forms.messages.content", { n: index + 1 })}
+                  placeholder={t("forms.messages.placeholder")}
+                  value={message.content}
+                  onChange={(content) => set(index, { ...message, content })}
+                  readOnly={readOnly}
+                  minRows={2}
                 />
               </div>
-              {remove}
             </div>
           );
-        }
-        const field = roleField(message);
-        const role = String(message[field] ?? "human");
-        const known = ROLES.some((each) => each.value === role || each.also.includes(role));
-        return (
-          <div key={index} className={fieldCardClass}>
-            <div className={cardHeadClass}>
-              <Select
-                size="small"
-                aria-label={t("forms.messages.role", { n: index + 1 })}
-                value={role}
-                disabled={readOnly}
-                same={(a, b) => a === b || ROLES.some((each) => each.value === a && each.also.includes(b))}
-                options={[
-                  ...ROLES.map((each) => ({ value: each.value, label: t(each.label) })),
-                  ...(known ? [] : [{ value: role, label: role }]),
-                ]}
-                onChange={(next) => set(index, { ...message, [field]: next })}
-              />
-              <span className="flex-1 min-w-0" />
-              {remove}
-            </div>
-            <div className={cardBodyClass}>
-              <TextArea
-                aria-label={t("forms.messages.content", { n: index + 1 })}
-                placeholder={t("forms.messages.placeholder")}
-                value={message.content}
-                onChange={(content) => set(index, { ...message, content })}
-                readOnly={readOnly}
-                minRows={2}
-              />
-            </div>
-          </div>
-        );
-      })}
+        })}
+      </FieldParts>
       {!readOnly && (
         <div>
           <Button

@@ -174,7 +174,9 @@ describe("SchemaForm", () => {
       { type: "object", properties: { messages: { type: "array", "x-editor": "messages" } } },
       { messages: [{ type: "human", content: "hello", id: "m1" }] },
     );
-    type(screen.getByLabelText("Text of message 1"), "good day");
+    const text = screen.getByRole("textbox", { name: "Text of message 1" });
+    expect(text.getAttribute("id"), "the field's own control is the list").toBeNull();
+    type(text, "good day");
     expect(last).toEqual({ messages: [{ type: "human", content: "good day", id: "m1" }] });
     fireEvent.click(screen.getByRole("button", { name: "Add message" }));
     expect(last.messages[1]).toEqual({ type: "ai", content: "" });

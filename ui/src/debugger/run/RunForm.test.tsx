@@ -84,6 +84,17 @@ it("has a field for the message of a conversation, with the hint beside it", asy
   expect(screen.getByTestId("field-/topic").closest("[data-field]")?.textContent).not.toContain("here");
 });
 
+it("runs at once when every key has a default, and asks only for those without", async () => {
+  open({ n: { type: "integer", default: 0 } });
+  await act(() => primary());
+  expect(started.mock.calls[0]?.[0]).toMatchObject({ action: { type: "input", input: {} } });
+  open({ days: { type: "integer", default: 3 }, amount: { type: "string" } });
+  render(<RunForm />);
+  await act(() => primary());
+  expect(started).toHaveBeenCalledTimes(1);
+  expect(screen.getByTestId(debugIds.inputMissing).textContent).toContain("Fill in amount,");
+});
+
 it("does not complain about another graph", async () => {
   open({ amount: { type: "string" } });
   await act(() => primary());

@@ -17,14 +17,15 @@ import { isPast, runForm, startWithInput, type Step } from "./actions";
 import { isObject } from "../parts/diff";
 import {
   inputFor,
+  inputKeysOf,
   inputSchema,
   isConversation,
   isEmptyInput,
   mainKeys,
+  missingKeys,
   nextTurn,
   samplesOf,
   spoken,
-  type StateKey,
   useRunInput,
   withMessage,
 } from "./run-input";
@@ -57,10 +58,7 @@ export function RunForm() {
       const value = doc.get(`key:${name}`);
       return [name, isObject(value) ? value : {}] as const;
     });
-    const declared = doc.head["input"];
-    const input = Array.isArray(declared)
-      ? declared.filter((key): key is string => typeof key === "string")
-      : undefined;
+    const input = inputKeysOf(doc.head);
     return { whole: inputSchema(keys, input), samples: samplesOf(doc.head), keys, input };
   }, [version]);
   // A conversation begins with a message, so there is a field for one.
@@ -257,16 +255,6 @@ export function RunForm() {
 }
 
 const NO_KEYS: readonly string[] = [];
-const NAMED = 4;
-
-/** The keys that are marked when nothing is there: those of messages, else the first few. */
-function missingKeys(
-  keys: readonly (readonly [string, StateKey])[],
-  first: readonly string[],
-): readonly string[] {
-  const messages = keys.filter(([, key]) => key["reducer"] === "add_messages").map(([name]) => name);
-  return (messages.length > 0 ? messages : first).slice(0, NAMED);
-}
 
 /** What is missing of an input, in words. */
 function missingText(conversation: boolean, keys: readonly string[]): string {

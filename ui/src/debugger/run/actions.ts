@@ -27,7 +27,17 @@ import { type Going, settleEffects } from "./effects";
 import { settleGraph } from "./hot-edit";
 import { type InboxStore, isSent, leave, refuse, settled, taken, useInbox } from "../model/inbox";
 import { isInside, noteStep } from "../model/nested";
-import { inputFor, isEmptyInput, rememberInput, samplesOf, spoken, useRunInput } from "./run-input";
+import {
+  inputFor,
+  inputKeysOf,
+  isEmptyInput,
+  mainKeys,
+  missingKeys,
+  rememberInput,
+  samplesOf,
+  spoken,
+  useRunInput,
+} from "./run-input";
 import { contextFor } from "./run-context";
 import { chosenModels, useRunModels } from "./run-models";
 import { asProblem, type ShownProblem } from "../parts/problem";
@@ -275,13 +285,22 @@ async function runInput(options: { step?: Step; target?: "new" | "thread" } = {}
   const { cursor } = useSession.getState();
   const conversation =
     cursor.threadId !== null && doc.names("key").some((name) => isMessages(doc.get(`key:${name}`)));
-  const empty = isEmptyInput(input) && doc.names("key").length > 0;
-  if (conversation || empty) {
+  if (conversation || (isEmptyInput(input) && isMissing(input))) {
     showRunForm();
     setMissing(runForm.missing() + 1);
     return false;
   }
   return startWithInput(spoken(input), options);
+}
+
+/** Does the graph need something that an empty input does not say? One whose keys have defaults runs from them. */
+function isMissing(input: Readonly<Record<string, unknown>>): boolean {
+  const keys = doc.names("key").map((name) => {
+    const key = doc.get(`key:${name}`);
+    return [name, isObject(key) ? key : {}] as const;
+  });
+  const names = keys.map(([name]) => name);
+  return missingKeys(keys, mainKeys(names, inputKeysOf(doc.head), samplesOf(doc.head), input)).length > 0;
 }
 
 const isMessages = (key: unknown): boolean => isObject(key) && key["reducer"] === "add_messages";

@@ -30,6 +30,13 @@ export function inputSchema(
   return { type: "object", properties };
 }
 
+/** The keys that the document names as its input. */
+export function inputKeysOf(doc: Readonly<Record<string, unknown>>): string[] | undefined {
+  const declared = doc.input;
+  if (!Array.isArray(declared)) return undefined;
+  return declared.filter((key): key is string => typeof key === "string");
+}
+
 /** The document's `examples` that have a usable input. */
 export function samplesOf(doc: Readonly<Record<string, unknown>> | undefined): Sample[] {
   const examples = doc?.examples;
@@ -55,6 +62,23 @@ export function mainKeys(
   const given = new Set(samples.flatMap((sample) => Object.keys(sample.input)));
   if (!names.some((name) => given.has(name))) return [...names];
   return names.filter((name) => given.has(name) || value[name] !== undefined);
+}
+
+/** So many keys are named when nothing is there. */
+const NAMED = 4;
+
+/**
+ * What is missing of an input that says nothing: the message of a conversation, else the first few keys. A key with a
+ * default misses nothing, so a graph of such keys runs from them.
+ */
+export function missingKeys(
+  keys: readonly (readonly [name: string, key: StateKey])[],
+  first: readonly string[],
+): readonly string[] {
+  const messages = keys.filter(([, key]) => key.reducer === "add_messages").map(([name]) => name);
+  if (messages.length > 0) return messages.slice(0, NAMED);
+  const given = new Set(keys.filter(([, key]) => key.default !== undefined).map(([name]) => name));
+  return first.filter((name) => !given.has(name)).slice(0, NAMED);
 }
 
 /** Does a second input on the same thread make sense as "the next turn"? It does where messages are kept. */

@@ -63,9 +63,11 @@ export function WantList({ wants, checked, onChange }: WantListProps) {
                   <span className="flex flex-wrap items-center gap-y-0 gap-x-2 min-h-6 wrap-anywhere">
                     <code>{nameOf(want.access)}</code>
                     {want.inside && <Badge tone="asking">{t("trust.inside")}</Badge>}
-                    <span className="text-xs/inherit text-text-3">
-                      {t("trust.nodes", { nodes: want.nodes.join(", ") })}
-                    </span>
+                    {want.nodes.length > 0 && (
+                      <span className="text-xs/inherit text-text-3">
+                        {t("trust.nodes", { nodes: want.nodes.join(", ") })}
+                      </span>
+                    )}
                   </span>
                 </Checkbox>
               </li>
