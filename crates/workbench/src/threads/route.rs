@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use superstep::{CheckpointHead, Source, TaskSnapshot, Value};
-use superstep_document::{Document, END, Edge, START};
+use superstep_document::{Document, END, Edge, Fallback, START};
 
 use crate::documents::graphs::Built;
 use crate::ledger::TaskRow;
@@ -51,6 +51,8 @@ enum Ending {
 struct Edges {
     targets: HashMap<String, HashSet<String>>,
     to_end: HashMap<String, Ending>,
+    /// Where a node leads when it has failed.
+    on_error: HashMap<String, String>,
 }
 
 impl Edges {
@@ -78,7 +80,19 @@ impl Edges {
                 }
             }
         }
+        for (node, spec) in document.nodes() {
+            if let Some(Fallback::Branch { to, .. }) = spec.policy.fallback {
+                edges.on_error.insert(node.to_owned(), to);
+            }
+        }
         edges
+    }
+
+    /// Where a node that ended without a result led instead of along its edges.
+    fn failed_to(&self, node: &str, rows: Option<&Vec<TaskRow>>, next: &[superstep::Name]) -> Option<&str> {
+        let failed = rows.is_some_and(|rows| rows.iter().any(|row| !row.finished && row.node == node));
+        let to = self.on_error.get(node).filter(|_| failed)?;
+        (to == END || next.iter().any(|name| **name == **to)).then_some(to)
     }
 
     /// Where a source led, found from what ran next: exact unless two sources of one step lead to the same target.
@@ -124,7 +138,13 @@ pub(super) fn route(
                             let row = noted.swap_remove(index);
                             route.finished(&edges, node, &row.targets);
                         }
-                        None => route.finished(&edges, node, &edges.led(node, &child.next)),
+                        None => match edges.failed_to(node, rows, &child.next) {
+                            Some(to) => {
+                                route.ran(node);
+                                route.took(node, to);
+                            }
+                            None => route.finished(&edges, node, &edges.led(node, &child.next)),
+                        },
                     }
                 }
             }
