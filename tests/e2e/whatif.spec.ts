@@ -95,6 +95,7 @@ test("another value and another text are tried from one moment, and the better o
   await page.keyboard.press("Escape");
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Now", exact: true }).click();
+  await app.showState();
   await expect(app.key("offer")).toContainText("We do it for 400 EUR.");
   await expect(app.id("checkpoint").filter({ hasText: "What if" })).toHaveCount(0);
 
@@ -110,6 +111,9 @@ test("another value and another text are tried from one moment, and the better o
   // The winner's branch becomes what the thread is now.
   await row(3).locator('[data-testid="what-if-result-menu"]').click();
   await page.getByRole("menuitem", { name: "Use this branch" }).click();
+  await expect(app.id("state-inspector")).toContainText("Step 4 · Fork");
+  await expect(app.id("result-key"), "the fork has the result of the branch").toContainText("We do it for 600 EUR.");
+  await app.showState();
   await expect(app.key("offer")).toContainText("We do it for 600 EUR.");
   await expect(app.id("run-status")).toHaveAttribute("data-status", "done");
 });

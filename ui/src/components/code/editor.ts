@@ -511,9 +511,11 @@ export function createEditor(parent: HTMLElement, first: EditorOptions): EditorH
           if (update.focusChanged) (update.view.hasFocus ? options.onFocus : options.onBlur)?.();
         }),
         EditorView.domEventHandlers({
-          // Keys typed here are the editor's: the canvas and the window have their own meaning for some of them.
+          // Keys typed here are the editor's: the canvas and the window have their own meaning for some of them. What
+          // types nothing is the window's: Escape, and function keys as the one that goes to what the cursor is on.
           keydown: (event) => {
-            if (event.key !== "Escape" && !event.ctrlKey && !event.metaKey) event.stopPropagation();
+            const types = event.key !== "Escape" && !/^F\d+$/.test(event.key);
+            if (types && !event.ctrlKey && !event.metaKey) event.stopPropagation();
             if ((event.ctrlKey || event.metaKey) && /^[zyaxcv]$/i.test(event.key)) event.stopPropagation();
             return false;
           },

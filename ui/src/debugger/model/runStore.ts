@@ -529,7 +529,10 @@ export function ensureStarted(): void {
   follow(last, true);
 }
 
-/** The first thread shows where its checkpoints are; after that the panel stays as it was left. */
+/**
+ * The first thread shows where its checkpoints are; after that the panel stays as it was left. Who has it open already
+ * looks at something there, as at the messages a run is started below.
+ */
 function showTimelineOnce(): void {
   const key = "superstep.timeline-shown";
   try {
@@ -538,7 +541,8 @@ function showTimelineOnce(): void {
   } catch {
     return;
   }
-  useSession.getState().showTab("bottom", "timeline", "debug");
+  const session = useSession.getState();
+  if (session.panels.bottom.folded) session.showTab("bottom", "timeline", "debug");
 }
 
 /** A run's answer to `run.start` says the same as the event that will follow; taking it now makes the button react at once. */

@@ -55,6 +55,13 @@ describe("the result of a run", () => {
     ]);
   });
 
+  it("is in a fork what the copied step wrote", () => {
+    const fork = step("7", "3", [], "fork");
+    const copied = keys.map((each) => (each.key === "answer" ? { ...each, change: "added" as const } : each));
+    const found = resultKeys(copied, undefined, stepsOfRun([fork, ...list], "7"));
+    expect([names(found.main), names(found.also)]).toEqual([["answer"], ["sections"]]);
+  });
+
   it("is what the graph declares, in its order", () => {
     const found = resultKeys(keys, ["old", "answer", "hint"], stepsOfRun(list, "5"));
     expect([names(found.main), names(found.also)]).toEqual([["old", "answer"], ["sections"]]);

@@ -35,11 +35,12 @@ export function resultKeys(
   output: readonly string[] | undefined,
   steps: readonly Step[],
 ): ResultKeys {
+  const changedLast = keys.filter((key) => key.change !== "same").map((key) => key.key);
+  const [head, ...before] = steps;
   const updated =
-    steps.length > 0
-      ? steps.map((step) => step.updated)
-      : // Without the checkpoints there is only what the last step changed.
-        [keys.filter((key) => key.change !== "same").map((key) => key.key)];
+    // A fork is a copy: no task wrote in it, yet it holds what the copied step wrote. Without the checkpoints there is
+    // only what the last step changed.
+    [!head || head.source === "fork" ? changedLast : head.updated, ...before.map((step) => step.updated)];
   const set = keys.filter(isSet);
   const last = updated.find((names) => set.some((key) => names.includes(key.key))) ?? [];
   const wanted = output ?? last;
