@@ -57,8 +57,11 @@ export function goMoment(by: -1 | 1): boolean {
   if (!next?.current) return false;
   useMoments.setState(next);
   const session = useSession.getState();
+  const taskId = next.current.taskId ?? null;
   session.setUse("debug");
-  session.setCursor({ ...next.current, taskId: next.current.taskId ?? null });
+  session.setCursor({ ...next.current, taskId });
+  // The moment's task is shown, and not those of a node that was selected since.
+  if (taskId !== null) session.select({ key: session.selection.key });
   return true;
 }
 
