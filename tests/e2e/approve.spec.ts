@@ -113,7 +113,7 @@ test("try a node alone with a sample", async ({ app, page }) => {
   await expect(app.id("node-test-result")).toContainText("add");
 
   // A question looks as in the inbox, and takes its answer the same way.
-  await app.node("judge").click();
+  await app.goTo("judge");
   await app.id("inspector-test").click();
   await app.id("node-test-run").click();
   const result = app.id("node-test-result");

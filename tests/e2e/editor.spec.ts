@@ -189,7 +189,7 @@ test("the outline opens a graph of 10,000 nodes", async ({ app, page }) => {
 });
 
 test("arranging a large graph says that it is going on, and can be stopped", async ({ app, page }) => {
-  await app.openGraph(large(500));
+  await app.openGraph(large(5000));
   const before = await page.locator(".react-flow__viewport").getAttribute("style");
   await app.id("auto-layout").click();
   await expect(app.id("arranging")).toContainText("Arranging nodes");

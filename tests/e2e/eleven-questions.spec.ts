@@ -172,9 +172,7 @@ test("6: what this task saw, read and did: which of 200 packets, which round of 
   await expect(taskPage(page, "loop").getByTestId("task-input")).toContainText("38");
 
   // A node that failed three times says so, with what it logged each time.
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("service");
-  await page.keyboard.press("Enter");
+  await app.goTo("service");
   await app.node("service").click();
   await app.id("task-visit-next").click();
   const service = taskPage(page, "service");

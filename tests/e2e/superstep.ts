@@ -141,6 +141,14 @@ export class Superstep {
     return this.id(`node-${name}`);
   }
 
+  /** Goes to a node by its name, also where it is out of sight. */
+  async goTo(name: string): Promise<void> {
+    await this.page.keyboard.press("Control+k");
+    await this.page.keyboard.type(name);
+    await this.page.keyboard.press("Enter");
+    await expect(this.node(name)).toBeVisible();
+  }
+
   /** Draws an edge from one node's port to another's. */
   async wire(from: string, to: string): Promise<void> {
     await this.drag(this.id(`port-out-${from}`), this.id(`port-in-${to}`));
