@@ -2,7 +2,7 @@
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { useSession } from "../../state/session";
 import { branchThrough } from "./lanes";
-import { loadOlderCheckpoints, useRuns } from "../model/runStore";
+import { loadCheckpoints, loadOlderCheckpoints, useRuns } from "../model/runStore";
 
 /** The branch that the cursor walks along. */
 export interface Track {
@@ -139,9 +139,27 @@ interface Loaded {
   readonly more: boolean;
 }
 
+/** Waits for the first page of a thread that was selected just now. */
+async function firstPage(threadId: string): Promise<void> {
+  const isThere = () => {
+    const state = useRuns.getState().checkpoints.get(threadId)?.state;
+    return state !== undefined && state !== "loading";
+  };
+  await loadCheckpoints(threadId);
+  if (isThere()) return;
+  await new Promise<void>((done) => {
+    const stop = useRuns.subscribe(() => {
+      if (!isThere()) return;
+      stop();
+      done();
+    });
+  });
+}
+
 async function loadUntil(enough: (loaded: Loaded) => boolean): Promise<void> {
-  const threadId = here()?.threadId;
-  if (threadId === undefined) return;
+  const { threadId } = useSession.getState().cursor;
+  if (threadId === null) return;
+  await firstPage(threadId);
   for (let before = -1; ;) {
     const pages = useRuns.getState().checkpoints.get(threadId);
     // A page that brought nothing is the last that comes.
