@@ -1,8 +1,8 @@
 //! The order in the layers: as few crossings as the budget finds. Items go to the middle of what they are linked to, layer
 //! by layer and back; then neighbours change places where that helps.
 
-use super::layers::Layered;
 use super::boxes::{Budget, Stopped};
+use super::layers::Layered;
 
 /// Sweeps without a better order after which no better one is expected.
 const PATIENCE: usize = 6;

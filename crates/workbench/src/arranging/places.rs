@@ -1,8 +1,8 @@
 //! Heights and columns. Each item wants to stand where its links are straight; in a layer the wishes are met as well as
 //! the order and the distances allow (the least squares of an order: neighbours that want to pass each other share a place).
 
-use super::layers::Layered;
 use super::boxes::{Budget, Place, Stopped};
+use super::layers::Layered;
 
 /// Between two boxes of a layer, a box and a bend, two bends.
 const GAP: f64 = 36.0;
