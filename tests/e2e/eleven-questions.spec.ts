@@ -24,8 +24,7 @@ class Asking {
 
   /** A button that stands in the row of a state key while the pointer is there. */
   async keyButton(key: string, button: "state-why" | "state-history"): Promise<void> {
-    await this.app.key(key).hover();
-    await this.does(() => this.app.key(key).getByTestId(button).click());
+    await this.does(() => this.app.keyButton(key, button));
   }
 
   async node(name: string): Promise<void> {

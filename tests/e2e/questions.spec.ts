@@ -35,8 +35,7 @@ test("a value says who wrote it, from what, and an edge why it was taken", async
   await app.showState();
 
   // Three actions: the row, its button, a write of the chain.
-  await app.key("total").hover();
-  await app.key("total").locator('[data-testid="state-why"]').click();
+  await app.keyButton("total", "state-why");
   const writes = page.getByTestId("provenance-write");
   await expect(writes).toHaveCount(4);
   const said = (at: number) => writes.nth(at);

@@ -149,6 +149,14 @@ export class Superstep {
     await expect(this.node(name)).toBeVisible();
   }
 
+  /** A button that stands in the row of a state key while the pointer is there; rows move while values come in. */
+  async keyButton(key: string, button: "state-why" | "state-history"): Promise<void> {
+    await expect(async () => {
+      await this.key(key).hover();
+      await this.key(key).getByTestId(button).click({ timeout: 1_000 });
+    }).toPass({ timeout: 15_000 });
+  }
+
   /** Draws an edge from one node's port to another's. */
   async wire(from: string, to: string): Promise<void> {
     await this.drag(this.id(`port-out-${from}`), this.id(`port-in-${to}`));

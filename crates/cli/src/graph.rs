@@ -85,7 +85,7 @@ impl GraphFile {
     }
 
     /// As it was when a thread ran on it.
-    pub(crate) fn as_it_was(self, ran: RanOn) -> Result<Self, Fault> {
+    pub(crate) fn at_version(self, ran: RanOn) -> Result<Self, Fault> {
         if ran.sources.redacted {
             return Err(Fault::usage(
                 "The version that the thread ran on cannot run: secrets were taken out of it. Go on with --graph-version \

@@ -53,7 +53,7 @@ pub(super) async fn version_to_run(
         which => which,
     };
     match which {
-        Some(WhichVersion::Recorded) => Ok((file.as_it_was(ran)?, none)),
+        Some(WhichVersion::Recorded) => Ok((file.at_version(ran)?, none)),
         Some(WhichVersion::Current) => Ok((file, renamed)),
         None if report.is_empty() => Ok((file, none)),
         None => {

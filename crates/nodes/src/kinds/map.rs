@@ -247,7 +247,11 @@ impl NodeKind for MapKind {
                 }
             };
             let take = expression("/take", &config.take)?;
-            MapWork::Graph(graph, input, take)
+            MapWork::Graph(Box::new(GraphWork {
+                graph,
+                sources: input,
+                take,
+            }))
         } else if let Some(source) = &config.javascript {
             let limits = Limits {
                 timeout: Duration::from_millis(config.timeout_ms),
@@ -301,7 +305,14 @@ type Sources = Vec<(Arc<str>, Result<Expression, Value>)>;
 enum MapWork {
     Expression(Expression),
     JavaScript(code::Script),
-    Graph(Graph, Option<Sources>, Option<Expression>),
+    Graph(Box<GraphWork>),
+}
+
+/// A graph that is run for each item, with what it is given and what is taken of its output.
+struct GraphWork {
+    graph: Graph,
+    sources: Option<Sources>,
+    take: Option<Expression>,
 }
 
 /// What is done with an item.
@@ -335,7 +346,8 @@ impl PerItem {
                     Err(other) => Err(NodeError::new(requests::CLASS, other.to_string())),
                 }
             }
-            MapWork::Graph(graph, sources, take) => {
+            MapWork::Graph(work) => {
+                let GraphWork { graph, sources, take } = &**work;
                 let mut input = Object::new();
                 match sources {
                     None => drop(input.insert(self.name.clone(), item.clone())),

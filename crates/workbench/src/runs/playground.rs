@@ -83,7 +83,7 @@ fn graph_of(source: &Document, request: &AskModel) -> Result<(Document, String),
         .is_some_and(|output| !output.is_null())
     {
         true => json!({}),
-        false => messages.clone(),
+        false => messages,
     };
     let keys = source
         .records()
