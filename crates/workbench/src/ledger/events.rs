@@ -474,8 +474,9 @@ mod tests {
         assert_eq!(place.ledger.events("t", None).unwrap().events.len(), 0);
         let copied = place.ledger.events("u", None).unwrap();
         assert!(matches!(&copied.events[..], [AppEvent::Custom { thread_id, .. }, _] if thread_id == "u"));
-        let later = uuid::Uuid::now_v7().to_string();
+        // Events and checkpoints have times in milliseconds: this one is surely later.
         std::thread::sleep(std::time::Duration::from_millis(5));
+        let later = uuid::Uuid::now_v7().to_string();
         place
             .ledger
             .forget_before("u", "00000000-0000-7000-8000-000000000000")
