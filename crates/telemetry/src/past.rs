@@ -9,7 +9,7 @@ use opentelemetry::{Context, KeyValue};
 
 use crate::{Error, Telemetry, delivered};
 
-/// So many spans are handed to the exporter at once: its queue holds 2,048 and drops what does not fit.
+/// Number of spans that are handed to the exporter at once: its queue holds 2,048 and drops what does not fit.
 const AT_ONCE: usize = 1_000;
 
 /// A span of work that is over.

@@ -111,7 +111,7 @@ const markOf = (line: Line, marks: ReadonlyMap<string, Change>) => marks.get(`ed
 
 const SIGNS: Record<Change, string> = { added: "+", removed: "−", changed: "~" };
 
-/** The sign of a difference, which is told without its colour. */
+/** The sign of a difference, which can be read without its colour. */
 function Sign({ mark }: { mark: Change }) {
   return (
     <span className={diffSignClass} data-diff={mark} title={t(`versions.mark.${mark}`)}>

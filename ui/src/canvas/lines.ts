@@ -1,4 +1,4 @@
-/** One line of the canvas: what it is drawn from, and what stands on it. The scene makes them, whoever draws reads them. */
+/** One line of the canvas: what it is drawn from, and what stands on it. Made by the scene, read by the drawings. */
 import type { Point } from "../document/edits";
 import { isObject, type EdgeForm, type EdgePath, type Json } from "../document/types";
 import type { Rect } from "./geometry";

@@ -87,13 +87,14 @@ impl Workbench {
         let workbench = self.clone();
         blocking(move || {
             let job = workbench.job(request.work);
-            let told = |done, total| job.at(done, total);
-            let positions = arrange(&boxes, &links, &mut Budget::new(BUDGET, &told)).map_err(|Stopped| {
-                Problem::new(
-                    "cancelled",
-                    "The arrangement was cancelled. The nodes stay where they are.",
-                )
-            })?;
+            let on_progress = |done, total| job.at(done, total);
+            let positions =
+                arrange(&boxes, &links, &mut Budget::new(BUDGET, &on_progress)).map_err(|Stopped| {
+                    Problem::new(
+                        "cancelled",
+                        "The arrangement was cancelled. The nodes stay where they are.",
+                    )
+                })?;
             Ok(Arranged {
                 positions: positions.into_iter().map(|(x, y)| [x, y]).collect(),
             })

@@ -9,7 +9,7 @@ const PATIENCE: usize = 6;
 /// Rounds of changing neighbours.
 const ROUNDS: usize = 12;
 
-/// Of so many orders the drawings may be compared.
+/// Most orders whose drawings may be compared.
 const KEPT: usize = 12;
 
 /// The items of each layer, from the top.

@@ -231,7 +231,7 @@ pub(crate) struct Named {
     pub(crate) text: String,
 }
 
-/// A copy of a document, as the name of its file tells.
+/// A copy of a document, as the name of its file says.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Copy {
     pub(crate) at: u64,

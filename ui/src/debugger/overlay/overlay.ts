@@ -24,7 +24,7 @@ let overlay: Overlay = { nodes: new Map(), edges: new Map() };
 let taken = overlay.edges;
 const nodeListeners = new Map<string, Set<() => void>>();
 const edgeListeners = new Map<string, Set<() => void>>();
-/** Of whoever looks at all edges together. */
+/** For the caller that looks at all edges together. */
 const allListeners = new Set<() => void>();
 let wired = false;
 let scheduled = false;

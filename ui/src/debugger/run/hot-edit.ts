@@ -54,7 +54,7 @@ type ForRun = Pick<StartRun, "graphVersion" | "renamed"> & { readonly fork?: tru
 export async function settleGraph(thread: ReadThreadGraph): Promise<ForRun | null> {
   const { moved, report } = await rpc("thread.graph", thread);
   if (!moved || !matters(report)) return {};
-  // Whoever asked before is answered: only one dialog is open.
+  // An earlier caller is answered: only one dialog is open.
   decideHotEdit(null);
   const goOn = await new Promise<GoOn | null>((decide) => useHotEdit.setState({ asked: { report, decide } }));
   if (goOn === null) return null;

@@ -64,7 +64,7 @@ export function mainKeys(
   return names.filter((name) => given.has(name) || value[name] !== undefined);
 }
 
-/** So many keys are named when nothing is there. */
+/** Number of keys that are named when nothing is there. */
 const NAMED = 4;
 
 /**
