@@ -71,7 +71,7 @@ impl Registry {
             let known = Uncertain {
                 writes: entry.kind.writes_are_known().then_some(used.writes),
                 targets: used.dynamic_targets,
-                effect: entry.effect(&spec),
+                effect: self.effect_of(&spec, environment, &[]),
             };
             uncertain.insert(id.to_owned(), known);
         }
@@ -83,23 +83,63 @@ impl Registry {
         let Some(entry) = self.kinds.get(spec.kind.as_str()) else {
             return false;
         };
-        if !entry.kind.is_certain(&spec.config) {
+        // Who says that a node changes something means that it does.
+        if !entry.kind.is_certain(&spec.config) || entry.effect(spec) != Effect::Pure {
             return false;
         }
-        let named = spec.config.get("graph").and_then(Json::as_str);
-        let (Some(path), GRAPH) = (named, spec.kind.as_str()) else {
-            return true;
+        let certain =
+            |spec: &NodeSpec, inside: &Environment, above: &[PathBuf]| self.is_certain(spec, inside, above);
+        spec.kind != GRAPH
+            || self
+                .each_nested(spec, environment, above, certain)
+                .is_some_and(|all| all.iter().all(|each| *each))
+    }
+
+    /// What a node does to the world outside; of one that runs a graph file the worst that a node of it does.
+    fn effect_of(&self, spec: &NodeSpec, environment: &Environment, above: &[PathBuf]) -> Effect {
+        let Some(entry) = self.kinds.get(spec.kind.as_str()) else {
+            return Effect::Unknown;
         };
-        let Ok(nested) = self.library.open(environment, above, path) else {
-            return false;
-        };
+        let own = entry.effect(spec);
+        if spec.kind != GRAPH || own != Effect::Pure {
+            return own;
+        }
+        let effect =
+            |spec: &NodeSpec, inside: &Environment, above: &[PathBuf]| self.effect_of(spec, inside, above);
+        let nested = self.each_nested(spec, environment, above, effect);
+        nested.map_or(Effect::Unknown, |all| {
+            all.into_iter()
+                .max_by_key(|effect| weight(*effect))
+                .unwrap_or(own)
+        })
+    }
+
+    /// Asks of each working node of the graph file that a node names; `None` when it cannot be read.
+    fn each_nested<T>(
+        &self,
+        spec: &NodeSpec,
+        environment: &Environment,
+        above: &[PathBuf],
+        ask: impl Fn(&NodeSpec, &Environment, &[PathBuf]) -> T,
+    ) -> Option<Vec<T>> {
+        let path = spec.config.get("graph").and_then(Json::as_str)?;
+        let nested = self.library.open(environment, above, path).ok()?;
         let mut above = above.to_vec();
         above.push(nested.path.clone());
         let inside = environment.at(&nested.path);
-        let mut nodes = nested.document.nodes();
-        nodes.all(|(_, spec)| {
-            let works = spec.kind == NOTE || spec.disabled.is_some();
-            works || self.is_certain(&spec, &inside, &above)
-        })
+        let nodes = nested.document.nodes();
+        let working = nodes.filter(|(_, spec)| spec.kind != NOTE && spec.disabled.is_none());
+        Some(working.map(|(_, spec)| ask(&spec, &inside, &above)).collect())
+    }
+}
+
+/// How much an effect matters to who decides.
+fn weight(effect: Effect) -> u8 {
+    match effect {
+        Effect::Pure => 0,
+        Effect::Reads => 1,
+        Effect::Idempotent => 2,
+        Effect::Once => 4,
+        _ => 3,
     }
 }

@@ -125,7 +125,11 @@ async fn each_choice_says_what_would_follow_and_nothing_happens() {
         (vec![], &json!("fails"), &json!("review")),
         "{end}"
     );
-    assert_eq!(waiting(&app).await, std::slice::from_ref(&question), "it still waits");
+    assert_eq!(
+        waiting(&app).await,
+        std::slice::from_ref(&question),
+        "it still waits"
+    );
     assert_eq!(
         app.ok("thread.checkpoints", thread).await,
         before,
@@ -203,15 +207,24 @@ async fn a_question_inside_a_nested_graph_leads_on_through_it() {
         "nodes": {
             "desk": {"kind": "graph", "config": {"graph": "inner.json"}},
             "shout": {"kind": "assign", "config": {"set": {"loud": "true"}}},
-            "rest": {"kind": "assign", "config": {"set": {"loud": "false"}}}
+            "rest": {"kind": "assign", "config": {"set": {"loud": "false"}}},
+            "pay": {"kind": "graph", "config": {"graph": "pay.json"}}
         },
         "edges": [
             {"from": "__start__", "to": "desk"},
             {"from": "desk", "to": "shout", "when": "state.note == 'YES'"},
             {"from": "desk", "to": "rest", "when": "state.note != 'YES'"},
-            {"from": "shout", "to": "__end__"}, {"from": "rest", "to": "__end__"}
+            {"from": "shout", "to": "pay"}, {"from": "pay", "to": "__end__"}, {"from": "rest", "to": "__end__"}
         ]
     });
+    let pay = json!({
+        "format": "superstep/1", "name": "Pay", "state": {"loud": {"type": "boolean"}},
+        "nodes": {"send": {"kind": "code", "effect": "once", "config": {
+            "language": "javascript", "source": "return {loud: false}"
+        }}},
+        "edges": [{"from": "__start__", "to": "send"}, {"from": "send", "to": "__end__"}]
+    });
+    std::fs::write(dir.path().join("pay.json"), pay.to_string()).unwrap();
     std::fs::write(dir.path().join("inner.json"), inner.to_string()).unwrap();
     std::fs::write(dir.path().join("outer.json"), outer.to_string()).unwrap();
     let mut app = App::open(dir.path()).await;
@@ -223,6 +236,12 @@ async fn a_question_inside_a_nested_graph_leads_on_through_it() {
     assert_eq!(run["status"], "asking", "{run}");
     let question = waiting(&app).await.remove(0);
     let found = previews(&app, &question, json!(["yes", "no"])).await;
-    assert_eq!(found[0].1, ["shout"], "{found:?}");
+    assert_eq!(found[0].1, ["shout", "pay"], "{found:?}");
     assert_eq!(found[1].1, ["rest"], "{found:?}");
+    let request = json!({
+        "threadId": question["threadId"], "interruptId": question["interruptId"], "answers": ["yes"]
+    });
+    let found = app.ok("question.preview", request).await;
+    let paid = &found["previews"][0]["steps"][1][0];
+    assert_eq!(paid["effect"], "once", "the worst that is inside: {paid}");
 }

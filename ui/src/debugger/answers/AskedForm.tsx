@@ -3,7 +3,7 @@
  * number keys and where each leads, a form from the answer's schema and the same as JSON. A refusal is shown with what was
  * answered still in the form.
  */
-import { CircleAlert, Clock, CornerDownLeft, MoveRight, TriangleAlert, Users } from "lucide-react";
+import { CircleAlert, Clock, CornerDownLeft, TriangleAlert, Users } from "lucide-react";
 import {
   type KeyboardEvent,
   type ReactNode,
@@ -22,17 +22,20 @@ import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Spinner } from "../../components/Spinner";
 import { Tabs } from "../../components/Tabs";
 import { blankValue, labelAt, validate, type Schema } from "../../components/schema-form/schema";
+import type { AnswerPreview } from "../../ipc/bindings/AnswerPreview";
 import type { Asked } from "../../ipc/bindings/Asked";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { showSettings } from "../../state/settings";
+import { AnswerPath } from "./AnswerPath";
 import { type AskedEffect, effectOf, withEffect } from "./asked-effect";
 import { choicesOf, type OwnChoice } from "./choices";
-import { isObject } from "../parts/diff";
-import { fullTime, nodeList, preview } from "../parts/format";
+import { answerKey, type Previews } from "./useAnswerPreviews";
+import { isObject, sameJson } from "../parts/diff";
+import { fullTime, preview } from "../parts/format";
 import { json, Pre } from "../parts/Pre";
-import type { ShownProblem } from "../parts/problem";
+import { asProblem, type ShownProblem } from "../parts/problem";
 import { useNow } from "../parts/useNow";
 
 export interface AnswerHandle {
@@ -55,14 +58,18 @@ interface Props {
   answering: boolean;
   /** Gives an answer; says why it was refused. */
   onAnswer(value: unknown): Promise<ShownProblem | null>;
-  /** The nodes that each choice leads to, where that is known. */
-  leads?: (choices: readonly OwnChoice[]) => readonly (readonly string[] | undefined)[];
+  /** What the choices would lead to, where that is known. */
+  previews?: Previews;
+  /** Says what another answer would lead to. */
+  onPreview?(value: unknown): Promise<AnswerPreview | undefined>;
   /** Less room: no context unless opened. */
   compact?: boolean;
   /** Between what matters and the choices. */
   children?: ReactNode;
   ref?: Ref<AnswerHandle>;
 }
+
+const NONE: Previews = new Map();
 
 interface Draft {
   readonly value: unknown;
@@ -91,7 +98,8 @@ export function AskedForm({
   refusal,
   answering,
   onAnswer,
-  leads: leadsOf,
+  previews = NONE,
+  onPreview,
   compact = false,
   children,
   ref,
@@ -120,7 +128,6 @@ export function AskedForm({
   };
   const box = useRef<HTMLDivElement>(null);
   const form = useRef<HTMLDivElement>(null);
-  const paths = useMemo(() => leadsOf?.(choices) ?? [], [leadsOf, choices]);
 
   const send = useCallback(
     async (value: unknown) => {
@@ -225,9 +232,13 @@ export function AskedForm({
       {context.length > 0 && <Context entries={context} compact={compact} />}
       {children}
       {choices.length > 0 && (
-        <div className="grid grid-cols-[repeat(auto-fit,minmax(124px,1fr))] gap-2">
+        <div
+          className={
+            onPreview ? "flex flex-col gap-2" : "grid grid-cols-[repeat(auto-fit,minmax(124px,1fr))] gap-2"
+          }
+        >
           {choices.map((choice, index) => {
-            const leads = paths[index];
+            const path = "form" in choice ? undefined : previews.get(answerKey(choice.value));
             return (
               <button
                 key={index}
@@ -246,12 +257,7 @@ export function AskedForm({
                   {choice.description !== undefined && (
                     <span className="block text-xs text-text-2">{choice.description}</span>
                   )}
-                  {leads !== undefined && (
-                    <span className="mt-0.5 flex items-center gap-1 text-xs text-text-2">
-                      <MoveRight size={12} aria-hidden />
-                      {leads.length > 0 ? nodeList(leads) : t("debug.nothingNext")}
-                    </span>
-                  )}
+                  {onPreview && !("form" in choice) && <AnswerPath preview={path} />}
                 </span>
               </button>
             );
@@ -322,6 +328,7 @@ export function AskedForm({
                 {t("debug.cancel")}
               </Button>
             )}
+            {onPreview && missing === null && <DraftPreview value={draft} onPreview={onPreview} />}
             {missing !== null && (
               <p className="min-w-0 text-xs text-text-2" data-testid={debugIds.answerMissing}>
                 {missing}
@@ -525,3 +532,44 @@ function whatIsMissing(schema: Schema | undefined, draft: unknown, valid: boolea
 }
 
 const isAnything = (schema: Record<string, unknown>): boolean => Object.keys(schema).length === 0;
+
+/** What the answer in the form would lead to, when a person asks. */
+function DraftPreview({
+  value,
+  onPreview,
+}: {
+  value: unknown;
+  onPreview(value: unknown): Promise<AnswerPreview | undefined>;
+}) {
+  const [shown, setShown] = useState<{ of: unknown; preview: AnswerPreview } | null>(null);
+  const [problem, setProblem] = useState<ShownProblem | null>(null);
+  const [busy, setBusy] = useState(false);
+  const look = async () => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      const preview = await onPreview(value);
+      setShown(preview ? { of: value, preview } : null);
+    } catch (thrown) {
+      setProblem(asProblem(thrown));
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <Button variant="ghost" busy={busy} onClick={() => void look()} data-testid={debugIds.answerPreview}>
+        {t("debug.preview.look")}
+      </Button>
+      {problem && (
+        <p className="w-full text-xs text-failed">
+          {problem.message} {problem.remedy}
+        </p>
+      )}
+      {shown && sameJson(shown.of, value) && (
+        <div className="w-full">
+          <AnswerPath preview={shown.preview} />
+        </div>
+      )}
+    </>
+  );
+}
