@@ -2,5 +2,5 @@
 
 pub(crate) mod deadlines;
 pub(crate) mod list;
-mod preview;
+pub(crate) mod preview;
 pub(crate) mod question;

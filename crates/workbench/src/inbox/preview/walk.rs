@@ -11,7 +11,7 @@ use superstep_document::{Document, NodeSpec, Reducer};
 use superstep_nodes::PreviewGraph;
 use tokio::time::{Instant, timeout_at};
 
-use super::Waiting;
+use super::WaitingQuestion;
 use crate::inbox::question::asked;
 use crate::wire::{Json, PreviewEnd, PreviewNode, Problem};
 
@@ -55,10 +55,10 @@ struct Stretch {
 
 /// What follows the question, by its answer.
 pub(super) struct Walk<'a> {
-    pub(super) preview: Arc<PreviewGraph>,
+    pub(super) preview: &'a PreviewGraph,
     pub(super) document: &'a Document,
-    pub(super) waiting: &'a Waiting,
-    pub(super) context: Value,
+    pub(super) waiting: &'a WaitingQuestion,
+    pub(super) context: &'a Value,
 }
 
 /// What came of a walk.
