@@ -100,7 +100,7 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
               selected={selected ?? false}
               state={state}
               failed={failed}
-              style={{ ...at(shape.label.x, shape.label.y - LABEL_HEIGHT / 2), width: line.labelWidth }}
+              style={{ ...at(shape.label.x, shape.label.y - LABEL_HEIGHT / 2), width: shape.labelWidth }}
             />
           )}
           {(overlay.times > 1 || (line.form === "each" && taken)) && (
