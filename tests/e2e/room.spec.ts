@@ -1,4 +1,5 @@
 /** How the window uses its room: what stays in reach in a small window, and what a large one is filled with. */
+import type { Locator } from "@playwright/test";
 import { expect, test } from "./superstep";
 
 const SMALL = { width: 1024, height: 700 };
@@ -42,4 +43,54 @@ test("tabs that find no room are in a menu, and the shown one is never there", a
   await page.setViewportSize({ width: 1440, height: 900 });
   await expect(panel.getByTestId("more-tabs")).toHaveCount(0);
   for (const name of names) await expect(tabs.getByRole("tab", { name: new RegExp(`^${name}`) })).toBeInViewport({ ratio: 1 });
+});
+
+test("a small canvas has no minimap unless a person wants it, and a person's choice is kept", async ({ app, page }) => {
+  await page.setViewportSize(SMALL);
+  await app.openExample("refund-desk");
+  const map = app.id("minimap");
+  const zoomIn = async (times: number) => {
+    for (let n = 0; n < times; n += 1) await app.id("zoom-in").click();
+  };
+  await zoomIn(4);
+  await expect(map, "the canvas is wide while nothing is selected").toBeVisible();
+  await app.node("propose").click();
+  await expect(app.id("inspector")).toBeVisible();
+  await expect(map).toHaveCount(0);
+  const toggle = app.id("canvas-tools").getByRole("button", { name: "Minimap" });
+  await expect(toggle).toHaveAttribute("aria-pressed", "false");
+  await toggle.click();
+  await expect(map).toBeVisible();
+  await page.waitForTimeout(500);
+  await page.reload();
+  await expect(toggle).toHaveAttribute("aria-pressed", "true");
+  await toggle.click();
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await zoomIn(6);
+  await expect(map, "hidden by hand it stays so in a large window").toHaveCount(0);
+});
+
+test("what is selected moves out of the way of the settings, in a view that was moved by hand too", async ({ app, page }) => {
+  await page.setViewportSize(SMALL);
+  await app.openExample("refund-desk");
+  const canvas = app.id("canvas");
+  await expect(app.node("close")).toBeVisible();
+  await app.id("zoom-in").click();
+  await app.id("zoom-in").click();
+  // By hand to where the settings will be.
+  await canvas.hover();
+  const right = async (what: Locator) => {
+    const box = await what.boundingBox();
+    return box === null ? 0 : box.x + box.width;
+  };
+  await page.mouse.wheel((await right(app.node("close"))) - (await right(canvas)) + 40, 0);
+  await expect.poll(async () => Math.round((await right(canvas)) - (await right(app.node("close"))))).toBe(40);
+  const inside = async () => {
+    const panel = await app.id("panel-right").boundingBox();
+    return panel !== null && (await right(app.node("close"))) <= panel.x;
+  };
+  await app.node("close").click();
+  await expect(app.id("inspector")).toBeVisible();
+  await expect.poll(inside).toBe(true);
+  await app.picture("settings-small", ["light", "dark"]);
 });

@@ -24,7 +24,7 @@ import { deleteEverywhere, toggleEverywhere } from "./records";
 import { isFrame, withHeld } from "./notes";
 import { scene } from "./scene";
 import { selectionCommands } from "./selection-commands";
-import { setCanvas, useCanvas } from "./store";
+import { isMinimapShown, setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
 import { walk, type Direction } from "./walk";
 import { MAX_ZOOM, MIN_ZOOM } from "./viewport";
@@ -267,7 +267,7 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       id: "view.minimap",
       title: t("canvas.command.minimap"),
       group: view,
-      run: () => useSession.getState().setMinimap(!useSession.getState().minimap),
+      run: () => useSession.getState().setMinimap(!isMinimapShown()),
     },
     ...selectionCommands(),
     walking("left"),

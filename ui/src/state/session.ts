@@ -81,7 +81,8 @@ interface SessionState {
   readonly tabs: Readonly<Record<string, string>>;
   readonly theme: Theme;
   readonly follow: boolean;
-  readonly minimap: boolean;
+  /** As a person has chosen; null for none, which the size of the canvas decides. */
+  readonly minimap: boolean | null;
   readonly pendingFocus: FieldFocus | null;
 
   setAppInfo(appInfo: AppInfo): void;
@@ -112,7 +113,7 @@ interface SessionState {
 interface Kept {
   panels: SessionState["panels"];
   tabs: SessionState["tabs"];
-  minimap: boolean;
+  minimap: SessionState["minimap"];
   theme: Theme;
   follow: boolean;
 }
@@ -127,13 +128,17 @@ function kept(): Kept {
   const fresh: Kept = {
     panels: { left: initialPanel("left"), right: initialPanel("right"), bottom: initialPanel("bottom") },
     tabs: {},
-    minimap: true,
+    minimap: null,
     theme: "system",
     follow: false,
   };
   try {
     const text = localStorage.getItem(STORE);
-    return text === null ? fresh : { ...fresh, ...(JSON.parse(text) as Partial<Kept>) };
+    if (text === null) return fresh;
+    const { shownMap, ...kept } = JSON.parse(text) as Partial<Kept & { shownMap: boolean | null }>;
+    // Once "shown" was kept whether a person had chosen it or not.
+    const minimap = shownMap ?? (kept.minimap === false ? false : null);
+    return { ...fresh, ...kept, minimap };
   } catch {
     return fresh;
   }
@@ -241,7 +246,7 @@ useSession.subscribe((state, before) => {
   saving = setTimeout(() => {
     try {
       const { panels, tabs, minimap, theme, follow } = useSession.getState();
-      localStorage.setItem(STORE, JSON.stringify({ panels, tabs, minimap, theme, follow }));
+      localStorage.setItem(STORE, JSON.stringify({ panels, tabs, shownMap: minimap, theme, follow }));
     } catch {
       // Storage is full or forbidden: the window forgets its panels, nothing else.
     }
