@@ -1,5 +1,6 @@
 /** How the window uses its room: what stays in reach in a small window, and what a large one is filled with. */
 import type { Locator } from "@playwright/test";
+import { openNasty } from "./fixtures/nasty/nasty";
 import { expect, test } from "./superstep";
 
 const SMALL = { width: 1024, height: 700 };
@@ -93,4 +94,54 @@ test("what is selected moves out of the way of the settings, in a view that was 
   await expect(app.id("inspector")).toBeVisible();
   await expect.poll(inside).toBe(true);
   await app.picture("settings-small", ["light", "dark"]);
+});
+
+test("a thread is debugged in three sizes of window, and the canvas is the largest part of each", async ({ app, page }) => {
+  await openNasty(app);
+  const parts = ["canvas", "panel-left", "panel-right", "panel-bottom"];
+  const areas = async () => {
+    const boxes = await Promise.all(parts.map(async (id) => ((await app.id(id).count()) === 0 ? null : app.id(id).boundingBox())));
+    return boxes.map((box) => (box === null ? 0 : box.width * box.height));
+  };
+  const bottom = app.id("panel-bottom");
+  for (const [width, height, name] of [
+    [1024, 700, "small"],
+    [1440, 900, "usual"],
+    [2560, 1440, "large"],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    // The threads make room in a small window: one is chosen already.
+    await expect(app.id("panel-left")).toHaveCount(name === "small" ? 0 : 1);
+    await expect(bottom.getByRole("tablist")).toHaveCount(name === "large" ? 2 : 1);
+    const [canvas = 0, ...others] = await areas();
+    for (const other of others) expect(canvas, name).toBeGreaterThan(other);
+    await expect(page.getByTestId("state-key").first()).toBeInViewport({ ratio: 1 });
+    await app.picture(`debug-${name}`, ["light", "dark"]);
+  }
+
+  // Timeline and trace are beside each other, each with its tabs; what is chosen in one leaves the other.
+  await expect(app.id("timeline")).toBeVisible();
+  await expect(app.id("trace")).toBeVisible();
+  await bottom.getByTestId("tab-forks").click();
+  await bottom.getByTestId("tab-messages").click();
+  await expect(app.id("forks")).toBeVisible();
+  await expect(app.id("messages")).toBeVisible();
+  const between = page.getByRole("separator", { name: "Width of the right part of the bottom panel" });
+  const before = (await between.boundingBox())?.x ?? 0;
+  await between.focus();
+  for (let n = 0; n < 10; n += 1) await page.keyboard.press("ArrowLeft");
+  const moved = (await between.boundingBox())?.x ?? 0;
+  expect(moved).toBeLessThan(before - 100);
+  await page.waitForTimeout(500);
+  await page.reload();
+  await expect.poll(async () => (await between.boundingBox())?.x).toBe(moved);
+  await expect(app.id("forks")).toBeVisible();
+
+  // Opened by hand, the threads stay in a small window too.
+  await page.setViewportSize(SMALL);
+  await app.id("unfold-left").click();
+  await expect(app.id("panel-left")).toBeVisible();
+  await page.waitForTimeout(500);
+  await page.reload();
+  await expect(app.id("panel-left")).toBeVisible();
 });

@@ -52,7 +52,7 @@ import { host, type Connection } from "../ipc/client";
 import { shellIds, formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { KEYMAP } from "../state/keymap";
-import { isFolded, PANEL_LIMITS, useSession, type PanelState, type Side } from "../state/session";
+import { isFolded, PANEL_LIMITS, useSession, type PanelState, type Side, type Sized } from "../state/session";
 import { useVersionOf } from "../state/shown-version";
 import { Announcer } from "./Announcer";
 import { useBoot } from "./boot";
@@ -246,21 +246,23 @@ interface WorkspaceProps {
 }
 
 /** The size that was chosen; without one the panel has that of its style. */
-const sizeOf = (side: Side, { size }: PanelState): string | undefined =>
+const sizeOf = (side: Sized, { size }: PanelState): string | undefined =>
   size === PANEL_LIMITS[side].initial ? undefined : `${size}px`;
 
 /** The canvas with panels on three sides. */
 function Workspace({ left, right, bottom, over }: WorkspaceProps) {
   const panels = useSession((state) => state.panels);
+  const leftFolded = useSession((state) => isFolded(state, "left"));
   const rightFolded = useRightFolded();
   const style = {
     "--left": sizeOf("left", panels.left),
     "--right": sizeOf("right", panels.right),
     "--bottom": sizeOf("bottom", panels.bottom),
+    "--beside": sizeOf("beside", panels.beside),
   } as CSSProperties;
   return (
     <div className="flex-1 min-h-0 flex" style={style}>
-      {!panels.left.folded && (
+      {!leftFolded && (
         <>
           <Panel side="left" tabs={left} />
           <Splitter side="left" />

@@ -14,6 +14,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { cx } from "../../components/cx";
 import { Button } from "../../components/Button";
 import { JsonEditor } from "../../components/JsonEditor";
 import { Kbd } from "../../components/Kbd";
@@ -40,6 +41,17 @@ export interface AnswerHandle {
   /** Takes the n-th choice, from 1. Answers whether there is one. */
   choose(n: number): boolean;
 }
+
+/** In a low window each choice beside the state is one line, so that some of the state is in view. */
+const LOW = {
+  grid: "[@media(max-height:760px)]:grid-cols-1 [@media(max-height:760px)]:gap-1",
+  choice:
+    "[@media(max-height:760px)]:items-center [@media(max-height:760px)]:min-h-8 [@media(max-height:760px)]:py-1",
+  words:
+    "[@media(max-height:760px)]:flex [@media(max-height:760px)]:items-baseline [@media(max-height:760px)]:gap-2",
+  description:
+    "[@media(max-height:760px)]:min-w-0 [@media(max-height:760px)]:flex-1 [@media(max-height:760px)]:truncate",
+};
 
 interface Props {
   asked: Asked;
@@ -225,7 +237,7 @@ export function AskedForm({
       {context.length > 0 && <Context entries={context} compact={compact} />}
       {children}
       {choices.length > 0 && (
-        <div className="grid grid-cols-[repeat(auto-fit,minmax(124px,1fr))] gap-2">
+        <div className={cx("grid gap-2 grid-cols-[repeat(auto-fit,minmax(124px,1fr))]", compact && LOW.grid)}>
           {choices.map((choice, index) => {
             const leads = paths[index];
             return (
@@ -235,16 +247,21 @@ export function AskedForm({
                 disabled={off}
                 data-answer
                 {...(index === 0 && { "data-answer-first": true })}
-                className="flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left transition-opacity not-disabled:hover:border-accent not-disabled:hover:bg-accent-soft disabled:opacity-50"
+                className={cx(
+                  "flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left transition-opacity not-disabled:hover:border-accent not-disabled:hover:bg-accent-soft disabled:opacity-50",
+                  compact && LOW.choice,
+                )}
                 onClick={() => take(choice)}
                 data-testid={debugIds.answerChoice}
                 data-choice={index + 1}
               >
                 {index < 9 && <Kbd keys={String(index + 1)} />}
-                <span className="min-w-0 flex-1">
+                <span className={cx("min-w-0 flex-1", compact && LOW.words)}>
                   <span className="block text-sm font-semibold">{choice.label}</span>
                   {choice.description !== undefined && (
-                    <span className="block text-xs text-text-2">{choice.description}</span>
+                    <span className={cx("block text-xs text-text-2", compact && LOW.description)}>
+                      {choice.description}
+                    </span>
                   )}
                   {leads !== undefined && (
                     <span className="mt-0.5 flex items-center gap-1 text-xs text-text-2">

@@ -81,6 +81,8 @@ export const shell = {
   "shell.unfold.bottom": "Show the bottom panel",
   "shell.splitter.left": "Width of the left panel",
   "shell.splitter.right": "Width of the inspector",
+  "shell.splitter.beside": "Width of the right part of the bottom panel",
+  "shell.panel.beside": "Bottom panel, right part",
   "shell.splitter.bottom": "Height of the bottom panel",
   "shell.panel.failed": "This panel crashed.",
   "shell.panel.retry": "Try again",
