@@ -36,6 +36,7 @@ export const shell = {
   "shell.menu.versions": "Earlier versions",
   "shell.menu.export": "Export…",
   "shell.menu.layout": "Arrange nodes",
+  "shell.menu.layoutDown": "Arrange nodes top to bottom",
   "shell.menu.fit": "Fit graph in view",
   "shell.menu.settings": "Settings…",
   "shell.save.overwrite": "Overwrite",
