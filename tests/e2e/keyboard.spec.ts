@@ -27,6 +27,8 @@ class Keys {
 
   /** Tab until the focus is within this part of the page. */
   async tabTo(selector: string): Promise<void> {
+    // What is not drawn yet has no place in the order of Tab.
+    await expect(this.app.page.locator(selector).first()).toBeVisible();
     const within = this.app.page.locator(`:is(${selector}):focus, :is(${selector}) :focus`);
     for (let tries = 0; tries < 60; tries += 1) {
       if ((await within.count()) > 0) return;
@@ -65,7 +67,7 @@ test("the triage is built and run to its end by keys alone", async ({ app, page 
     await expect(app.id(`outline-node-${name}`)).toBeVisible();
   };
   await app.open();
-    await keys.press("Control+Alt+n");
+  await keys.press("Control+Alt+n");
   await expect(app.id("canvas")).toBeVisible();
 
   // An empty outline offers the first node.
@@ -111,7 +113,8 @@ test("the triage is built and run to its end by keys alone", async ({ app, page 
     await keys.press("Enter");
     await expect(app.id("outline-node-model")).toBeFocused();
     await rename(name);
-    await keys.press("Control+Shift+O", "Enter");
+    await keys.row(`outline-node-${name}`);
+    await keys.press("Enter");
     await keys.fill("/config/prompt", "Answer {{ state.message", "Escape");
     await keys.fill("/config/into", "reply", "Enter");
   }
@@ -122,7 +125,8 @@ test("the triage is built and run to its end by keys alone", async ({ app, page 
   await keys.press("Enter");
   await expect(app.id("outline-node-ask")).toBeFocused();
   await rename("review");
-  await keys.press("Control+Shift+O", "Enter");
+  await keys.row("outline-node-review");
+  await keys.press("Enter");
   await keys.fill("/config/question", "Send it?", "Escape");
   await keys.tabTo('[data-pointer="/config/choices"] button');
   await keys.press("Enter");
