@@ -33,8 +33,20 @@ import { type Loop, lanesOf } from "./wire-lanes";
 import { type Jump, jumpsOf, type Leads, unknownJumps } from "../document/named";
 import { isFrame, noteOf, noteSize } from "./notes";
 import { placeMissing } from "./placement";
+import { besidesOf } from "./beside";
+import { isCrowded } from "./wire-labels";
 import { passesOf } from "./wire-passes";
-import { boundOf, labelOf, lineId, type Line, type LineView, sameWay, shownLabel, startOf } from "./lines";
+import {
+  boundOf,
+  labelOf,
+  leadOf,
+  lineId,
+  type Line,
+  type LineView,
+  sameWay,
+  shownLabel,
+  startOf,
+} from "./lines";
 
 interface Box {
   minX: number;
@@ -51,9 +63,11 @@ interface NodeItem extends Box {
 interface Fan {
   readonly fan: number;
   readonly lead: number;
+  /** A card stands where its label would be. */
+  readonly beside: boolean;
 }
 
-const NO_FAN: Fan = { fan: 0, lead: 0 };
+const NO_FAN: Fan = { fan: 0, lead: 0, beside: false };
 const NO_FANS: ReadonlyMap<string, Fan> = new Map();
 /** A node with more edges than this has no fan: its labels would reach out of sight. */
 const MAX_FAN = 64;
@@ -312,8 +326,11 @@ export class Scene {
       }
     }
     for (const name of nodes) {
+      const before = this.#rects.get(name);
       this.#placeNode(name);
       for (const edge of this.edgesOf(name)) edges.add(edge);
+      for (const rect of [before, this.#rects.get(name)])
+        if (rect) for (const line of this.#labelledBy(rect)) edges.add(line.edge);
     }
     this.#placeEdges(edges);
     this.#bounds = null;
@@ -378,6 +395,16 @@ export class Scene {
     this.#edges = new RBush<LineItem>().load(items);
     this.#bounds = null;
     this.#applyLanes(items.map((item) => item.line.edge));
+  }
+
+  /** The lines whose labels would be where a card is or was. */
+  #labelledBy(card: Rect): Line[] {
+    return this.linesIn(card).filter((line) => {
+      const from = this.#rects.get(line.from);
+      if (line.labelWidth === 0 || !from) return false;
+      const slots = [{ width: line.labelWidth, fan: line.fan, end: Infinity }];
+      return isCrowded(startOf(line, from), slots, (area) => (touch(area, boxOf(card)) ? [card] : []));
+    });
   }
 
   #placeNode(name: string): void {
@@ -463,10 +490,12 @@ export class Scene {
       const to = this.#rects.get(path.to);
       if (!from || !to) continue;
       const label = labelOf(view.form, path, view.expression);
-      const { fan, lead } = fanOf(path);
+      const { fan, lead, beside } = fanOf(path);
       const ported = view.form === "route" || view.form === "error";
       const port = ported ? this.#portOf(path.from, edge, path.part) : null;
       const back = isBack(portOf(from, "out"), portOf(to, "in"));
+      const width =
+        label === null || port ? 0 : labelWidth(shownLabel(view.form, path.label === null, label));
       const line: Line = {
         id: lineId(edge, path.part),
         edge,
@@ -477,12 +506,12 @@ export class Scene {
         from: path.from,
         to: path.to,
         label,
-        labelWidth:
-          label === null || port ? 0 : labelWidth(shownLabel(view.form, path.label === null, label)),
+        labelWidth: width,
         isDefault: view.form === "route" && path.label === null,
         caption: view.form === "route" && !port && fan === highest ? (view.expression ?? "") : null,
         fan,
         lead,
+        beside: beside && port === null ? { x: 0, y: 0, width } : null,
         join: view.form === "join" ? this.#joinOffset(edge, path.to) : null,
         bound: back ? boundOf(this.doc.get(`node:${path.to}`)) : null,
         lane: null,
@@ -515,10 +544,12 @@ export class Scene {
       ...(line.pass === null ? [] : [line.pass.y]),
     ];
     const reach = LABEL_X + line.lead + line.outset + 60;
+    const beside = line.beside && { x: start.x + line.beside.x, y: start.y + line.beside.y };
+    if (beside) ys.push(beside.y);
     return {
       line,
-      minX: Math.min(start.x, end.x - line.inset - 40),
-      maxX: Math.max(end.x, start.x + reach),
+      minX: Math.min(start.x, end.x - line.inset - 40, ...(beside ? [beside.x] : [])),
+      maxX: Math.max(end.x, start.x + reach, ...(beside ? [beside.x + (line.beside?.width ?? 0)] : [])),
       minY: Math.min(...ys) - 12,
       maxY: Math.max(...ys) + 12,
     };
@@ -540,7 +571,7 @@ export class Scene {
     if (!rect || edges.length > MAX_FAN) return NO_FANS;
     const ported = this.ports(source).ports.length > 0;
     const start = portOf(rect, "out");
-    const slots: { key: string; y: number; width: number }[] = [];
+    const slots: { key: string; y: number; width: number; end: number }[] = [];
     let plainSum = 0;
     let plainCount = 0;
     for (const edge of edges) {
@@ -560,16 +591,24 @@ export class Scene {
         }
         const width = labelWidth(shownLabel(view.form, path.label === null, label));
         // Lines that go round start lowest.
-        slots.push({ key: lineId(edge, path.part), y: back ? Infinity : end.y, width });
+        const key = lineId(edge, path.part);
+        slots.push({ key, y: back ? Infinity : end.y, width, end: back ? Infinity : end.x });
       }
     }
     if (slots.length === 0) return NO_FANS;
     const lead = Math.max(...slots.map((slot) => slot.width));
-    if (plainCount > 0) slots.push({ key: "", y: plainSum / plainCount, width: 0 });
+    if (plainCount > 0) slots.push({ key: "", y: plainSum / plainCount, width: 0, end: Infinity });
     slots.sort((a, b) => (a.y === b.y ? 0 : a.y - b.y));
     const offsets = fanOffsets(slots.length);
-    return new Map(slots.map((slot, index) => [slot.key, { fan: offsets[index] ?? 0, lead }]));
+    const fans = slots.map((slot, index) => ({ ...slot, fan: offsets[index] ?? 0 }));
+    const labels = fans.filter(({ key }) => key !== "");
+    const beside = isCrowded(start, labels, (area) => this.#cardsAt(area));
+    // Labels that stand elsewhere lead no plain line away from the port either.
+    return new Map(fans.map(({ key, fan }) => [key, beside && key === "" ? NO_FAN : { fan, lead, beside }]));
   }
+
+  #cardsAt = (area: Box): NodeItem[] =>
+    this.#nodes.search(area).filter(({ name }) => !isFrame(this.doc, name));
 
   /** Several joins into one node get a mark each. */
   #joinOffset(edge: string, to: string): number {
@@ -591,15 +630,13 @@ export class Scene {
       if (!from || !to) return [];
       const start = startOf(line, from);
       const end = portOf(to, "in");
-      return [
-        { id: line.id, from, to, start, end, label: line.labelWidth, lead: line.lead, low: line.fan > 0 },
-      ];
+      const { label, lead, fan } = leadOf(line);
+      return [{ id: line.id, from, to, start, end, label, lead, low: fan > 0 }];
     });
-    const lanes = lanesOf(loops, (area) =>
-      this.#nodes.search(area).filter(({ name }) => !isFrame(this.doc, name)),
-    );
+    const lanes = lanesOf(loops, this.#cardsAt);
     this.#replaceLines(lines, (line) => lanes.get(line.id) ?? {});
     this.#applyPasses(changed);
+    this.#applyLabels(changed);
   }
 
   /** Leads lines to the right past cards, as long as there are not too many to look at. */
@@ -612,7 +649,7 @@ export class Scene {
       const to = this.#rects.get(line.to);
       if (!from || !to) return [];
       const { x, y } = startOf(line, from);
-      const lead = line.lead > 0 ? LABEL_X + line.lead : 0;
+      const { lead, fan } = leadOf(line);
       const join = line.join === null ? { x: 0, y: 0 } : { x: -JOIN_X, y: line.join };
       const end = portOf(to, "in");
       return [
@@ -620,15 +657,22 @@ export class Scene {
           id: line.id,
           from: line.from,
           to: line.to,
-          start: { x: x + lead, y: y + line.fan },
+          start: { x: x + (lead > 0 ? LABEL_X + lead : 0), y: y + fan },
           end: { x: end.x + join.x, y: end.y + join.y },
         },
       ];
     });
-    const passes = passesOf(forward, (area) =>
-      this.#nodes.search(area).filter(({ name }) => !isFrame(this.doc, name)),
-    );
+    const passes = passesOf(forward, this.#cardsAt);
     this.#replaceLines(lines, (line) => ({ pass: passes.get(line.id) ?? null }));
+  }
+
+  /** Finds room for the labels that have none behind their port, once every line has its way. */
+  #applyLabels(changed: ReadonlySet<string>): void {
+    const all = [...this.#lines.values()].filter((line) => line.beside !== null);
+    const lines = all.length <= MAX_LOOPS ? all : all.filter((line) => changed.has(line.edge));
+    if (lines.length === 0) return;
+    const places = besidesOf(lines, this.#lines.values(), this.#rects, this.#cardsAt);
+    this.#replaceLines(lines, (line) => ({ beside: places.get(line.id) ?? line.beside }));
   }
 
   /** Gives lines another way. */
@@ -655,6 +699,10 @@ export class Scene {
     const to = this.#rects.get(line.to);
     return from !== undefined && to !== undefined && isBack(portOf(from, "out"), portOf(to, "in"));
   }
+}
+
+function touch(a: Box, b: Box): boolean {
+  return a.minX <= b.maxX && a.maxX >= b.minX && a.minY <= b.maxY && a.maxY >= b.minY;
 }
 
 function boxOf(rect: Rect): Box {

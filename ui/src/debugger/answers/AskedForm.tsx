@@ -14,6 +14,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { cx } from "../../components/cx";
 import { Button } from "../../components/Button";
 import { JsonEditor } from "../../components/JsonEditor";
 import { Kbd } from "../../components/Kbd";
@@ -28,7 +29,7 @@ import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { showSettings } from "../../state/settings";
-import { AnswerPath } from "./AnswerPath";
+import { AnswerPath, textOf } from "./AnswerPath";
 import { type AskedEffect, effectOf, withEffect } from "./asked-effect";
 import { choicesOf, type OwnChoice } from "./choices";
 import { answerKey, type Previews } from "./useAnswerPreviews";
@@ -43,6 +44,17 @@ export interface AnswerHandle {
   /** Takes the n-th choice, from 1. Answers whether there is one. */
   choose(n: number): boolean;
 }
+
+/** In a low window a choice beside the state has a line, and one for where it leads, so that some of the state is in view. */
+const LOW = {
+  list: "[@media(max-height:760px)]:grid-cols-1 [@media(max-height:760px)]:gap-1",
+  choice: "[@media(max-height:760px)]:min-h-8 [@media(max-height:760px)]:py-1",
+  words:
+    "[@media(max-height:760px)]:flex [@media(max-height:760px)]:flex-wrap [@media(max-height:760px)]:items-baseline [@media(max-height:760px)]:gap-x-2",
+  description:
+    "[@media(max-height:760px)]:min-w-0 [@media(max-height:760px)]:flex-1 [@media(max-height:760px)]:truncate",
+  path: "[@media(max-height:760px)]:max-h-5 [@media(max-height:760px)]:overflow-hidden",
+};
 
 interface Props {
   asked: Asked;
@@ -233,9 +245,10 @@ export function AskedForm({
       {children}
       {choices.length > 0 && (
         <div
-          className={
-            onPreview ? "flex flex-col gap-2" : "grid grid-cols-[repeat(auto-fit,minmax(124px,1fr))] gap-2"
-          }
+          className={cx(
+            onPreview ? "flex flex-col gap-2" : "grid grid-cols-[repeat(auto-fit,minmax(124px,1fr))] gap-2",
+            compact && LOW.list,
+          )}
         >
           {choices.map((choice, index) => {
             const path = "form" in choice ? undefined : previews.get(answerKey(choice.value));
@@ -246,18 +259,27 @@ export function AskedForm({
                 disabled={off}
                 data-answer
                 {...(index === 0 && { "data-answer-first": true })}
-                className="flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left transition-opacity not-disabled:hover:border-accent not-disabled:hover:bg-accent-soft disabled:opacity-50"
+                className={cx(
+                  "flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left transition-opacity not-disabled:hover:border-accent not-disabled:hover:bg-accent-soft disabled:opacity-50",
+                  compact && LOW.choice,
+                )}
                 onClick={() => take(choice)}
                 data-testid={debugIds.answerChoice}
                 data-choice={index + 1}
               >
                 {index < 9 && <Kbd keys={String(index + 1)} />}
-                <span className="min-w-0 flex-1">
+                <span className={cx("min-w-0 flex-1", compact && LOW.words)}>
                   <span className="block text-sm font-semibold">{choice.label}</span>
                   {choice.description !== undefined && (
-                    <span className="block text-xs text-text-2">{choice.description}</span>
+                    <span className={cx("block text-xs text-text-2", compact && LOW.description)}>
+                      {choice.description}
+                    </span>
                   )}
-                  {onPreview && !("form" in choice) && <AnswerPath preview={path} />}
+                  {onPreview && !("form" in choice) && (
+                    <span className={cx("block w-full", compact && LOW.path)} title={path && textOf(path)}>
+                      <AnswerPath preview={path} />
+                    </span>
+                  )}
                 </span>
               </button>
             );
