@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
