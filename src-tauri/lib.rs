@@ -7,8 +7,9 @@ mod place;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use superstep_workbench::wire::{EventBatch, Json, Problem};
 use superstep_workbench::{Options, Workbench, default_data_dir};
 use tauri::async_runtime::{self, JoinHandle};
@@ -90,7 +91,7 @@ fn subscribe(host: State<'_, Host>, window: WebviewWindow, channel: Channel<Even
             }
         }
     });
-    let mut streams = host.streams.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut streams = host.streams.lock();
     if let Some(old) = streams.insert(window.label().to_owned(), stream) {
         old.abort();
     }

@@ -74,7 +74,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::Diagnostic;
 
 use crate::base::config_schema::schema_of;
@@ -112,9 +112,10 @@ impl NodeKind for Example {
 
 struct ExampleNode;
 
+#[async_trait]
 impl Node for ExampleNode {
-    fn run(&self, _: NodeContext, _: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async { Ok(NodeOutput::Update(superstep::json!({}))) })
+    async fn run(&self, _: NodeContext, _: Value) -> Result<NodeOutput, NodeError> {
+        Ok(NodeOutput::Update(superstep::json!({})))
     }
 }
 ''',

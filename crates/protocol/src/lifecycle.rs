@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::segments;
-use superstep::{Object, RunError, TaskEnd, TaskStart, Value};
+use superstep::{List, Object, RunError, TaskEnd, TaskStart, Value};
 
 /// How a nested graph stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,4 +173,10 @@ pub(super) fn outcome(error: Option<&RunError>) -> (Status, Option<String>) {
         Some(RunError::Node { failure, .. }) => (Status::Failed, Some(failure.message.clone())),
         Some(other) => (Status::Failed, Some(other.to_string())),
     }
+}
+
+/// The segments of a namespace as JSON.
+pub(super) fn segments(ns: &[String]) -> Value {
+    let segments = ns.iter().map(|segment| Value::from(segment.as_str()));
+    segments.collect::<List>().into()
 }

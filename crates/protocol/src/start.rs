@@ -2,7 +2,7 @@
 
 use superstep::{Graph, Input, RunConfig, StreamMode};
 
-use super::GraphRunStream;
+use super::run::GraphRunStream;
 
 /// Graphs whose runs can be read by the protocol.
 pub trait StreamEvents {

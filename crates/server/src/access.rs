@@ -104,7 +104,7 @@ fn text_of(hex: &str) -> Option<String> {
 /// Refuses requests from other sites.
 pub(crate) async fn check_origin(State(app): State<App>, request: Request<Body>, next: Next) -> Response {
     if !app.access.knows_host(request.headers()) {
-        return problem(
+        return problem::answer(
             &Problem::new("forbidden", "This request comes from another site.")
                 .remedy("Open the address that the server printed, with 127.0.0.1 or localhost."),
         );
@@ -120,7 +120,7 @@ pub(crate) async fn require_token(State(app): State<App>, request: Request<Body>
         }
         next.run(request).await
     } else {
-        problem(&wrong_token())
+        problem::answer(&wrong_token())
     }
 }
 

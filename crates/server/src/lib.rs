@@ -9,6 +9,7 @@
 mod access;
 mod connections;
 mod files;
+mod problem;
 
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -125,26 +126,10 @@ pub fn router(workbench: Arc<Workbench>, access: Access, ui_dir: Option<PathBuf>
         .with_state(app)
 }
 
-/// A problem with its status: 4xx is for the caller to mend, 5xx for us.
-fn problem(problem: &Problem) -> Response {
-    let status = match problem.code.as_str() {
-        "invalid-request" => StatusCode::BAD_REQUEST,
-        "unauthorized" => StatusCode::UNAUTHORIZED,
-        "forbidden" => StatusCode::FORBIDDEN,
-        "not-found" => StatusCode::NOT_FOUND,
-        "conflict" | "busy" | "thread-busy" | "superseded" | "changed-on-disk" | "file-exists"
-        | "file-open" | "already-answered" => StatusCode::CONFLICT,
-        "internal" => StatusCode::INTERNAL_SERVER_ERROR,
-        "disk-full" | "storage" => StatusCode::INSUFFICIENT_STORAGE,
-        _ => StatusCode::UNPROCESSABLE_ENTITY,
-    };
-    (status, JsonBody(problem)).into_response()
-}
-
 /// The whole body of a request, which is neither endless nor slow without end.
 async fn body_of(body: Body) -> Result<Bytes, Response> {
     let refused = |status: StatusCode, code: &str, message: String| {
-        let mut refusal = problem(&Problem::new(code, message));
+        let mut refusal = problem::answer(&Problem::new(code, message));
         *refusal.status_mut() = status;
         refusal
     };
@@ -179,7 +164,7 @@ async fn rpc(State(app): State<App>, Path(command): Path<String>, request: Reque
     let request = match request {
         Ok(request) => request,
         Err(error) => {
-            return problem(
+            return problem::answer(
                 &Problem::invalid(format!("The request of {command} is not JSON: {error}."))
                     .remedy("Send a JSON object as the body."),
             );
@@ -187,7 +172,7 @@ async fn rpc(State(app): State<App>, Path(command): Path<String>, request: Reque
     };
     match app.workbench.call(&command, request).await {
         Ok(answer) => ([(header::CACHE_CONTROL, "no-store")], JsonBody(answer)).into_response(),
-        Err(found) => problem(&found),
+        Err(found) => problem::answer(&found),
     }
 }
 

@@ -1,9 +1,8 @@
 //! Cases, and what comes of them.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 
+use futures::future::BoxFuture;
 use superstep::{Checkpointer, StorageError};
 
 /// How a case ends.
@@ -43,7 +42,7 @@ impl From<StorageError> for Mismatch {
     }
 }
 
-pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+pub(crate) type Running<'a> = BoxFuture<'a, Outcome>;
 
 /// One named expectation.
 pub struct Case {

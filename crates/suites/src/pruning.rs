@@ -266,18 +266,16 @@ async fn stopped(saver: &dyn Checkpointer) -> Outcome {
     }
     // Followed to its end, it is told, and does what it does when nobody looks.
     let progress = Progress::default();
-    let followed = std::sync::Mutex::new(Vec::new());
+    let followed = parking_lot::Mutex::new(Vec::new());
     let watch = |done, total| {
-        let mut told = followed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut told = followed.lock();
         told.push((done, total));
         true
     };
     let work = saver.prune_watched(&pruning, &progress);
     let removal = progress.follow(work, &watch).await?;
     same("went", removal.checkpoints, 18)?;
-    let told = followed
-        .into_inner()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let told = followed.into_inner();
     same(
         "never beyond the end",
         told.iter().all(|(done, total)| done <= total),

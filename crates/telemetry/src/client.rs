@@ -2,11 +2,12 @@
 //! host's has ended.
 
 use std::error::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 
 /// One signal's way to its collector.
@@ -50,7 +51,7 @@ impl Thread {
     }
 
     pub(crate) fn stop(&self) {
-        let runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let runtime = self.runtime.lock().take();
         if let Some(runtime) = runtime {
             runtime.shutdown_background();
         }
@@ -60,10 +61,7 @@ impl Thread {
 impl Client {
     /// What went wrong last, when the last delivery failed. The exporter itself keeps that to itself.
     pub(crate) fn failure(&self) -> Option<String> {
-        self.failure
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.failure.lock().clone()
     }
 
     async fn send(self, request: Request<Bytes>) -> Result<Response<Bytes>, reqwest::Error> {
@@ -88,7 +86,7 @@ impl Client {
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let work = {
-            let runtime = self.thread.runtime.lock().unwrap_or_else(PoisonError::into_inner);
+            let runtime = self.thread.runtime.lock();
             let runtime = runtime.as_ref().ok_or("the exporter has stopped")?;
             runtime.spawn(self.clone().send(request))
         };
@@ -101,7 +99,7 @@ impl HttpClient for Client {
             Ok(response) => Some(format!("it answered {}", response.status())),
             Err(why) => Some(why.clone()),
         };
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        *self.failure.lock() = failure;
         Ok(answer?)
     }
 }

@@ -7,6 +7,7 @@
 
 mod client;
 mod costs;
+mod error;
 mod options;
 mod past;
 mod shape;
@@ -26,36 +27,9 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
+pub use error::Error;
 pub use options::{Options, Target};
 pub use past::PastSpan;
-
-/// Why nothing can be exported, or something was not.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A setting that cannot be used.
-    #[error("{name}={value} cannot be used: {why}")]
-    Setting {
-        /// The variable or option.
-        name: String,
-        /// Its value.
-        value: String,
-        /// What is wrong, and what would be right.
-        why: String,
-    },
-    /// The exporter could not be built.
-    #[error("traces and metrics cannot be sent: {0}")]
-    Start(String),
-    /// Something was lost on its way.
-    #[error("{what} were not delivered to {endpoint}: {why}. Is a collector listening there?")]
-    Delivery {
-        /// Traces or metrics; traces if it is both.
-        what: &'static str,
-        /// Where they were to go.
-        endpoint: String,
-        /// What happened.
-        why: String,
-    },
-}
 
 /// An exporter at work. Call [`Telemetry::finish`] before the program ends, or the newest spans and sums are lost.
 #[derive(Debug)]
@@ -71,6 +45,21 @@ struct Export<P> {
     provider: P,
     client: client::Client,
     endpoint: String,
+}
+
+impl<P> Export<P> {
+    /// Did everything arrive?
+    fn delivered(&self, what: &'static str, result: OTelSdkResult) -> Result<(), Error> {
+        match self.client.failure() {
+            Some(why) => Err(why),
+            None => result.map_err(|error| error.to_string()),
+        }
+        .map_err(|why| Error::Delivery {
+            what,
+            endpoint: self.endpoint.clone(),
+            why,
+        })
+    }
 }
 
 /// Settings of both kinds of exporter.
@@ -172,28 +161,14 @@ impl Telemetry {
         let traces = self.traces.map_or(Ok(()), |traces| {
             let sent = traces.provider.force_flush();
             let stopped = traces.provider.shutdown_with_timeout(WAIT);
-            delivered("traces", sent.and(stopped), &traces.client, traces.endpoint)
+            traces.delivered("traces", sent.and(stopped))
         });
         let metrics = self.metrics.map_or(Ok(()), |metrics| {
             // This sends the sums once more.
             let stopped = metrics.provider.shutdown_with_timeout(WAIT);
-            delivered("metrics", stopped, &metrics.client, metrics.endpoint)
+            metrics.delivered("metrics", stopped)
         });
         self.thread.stop();
         traces.and(metrics)
     }
-}
-
-/// Did everything arrive?
-fn delivered(
-    what: &'static str,
-    result: OTelSdkResult,
-    client: &client::Client,
-    endpoint: String,
-) -> Result<(), Error> {
-    match client.failure() {
-        Some(why) => Err(why),
-        None => result.map_err(|error| error.to_string()),
-    }
-    .map_err(|why| Error::Delivery { what, endpoint, why })
 }

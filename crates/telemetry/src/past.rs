@@ -7,7 +7,8 @@ use std::time::SystemTime;
 use opentelemetry::trace::{Span, TraceContextExt, Tracer, TracerProvider};
 use opentelemetry::{Context, KeyValue};
 
-use crate::{Error, Telemetry, delivered};
+use crate::Telemetry;
+use crate::error::Error;
 
 /// Number of spans that are handed to the exporter at once: its queue holds 2,048 and drops what does not fit.
 const AT_ONCE: usize = 1_000;
@@ -53,6 +54,6 @@ impl Telemetry {
             }
             flushed = flushed.and(traces.provider.force_flush());
         }
-        delivered("traces", flushed, &traces.client, traces.endpoint.clone())
+        traces.delivered("traces", flushed)
     }
 }

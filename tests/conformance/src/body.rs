@@ -1,9 +1,10 @@
 //! Nodes and routers of a case: a list of small actions, performed in order.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use superstep::{
     CheckpointIds, Command, CommandGraph, Graph, Input, NodeContext, NodeError, NodeFailed, NodeOutput,
@@ -37,24 +38,20 @@ impl Default for World {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl World {
     /// A graph that nodes call or are.
     pub(crate) fn add_graph(&self, name: &str, graph: Graph) {
-        lock(&self.graphs).insert(name.to_owned(), graph);
+        self.graphs.lock().insert(name.to_owned(), graph);
     }
     pub(crate) fn graph(&self, name: &str) -> Option<Graph> {
-        lock(&self.graphs).get(name).cloned()
+        self.graphs.lock().get(name).cloned()
     }
     /// A task that nodes and other tasks call.
     pub(crate) fn add_task(&self, name: &str, task: TaskFn) {
-        lock(&self.tasks).insert(name.to_owned(), task);
+        self.tasks.lock().insert(name.to_owned(), task);
     }
     fn task(&self, name: &str) -> Option<TaskFn> {
-        lock(&self.tasks).get(name).cloned()
+        self.tasks.lock().get(name).cloned()
     }
     /// An id for what a model says, as LangChain names it after the call.
     fn message_id(&self) -> String {
@@ -62,26 +59,26 @@ impl World {
     }
     /// Forgets what the last operation ran and noted.
     pub(crate) fn clear(&self) {
-        lock(&self.ran).clear();
-        lock(&self.notes).clear();
+        self.ran.lock().clear();
+        self.notes.lock().clear();
     }
     /// Names of the bodies that ran, once for each time.
     pub(crate) fn ran(&self) -> Vec<String> {
-        lock(&self.ran).clone()
+        self.ran.lock().clone()
     }
     /// What the bodies noted.
     pub(crate) fn notes(&self) -> Vec<Value> {
-        lock(&self.notes).clone()
+        self.notes.lock().clone()
     }
     fn count(&self, name: &str) -> u64 {
-        let mut runs = lock(&self.runs);
+        let mut runs = self.runs.lock();
         let count = runs.entry(name.to_owned()).or_default();
         *count += 1;
         *count
     }
     /// A body begins; how often it has by now.
     pub(crate) fn begin(&self, name: &str) -> u64 {
-        lock(&self.ran).push(name.to_owned());
+        self.ran.lock().push(name.to_owned());
         self.count(name)
     }
 }
@@ -283,7 +280,7 @@ impl Body {
                 let answer = use_store(context.store(), &spec).await?;
                 extend(&mut scope, "results", answer);
             } else if let Some(note) = given("note") {
-                lock(&self.world.notes).push(json!([self.name, note]));
+                self.world.notes.lock().push(json!([self.name, note]));
             } else if let Some(name) = action.get("graph").and_then(Value::as_str) {
                 let graph = self.world.graph(name).ok_or_else(|| missing(name))?;
                 let input = match given("with").unwrap_or_else(|| scope["state"].clone()) {

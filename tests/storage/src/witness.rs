@@ -6,11 +6,11 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use superstep::{
     ChannelValues, Checkpoint, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple,
@@ -375,7 +375,7 @@ impl Checkpointer for Witness {
     fn commit<'life0, 'async_trait>(
         &'life0 self,
         commit: Commit,
-    ) -> Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send + 'async_trait>>
+    ) -> BoxFuture<'async_trait, Result<(), StorageError>>
     where
         'life0: 'async_trait,
         Self: 'async_trait,

@@ -1,6 +1,7 @@
 /** What a right click offers: over a node, a line, or the empty canvas. */
 import { PointMenu, type MenuEntry } from "../components/Menu";
-import { deleteThings, joinable, setEdgeForm, setField } from "../document/edits";
+import { deleteThings, setField } from "../document/edits";
+import { joinable, setEdgeForm } from "../document/edge-edits";
 import { askProbe } from "../debugger/state/asked";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { currentBreakpoints, plainPoint, toggleBreakpoint } from "../debugger/run/breakpoints";

@@ -6,7 +6,8 @@ import { BaseEdge, EdgeLabelRenderer, type Edge, type EdgeProps } from "@xyflow/
 import { Plus } from "lucide-react";
 import { memo, type CSSProperties, type MouseEvent } from "react";
 import { useEdgeOverlay } from "../debugger/overlay/overlay";
-import { renamePath, setExpression, type Point } from "../document/edits";
+import { type Point } from "../document/edits";
+import { renamePath, setExpression } from "../document/edge-edits";
 import { edit, useDiagnostics } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";

@@ -2,7 +2,7 @@
 import { Handle, Position } from "@xyflow/react";
 import { memo, useSyncExternalStore, type ReactNode } from "react";
 import { useEdgeOverlay } from "../debugger/overlay/overlay";
-import { setExpression } from "../document/edits";
+import { setExpression } from "../document/edge-edits";
 import { ERROR_PORT } from "../document/error-ways";
 import { allPorts, type Port, type Ports, renameWay } from "../document/ports";
 import { edit, useDiagnostics } from "../document/store";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GraphDocument } from "../document/document";
+import { addPath, setEdgeForm } from "../document/edge-edits";
 import * as edits from "../document/edits";
 import { reversed } from "../document/patch";
 import type { Json } from "../document/types";
@@ -56,8 +57,8 @@ describe("Scene", () => {
       (d: GraphDocument) => edits.moveNodes(d, new Map([["n3", { x: 5000, y: 20 }]])),
       (d: GraphDocument) => edits.renameNode(d, "n5", "five", []),
       (d: GraphDocument) => edits.deleteThings(d, { nodes: ["n7", "n8"] }),
-      (d: GraphDocument) => edits.setEdgeForm(d, "n0->n1", "route"),
-      (d: GraphDocument) => edits.addPath(d, "n0->n1", "other", "n10"),
+      (d: GraphDocument) => setEdgeForm(d, "n0->n1", "route"),
+      (d: GraphDocument) => addPath(d, "n0->n1", "other", "n10"),
       (d: GraphDocument) => edits.connect(d, "n20", "n2"),
       (d: GraphDocument) =>
         edits.addNode(d, { name: "new", kind: "assign", config: {}, position: { x: 10, y: 900 } }),
@@ -184,7 +185,7 @@ describe("views", () => {
 describe("lines", () => {
   it("begin and end at the ports, whatever is between", () => {
     const doc = grid(3, 2);
-    doc.apply(edits.setEdgeForm(doc, "n0->n1", "each"));
+    doc.apply(setEdgeForm(doc, "n0->n1", "each"));
     doc.apply(edits.connect(doc, "n2", "n0"));
     const scene = new Scene(doc);
     for (const line of scene.lines().values()) {

@@ -16,10 +16,7 @@ import {
   type CardRow,
   cardHeight,
   cardRows,
-  fanOffsets,
   isBack,
-  JOIN_X,
-  LABEL_X,
   labelWidth,
   NODE_WIDTH,
   PILL_HEIGHT,
@@ -32,48 +29,17 @@ import {
 import { type Loop, lanesOf } from "./wire-lanes";
 import { type Jump, jumpsOf, type Leads, unknownJumps } from "../document/named";
 import { isFrame, noteOf, noteSize } from "./notes";
-import { placeMissing } from "./placement";
 import { besidesOf } from "./beside";
+import { type Box, boxed, boxOf, forwardOf, type LineItem, loopOf, touch } from "./line-boxes";
+import { placeMissing } from "./placement";
+import { type Fan, fansOf, MAX_FAN, NO_FAN } from "./wire-fans";
 import { isCrowded } from "./wire-labels";
-import { passesOf } from "./wire-passes";
-import {
-  boundOf,
-  labelOf,
-  leadOf,
-  lineId,
-  type Line,
-  type LineView,
-  sameWay,
-  shownLabel,
-  startOf,
-} from "./lines";
-
-interface Box {
-  minX: number;
-  minY: number;
-  maxX: number;
-  maxY: number;
-}
+import { type Forward, passesOf } from "./wire-passes";
+import { boundOf, labelOf, lineId, type Line, type LineView, sameWay, shownLabel, startOf } from "./lines";
 
 interface NodeItem extends Box {
   readonly name: string;
   readonly rect: Rect;
-}
-
-interface Fan {
-  readonly fan: number;
-  readonly lead: number;
-  /** A card stands where its label would be. */
-  readonly beside: boolean;
-}
-
-const NO_FAN: Fan = { fan: 0, lead: 0, beside: false };
-const NO_FANS: ReadonlyMap<string, Fan> = new Map();
-/** A node with more edges than this has no fan: its labels would reach out of sight. */
-const MAX_FAN = 64;
-
-interface LineItem extends Box {
-  readonly line: Line;
 }
 
 /** From the right side of a card to the port of a failure that leads nowhere yet. */
@@ -519,7 +485,7 @@ export class Scene {
         inset: 0,
         outset: 0,
       };
-      items.push(this.#boxed(line, from, to));
+      items.push(boxed(line, from, to));
     }
     return items;
   }
@@ -532,79 +498,14 @@ export class Scene {
     return port ? { id: port.id, y: portRowY(this.bodyOf(node), index) } : null;
   }
 
-  #boxed(line: Line, from: Rect, to: Rect): LineItem {
-    const start = startOf(line, from);
-    const end = portOf(to, "in");
-    const ys = [
-      start.y,
-      start.y + line.fan,
-      end.y,
-      end.y + (line.join ?? 0),
-      ...(line.lane === null ? [] : [line.lane]),
-      ...(line.pass === null ? [] : [line.pass.y]),
-    ];
-    const reach = LABEL_X + line.lead + line.outset + 60;
-    const beside = line.beside && { x: start.x + line.beside.x, y: start.y + line.beside.y };
-    if (beside) ys.push(beside.y);
-    return {
-      line,
-      minX: Math.min(start.x, end.x - line.inset - 40, ...(beside ? [beside.x] : [])),
-      maxX: Math.max(end.x, start.x + reach, ...(beside ? [beside.x + (line.beside?.width ?? 0)] : [])),
-      minY: Math.min(...ys) - 12,
-      maxY: Math.max(...ys) + 12,
-    };
-  }
-
   /** The place of a line in the fan of its source: labelled lines are spread, all plain ones share one place. */
   #fanOf(source: string, id: string, labelled: boolean): Fan {
     let fans = this.#fans.get(source);
     if (fans === undefined) {
-      fans = this.#makeFans(source);
+      fans = fansOf(this.doc, source, this.#rects, this.ports(source).ports.length > 0, this.#cardsAt);
       this.#fans.set(source, fans);
     }
     return fans.get(labelled ? id : "") ?? NO_FAN;
-  }
-
-  #makeFans(source: string): ReadonlyMap<string, Fan> {
-    const edges = this.doc.edgesFrom(source);
-    const rect = this.#rects.get(source);
-    if (!rect || edges.length > MAX_FAN) return NO_FANS;
-    const ported = this.ports(source).ports.length > 0;
-    const start = portOf(rect, "out");
-    const slots: { key: string; y: number; width: number; end: number }[] = [];
-    let plainSum = 0;
-    let plainCount = 0;
-    for (const edge of edges) {
-      const view = edgeOf(this.doc.get(`edge:${edge}`));
-      for (const path of view.paths) {
-        if (path.from !== source || (ported && view.form === "route")) continue;
-        const target = this.#rects.get(path.to);
-        if (!target) continue;
-        const end = portOf(target, "in");
-        const back = isBack(start, end);
-        const label = labelOf(view.form, path, view.expression);
-        if (label === null) {
-          if (back) continue;
-          plainSum += end.y;
-          plainCount += 1;
-          continue;
-        }
-        const width = labelWidth(shownLabel(view.form, path.label === null, label));
-        // Lines that go round start lowest.
-        const key = lineId(edge, path.part);
-        slots.push({ key, y: back ? Infinity : end.y, width, end: back ? Infinity : end.x });
-      }
-    }
-    if (slots.length === 0) return NO_FANS;
-    const lead = Math.max(...slots.map((slot) => slot.width));
-    if (plainCount > 0) slots.push({ key: "", y: plainSum / plainCount, width: 0, end: Infinity });
-    slots.sort((a, b) => (a.y === b.y ? 0 : a.y - b.y));
-    const offsets = fanOffsets(slots.length);
-    const fans = slots.map((slot, index) => ({ ...slot, fan: offsets[index] ?? 0 }));
-    const labels = fans.filter(({ key }) => key !== "");
-    const beside = isCrowded(start, labels, (area) => this.#cardsAt(area));
-    // Labels that stand elsewhere lead no plain line away from the port either.
-    return new Map(fans.map(({ key, fan }) => [key, beside && key === "" ? NO_FAN : { fan, lead, beside }]));
   }
 
   #cardsAt = (area: Box): NodeItem[] =>
@@ -627,11 +528,7 @@ export class Scene {
     const loops = lines.flatMap((line): Loop[] => {
       const from = this.#rects.get(line.from);
       const to = this.#rects.get(line.to);
-      if (!from || !to) return [];
-      const start = startOf(line, from);
-      const end = portOf(to, "in");
-      const { label, lead, fan } = leadOf(line);
-      return [{ id: line.id, from, to, start, end, label, lead, low: fan > 0 }];
+      return from && to ? [loopOf(line, from, to)] : [];
     });
     const lanes = lanesOf(loops, this.#cardsAt);
     this.#replaceLines(lines, (line) => lanes.get(line.id) ?? {});
@@ -644,23 +541,10 @@ export class Scene {
     const all = [...this.#lines.values()].filter((line) => !this.#goesRound(line));
     const lines = all.length <= MAX_LOOPS ? all : all.filter((line) => changed.has(line.edge));
     if (lines.length > MAX_PASSES) return;
-    const forward = lines.flatMap((line) => {
+    const forward = lines.flatMap((line): Forward[] => {
       const from = this.#rects.get(line.from);
       const to = this.#rects.get(line.to);
-      if (!from || !to) return [];
-      const { x, y } = startOf(line, from);
-      const { lead, fan } = leadOf(line);
-      const join = line.join === null ? { x: 0, y: 0 } : { x: -JOIN_X, y: line.join };
-      const end = portOf(to, "in");
-      return [
-        {
-          id: line.id,
-          from: line.from,
-          to: line.to,
-          start: { x: x + (lead > 0 ? LABEL_X + lead : 0), y: y + fan },
-          end: { x: end.x + join.x, y: end.y + join.y },
-        },
-      ];
+      return from && to ? [forwardOf(line, from, to)] : [];
     });
     const passes = passesOf(forward, this.#cardsAt);
     this.#replaceLines(lines, (line) => ({ pass: passes.get(line.id) ?? null }));
@@ -685,7 +569,7 @@ export class Scene {
         const line = { ...item.line, ...way(item.line) };
         if (sameWay(line, item.line)) return item;
         this.#edges.remove(item);
-        const lined = this.#boxed(line, from, to);
+        const lined = boxed(line, from, to);
         this.#edges.insert(lined);
         this.#lines.set(lined.line.id, lined.line);
         return lined;
@@ -699,12 +583,4 @@ export class Scene {
     const to = this.#rects.get(line.to);
     return from !== undefined && to !== undefined && isBack(portOf(from, "out"), portOf(to, "in"));
   }
-}
-
-function touch(a: Box, b: Box): boolean {
-  return a.minX <= b.maxX && a.maxX >= b.minX && a.minY <= b.maxY && a.maxY >= b.minY;
-}
-
-function boxOf(rect: Rect): Box {
-  return { minX: rect.x, minY: rect.y, maxX: rect.x + rect.width, maxY: rect.y + rect.height };
 }

@@ -13,7 +13,7 @@ interface Box {
   maxY: number;
 }
 
-interface Forward {
+export interface Forward {
   readonly id: string;
   readonly from: string;
   readonly to: string;

@@ -50,3 +50,16 @@ export function addEdge(draft: Draft, edge: JsonObject): string {
   draft.set(`edge:${id}`, edge);
   return id;
 }
+
+/** Gives a record another name, in its place. */
+export function moveRecord(
+  draft: Draft,
+  section: "node" | "layout" | "key",
+  from: string,
+  to: string,
+  value: Json,
+): void {
+  const at = draft.doc.names(section).indexOf(from);
+  draft.remove(`${section}:${from}`);
+  draft.set(`${section}:${to}`, value, at);
+}

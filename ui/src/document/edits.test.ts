@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { FAKE_KINDS } from "../test/fakeHost";
 import { GraphDocument } from "./document";
 import { copyNodes, parseClip, pasteClip } from "./clip";
+import { renamePath, setEdgeForm } from "./edge-edits";
 import * as edits from "./edits";
+import { renameKey } from "./key-edits";
 import { reversed, type Patch } from "./patch";
 import type { Json } from "./types";
 
@@ -42,10 +44,10 @@ describe("a join", () => {
         { from: "__start__", to: "c" },
       ],
     );
-    apply(doc, edits.setEdgeForm(doc, "e0", "join"));
+    apply(doc, setEdgeForm(doc, "e0", "join"));
     expect(edge(doc, "e0")).toEqual({ from: ["a", "b"], to: "c" });
     expect(doc.names("edge"), "conditions and the start are not waited for").toEqual(["e0", "e2", "e3"]);
-    apply(doc, edits.setEdgeForm(doc, "e0", "plain"));
+    apply(doc, setEdgeForm(doc, "e0", "plain"));
     expect(edgeValues(doc)).toContainEqual({ from: "a", to: "c" });
     expect(edgeValues(doc)).toContainEqual({ from: "b", to: "c" });
   });
@@ -222,16 +224,16 @@ describe("edges", () => {
 
   it("renames a label in its place and refuses a taken one", () => {
     const doc = documentOf(["a", "b"], [{ from: "a", route: "state.x", paths: { x: "a", y: "b", z: "b" } }]);
-    apply(doc, edits.renamePath(doc, "e0", "y", "why"));
+    apply(doc, renamePath(doc, "e0", "y", "why"));
     expect(Object.keys((edge(doc, "e0") as { paths: object }).paths)).toEqual(["x", "why", "z"]);
-    expect(edits.renamePath(doc, "e0", "x", "z").ops).toEqual([]);
+    expect(renamePath(doc, "e0", "x", "z").ops).toEqual([]);
   });
 
   it("changes the form and keeps what both have", () => {
     const doc = documentOf(["a", "b"], [{ from: "a", to: "b", note: "kept" }]);
-    apply(doc, edits.setEdgeForm(doc, "e0", "route"));
+    apply(doc, setEdgeForm(doc, "e0", "route"));
     expect(edge(doc, "e0")).toEqual({ note: "kept", from: "a", route: "", paths: { b: "b" } });
-    apply(doc, edits.setEdgeForm(doc, "e0", "each"));
+    apply(doc, setEdgeForm(doc, "e0", "each"));
     expect(edge(doc, "e0")).toEqual({ note: "kept", from: "a", each: "", as: "item", to: "b" });
   });
 });
@@ -253,7 +255,7 @@ describe("renaming a state key", () => {
       { id: "node:s", value: { kind: "assign", config: { set: { q: "state.q + 'x'", quick: "1" } } } },
       { id: "edge:e", value: { from: "m", route: "state['q']", paths: { q: "s" } } },
     ]);
-    apply(doc, edits.renameKey(doc, "q", "question", FAKE_KINDS));
+    apply(doc, renameKey(doc, "q", "question", FAKE_KINDS));
     expect(doc.names("key")).toEqual(["question", "quick"]);
     expect(doc.get("node:m")).toEqual({
       kind: "model",

@@ -5,7 +5,7 @@
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import type { GraphDocument } from "./document";
 import { withWayNamed } from "./disabled";
-import { addEdge, Draft } from "./draft";
+import { addEdge, Draft, moveRecord } from "./draft";
 import {
   dropErrorWaysTo,
   errorNode,
@@ -17,9 +17,7 @@ import {
 import { keysTaking, namedBy, namingKinds, withAllowed, withLabels, withNames } from "./named";
 import type { Patch } from "./patch";
 import { pointerGet, pointerSet } from "./pointer";
-import { visitSettings, withValue } from "./settings";
-import { programsOf } from "./uses";
-import { edgeOf, END, isObject, START, type EdgeForm, type Json, type JsonObject } from "./types";
+import { edgeOf, END, isObject, START, type Json, type JsonObject } from "./types";
 
 export interface Point {
   readonly x: number;
@@ -135,9 +133,9 @@ export function renameNode(doc: GraphDocument, from: string, to: string, kinds: 
   const draft = new Draft(doc);
   const value = doc.get(`node:${from}`);
   if (from === to || value === undefined || nodeNameProblem(doc, to, from)) return draft.patch();
-  move(draft, "node", from, to, value);
+  moveRecord(draft, "node", from, to, value);
   const position = doc.get(`layout:${from}`);
-  if (position !== undefined && !doc.has(`layout:${to}`)) move(draft, "layout", from, to, position);
+  if (position !== undefined && !doc.has(`layout:${to}`)) moveRecord(draft, "layout", from, to, position);
   const renamed = (name: Json | undefined) => (name === from ? to : (name ?? null));
   for (const edge of doc.edgesOf(from)) {
     const id = `edge:${edge}`;
@@ -181,12 +179,6 @@ export function renameNode(doc: GraphDocument, from: string, to: string, kinds: 
     draft.set(id, withErrorWayNamed(withWayNamed(old, next), next));
   }
   return draft.patch();
-}
-
-function move(draft: Draft, section: "node" | "layout" | "key", from: string, to: string, value: Json): void {
-  const at = draft.doc.names(section).indexOf(from);
-  draft.remove(`${section}:${from}`);
-  draft.set(`${section}:${to}`, value, at);
 }
 
 // Deleting
@@ -335,7 +327,7 @@ function copyOf(doc: GraphDocument): GraphDocument {
 
 // Edges
 
-function findPlain(doc: GraphDocument, from: string, to: string): string | undefined {
+export function findPlain(doc: GraphDocument, from: string, to: string): string | undefined {
   return doc.edgesFrom(from).find((edge) => {
     const view = edgeOf(doc.get(`edge:${edge}`));
     return view.form === "plain" && view.targets[0] === to;
@@ -446,199 +438,7 @@ export function addFirstNode(doc: GraphDocument, node: NewNode): Patch {
   );
 }
 
-/** Changes the expression of a `when`, `route` or `each` edge. */
-export function setExpression(doc: GraphDocument, edge: string, expression: string): Patch {
-  const { form } = edgeOf(doc.get(`edge:${edge}`));
-  if (form !== "when" && form !== "route" && form !== "each") return { ops: [] };
-  return setField(doc, `edge:${edge}`, `/${form}`, expression);
-}
-
 /** Bounds how often a run may come to a node; undefined takes the bound away. */
 export function setMaxVisits(doc: GraphDocument, node: string, most: number | undefined): Patch {
   return setField(doc, `node:${node}`, "/max_visits", most);
-}
-
-/** Renames a route's label in its place. Empty when the new one is taken or empty. */
-export function renamePath(doc: GraphDocument, edge: string, from: string, to: string): Patch {
-  const record = doc.get(`edge:${edge}`);
-  const paths = isObject(record) ? record["paths"] : undefined;
-  if (!isObject(record) || !isObject(paths) || to === from || to === "" || Object.hasOwn(paths, to))
-    return { ops: [] };
-  const next = Object.fromEntries(
-    Object.entries(paths).map(([label, target]) => [label === from ? to : label, target]),
-  );
-  return setRecord(doc, `edge:${edge}`, { ...record, paths: next });
-}
-
-/** Gives a route one more label. */
-export function addPath(doc: GraphDocument, edge: string, label: string, to: string): Patch {
-  const record = doc.get(`edge:${edge}`);
-  if (!isObject(record) || edgeOf(record).form !== "route") return { ops: [] };
-  const paths = isObject(record["paths"]) ? record["paths"] : {};
-  if (Object.hasOwn(paths, label)) return { ops: [] };
-  return setRecord(doc, `edge:${edge}`, { ...record, paths: { ...paths, [label]: to } });
-}
-
-/** A label that the route does not have yet. */
-export function freeLabel(doc: GraphDocument, edge: string, base: string): string {
-  const taken = new Set(edgeOf(doc.get(`edge:${edge}`)).paths.map((path) => path.label));
-  if (!taken.has(base)) return base;
-  for (let count = 2; ; count += 1) if (!taken.has(`${base} ${count}`)) return `${base} ${count}`;
-}
-
-/** Plain edges that lead to the same node as this one, and could be waited for together with it. */
-export function joinable(doc: GraphDocument, edge: string): string[] {
-  const own = edgeOf(doc.get(`edge:${edge}`));
-  const target = own.targets[0];
-  const sources = new Set([START, ...own.sources]);
-  if (target === undefined || target === END || own.sources.includes(START)) return [];
-  return doc.edgesTo(target).filter((other) => {
-    const view = edgeOf(doc.get(`edge:${other}`));
-    const source = view.sources[0] ?? START;
-    if (other === edge || view.form !== "plain" || sources.has(source)) return false;
-    sources.add(source);
-    return true;
-  });
-}
-
-/**
- * Makes an edge of another form out of this one, keeping what both have. The record and its id stay. A join takes the
- * place of the plain edges into its target, and gives it back to them.
- */
-export function setEdgeForm(doc: GraphDocument, edge: string, form: EdgeForm): Patch {
-  const record = doc.get(`edge:${edge}`);
-  const view = edgeOf(record);
-  const source = view.sources[0];
-  const target = view.targets[0] ?? END;
-  if (!isObject(record) || source === undefined || view.form === form) return { ops: [] };
-  const keep: JsonObject = { ...record };
-  for (const field of ["from", "to", "when", "route", "paths", "default", "each", "as", "with"])
-    delete keep[field];
-  const expression = view.expression ?? "";
-  const draft = new Draft(doc);
-  const sources = [...view.sources];
-  if (form === "join")
-    for (const other of joinable(doc, edge)) {
-      sources.push(...edgeOf(doc.get(`edge:${other}`)).sources);
-      draft.remove(`edge:${other}`);
-    }
-  const ends: Record<EdgeForm, JsonObject> = {
-    plain: { from: source, to: target },
-    when: { from: source, to: target, when: expression || "true" },
-    join: { from: sources, to: target },
-    route: { from: source, route: expression, paths: { [labelFor(target)]: target } },
-    each: { from: source, each: expression, as: "item", to: target },
-  };
-  draft.set(`edge:${edge}`, { ...keep, ...ends[form] });
-  if (view.form === "join" && form === "plain")
-    for (const other of view.sources.slice(1))
-      if (findPlain(doc, other, target) === undefined) addEdge(draft, { from: other, to: target });
-  return draft.patch();
-}
-
-function labelFor(target: string): string {
-  return target === END ? "done" : target;
-}
-
-// State keys
-
-export function addKey(doc: GraphDocument, name: string, schema: JsonObject): Patch {
-  return doc.has(`key:${name}`) ? { ops: [] } : setRecord(doc, `key:${name}`, schema);
-}
-
-/** Rewrites `state.from` to `state.to` in expressions, templates and code. */
-function renameInText(text: string, from: string, to: string): string {
-  const name = from.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const simple = /^[A-Za-z_]\w*$/.test(to);
-  return text
-    .replace(
-      new RegExp(`\\bstate\\.${name}(?![\\w$])`, "g"),
-      simple ? `state.${to}` : `state[${JSON.stringify(to)}]`,
-    )
-    .replace(
-      new RegExp(`\\bstate\\[(["'])${name}\\1\\]`, "g"),
-      (_, quote: string) => `state[${quote}${to}${quote}]`,
-    );
-}
-
-function renameDeep(value: Json, from: string, to: string, but?: ReadonlySet<string>): Json {
-  if (typeof value === "string") return but?.has(value) ? value : renameInText(value, from, to);
-  if (Array.isArray(value)) return value.map((item) => renameDeep(item, from, to, but));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, renameDeep(item, from, to, but)]),
-  );
-}
-
-/**
- * Renames a state key with its references: the fields that hold key names (told by the kinds' schemas), `state.NAME` in
- * expressions and templates, `input`, `output` and the examples. Programs stay as they are: see `rename.ts`.
- */
-export function renameKey(doc: GraphDocument, from: string, to: string, kinds: readonly NodeKind[]): Patch {
-  const draft = new Draft(doc);
-  const value = doc.get(`key:${from}`);
-  if (value === undefined || from === to || to === "" || doc.has(`key:${to}`)) return draft.patch();
-  const withRules = (record: JsonObject): JsonObject => {
-    const rules = record["invariants"];
-    return rules === undefined ? record : { ...record, invariants: renameDeep(rules, from, to) };
-  };
-  move(draft, "key", from, to, isObject(value) ? withRules(value) : value);
-  for (const name of doc.names("key")) {
-    const record = doc.get(`key:${name}`);
-    if (name !== from && isObject(record) && record["invariants"] !== undefined)
-      draft.set(`key:${name}`, withRules(record));
-  }
-  const renamedKey = (object: JsonObject): JsonObject =>
-    Object.fromEntries(Object.entries(object).map(([key, item]) => [key === from ? to : key, item]));
-
-  for (const name of doc.names("node")) {
-    const record = doc.get(`node:${name}`);
-    if (!isObject(record)) continue;
-    if (!isObject(record["config"])) {
-      draft.set(`node:${name}`, withRules(record));
-      continue;
-    }
-    const schema: unknown = kinds.find((kind) => kind.kind === record["kind"])?.configSchema;
-    const programs = new Set(programsOf(record, kinds).values());
-    let config = renameDeep(record["config"], from, to, programs);
-    visitSettings(isObject(schema) ? schema : {}, config, ({ path, field, value }) => {
-      const editor = field["x-editor"];
-      if (editor === "state-key" && value === from) config = withValue(config, path, to);
-      else if (editor === "state-keys" && Array.isArray(value) && value.includes(from))
-        config = withValue(
-          config,
-          path,
-          value.map((key) => (key === from ? to : key)),
-        );
-      // Names further in are those of arguments and of a nested graph's keys.
-      else if (editor === "assignments" && isObject(value) && path.length === 1)
-        config = withValue(config, path, renamedKey(value));
-    });
-    draft.set(`node:${name}`, withRules({ ...record, config }));
-  }
-  for (const edge of doc.names("edge")) {
-    const record = doc.get(`edge:${edge}`);
-    if (!isObject(record)) continue;
-    const next: JsonObject = { ...withRules(record) };
-    for (const field of ["when", "route", "each", "with"]) {
-      const held = next[field];
-      if (held !== undefined) next[field] = renameDeep(held, from, to);
-    }
-    draft.set(`edge:${edge}`, next);
-  }
-  const head: JsonObject = { ...withRules(doc.head) };
-  for (const field of ["input", "output"]) {
-    const keys = head[field];
-    if (Array.isArray(keys)) head[field] = keys.map((key) => (key === from ? to : key));
-  }
-  const examples = head["examples"];
-  if (Array.isArray(examples)) {
-    head["examples"] = examples.map((example) =>
-      isObject(example) && isObject(example["input"])
-        ? { ...example, input: renamedKey(example["input"]) }
-        : example,
-    );
-  }
-  draft.set("doc", head);
-  return draft.patch();
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { addInvariant, allInvariants, invariantsOf, removeInvariant, setInvariant } from "./invariants";
 import { GraphDocument } from "./document";
-import { renameKey } from "./edits";
+import { renameKey } from "./key-edits";
 import { reversed } from "./patch";
 import type { Json } from "./types";
 

@@ -4,7 +4,8 @@ import type { Schema } from "../components/schema-form/schema";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import { GraphDocument } from "./document";
 import { copyNodes, pasteClip } from "./clip";
-import { renameKey, renameNode } from "./edits";
+import { renameNode } from "./edits";
+import { renameKey } from "./key-edits";
 import { jumpsOf, namedIn, namingKinds } from "./named";
 import type { Json } from "./types";
 

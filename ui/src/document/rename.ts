@@ -4,7 +4,8 @@
  */
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import type { GraphDocument } from "./document";
-import { nodeNameProblem, renameKey, renameNode } from "./edits";
+import { nodeNameProblem, renameNode } from "./edits";
+import { renameKey } from "./key-edits";
 import { namingKinds, type Leads } from "./named";
 import { op, type Patch } from "./patch";
 import { pointerSet } from "./pointer";

@@ -1,8 +1,8 @@
 //! `superstep store`: what graphs remember across threads.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde_json::Value as Json;
 use superstep::{
     Item, NamespaceQuery, Progress, StorageError, StoreAnswer, StoreError, StoreOp, StoreQuery, Ttl, Value,
@@ -65,7 +65,7 @@ async fn embed(store: &Store) -> Result<(), Fault> {
     };
     let last = Mutex::new((Instant::now(), 0));
     let watch = |done: u64, _: u64| {
-        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = last.lock();
         if last.0.elapsed() >= REPORT_EVERY {
             out::note(&format!("{} so far", out::count(done, "item")));
             last.0 = Instant::now();
@@ -78,7 +78,7 @@ async fn embed(store: &Store) -> Result<(), Fault> {
     match outcome {
         Ok(done) => out::note(&format!("Embedded {} again.", out::count(done, "item"))),
         Err(StoreError::Storage(StorageError::Stopped)) => {
-            let done = last.into_inner().unwrap_or_else(PoisonError::into_inner).1;
+            let done = last.into_inner().1;
             out::note(&format!(
                 "Stopped after {}. Go on with: superstep store embed{}",
                 out::count(done, "item"),

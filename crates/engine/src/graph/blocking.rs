@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
+
 use crate::graph::context::NodeContext;
 use crate::graph::node::{Node, NodeError, NodeOutput};
 use crate::value::Value;
-use futures::future::BoxFuture;
 
 /// A node from a closure that is not async. It works on a thread of tokio's blocking pool.
 ///
@@ -25,11 +26,12 @@ where
 /// A node whose futures are driven to their end on a thread of the blocking pool.
 pub(crate) struct Away(pub(crate) Arc<dyn Node>);
 
+#[async_trait]
 impl Node for Away {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
         let node = self.0.clone();
         let runtime = tokio::runtime::Handle::current();
-        Box::pin(away(move || {
+        away(move || {
             let stopped = context.clone();
             runtime.block_on(async {
                 tokio::select! {
@@ -38,7 +40,8 @@ impl Node for Away {
                     () = stopped.cancelled() => Err(NodeError::Cancelled),
                 }
             })
-        }))
+        })
+        .await
     }
 }
 

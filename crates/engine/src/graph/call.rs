@@ -6,6 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use async_trait::async_trait;
+use futures::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::base::ids::Name;
@@ -14,7 +16,6 @@ use crate::graph::node::{Node, NodeError, NodeOutput};
 use crate::graph::options::NodeOptions;
 use crate::graph::scope::Shared;
 use crate::value::{List, Object, Value};
-use futures::future::BoxFuture;
 
 type CallWork = dyn Fn(NodeContext, Value) -> BoxFuture<'static, Result<Value, NodeError>> + Send + Sync;
 
@@ -65,10 +66,10 @@ impl TaskFn {
     }
 }
 
+#[async_trait]
 impl Node for TaskFn {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        let work = (self.work)(context, input);
-        Box::pin(async move { Ok(NodeOutput::Update(work.await?)) })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        Ok(NodeOutput::Update((self.work)(context, input).await?))
     }
 }
 

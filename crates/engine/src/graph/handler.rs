@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
+use futures::future::BoxFuture;
+
 use crate::base::command::{Command, Target};
 use crate::base::failure::Failure;
 use crate::base::ids::Name;
 use crate::graph::context::NodeContext;
 use crate::graph::node::{Node, NodeError, NodeOutput};
 use crate::value::{Object, Value};
-use futures::future::BoxFuture;
 
 /// The node that failed, and why.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,14 +26,15 @@ pub struct NodeFailed {
 /// What it returns is written in place of what the node would have written. The node's edges are not followed: to go
 /// on, return a [`Command`](crate::Command) with a target. A handler that fails, fails the run; when the thread goes
 /// on, only the handler runs again.
+#[async_trait]
 pub trait ErrorHandler: Send + Sync + 'static {
     /// Does the work. `input` is what the node was given.
-    fn handle(
+    async fn handle(
         &self,
         context: NodeContext,
         input: Value,
         failed: NodeFailed,
-    ) -> BoxFuture<'_, Result<NodeOutput, NodeError>>;
+    ) -> Result<NodeOutput, NodeError>;
 }
 
 impl<F, Fut> ErrorHandler for F
@@ -39,12 +42,16 @@ where
     F: Fn(NodeContext, Value, NodeFailed) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<NodeOutput, NodeError>> + Send + 'static,
 {
-    fn handle(
-        &self,
+    fn handle<'handler, 'run>(
+        &'handler self,
         context: NodeContext,
         input: Value,
         failed: NodeFailed,
-    ) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+    ) -> BoxFuture<'run, Result<NodeOutput, NodeError>>
+    where
+        'handler: 'run,
+        Self: 'run,
+    {
         Box::pin(self(context, input, failed))
     }
 }
@@ -57,13 +64,9 @@ pub(crate) struct ErrorBranch {
     pub(crate) into: Option<Name>,
 }
 
+#[async_trait]
 impl ErrorHandler for ErrorBranch {
-    fn handle(
-        &self,
-        _: NodeContext,
-        _: Value,
-        failed: NodeFailed,
-    ) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+    async fn handle(&self, _: NodeContext, _: Value, failed: NodeFailed) -> Result<NodeOutput, NodeError> {
         let update = self.into.as_ref().map(|key| {
             let error: Object = [
                 ("node", Value::String(failed.node)),
@@ -79,23 +82,22 @@ impl ErrorHandler for ErrorBranch {
             goto: vec![Target::Node(self.target.clone())],
             ..Command::default()
         };
-        Box::pin(async { Ok(NodeOutput::Command(command)) })
+        Ok(NodeOutput::Command(command))
     }
 }
 
 /// A handler as the node that its tasks run.
 pub(crate) struct HandlerNode(pub(crate) Arc<dyn ErrorHandler>);
 
+#[async_trait]
 impl Node for HandlerNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
         match context.failed().cloned() {
-            Some(failed) => self.0.handle(context, input, failed),
-            None => Box::pin(async {
-                Err(NodeError::new(
-                    "RuntimeError",
-                    "an error handler runs only after a node has failed",
-                ))
-            }),
+            Some(failed) => self.0.handle(context, input, failed).await,
+            None => Err(NodeError::new(
+                "RuntimeError",
+                "an error handler runs only after a node has failed",
+            )),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use futures::future::BoxFuture;
 
 use crate::base::command::{Command, CommandGraph, Target};
@@ -19,17 +20,43 @@ use crate::value::decode::DecodeError;
 use crate::value::{Object, Value};
 
 /// The work of one node. It may run many times, in parallel, and again from its beginning after an interrupt.
+///
+/// ```
+/// use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
+///
+/// struct Greet;
+///
+/// #[async_trait]
+/// impl Node for Greet {
+///     async fn run(&self, _: NodeContext, state: Value) -> Result<NodeOutput, NodeError> {
+///         let name: String = state.get("name").cloned().unwrap_or_default().decode()?;
+///         Ok(NodeOutput::update([("line", format!("Hello, {name}."))]))
+///     }
+/// }
+/// ```
+#[async_trait]
 pub trait Node: Send + Sync + 'static {
     /// Does the work. `input` is the state seen through the node's input schema, or the packet of a `Send`.
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>>;
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError>;
 }
+
+// Closures return a future already: it is boxed as it is, in the signature that `async_trait` gives the method, and not
+// held by another one that would be polled for it.
 
 impl<F, Fut> Node for F
 where
     F: Fn(NodeContext, Value) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<NodeOutput, NodeError>> + Send + 'static,
 {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
+    fn run<'node, 'run>(
+        &'node self,
+        context: NodeContext,
+        input: Value,
+    ) -> BoxFuture<'run, Result<NodeOutput, NodeError>>
+    where
+        'node: 'run,
+        Self: 'run,
+    {
         Box::pin(self(context, input))
     }
 }
@@ -252,9 +279,10 @@ impl NodeError {
 }
 
 /// Chooses targets after its source node has run. Sees the state with the node's own writes applied.
+#[async_trait]
 pub trait Router: Send + Sync + 'static {
     /// Labels (looked up in the branch's paths), node names or packets.
-    fn route(&self, context: NodeContext, state: Value) -> BoxFuture<'_, Result<Vec<Target>, NodeError>>;
+    async fn route(&self, context: NodeContext, state: Value) -> Result<Vec<Target>, NodeError>;
 }
 
 impl<F, Fut> Router for F
@@ -262,7 +290,15 @@ where
     F: Fn(NodeContext, Value) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Vec<Target>, NodeError>> + Send + 'static,
 {
-    fn route(&self, context: NodeContext, state: Value) -> BoxFuture<'_, Result<Vec<Target>, NodeError>> {
+    fn route<'router, 'run>(
+        &'router self,
+        context: NodeContext,
+        state: Value,
+    ) -> BoxFuture<'run, Result<Vec<Target>, NodeError>>
+    where
+        'router: 'run,
+        Self: 'run,
+    {
         Box::pin(self(context, state))
     }
 }

@@ -28,6 +28,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -37,7 +38,6 @@ use crate::graph::builder::StateGraph;
 use crate::graph::context::NodeContext;
 use crate::graph::node::{Node, NodeError, NodeOutput, Router};
 use crate::value::Value;
-use futures::future::BoxFuture;
 
 /// A type that declares the keys of a state. [`state!`](macro@crate::state) makes one from a struct.
 pub trait State {
@@ -147,6 +147,7 @@ fn read<T: DeserializeOwned + 'static>(value: &Value) -> Result<T, NodeError> {
 
 struct Typed<F, I>(Arc<F>, PhantomData<fn(I)>);
 
+#[async_trait]
 impl<F, I, O, Fut> Node for Typed<F, I>
 where
     F: Fn(NodeContext, I) -> Fut + Send + Sync + 'static,
@@ -154,9 +155,8 @@ where
     O: IntoOutput,
     Fut: Future<Output = Result<O, NodeError>> + Send + 'static,
 {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        let work = read(&input).map(|input| (self.0)(context, input));
-        Box::pin(async move { work?.await?.into_output() })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        (self.0)(context, read(&input)?).await?.into_output()
     }
 }
 

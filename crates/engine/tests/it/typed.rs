@@ -29,17 +29,16 @@ struct Signs {
     name: String,
 }
 
+#[async_trait]
 impl Node for Signs {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            let ticket: Ticket = input.decode()?;
-            let approved = context.interrupt(json!({"approve": ticket.text}))?;
-            let answer = match approved == json!(true) {
-                true => format!("Yes. {}", self.name),
-                false => format!("No. {}", self.name),
-            };
-            Ok(NodeOutput::update([("answer", answer)]))
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        let ticket: Ticket = input.decode()?;
+        let approved = context.interrupt(json!({"approve": ticket.text}))?;
+        let answer = match approved == json!(true) {
+            true => format!("Yes. {}", self.name),
+            false => format!("No. {}", self.name),
+        };
+        Ok(NodeOutput::update([("answer", answer)]))
     }
 }
 

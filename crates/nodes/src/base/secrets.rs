@@ -13,7 +13,8 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 use superstep::{
-    BoxFuture, Command, Interrupted, Node, NodeContext, NodeError, NodeOutput, Object, Packet, Target, Value,
+    Command, Interrupted, Node, NodeContext, NodeError, NodeOutput, Object, Packet, Target, Value,
+    async_trait,
 };
 
 /// What stands where a secret was.
@@ -356,14 +357,13 @@ pub(crate) fn redact_result(result: Result<Value, NodeError>) -> Result<Value, N
 /// A node that touches the outside: whatever it brings back goes through here.
 pub(crate) struct Redacted(pub(crate) std::sync::Arc<dyn Node>);
 
+#[async_trait]
 impl Node for Redacted {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            match self.0.run(context, input).await {
-                Ok(output) => Ok(redact_output(output)),
-                Err(error) => Err(redact_error(error)),
-            }
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        match self.0.run(context, input).await {
+            Ok(output) => Ok(redact_output(output)),
+            Err(error) => Err(redact_error(error)),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
-use superstep::{BoxFuture, Graph, Input, Node, NodeContext, NodeError, NodeOutput, Object, Value};
+use superstep::{Graph, Input, Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait};
 use superstep_document::{Diagnostic, Document, END, FORMAT, NodePolicy, NodeSpec, START};
 
 use crate::base::config_schema::schema_of;
@@ -419,29 +419,28 @@ struct AgentNode {
     max_turns: u32,
 }
 
+#[async_trait]
 impl Node for AgentNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            track_reads(&context);
-            let given = self
-                .given
-                .iter()
-                .filter_map(|key| Some((key.clone(), read(&context, &input, key)?.clone())));
-            let mut given: Object = given.collect();
-            let before = read(&context, &input, &self.messages)
-                .and_then(Value::as_array)
-                .map_or(0, |list| list.len());
-            given.insert(BEFORE, i64::try_from(before).unwrap_or(i64::MAX));
-            let result = context
-                .invoke(&self.graph, Input::value(Value::Object(given)))
-                .await?;
-            self.within_turns(&result)?;
-            let taken = self
-                .taken
-                .iter()
-                .filter_map(|key| Some((key.as_str(), result.get(key)?.clone())));
-            Ok(NodeOutput::Update(Value::Object(taken.collect())))
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        track_reads(&context);
+        let given = self
+            .given
+            .iter()
+            .filter_map(|key| Some((key.clone(), read(&context, &input, key)?.clone())));
+        let mut given: Object = given.collect();
+        let before = read(&context, &input, &self.messages)
+            .and_then(Value::as_array)
+            .map_or(0, |list| list.len());
+        given.insert(BEFORE, i64::try_from(before).unwrap_or(i64::MAX));
+        let result = context
+            .invoke(&self.graph, Input::value(Value::Object(given)))
+            .await?;
+        self.within_turns(&result)?;
+        let taken = self
+            .taken
+            .iter()
+            .filter_map(|key| Some((key.as_str(), result.get(key)?.clone())));
+        Ok(NodeOutput::Update(Value::Object(taken.collect())))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, Value, iso8601};
+use superstep::{List, Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait, iso8601};
 use superstep_document::{Diagnostic, Reducer};
 
 use crate::base::config_schema::schema_of;
@@ -331,58 +331,56 @@ impl AskNode {
     }
 }
 
+#[async_trait]
 impl Node for AskNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            track_reads(&context);
-            let mut question = Object::new();
-            question.insert("question", self.question.render(&Scope::of(&context, &input))?);
-            question.insert("schema", self.schema.clone());
-            question.insert("choices", self.choices.clone());
-            let shown: Object = self
-                .context
-                .iter()
-                .map(|key| {
-                    (
-                        key.clone(),
-                        read(&context, &input, key).cloned().unwrap_or_default(),
-                    )
-                })
-                .collect();
-            question.insert("context", shown);
-            if let Some(key) = &self.edit {
-                question.insert("edit", key.clone());
-                question.insert("value", read(&context, &input, key).cloned().unwrap_or_default());
-            }
-            if !self.who.is_empty() {
-                question.insert("who", self.who.clone());
-            }
-            let mut deadline = None;
-            if let Some(wait) = self.wait {
-                let until =
-                    recorded(&context, "deadline", context.now_ms().saturating_add(wait).into()).await?;
-                deadline = until.as_u64();
-                question.insert(
-                    "deadline",
-                    deadline.map_or(Value::Null, |until| iso8601(until).into()),
-                );
-            }
-            loop {
-                let answer = match (context.interrupt(Value::Object(question.clone())), deadline) {
-                    // An answer that was given counts, however late; without one the time decides.
-                    (Err(_), Some(deadline)) if context.now_ms() >= deadline => return self.nobody(deadline),
-                    (answer, _) => answer?,
-                };
-                match self.refusal(&answer) {
-                    None if self.whole => {
-                        let whole = superstep::json!({"__overwrite__": answer});
-                        return Ok(NodeOutput::update([(self.into.clone(), whole)]));
-                    }
-                    None => return Ok(NodeOutput::update([(self.into.clone(), answer)])),
-                    Some(why) => question.insert("refused", why),
-                };
-            }
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        track_reads(&context);
+        let mut question = Object::new();
+        question.insert("question", self.question.render(&Scope::of(&context, &input))?);
+        question.insert("schema", self.schema.clone());
+        question.insert("choices", self.choices.clone());
+        let shown: Object = self
+            .context
+            .iter()
+            .map(|key| {
+                (
+                    key.clone(),
+                    read(&context, &input, key).cloned().unwrap_or_default(),
+                )
+            })
+            .collect();
+        question.insert("context", shown);
+        if let Some(key) = &self.edit {
+            question.insert("edit", key.clone());
+            question.insert("value", read(&context, &input, key).cloned().unwrap_or_default());
+        }
+        if !self.who.is_empty() {
+            question.insert("who", self.who.clone());
+        }
+        let mut deadline = None;
+        if let Some(wait) = self.wait {
+            let until = recorded(&context, "deadline", context.now_ms().saturating_add(wait).into()).await?;
+            deadline = until.as_u64();
+            question.insert(
+                "deadline",
+                deadline.map_or(Value::Null, |until| iso8601(until).into()),
+            );
+        }
+        loop {
+            let answer = match (context.interrupt(Value::Object(question.clone())), deadline) {
+                // An answer that was given counts, however late; without one the time decides.
+                (Err(_), Some(deadline)) if context.now_ms() >= deadline => return self.nobody(deadline),
+                (answer, _) => answer?,
+            };
+            match self.refusal(&answer) {
+                None if self.whole => {
+                    let whole = superstep::json!({"__overwrite__": answer});
+                    return Ok(NodeOutput::update([(self.into.clone(), whole)]));
+                }
+                None => return Ok(NodeOutput::update([(self.into.clone(), answer)])),
+                Some(why) => question.insert("refused", why),
+            };
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
-use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Object, Value};
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait};
 use superstep_document::Diagnostic;
 
 use crate::base::config_schema::schema_of;
@@ -106,20 +106,19 @@ struct AssignNode {
     set: Vec<(Arc<str>, AssignedValue)>,
 }
 
+#[async_trait]
 impl Node for AssignNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            track_reads(&context);
-            let scope = Scope::of(&context, &input);
-            let mut update = Object::new();
-            for (key, source) in &self.set {
-                let value = match source {
-                    AssignedValue::Expression(expression) => expression.eval(&scope)?,
-                    AssignedValue::Literal(value) => value.clone(),
-                };
-                update.insert(key.clone(), value);
-            }
-            Ok(NodeOutput::Update(Value::Object(update)))
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        track_reads(&context);
+        let scope = Scope::of(&context, &input);
+        let mut update = Object::new();
+        for (key, source) in &self.set {
+            let value = match source {
+                AssignedValue::Expression(expression) => expression.eval(&scope)?,
+                AssignedValue::Literal(value) => value.clone(),
+            };
+            update.insert(key.clone(), value);
+        }
+        Ok(NodeOutput::Update(Value::Object(update)))
     }
 }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, END};
 
 use crate::base::config_schema::schema_of;
@@ -322,25 +322,24 @@ struct CodeNode {
     script: Script,
 }
 
+#[async_trait]
 impl Node for CodeNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            match run(
-                &context,
-                Owner::Node(&self.name),
-                self.script.clone(),
-                vec![input],
-            )
-            .await?
-            {
-                Ok(output) => Ok(output.into()),
-                Err(CodeError::Cancelled) => Err(NodeError::Cancelled),
-                Err(error) => Err(NodeError::new(
-                    requests::CLASS,
-                    format!("node {}: {error}", self.name),
-                )),
-            }
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        match run(
+            &context,
+            Owner::Node(&self.name),
+            self.script.clone(),
+            vec![input],
+        )
+        .await?
+        {
+            Ok(output) => Ok(output.into()),
+            Err(CodeError::Cancelled) => Err(NodeError::Cancelled),
+            Err(error) => Err(NodeError::new(
+                requests::CLASS,
+                format!("node {}: {error}", self.name),
+            )),
+        }
     }
 }
 
@@ -350,19 +349,18 @@ struct PythonNode {
     work: PythonWork,
 }
 
+#[async_trait]
 impl Node for PythonNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            let call = python::Call {
-                owner: Owner::Node(&self.name),
-                label: &self.label,
-                style: python::Style::Node,
-                args: None,
-                state: &input,
-            };
-            let ended = self.work.run(&context, call).await?;
-            ended.map(Into::into).map_err(|error| error.of(&self.label))
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        let call = python::Call {
+            owner: Owner::Node(&self.name),
+            label: &self.label,
+            style: python::Style::Node,
+            args: None,
+            state: &input,
+        };
+        let ended = self.work.run(&context, call).await?;
+        ended.map(Into::into).map_err(|error| error.of(&self.label))
     }
 }
 

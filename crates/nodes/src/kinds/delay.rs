@@ -11,7 +11,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value, iso8601};
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait, iso8601};
 use superstep_document::Diagnostic;
 
 use crate::base::config_schema::schema_of;
@@ -148,50 +148,49 @@ fn question(wake: u64) -> Value {
     })
 }
 
+#[async_trait]
 impl Node for DelayNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            track_reads(&context);
-            let now = context.now_ms();
-            let wake = self.wake(now, &Scope::of(&context, &input))?;
-            let began = superstep::json!({"from": now, "until": wake});
-            let began = recorded(&context, "wait", began).await?;
-            let member = |name: &str| began.get(name).and_then(Value::as_u64).unwrap_or(now);
-            let (from, wake) = (member("from"), member("until"));
-            let whole = wake.saturating_sub(from).max(1);
-            let mut left = Duration::from_millis(wake.saturating_sub(now));
-            if Duration::from_millis(whole) > PUT_ASIDE && context.info().thread.is_some() {
-                return match context.interrupt(question(wake)) {
-                    // Once it was put aside, only its end or an answer ends it.
-                    Err(NodeError::Interrupt(_)) if left.is_zero() => Ok(NodeOutput::none()),
-                    asked => asked.map(|_| NodeOutput::none()),
-                };
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        track_reads(&context);
+        let now = context.now_ms();
+        let wake = self.wake(now, &Scope::of(&context, &input))?;
+        let began = superstep::json!({"from": now, "until": wake});
+        let began = recorded(&context, "wait", began).await?;
+        let member = |name: &str| began.get(name).and_then(Value::as_u64).unwrap_or(now);
+        let (from, wake) = (member("from"), member("until"));
+        let whole = wake.saturating_sub(from).max(1);
+        let mut left = Duration::from_millis(wake.saturating_sub(now));
+        if Duration::from_millis(whole) > PUT_ASIDE && context.info().thread.is_some() {
+            return match context.interrupt(question(wake)) {
+                // Once it was put aside, only its end or an answer ends it.
+                Err(NodeError::Interrupt(_)) if left.is_zero() => Ok(NodeOutput::none()),
+                asked => asked.map(|_| NodeOutput::none()),
+            };
+        }
+        // Long waits are told of a hundred times, not every second.
+        let pause = TICK.max(Duration::from_millis(whole / 100));
+        let mut quiet = pause;
+        while !left.is_zero() {
+            context.heartbeat();
+            if quiet >= pause {
+                let done = 1.0 - left.as_millis() as f64 / whole as f64;
+                let progress = (done * 1000.0).round() / 1000.0;
+                let told =
+                    superstep::json!({"node": &*self.name, "until": iso8601(wake), "progress": progress});
+                context.emit(told).await;
+                quiet = Duration::ZERO;
             }
-            // Long waits are told of a hundred times, not every second.
-            let pause = TICK.max(Duration::from_millis(whole / 100));
-            let mut quiet = pause;
-            while !left.is_zero() {
-                context.heartbeat();
-                if quiet >= pause {
-                    let done = 1.0 - left.as_millis() as f64 / whole as f64;
-                    let progress = (done * 1000.0).round() / 1000.0;
-                    let told =
-                        superstep::json!({"node": &*self.name, "until": iso8601(wake), "progress": progress});
-                    context.emit(told).await;
-                    quiet = Duration::ZERO;
-                }
-                let step = left.min(TICK);
-                tokio::select! {
-                    biased;
-                    () = context.cancelled() => return Err(NodeError::Cancelled),
-                    () = tokio::time::sleep(step) => {}
-                }
-                quiet += step;
-                left -= step;
-                // The machine may have slept meanwhile, and its timers with it.
-                left = left.min(Duration::from_millis(wake.saturating_sub(context.now_ms())));
+            let step = left.min(TICK);
+            tokio::select! {
+                biased;
+                () = context.cancelled() => return Err(NodeError::Cancelled),
+                () = tokio::time::sleep(step) => {}
             }
-            Ok(NodeOutput::none())
-        })
+            quiet += step;
+            left -= step;
+            // The machine may have slept meanwhile, and its timers with it.
+            left = left.min(Duration::from_millis(wake.saturating_sub(context.now_ms())));
+        }
+        Ok(NodeOutput::none())
     }
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use superstep::{
-    BoxFuture, Graph, Input, Node, NodeContext, NodeError, NodeOutput, Object, Persistence, Value,
+    Graph, Input, Node, NodeContext, NodeError, NodeOutput, Object, Persistence, Value, async_trait,
 };
 use superstep_document::{Diagnostic, Document, Reducer};
 
@@ -281,24 +281,23 @@ fn picked(value: &Value, keys: &[String]) -> Value {
     Value::Object(pairs.collect())
 }
 
+#[async_trait]
 impl Node for GraphNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            track_reads(&context);
-            let given = match &self.input {
-                Some(mapping) => mapped(mapping, &Scope::of(&context, &input))?,
-                None => {
-                    for key in &self.given {
-                        read(&context, &input, key);
-                    }
-                    picked(&input, &self.given)
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        track_reads(&context);
+        let given = match &self.input {
+            Some(mapping) => mapped(mapping, &Scope::of(&context, &input))?,
+            None => {
+                for key in &self.given {
+                    read(&context, &input, key);
                 }
-            };
-            let result = context.invoke(&self.graph, Input::value(given)).await?;
-            Ok(NodeOutput::Update(match &self.output {
-                Some(mapping) => mapped(mapping, &Scope::of(&context, &input).with(RESULT, result))?,
-                None => picked(&result, &self.taken),
-            }))
-        })
+                picked(&input, &self.given)
+            }
+        };
+        let result = context.invoke(&self.graph, Input::value(given)).await?;
+        Ok(NodeOutput::Update(match &self.output {
+            Some(mapping) => mapped(mapping, &Scope::of(&context, &input).with(RESULT, result))?,
+            None => picked(&result, &self.taken),
+        }))
     }
 }

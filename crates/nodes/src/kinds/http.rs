@@ -10,7 +10,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, Effect, escape_pointer};
 
 use crate::base::access::{Access, Grants};
@@ -357,29 +357,28 @@ impl HttpNode {
     }
 }
 
+#[async_trait]
 impl Node for HttpNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            track_reads(&context);
-            let scope = Scope::of(&context, &input);
-            let call = self.call(&context, &scope)?;
-            let asked = format!("{} {}", call.method, http_request::origin(call.url.as_str()));
-            let limits = Limits {
-                time: Duration::from_secs(self.config.timeout_s),
-                bytes: self.config.max_kb.saturating_mul(1024),
-            };
-            let answer = http_request::send(&context, &self.web, call, limits)
-                .await
-                .map_err(|e| self.failed(&asked, e))?;
-            if self.config.on_status == OnStatus::Fail && !answer.status.is_success() {
-                return Err(self.failed(&asked, answer.refused()));
-            }
-            if answer.cut {
-                return Err(self.failed(&asked, RequestError::TooLarge(limits.bytes)));
-            }
-            let value = answer.value().map_err(|e| self.failed(&asked, e))?;
-            let taken = self.take.eval(&scope.with(ANSWER, value))?;
-            Ok(NodeOutput::update([(self.config.into.as_str(), taken)]))
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        track_reads(&context);
+        let scope = Scope::of(&context, &input);
+        let call = self.call(&context, &scope)?;
+        let asked = format!("{} {}", call.method, http_request::origin(call.url.as_str()));
+        let limits = Limits {
+            time: Duration::from_secs(self.config.timeout_s),
+            bytes: self.config.max_kb.saturating_mul(1024),
+        };
+        let answer = http_request::send(&context, &self.web, call, limits)
+            .await
+            .map_err(|e| self.failed(&asked, e))?;
+        if self.config.on_status == OnStatus::Fail && !answer.status.is_success() {
+            return Err(self.failed(&asked, answer.refused()));
+        }
+        if answer.cut {
+            return Err(self.failed(&asked, RequestError::TooLarge(limits.bytes)));
+        }
+        let value = answer.value().map_err(|e| self.failed(&asked, e))?;
+        let taken = self.take.eval(&scope.with(ANSWER, value))?;
+        Ok(NodeOutput::update([(self.config.into.as_str(), taken)]))
     }
 }

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use superstep::{
-    BoxFuture, Graph, Input, List, Node, NodeContext, NodeError, NodeOutput, Object, Persistence, TaskFn,
-    Value,
+    Graph, Input, List, Node, NodeContext, NodeError, NodeOutput, Object, Persistence, TaskFn, Value,
+    async_trait,
 };
 use superstep_document::{Diagnostic, escape_pointer};
 
@@ -396,70 +396,69 @@ impl MapNode {
     }
 }
 
+#[async_trait]
 impl Node for MapNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            let items = self.items(&context, &input)?;
-            // Calls are known by their order, so all begin in the order of the items; a list of futures that begin
-            // when they are polled would do that too, but not beyond the limit.
-            let begin = |(index, item): (usize, &Value)| {
-                let (per_item, state, item) = (self.per_item.clone(), input.clone(), item.clone());
-                let shown = item.clone();
-                let task = TaskFn::new(self.config.name.as_str(), move |context: NodeContext, _| {
-                    let (per_item, state, item) = (per_item.clone(), state.clone(), item.clone());
-                    async move { redact_result(per_item.run(&context, index, item, state).await) }
-                });
-                context.call(&task, shown)
-            };
-            let mut ended = futures::stream::iter(items.iter().enumerate().map(begin))
-                .buffered(self.config.concurrency)
-                .enumerate();
-            let (mut results, mut errors, mut stopped) = (List::new(), List::new(), Vec::new());
-            let mut first = None;
-            while let Some((index, result)) = ended.next().await {
-                context.heartbeat();
-                match result {
-                    Ok(value) => results.push(value),
-                    Err(NodeError::Failed(failure)) => {
-                        if self.config.on_error == OnError::Collect {
-                            results.push(Value::Null);
-                        }
-                        errors.push(superstep::json!({
-                            "index": index, "item": items.get(index).cloned().unwrap_or_default(),
-                            "class": &*failure.class, "message": failure.message.as_str(),
-                        }));
-                        first.get_or_insert((index, failure));
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        let items = self.items(&context, &input)?;
+        // Calls are known by their order, so all begin in the order of the items; a list of futures that begin
+        // when they are polled would do that too, but not beyond the limit.
+        let begin = |(index, item): (usize, &Value)| {
+            let (per_item, state, item) = (self.per_item.clone(), input.clone(), item.clone());
+            let shown = item.clone();
+            let task = TaskFn::new(self.config.name.as_str(), move |context: NodeContext, _| {
+                let (per_item, state, item) = (per_item.clone(), state.clone(), item.clone());
+                async move { redact_result(per_item.run(&context, index, item, state).await) }
+            });
+            context.call(&task, shown)
+        };
+        let mut ended = futures::stream::iter(items.iter().enumerate().map(begin))
+            .buffered(self.config.concurrency)
+            .enumerate();
+        let (mut results, mut errors, mut stopped) = (List::new(), List::new(), Vec::new());
+        let mut first = None;
+        while let Some((index, result)) = ended.next().await {
+            context.heartbeat();
+            match result {
+                Ok(value) => results.push(value),
+                Err(NodeError::Failed(failure)) => {
+                    if self.config.on_error == OnError::Collect {
+                        results.push(Value::Null);
                     }
-                    Err(stop) => stopped.push(stop),
+                    errors.push(superstep::json!({
+                        "index": index, "item": items.get(index).cloned().unwrap_or_default(),
+                        "class": &*failure.class, "message": failure.message.as_str(),
+                    }));
+                    first.get_or_insert((index, failure));
                 }
+                Err(stop) => stopped.push(stop),
             }
-            drop(ended);
-            // Everything that is asked is asked at once, and before anything else is said.
-            if let Some(error) = NodeError::together(stopped) {
-                return Err(error);
-            }
-            if self.config.on_error == OnError::Fail
-                && let Some((index, mut failure)) = first
-            {
-                let others = match errors.len() {
-                    1 => String::new(),
-                    count => format!(", and {} more", count - 1),
-                };
-                failure.message = format!(
-                    "node {}: item {} of {} failed{others}: {}",
-                    self.node,
-                    index + 1,
-                    items.len(),
-                    failure.message
-                );
-                return Err(NodeError::Failed(failure));
-            }
-            let mut update = Object::new();
-            update.insert(self.config.into.as_str(), results);
-            if let Some(key) = &self.config.errors {
-                update.insert(key.as_str(), errors);
-            }
-            Ok(NodeOutput::Update(Value::Object(update)))
-        })
+        }
+        drop(ended);
+        // Everything that is asked is asked at once, and before anything else is said.
+        if let Some(error) = NodeError::together(stopped) {
+            return Err(error);
+        }
+        if self.config.on_error == OnError::Fail
+            && let Some((index, mut failure)) = first
+        {
+            let others = match errors.len() {
+                1 => String::new(),
+                count => format!(", and {} more", count - 1),
+            };
+            failure.message = format!(
+                "node {}: item {} of {} failed{others}: {}",
+                self.node,
+                index + 1,
+                items.len(),
+                failure.message
+            );
+            return Err(NodeError::Failed(failure));
+        }
+        let mut update = Object::new();
+        update.insert(self.config.into.as_str(), results);
+        if let Some(key) = &self.config.errors {
+            update.insert(key.as_str(), errors);
+        }
+        Ok(NodeOutput::Update(Value::Object(update)))
     }
 }

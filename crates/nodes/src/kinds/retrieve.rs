@@ -8,7 +8,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, Value};
+use superstep::{List, Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait};
 use superstep_document::Diagnostic;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -243,34 +243,33 @@ impl Drop for StopOnDrop {
     }
 }
 
+#[async_trait]
 impl Node for RetrieveNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            track_reads(&context);
-            let query = match self.query.eval(&Scope::of(&context, &input))? {
-                Value::String(text) => text.to_string(),
-                Value::Array(words) if words.iter().all(|word| word.as_str().is_some()) => words
-                    .iter()
-                    .filter_map(Value::as_str)
-                    .collect::<Vec<_>>()
-                    .join(" "),
-                other => return Err(self.query.wrong_type("text or a list of words", &other).into()),
-            };
-            let found = self.found(&context, query).await.map_err(|e| self.failed(e))?;
-            for (file, problem) in &found.problems {
-                tracing::info!(node = %self.name, file, "not searched: {problem}");
-            }
-            if !found.problems.is_empty() {
-                context.emit(self.left_out(&found)).await;
-            }
-            let text = self
-                .text_into
-                .clone()
-                .map(|key| (key, search::as_text(&found.hits).into()));
-            let list: List = found.hits.into_iter().map(document).collect();
-            let updates = [(self.into.clone(), Value::Array(list))].into_iter().chain(text);
-            Ok(NodeOutput::update(updates))
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        track_reads(&context);
+        let query = match self.query.eval(&Scope::of(&context, &input))? {
+            Value::String(text) => text.to_string(),
+            Value::Array(words) if words.iter().all(|word| word.as_str().is_some()) => words
+                .iter()
+                .filter_map(Value::as_str)
+                .collect::<Vec<_>>()
+                .join(" "),
+            other => return Err(self.query.wrong_type("text or a list of words", &other).into()),
+        };
+        let found = self.found(&context, query).await.map_err(|e| self.failed(e))?;
+        for (file, problem) in &found.problems {
+            tracing::info!(node = %self.name, file, "not searched: {problem}");
+        }
+        if !found.problems.is_empty() {
+            context.emit(self.left_out(&found)).await;
+        }
+        let text = self
+            .text_into
+            .clone()
+            .map(|key| (key, search::as_text(&found.hits).into()));
+        let list: List = found.hits.into_iter().map(document).collect();
+        let updates = [(self.into.clone(), Value::Array(list))].into_iter().chain(text);
+        Ok(NodeOutput::update(updates))
     }
 }
 

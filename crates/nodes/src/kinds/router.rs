@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use superstep::{BoxFuture, Node, NodeContext, NodeError, NodeOutput, Value};
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, Edge};
 
 use super::inner_model::{self, Asking, InnerModel, Wanted};
@@ -322,12 +322,11 @@ impl RouterNode {
     }
 }
 
+#[async_trait]
 impl Node for RouterNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            track_reads(&context);
-            let label = self.chosen(&context, input).await?;
-            Ok(NodeOutput::update([(self.into.clone(), label)]))
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        track_reads(&context);
+        let label = self.chosen(&context, input).await?;
+        Ok(NodeOutput::update([(self.into.clone(), label)]))
     }
 }

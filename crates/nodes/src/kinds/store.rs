@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use superstep::{
-    BoxFuture, Index, NamespaceQuery, Node, NodeContext, NodeError, NodeOutput, Ranking, Store, StoreAnswer,
-    StoreOp, StoreQuery, Ttl, Value,
+    Index, NamespaceQuery, Node, NodeContext, NodeError, NodeOutput, Ranking, Store, StoreAnswer, StoreOp,
+    StoreQuery, Ttl, Value, async_trait,
 };
 use superstep_document::Diagnostic;
 
@@ -368,21 +368,20 @@ impl StoreNode {
     }
 }
 
+#[async_trait]
 impl Node for StoreNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            track_reads(&context);
-            let scope = Scope::of(&context, &input);
-            let answers = asked(&context, &self.name, vec![self.op(&scope)?]).await?;
-            let Some(into) = self.config.into.as_ref().filter(|_| self.config.action.reads()) else {
-                return Ok(NodeOutput::none());
-            };
-            let found = answers.into_iter().next().map_or(Value::Null, shown);
-            let taken = match &self.take {
-                Some(take) => take.eval(&scope.with(FOUND, found))?,
-                None => found,
-            };
-            Ok(NodeOutput::update([(into.as_str(), taken)]))
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        track_reads(&context);
+        let scope = Scope::of(&context, &input);
+        let answers = asked(&context, &self.name, vec![self.op(&scope)?]).await?;
+        let Some(into) = self.config.into.as_ref().filter(|_| self.config.action.reads()) else {
+            return Ok(NodeOutput::none());
+        };
+        let found = answers.into_iter().next().map_or(Value::Null, shown);
+        let taken = match &self.take {
+            Some(take) => take.eval(&scope.with(FOUND, found))?,
+            None => found,
+        };
+        Ok(NodeOutput::update([(into.as_str(), taken)]))
     }
 }

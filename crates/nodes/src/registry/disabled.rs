@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use superstep::{BoxFuture, Effect, Node, NodeContext, NodeError, NodeOptions, NodeOutput, Value};
+use superstep::{Effect, Node, NodeContext, NodeError, NodeOptions, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, Disabled, Edge, NodePolicy, Severity, suggest};
 
 use super::kind::Usage;
@@ -22,9 +22,10 @@ pub fn refuse(problems: &mut [Diagnostic]) {
 /// A node that does nothing.
 pub(super) struct Idle;
 
+#[async_trait]
 impl Node for Idle {
-    fn run(&self, _: NodeContext, _: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async { Ok(NodeOutput::none()) })
+    async fn run(&self, _: NodeContext, _: Value) -> Result<NodeOutput, NodeError> {
+        Ok(NodeOutput::none())
     }
 }
 

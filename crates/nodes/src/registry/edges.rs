@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use superstep::{BoxFuture, Branch, NodeContext, NodeError, Object, Router, StateGraph, Target, Value};
+use superstep::{Branch, NodeContext, NodeError, Object, Router, StateGraph, Target, Value, async_trait};
 use superstep_document::Edge;
 
 use crate::base::error_class;
@@ -73,25 +73,22 @@ pub(crate) fn connect(graph: StateGraph, id: &str, edge: &Edge) -> Result<StateG
     })
 }
 
-type Chosen<'a> = BoxFuture<'a, Result<Vec<Target>, NodeError>>;
-
 struct When {
     when: Expression,
     to: Arc<str>,
 }
 
+#[async_trait]
 impl Router for When {
-    fn route(&self, context: NodeContext, state: Value) -> Chosen<'_> {
-        Box::pin(async move {
-            let follow = self.when.truth(&Scope::of(&context, &state))?;
-            if let Some(recorder) = context.recorder() {
-                recorder.decided_by(Some(self.when.source()), &follow.into());
-            }
-            Ok(if follow {
-                vec![Target::node(self.to.clone())]
-            } else {
-                Vec::new()
-            })
+    async fn route(&self, context: NodeContext, state: Value) -> Result<Vec<Target>, NodeError> {
+        let follow = self.when.truth(&Scope::of(&context, &state))?;
+        if let Some(recorder) = context.recorder() {
+            recorder.decided_by(Some(self.when.source()), &follow.into());
+        }
+        Ok(if follow {
+            vec![Target::node(self.to.clone())]
+        } else {
+            Vec::new()
         })
     }
 }
@@ -126,18 +123,17 @@ impl Route {
     }
 }
 
+#[async_trait]
 impl Router for Route {
-    fn route(&self, context: NodeContext, state: Value) -> Chosen<'_> {
-        Box::pin(async move {
-            let result = self.route.eval(&Scope::of(&context, &state))?;
-            if let Some(recorder) = context.recorder() {
-                recorder.decided_by(Some(self.route.source()), &result);
-            }
-            match result {
-                Value::Array(labels) => labels.iter().map(|label| self.target(label)).collect(),
-                label => Ok(vec![self.target(&label)?]),
-            }
-        })
+    async fn route(&self, context: NodeContext, state: Value) -> Result<Vec<Target>, NodeError> {
+        let result = self.route.eval(&Scope::of(&context, &state))?;
+        if let Some(recorder) = context.recorder() {
+            recorder.decided_by(Some(self.route.source()), &result);
+        }
+        match result {
+            Value::Array(labels) => labels.iter().map(|label| self.target(label)).collect(),
+            label => Ok(vec![self.target(&label)?]),
+        }
     }
 }
 
@@ -148,25 +144,24 @@ struct Each {
     with: Vec<(Arc<str>, Expression)>,
 }
 
+#[async_trait]
 impl Router for Each {
-    fn route(&self, context: NodeContext, state: Value) -> Chosen<'_> {
-        Box::pin(async move {
-            let scope = Scope::of(&context, &state);
-            let items = self.each.list(&scope)?;
-            if let Some(recorder) = context.recorder() {
-                let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
-                recorder.decided_by(Some(self.each.source()), &count.into());
+    async fn route(&self, context: NodeContext, state: Value) -> Result<Vec<Target>, NodeError> {
+        let scope = Scope::of(&context, &state);
+        let items = self.each.list(&scope)?;
+        if let Some(recorder) = context.recorder() {
+            let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
+            recorder.decided_by(Some(self.each.source()), &count.into());
+        }
+        let packet = |item: &Value| {
+            let scope = scope.clone().with(self.item.clone(), item.clone());
+            let mut input = Object::new();
+            input.insert(self.item.clone(), item.clone());
+            for (key, expression) in &self.with {
+                input.insert(key.clone(), expression.eval(&scope)?);
             }
-            let packet = |item: &Value| {
-                let scope = scope.clone().with(self.item.clone(), item.clone());
-                let mut input = Object::new();
-                input.insert(self.item.clone(), item.clone());
-                for (key, expression) in &self.with {
-                    input.insert(key.clone(), expression.eval(&scope)?);
-                }
-                Ok(Target::send(self.to.clone(), Value::Object(input)))
-            };
-            items.iter().map(packet).collect()
-        })
+            Ok(Target::send(self.to.clone(), Value::Object(input)))
+        };
+        items.iter().map(packet).collect()
     }
 }

@@ -9,8 +9,8 @@
 //! one these were read under empties everything.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use superstep::Value;
 
 /// What a value takes in memory, about, for each byte of its JSON.
@@ -92,7 +92,7 @@ impl<S: Clone> ValueCache<S> {
 
     /// What is kept under this count of removals; nothing for a reader that sees an older moment.
     fn at(&self, epoch: i64) -> Option<MutexGuard<'_, Inner<S>>> {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.lock();
         if inner.epoch < epoch {
             *inner = Inner {
                 epoch,

@@ -20,11 +20,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::path::Path;
-use std::pin::Pin;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use superstep::{
     ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
     ClaimRequest, ClaimView, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, Pruning,
@@ -322,7 +322,7 @@ impl Checkpointer for FileSaver {
     fn commit<'life0, 'async_trait>(
         &'life0 self,
         commit: Commit,
-    ) -> Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send + 'async_trait>>
+    ) -> BoxFuture<'async_trait, Result<(), StorageError>>
     where
         'life0: 'async_trait,
         Self: 'async_trait,

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt as _;
+use parking_lot::{Mutex, MutexGuard};
 use superstep::{
     CheckpointId, Checkpointer, Claims, StorageError, ThreadId, ThreadQuery, ThreadSummary, ThreadUsage,
     Waiting, WaitingQuery,
@@ -164,11 +165,11 @@ pub(super) enum AtHand {
 impl Shared {
     /// The claims of threads.
     pub(super) fn claims(&self) -> MutexGuard<'_, Claims> {
-        self.claims.lock().unwrap_or_else(PoisonError::into_inner)
+        self.claims.lock()
     }
 
     fn state(&self) -> MutexGuard<'_, FolderState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     pub(super) fn thread(&self, thread: &ThreadId) -> AtHand {

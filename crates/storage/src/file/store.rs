@@ -7,9 +7,10 @@ use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use parking_lot::{Mutex, RwLock};
 use serde::{Deserialize, Serialize};
 use superstep::store::{Items, Kept, NewVectors, Outdated, Place, Prepared};
 use superstep::{Damage, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
@@ -215,8 +216,8 @@ impl FileStore {
 
 impl Inner {
     fn write(&self, change: impl FnOnce(&Items) -> Change) -> Result<usize, StorageError> {
-        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        let change = change(&self.items.read().unwrap_or_else(PoisonError::into_inner));
+        let mut journal = self.journal.lock();
+        let change = change(&self.items.read());
         let count = change.len();
         if count == 0 {
             return Ok(0);
@@ -225,10 +226,10 @@ impl Inner {
         self.append(&mut journal, &record)?;
         journal.changes += count;
         if let Record::Batch(change) = record {
-            let mut items = self.items.write().unwrap_or_else(PoisonError::into_inner);
+            let mut items = self.items.write();
             change.apply(&mut items);
         }
-        let items = self.items.read().unwrap_or_else(PoisonError::into_inner);
+        let items = self.items.read();
         // A damaged journal is kept as it is until somebody asks for the repair.
         if journal.changes > 2 * items.len() + SLACK
             && self.sound().is_ok()
@@ -320,7 +321,7 @@ impl Inner {
 
     /// The error for anyone who reads what a damaged line may have changed.
     fn sound(&self) -> Result<(), StorageError> {
-        match self.damage.read().unwrap_or_else(PoisonError::into_inner).first() {
+        match self.damage.read().first() {
             None => Ok(()),
             Some(damage) => Err(StorageError::Corrupt {
                 place: "The long-term memory".to_owned(),
@@ -332,7 +333,7 @@ impl Inner {
     /// Reads the file again, and says what is wrong with it and how many items there are. A repair rewrites it with
     /// what could be read, and keeps a copy.
     pub(super) fn verify(&self, repair: bool) -> Result<(u64, Vec<Damage>), StorageError> {
-        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut journal = self.journal.lock();
         let Replayed {
             items, mut damage, ..
         } = Replayed::read(&self.path)?;
@@ -348,15 +349,12 @@ impl Inner {
         }
         if repair {
             keep_copy(&self.path)?;
-            let mut held = self.items.write().unwrap_or_else(PoisonError::into_inner);
+            let mut held = self.items.write();
             if !known {
                 *held = items;
             }
             self.compact(&mut journal, &held)?;
-            self.damage
-                .write()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clear();
+            self.damage.write().clear();
             return Ok((held.len() as u64, damage));
         }
         Ok((items.len() as u64, damage))
@@ -399,7 +397,7 @@ impl Store for FileStore {
         let mut touched = Vec::new();
         if !batch.reads.is_empty() {
             self.inner.sound()?;
-            let items = self.inner.items.read().unwrap_or_else(PoisonError::into_inner);
+            let items = self.inner.items.read();
             for (place, read) in std::mem::take(&mut batch.reads) {
                 batch.answers[place] = items.answer(&batch, read, &mut touched);
             }
@@ -436,7 +434,7 @@ impl Store for FileStore {
             return Ok(Vec::new());
         };
         self.inner.sound()?;
-        let items = self.inner.items.read().unwrap_or_else(PoisonError::into_inner);
+        let items = self.inner.items.read();
         Ok(items.outdated(index.embedding(), index.dims, after.as_ref(), limit))
     }
 

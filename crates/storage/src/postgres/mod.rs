@@ -24,10 +24,10 @@ mod writer;
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use superstep::{
     ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
     ClaimRequest, ClaimView, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, Removal,
@@ -233,7 +233,7 @@ impl Checkpointer for PostgresSaver {
     fn commit<'life0, 'async_trait>(
         &'life0 self,
         commit: Commit,
-    ) -> Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send + 'async_trait>>
+    ) -> BoxFuture<'async_trait, Result<(), StorageError>>
     where
         'life0: 'async_trait,
         Self: 'async_trait,

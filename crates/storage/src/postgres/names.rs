@@ -1,8 +1,8 @@
 //! The dictionary of channel and node names. Names are never removed, so what is known of it cannot be stale.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{PoisonError, RwLock};
 
+use parking_lot::RwLock;
 use superstep::Name;
 
 use super::fault::PostgresFault;
@@ -20,7 +20,7 @@ struct KnownNames {
 impl Names {
     /// The name with this row number, if it is known here.
     pub(super) fn name(&self, row: i64) -> Option<Name> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.read();
         known.names.get(&row).cloned()
     }
 
@@ -32,12 +32,12 @@ impl Names {
 
     /// The row number of a name, after [`Names::make`].
     pub(super) fn row(&self, name: &Name) -> Option<i64> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.read();
         known.rows.get(name).copied()
     }
 
     fn keep(&self, row: i64, name: &Name) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.write();
         known.names.insert(row, name.clone());
         known.rows.insert(name.clone(), row);
     }

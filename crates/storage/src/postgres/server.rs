@@ -1,9 +1,10 @@
 //! The way to a PostgreSQL server: where it is, whether it is to be trusted, and sessions on it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
@@ -122,7 +123,7 @@ impl Server {
     pub(super) async fn session(self: &Arc<Self>) -> Result<Session, PostgresFault> {
         // The semaphore is never closed.
         let place = self.places.clone().acquire_owned().await.ok();
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.idle.lock().pop();
         let mut session = match idle {
             Some(session) if !session.client.is_closed() => session,
             _ => self.connect().await?,
@@ -155,7 +156,7 @@ impl Server {
     /// Gives a session back that is as it was.
     pub(super) fn keep(&self, mut session: Session) {
         session.place = None;
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         if idle.len() < IDLE && !session.client.is_closed() {
             idle.push(session);
         }
@@ -163,7 +164,7 @@ impl Server {
 
     /// Connects, waiting for a server that is just starting again.
     pub(super) async fn connect(self: &Arc<Self>) -> Result<Session, PostgresFault> {
-        let last = *self.unreachable.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = *self.unreachable.lock();
         let patience = match last {
             Some(last) if last.elapsed() < TOLD => Duration::ZERO,
             _ => PATIENCE,
@@ -186,7 +187,7 @@ impl Server {
         let what = "connecting to the server";
         let fault = match connecting.await {
             Ok(Ok(session)) => {
-                *self.unreachable.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                *self.unreachable.lock() = None;
                 return Ok(session);
             }
             // Worded here: to a caller, a connection that could not be made is no connection that was cut.
@@ -197,7 +198,7 @@ impl Server {
                 remedy: "Open the database again".to_owned(),
             },
         };
-        *self.unreachable.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.unreachable.lock() = Some(Instant::now());
         Err(PostgresFault::Storage(fault))
     }
 

@@ -1,9 +1,10 @@
 //! The connections to a file: one that writes, and those that read and are kept for the next reader.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use superstep::{Integrity, Progress, Pruning, Removal, StorageError, StoreConfig};
 
@@ -100,7 +101,7 @@ impl Connections {
     }
 
     fn version(&self) -> Result<i64, SqliteFault> {
-        let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watcher = self.watcher.lock();
         let conn = match watcher.take() {
             Some(conn) => conn,
             None => self.connect()?,
@@ -156,7 +157,7 @@ impl Connections {
     }
 
     fn idle(&self) -> Option<Reader> {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        self.readers.lock().pop()
     }
 
     /// One transaction: every statement of the operation sees the same moment.
@@ -185,7 +186,7 @@ impl Connections {
         operation: impl FnOnce(&mut View<'_>) -> Result<T, SqliteFault>,
     ) -> Result<T, SqliteFault> {
         let result = self.look(&mut reader, operation);
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut readers = self.readers.lock();
         // A connection that met an error is not used again. One to a file that may only be read may not see what others
         // write to it.
         let lasts = self.queue.is_some();
@@ -240,11 +241,8 @@ fn ask(conn: &mut Connection, progress: &Progress) -> Result<(), SqliteFault> {
 impl Drop for Connections {
     fn drop(&mut self) {
         // Readers first, so that the writer is the last to close and folds the log back into the file.
-        self.readers
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
-        *self.watcher.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        self.readers.get_mut().clear();
+        *self.watcher.get_mut() = None;
         if let Some(queue) = &self.queue {
             queue.close();
         }
@@ -266,7 +264,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let saver = SqliteSaver::open(folder.path().join("t.db")).expect("a new database");
         let connections = &saver.connections;
-        let idle = || connections.readers.lock().unwrap().len();
+        let idle = || connections.readers.lock().len();
         let before = idle();
         for _ in 0..3 {
             connections

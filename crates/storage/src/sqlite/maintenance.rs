@@ -30,12 +30,7 @@ impl Maintenance for SqliteSaver {
     async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
         let progress = progress.clone();
         if repair {
-            let cutting = self
-                .connections
-                .cutting
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone();
+            let cutting = self.connections.cutting.lock().clone();
             return match self.submit(Job::Repair(progress, cutting)).await? {
                 Done::Checked(integrity) => Ok(integrity),
                 _ => Ok(Integrity::default()),

@@ -25,11 +25,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::path::Path;
-use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use superstep::{
     ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
     ClaimRequest, ClaimView, Commit, Coordination, ListQuery, Maintenance, Name, PendingWrite, Pruning,
@@ -222,7 +222,7 @@ impl Checkpointer for SqliteSaver {
     fn commit<'life0, 'async_trait>(
         &'life0 self,
         commit: Commit,
-    ) -> Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send + 'async_trait>>
+    ) -> BoxFuture<'async_trait, Result<(), StorageError>>
     where
         'life0: 'async_trait,
         Self: 'async_trait,

@@ -8,8 +8,9 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
 use superstep::StorageError;
 use tokio::sync::oneshot;
@@ -70,12 +71,8 @@ struct Seen {
 impl Queue {
     pub(super) fn new(writer: Writer) -> Self {
         let queue = Self::default();
-        queue.lock().writer = Some(Box::new(writer));
+        queue.state.lock().writer = Some(Box::new(writer));
         queue
-    }
-
-    fn lock(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Queues a job at once; the future waits for its outcome and, if it may, does it. So the order of the calls is the
@@ -89,7 +86,7 @@ impl Queue {
         let (answer, outcome) = oneshot::channel();
         let what = format!("writing to {}", path.display());
         {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if !state.broken {
                 state.waiting.push_back((job, answer));
                 if !here {
@@ -120,7 +117,7 @@ impl Queue {
 
     /// Does what waits, unless somebody else writes or the thread was called for it.
     fn serve_here(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.called || state.waiting.is_empty() {
             return;
         }
@@ -131,7 +128,7 @@ impl Queue {
         let group = take_group(&mut state.waiting);
         drop(state);
         let undone = lease.writer(|writer| writer.serve(group, false));
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         // Another program writes: the thread has the patience to wait for it.
         for request in undone.into_iter().rev() {
             state.waiting.push_front(request);
@@ -141,7 +138,7 @@ impl Queue {
     /// What the thread does, until the queue is closed. `open` makes a connection for folding the log.
     pub(super) fn serve(&self, open: impl Fn() -> rusqlite::Result<Connection>) {
         let mut folding = None;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             let due = state.called || state.closed;
             if state.broken || (state.closed && state.waiting.is_empty() && state.writer.is_some()) {
@@ -158,7 +155,7 @@ impl Queue {
                         Some(lease) => Some(lease),
                         // The writer wakes this thread when it is done.
                         None => {
-                            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                            self.work.wait(&mut state);
                             continue;
                         }
                     },
@@ -174,7 +171,7 @@ impl Queue {
                     let _ = folded.inspect_err(complain);
                 }
                 drop(alone);
-                state = self.lock();
+                state = self.state.lock();
                 continue;
             }
             let lease = match due && !state.waiting.is_empty() {
@@ -185,14 +182,14 @@ impl Queue {
                 if state.waiting.is_empty() {
                     state.called = false;
                 }
-                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                self.work.wait(&mut state);
                 continue;
             };
             let group = take_group(&mut state.waiting);
             drop(state);
             lease.writer(|writer| writer.serve(group, true));
             drop(lease);
-            state = self.lock();
+            state = self.state.lock();
         }
     }
 
@@ -200,7 +197,7 @@ impl Queue {
     /// while the writer works on one job over two looks (it waits for another program, or for the disk), a new version
     /// there counts, which may also be the job's own.
     pub(super) fn changes(&self, other: Option<i64>) -> rusqlite::Result<Option<u64>> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let leases = state.leases;
         match &state.writer {
             Some(writer) => {
@@ -228,7 +225,7 @@ impl Queue {
 
     /// No more jobs come: the thread does what waits and ends.
     pub(super) fn close(&self) {
-        self.lock().closed = true;
+        self.state.lock().closed = true;
         self.work.notify_one();
     }
 
@@ -276,7 +273,7 @@ impl Lease<'_> {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        let mut state = self.queue.lock();
+        let mut state = self.queue.state.lock();
         if std::thread::panicking() {
             // Nobody knows what it left half done. Everybody who waits is told that it has stopped.
             tracing::error!("the writer of a database ended in a panic");
@@ -312,7 +309,7 @@ impl Unasked {
 impl Drop for Unasked {
     fn drop(&mut self) {
         if let Some(queue) = self.0.take() {
-            let mut state = queue.lock();
+            let mut state = queue.state.lock();
             if !state.waiting.is_empty() {
                 queue.call(&mut state);
             }
@@ -346,7 +343,7 @@ mod tests {
             .expect("a database that is written");
         let look = || saver.connections.changes().expect("a look");
         let idle = look();
-        let mut state = queue.lock();
+        let mut state = queue.state.lock();
         let lease = queue.take(&mut state);
         drop(state);
         assert!(lease.is_some(), "nobody else writes");

@@ -5,7 +5,6 @@
 //! long as reading the vectors: an index that approximates would pay from some hundred thousand items on.
 
 use std::fmt::Write;
-use std::sync::PoisonError;
 
 use async_trait::async_trait;
 use rusqlite::types::Value as Sql;
@@ -29,11 +28,7 @@ impl SqliteSaver {
     /// The store in the same file.
     pub fn store(&self, config: StoreConfig) -> SqliteStore {
         // A repair cuts words as this store does.
-        *self
-            .connections
-            .cutting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = config.clone();
+        *self.connections.cutting.lock() = config.clone();
         SqliteStore {
             saver: self.clone(),
             config,

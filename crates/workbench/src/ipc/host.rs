@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 
 use super::{HandedRun, Hello, Host, Started, storage};
 use crate::Workbench;
@@ -29,6 +29,7 @@ fn ending() -> Problem {
     Problem::new("program-gone", "The program is ending.").remedy("Try again.")
 }
 
+#[async_trait]
 impl Host for WorkbenchHost {
     fn hello(&self) -> Hello {
         let storage = self
@@ -38,25 +39,19 @@ impl Host for WorkbenchHost {
         Hello::of(&self.program, &storage.unwrap_or_default(), true)
     }
 
-    fn run(&self, run: HandedRun) -> BoxFuture<'static, Result<Started, Problem>> {
-        let workbench = self.workbench.upgrade();
-        Box::pin(async move {
-            match workbench {
-                Some(workbench) => workbench.run_handed(run).await,
-                None => Err(ending()),
-            }
-        })
+    async fn run(&self, run: HandedRun) -> Result<Started, Problem> {
+        match self.workbench.upgrade() {
+            Some(workbench) => workbench.run_handed(run).await,
+            None => Err(ending()),
+        }
     }
 
-    fn call(&self, command: String, request: Json) -> BoxFuture<'static, Result<Json, Problem>> {
-        let workbench = self.workbench.upgrade();
-        Box::pin(async move {
-            match workbench {
-                Some(workbench) if command == storage::COMMAND => workbench.storage_for(request).await,
-                Some(workbench) => workbench.call(&command, request).await,
-                None => Err(ending()),
-            }
-        })
+    async fn call(&self, command: String, request: Json) -> Result<Json, Problem> {
+        match self.workbench.upgrade() {
+            Some(workbench) if command == storage::COMMAND => workbench.storage_for(request).await,
+            Some(workbench) => workbench.call(&command, request).await,
+            None => Err(ending()),
+        }
     }
 
     fn subscribe(&self) -> Option<Subscription> {

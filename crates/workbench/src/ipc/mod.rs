@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -47,13 +47,14 @@ use crate::wire::{Json, Problem, RunView};
 pub(crate) type Started = (RunView, mpsc::Receiver<Reported>);
 
 /// What a program offers to others.
+#[async_trait]
 pub(crate) trait Host: fmt::Debug + Send + Sync + 'static {
     /// Says who answers.
     fn hello(&self) -> Hello;
     /// Does what a command says.
-    fn call(&self, command: String, request: Json) -> BoxFuture<'static, Result<Json, Problem>>;
+    async fn call(&self, command: String, request: Json) -> Result<Json, Problem>;
     /// Starts a run that the other program shows.
-    fn run(&self, run: HandedRun) -> BoxFuture<'static, Result<Started, Problem>>;
+    async fn run(&self, run: HandedRun) -> Result<Started, Problem>;
     /// Begins to listen to what happens here; `None` when it is over.
     fn subscribe(&self) -> Option<Subscription>;
 }

@@ -168,9 +168,9 @@ async fn read_all(
                 let Ok(permit) = room.clone().acquire_owned().await else {
                     return Ok(());
                 };
-                let (called, answers) = (host.call(command, request), answers.clone());
+                let (host, answers) = (host.clone(), answers.clone());
                 tasks.spawn(async move {
-                    let answer = match called.await {
+                    let answer = match host.call(command, request).await {
                         Ok(value) => Answer::Result { id, value },
                         Err(problem) => Answer::Error {
                             id: Some(id),
@@ -182,9 +182,9 @@ async fn read_all(
                 });
             }
             Request::Run { id, run } => {
-                let (started, answers) = (host.run(*run), answers.clone());
+                let (host, answers) = (host.clone(), answers.clone());
                 tasks.spawn(async move {
-                    let mut reports = match started.await {
+                    let mut reports = match host.run(*run).await {
                         Ok((run, reports)) => {
                             let value = serde_json::to_value(run).unwrap_or_default();
                             let _ = answers.send(Answer::Result { id, value }).await;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use async_trait::async_trait;
 use parking_lot::Mutex;
 use superstep::{CheckpointEvent, Payload, RunError, RunResult, StreamEvent, StreamMode};
 use superstep_document::Document;
@@ -186,7 +186,6 @@ pub struct RunRecord {
 }
 
 /// What other programs may ask of a program that runs one graph.
-#[derive(Clone)]
 struct RunHost {
     hello: Hello,
     thread_id: String,
@@ -204,7 +203,25 @@ impl std::fmt::Debug for RunHost {
 }
 
 impl RunHost {
-    async fn answer(self, command: String, request: Json) -> Result<Json, Problem> {
+    fn busy(&self) -> Problem {
+        Problem::new(
+            "not-served",
+            format!(
+                "{} runs one graph, and does nothing else for others.",
+                self.hello.program
+            ),
+        )
+        .remedy("Ask again when it has ended.")
+    }
+}
+
+#[async_trait]
+impl Host for RunHost {
+    fn hello(&self) -> Hello {
+        self.hello.clone()
+    }
+
+    async fn call(&self, command: String, request: Json) -> Result<Json, Problem> {
         let of_this = |thread_id: &str| match thread_id == self.thread_id {
             true => Ok(()),
             false => Err(
@@ -223,37 +240,15 @@ impl RunHost {
             "thread.events" => {
                 let request: ReadEvents = commands::parse(&command, request)?;
                 of_this(&request.thread_id)?;
-                let events = events_of(request, Some(self.log), &self.keeper, &self.hub).await?;
+                let events = events_of(request, Some(self.log.clone()), &self.keeper, &self.hub).await?;
                 commands::answer(&command, &events)
             }
             _ => Err(self.busy()),
         }
     }
 
-    fn busy(&self) -> Problem {
-        Problem::new(
-            "not-served",
-            format!(
-                "{} runs one graph, and does nothing else for others.",
-                self.hello.program
-            ),
-        )
-        .remedy("Ask again when it has ended.")
-    }
-}
-
-impl Host for RunHost {
-    fn hello(&self) -> Hello {
-        self.hello.clone()
-    }
-
-    fn call(&self, command: String, request: Json) -> BoxFuture<'static, Result<Json, Problem>> {
-        Box::pin(self.clone().answer(command, request))
-    }
-
-    fn run(&self, _: HandedRun) -> BoxFuture<'static, Result<Started, Problem>> {
-        let busy = self.busy();
-        Box::pin(async { Err(busy) })
+    async fn run(&self, _: HandedRun) -> Result<Started, Problem> {
+        Err(self.busy())
     }
 
     fn subscribe(&self) -> Option<Subscription> {

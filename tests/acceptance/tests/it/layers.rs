@@ -145,7 +145,63 @@ const DOCUMENT: Layout = Layout {
     circle: 6,
 };
 
-const LAYOUTS: &[Layout] = &[ENGINE, WORKBENCH, NODES, STORAGE, COMMAND_LINE, DOCUMENT];
+const PROTOCOL: Layout = Layout {
+    source: "crates/protocol/src",
+    layers: &["pieces", "blocks", "lifecycle", "event", "run", "start"],
+    root: &[],
+    // A run, the hub that its readers drive, and what they read.
+    circle: 4,
+};
+
+const SERVER: Layout = Layout {
+    source: "crates/server/src",
+    layers: &["problem", "connections", "access", "files"],
+    root: &["App"],
+    circle: 0,
+};
+
+const TELEMETRY: Layout = Layout {
+    source: "crates/telemetry/src",
+    layers: &["error", "options", "client", "shape", "costs", "past"],
+    root: &["Telemetry"],
+    circle: 0,
+};
+
+const SUITES: Layout = Layout {
+    source: "crates/suites/src",
+    layers: &[
+        "case",
+        "build",
+        "changes",
+        "claims",
+        "growth",
+        "listing",
+        "puts",
+        "queries",
+        "threads",
+        "versions",
+        "waiting",
+        "writes",
+        "pruning",
+        "maintenance",
+        "store",
+    ],
+    root: &[],
+    circle: 0,
+};
+
+const LAYOUTS: &[Layout] = &[
+    ENGINE,
+    WORKBENCH,
+    NODES,
+    STORAGE,
+    COMMAND_LINE,
+    DOCUMENT,
+    PROTOCOL,
+    SERVER,
+    TELEMETRY,
+    SUITES,
+];
 
 #[test]
 fn folders_name_only_folders_below() {

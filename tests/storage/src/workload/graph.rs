@@ -1,9 +1,10 @@
 //! The graph of one turn, and what a turn leaves in the state.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::try_join_all;
+use parking_lot::Mutex;
 use superstep::{
     Branch, ChannelSpec, CompileError, END, Effect, Graph, NodeContext, NodeError, NodeOptions, NodeOutput,
     START, StateGraph, Target, TaskFn, ThreadId, Value, json,
@@ -41,7 +42,7 @@ struct Desk {
 
 impl Desk {
     fn below(&self, limit: u64) -> u64 {
-        let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut random = self.random.lock();
         random.below(limit)
     }
 

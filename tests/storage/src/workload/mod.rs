@@ -11,9 +11,10 @@ mod between;
 mod graph;
 mod run;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures::future::join_all;
+use parking_lot::{Mutex, MutexGuard};
 use superstep::{Checkpointer, Graph, StateRef, StateSnapshot, Store, ThreadId, Value, json};
 
 use self::graph::{inner_of, log_of, turn};
@@ -110,8 +111,8 @@ impl Line<'_> {
         self.random().percent(chance)
     }
 
-    fn random(&self) -> std::sync::MutexGuard<'_, Random> {
-        self.random.lock().unwrap_or_else(PoisonError::into_inner)
+    fn random(&self) -> MutexGuard<'_, Random> {
+        self.random.lock()
     }
 
     async fn go_on(&self, turns: Option<u64>) -> Result<(), Trouble> {

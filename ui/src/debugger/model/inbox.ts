@@ -10,7 +10,8 @@ import type { RunView } from "../../ipc/bindings/RunView";
 import { rpc, subscribe } from "../../ipc/client";
 import { useSession } from "../../state/session";
 import { asProblem, type ShownProblem } from "../parts/problem";
-import { type Loading, useRuns } from "./runStore";
+import type { Loading } from "./pages";
+import { useRuns } from "./runStore";
 
 /** One question at one checkpoint: another branch of the thread may ask the same again. */
 export const questionKey = (question: Pick<Question, "interruptId" | "checkpointId">): string =>

@@ -18,18 +18,9 @@ vi.mock("../../ipc/client", () => ({
   RpcProblem: class RpcProblem extends Error {},
 }));
 
-const {
-  loadCheckpoints,
-  noteAway,
-  noteRun,
-  programOf,
-  receive,
-  recover,
-  statusOf,
-  streamLog,
-  useRuns,
-  withCheckpoint,
-} = await import("./runStore");
+const { loadCheckpoints, noteAway, noteRun, programOf, receive, recover, statusOf, streamLog, useRuns } =
+  await import("./runStore");
+const { withCheckpoint } = await import("./pages");
 const { useSession } = await import("../../state/session");
 
 const store = () => useRuns.getState();

@@ -8,29 +8,17 @@ import { type FoundFilter, foundThreads } from "./found-threads";
 import { asProblem, type ShownProblem } from "../parts/problem";
 import { create } from "zustand";
 import type { AppEvent } from "../../ipc/bindings/AppEvent";
-import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import type { RunStatus } from "../../ipc/bindings/RunStatus";
 import type { RunView } from "../../ipc/bindings/RunView";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
 import { host, rpc, subscribe } from "../../ipc/client";
 import { useSession } from "../../state/session";
 import { foldEvents, forgetTasks, isRunning, pruneTo, type LiveThread, type LiveThreads } from "./live";
+import { type CheckpointPages, type Loading, sortThreads, withCheckpoint, withRun } from "./pages";
 import { interrupted, settledView } from "./settled";
 import { type Loaded, SnapshotLoader } from "./snapshots";
 import type { ShownStatus } from "../parts/StatusMark";
 import { type ReadKept, StreamLog } from "./stream-log";
-
-export type Loading = "idle" | "loading" | "ready" | "failed";
-
-export interface CheckpointPages {
-  /** Newest first. */
-  readonly list: readonly CheckpointView[];
-  /** Runs that ended at a question or a breakpoint, by their id. */
-  readonly runs?: ReadonlyMap<string, RunView>;
-  readonly more: boolean;
-  readonly state: Loading;
-  readonly problem?: ShownProblem;
-}
 
 export interface ThreadFilter {
   readonly search: string;
@@ -208,33 +196,6 @@ export function receive(events: readonly AppEvent[]): void {
 /** Counts what other programs changed: who shows what no event brings asks again. */
 export const useChanges = create<{ readonly n: number }>(() => ({ n: 0 }));
 
-/** A checkpoint that is new, or known already with fewer questions or failures. */
-export function withCheckpoint(pages: CheckpointPages, checkpoint: CheckpointView): CheckpointPages {
-  const index = pages.list.findIndex((known) => known.id === checkpoint.id);
-  if (index >= 0) {
-    const list = [...pages.list];
-    list[index] = checkpoint;
-    return { ...pages, list };
-  }
-  // Ids sort by time, and events come in order; a late one is put in its place all the same.
-  let at = 0;
-  while (at < pages.list.length && (pages.list[at]?.id ?? "") > checkpoint.id) at += 1;
-  // A step that went on from a checkpoint has its questions answered and its failures overcome.
-  const parent = checkpoint.source === "loop" ? checkpoint.parent : undefined;
-  const settle = (known: CheckpointView) =>
-    known.id === parent && (known.questions > 0 || known.failed > 0)
-      ? { ...known, questions: 0, failed: 0 }
-      : known;
-  return { ...pages, list: [...pages.list.slice(0, at), checkpoint, ...pages.list.slice(at).map(settle)] };
-}
-
-/** A run that ended at a question or a breakpoint: its newest checkpoint is marked with it. */
-export function withRun(pages: CheckpointPages, run: RunView): CheckpointPages {
-  const marks = run.status === "asking" || run.stop !== undefined;
-  if (!marks || run.status === "running") return pages;
-  return { ...pages, runs: new Map(pages.runs).set(run.runId, run) };
-}
-
 /** Runs of an answer, with those that events brought while it was on its way, or before the list was asked for. */
 function runsOf(threadId: string, answered: readonly RunView[] | undefined): ReadonlyMap<string, RunView> {
   const known = get().checkpoints.get(threadId)?.runs ?? [];
@@ -242,14 +203,6 @@ function runsOf(threadId: string, answered: readonly RunView[] | undefined): Rea
   const last = get().live.get(threadId)?.run;
   const pages: CheckpointPages = { list: [], more: false, state: "ready", runs };
   return (last ? withRun(pages, last).runs : runs) ?? runs;
-}
-
-function sortThreads(threads: ReadonlyMap<string, ThreadView>): string[] {
-  return [...threads.values()]
-    .sort((a, b) =>
-      a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : a.threadId < b.threadId ? 1 : -1,
-    )
-    .map((thread) => thread.threadId);
 }
 
 const readKept =

@@ -9,15 +9,8 @@ import { InlineCode } from "../../components/InlineCode";
 import { NameField } from "../../components/schema-form/SchemaBuilder";
 import { Select } from "../../components/Select";
 import { TextField } from "../../components/TextField";
-import {
-  addPath,
-  deleteThings,
-  freeLabel,
-  renamePath,
-  setEdgeForm,
-  setExpression,
-  setField,
-} from "../../document/edits";
+import { deleteThings, setField } from "../../document/edits";
+import { addPath, freeLabel, renamePath, setEdgeForm, setExpression } from "../../document/edge-edits";
 import { doc, edit, sealHistory, useDiagnostics, useIds, useRecord } from "../../document/store";
 import { edgeOf, END, isObject, START, type EdgeForm, type Json } from "../../document/types";
 import { formsIds } from "../../lib/testIds";

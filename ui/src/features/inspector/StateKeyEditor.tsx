@@ -3,7 +3,7 @@ import { Plus } from "lucide-react";
 import { Button } from "../../components/Button";
 import { Combobox } from "../../components/Combobox";
 import type { FieldEditorProps } from "../../components/schema-form/SchemaForm";
-import { addKey } from "../../document/edits";
+import { addKey } from "../../document/key-edits";
 import { edit } from "../../document/store";
 import type { JsonObject } from "../../document/types";
 import { t } from "../../lib/texts";

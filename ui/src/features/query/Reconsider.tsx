@@ -8,7 +8,7 @@ import { helpClass, sectionClass, sectionTitleClass } from "../../components/rec
 import { openMoment } from "../../debugger/run/open-moment";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { count, nodeList } from "../../debugger/parts/format";
-import { setExpression } from "../../document/edits";
+import { setExpression } from "../../document/edge-edits";
 import { edit, useIds } from "../../document/store";
 import type { ChangedDecision } from "../../ipc/bindings/ChangedDecision";
 import type { Led } from "../../ipc/bindings/Led";

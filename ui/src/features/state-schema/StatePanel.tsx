@@ -27,7 +27,8 @@ import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Select } from "../../components/Select";
 import { Switch } from "../../components/Switch";
 import { TextArea } from "../../components/TextField";
-import { addKey, deleteThings, renameKey, setField, setRecord, uniqueName } from "../../document/edits";
+import { deleteThings, setField, setRecord, uniqueName } from "../../document/edits";
+import { addKey, renameKey } from "../../document/key-edits";
 import {
   doc,
   edit,

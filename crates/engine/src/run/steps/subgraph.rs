@@ -6,6 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use async_trait::async_trait;
 use futures::future::BoxFuture;
 
 use crate::base::ids::{CheckpointId, Name, ThreadId};
@@ -195,12 +196,11 @@ pub(crate) fn note_moves(shared: &Shared, before: &[(String, String)], after: &[
 /// A graph as a node: it is given the whole state, takes the keys it knows, and its output is the node's update.
 struct GraphNode(Graph);
 
+#[async_trait]
 impl Node for GraphNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            let value = run(&self.0, &context, Input::Value(input), Value::Null).await?;
-            Ok(NodeOutput::Update(value))
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        let value = run(&self.0, &context, Input::Value(input), Value::Null).await?;
+        Ok(NodeOutput::Update(value))
     }
 }
 

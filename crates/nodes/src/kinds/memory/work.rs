@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use superstep::{
-    BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, REMOVE_ALL, StoreOp, StoreQuery, Value,
+    List, Node, NodeContext, NodeError, NodeOutput, Object, REMOVE_ALL, StoreOp, StoreQuery, Value,
+    async_trait,
 };
 use superstep_document::Reducer;
 
@@ -288,23 +289,20 @@ impl MemoryNode {
     }
 }
 
+#[async_trait]
 impl Node for MemoryNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            track_reads(&context);
-            let list = read(&context, &input, &self.messages)
-                .and_then(Value::as_array)
-                .cloned()
-                .unwrap_or_default();
-            let messages: Vec<Value> = list.iter().cloned().collect();
-            match &self.work {
-                MemoryWork::Trim(trim) => Ok(self.trim(trim, &messages)),
-                MemoryWork::Delete(delete) => self.delete(delete, &context, &messages, &input),
-                MemoryWork::Summarise(summarise) => {
-                    self.summarise(summarise, &context, &messages, &input).await
-                }
-                MemoryWork::Extract(extract) => self.extract(extract, &context, &messages, &input).await,
-            }
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        track_reads(&context);
+        let list = read(&context, &input, &self.messages)
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
+        let messages: Vec<Value> = list.iter().cloned().collect();
+        match &self.work {
+            MemoryWork::Trim(trim) => Ok(self.trim(trim, &messages)),
+            MemoryWork::Delete(delete) => self.delete(delete, &context, &messages, &input),
+            MemoryWork::Summarise(summarise) => self.summarise(summarise, &context, &messages, &input).await,
+            MemoryWork::Extract(extract) => self.extract(extract, &context, &messages, &input).await,
+        }
     }
 }

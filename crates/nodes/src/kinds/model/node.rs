@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
-use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, Value};
+use superstep::{List, Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait};
 
 use super::SCRIPTED;
 use super::output::{parsed, sent};
@@ -70,21 +70,20 @@ pub(super) struct ScriptedCall {
     pub(super) args: Vec<(Arc<str>, Result<Expression, Value>)>,
 }
 
+#[async_trait]
 impl Node for ModelNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            track_reads(&context);
-            let mut spent = Spent::default();
-            let value = tokio::select! {
-                biased;
-                () = context.cancelled() => return Err(NodeError::Cancelled),
-                value = self.value(&context, &input, &mut spent) => value?,
-            };
-            let usage = self.usage_into.clone().map(|key| (key, spent.value(&self.model)));
-            Ok(NodeOutput::update(
-                [(self.into.clone(), value)].into_iter().chain(usage),
-            ))
-        })
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        track_reads(&context);
+        let mut spent = Spent::default();
+        let value = tokio::select! {
+            biased;
+            () = context.cancelled() => return Err(NodeError::Cancelled),
+            value = self.value(&context, &input, &mut spent) => value?,
+        };
+        let usage = self.usage_into.clone().map(|key| (key, spent.value(&self.model)));
+        Ok(NodeOutput::update(
+            [(self.into.clone(), value)].into_iter().chain(usage),
+        ))
     }
 }
 

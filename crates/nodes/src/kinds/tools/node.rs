@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use serde_json::Value as Json;
-use superstep::{BoxFuture, List, Node, NodeContext, NodeError, NodeOutput, Object, TaskFn, Value};
+use superstep::{List, Node, NodeContext, NodeError, NodeOutput, Object, TaskFn, Value, async_trait};
 
 use super::approval::{self, Decision};
 use super::graph::GraphWork;
@@ -149,55 +149,54 @@ pub(super) struct ToolsNode {
 /// Tools by the names that models call them by.
 type Tools = Arc<BTreeMap<String, Arc<Tool>>>;
 
+#[async_trait]
 impl Node for ToolsNode {
-    fn run(&self, context: NodeContext, input: Value) -> BoxFuture<'_, Result<NodeOutput, NodeError>> {
-        Box::pin(async move {
-            let calls = self.open_calls(&input)?;
-            let tools = self.tools_for(&context, &calls).await?;
-            let hands = |call: &ToolCall| match tools.get(&call.name).map(|tool| &tool.work) {
-                Some(ToolWork::HandOff(hand_off)) => Some(hand_off.clone()),
-                _ => None,
-            };
-            // A run goes on in one place: the first hand-off of a message counts.
-            let first = calls.iter().position(|call| hands(call).is_some());
-            let hand_off = first.and_then(|first| hands(&calls[first]));
-            let started: Vec<_> = calls
-                .into_iter()
-                .enumerate()
-                .map(|(index, call)| {
-                    let late = first.is_some_and(|first| first < index) && hands(&call).is_some();
-                    self.start(&context, index, call, &tools, &input, late)
-                })
-                .collect();
-            let mut answers = List::new();
-            let mut stopped = Vec::new();
-            for ended in join_all(started).await {
-                match ended {
-                    Ok(message) => answers.push(message),
-                    Err(error) => stopped.push(error),
-                }
+    async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
+        let calls = self.open_calls(&input)?;
+        let tools = self.tools_for(&context, &calls).await?;
+        let hands = |call: &ToolCall| match tools.get(&call.name).map(|tool| &tool.work) {
+            Some(ToolWork::HandOff(hand_off)) => Some(hand_off.clone()),
+            _ => None,
+        };
+        // A run goes on in one place: the first hand-off of a message counts.
+        let first = calls.iter().position(|call| hands(call).is_some());
+        let hand_off = first.and_then(|first| hands(&calls[first]));
+        let started: Vec<_> = calls
+            .into_iter()
+            .enumerate()
+            .map(|(index, call)| {
+                let late = first.is_some_and(|first| first < index) && hands(&call).is_some();
+                self.start(&context, index, call, &tools, &input, late)
+            })
+            .collect();
+        let mut answers = List::new();
+        let mut stopped = Vec::new();
+        for ended in join_all(started).await {
+            match ended {
+                Ok(message) => answers.push(message),
+                Err(error) => stopped.push(error),
             }
-            // A person is shown everything there is to decide, not one call after the other.
-            if let Some(error) = NodeError::together(stopped) {
-                return Err(error);
-            }
-            let done = |index: usize| {
-                let status = answers.get(index).and_then(|message| message.get("status"));
-                status.and_then(Value::as_str) == Some("success")
-            };
-            if let (Some(first), Some(hand_off)) = (first, &hand_off)
-                && done(first)
-            {
-                return Ok(hand_off.output(&self.messages, answers, &input));
-            }
-            if answers.is_empty() {
-                return Ok(NodeOutput::none());
-            }
-            Ok(NodeOutput::update([(
-                self.messages.clone(),
-                Value::Array(answers),
-            )]))
-        })
+        }
+        // A person is shown everything there is to decide, not one call after the other.
+        if let Some(error) = NodeError::together(stopped) {
+            return Err(error);
+        }
+        let done = |index: usize| {
+            let status = answers.get(index).and_then(|message| message.get("status"));
+            status.and_then(Value::as_str) == Some("success")
+        };
+        if let (Some(first), Some(hand_off)) = (first, &hand_off)
+            && done(first)
+        {
+            return Ok(hand_off.output(&self.messages, answers, &input));
+        }
+        if answers.is_empty() {
+            return Ok(NodeOutput::none());
+        }
+        Ok(NodeOutput::update([(
+            self.messages.clone(),
+            Value::Array(answers),
+        )]))
     }
 }
 

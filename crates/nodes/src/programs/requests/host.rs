@@ -1,11 +1,10 @@
 //! The node's side: does what its program asks, as long as it runs.
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
 use parking_lot::Mutex;
 use superstep::{Interrupted, NodeContext, NodeError, TaskFn, Value};
@@ -59,7 +58,7 @@ struct Working {
 
 /// `None` when the program is gone, and with it what would do the work.
 type Works = Arc<Mutex<Option<HashMap<u64, Working>>>>;
-type Answers = FuturesUnordered<Pin<Box<dyn Future<Output = (u64, Answer)> + Send>>>;
+type Answers = FuturesUnordered<BoxFuture<'static, (u64, Answer)>>;
 
 enum Answer {
     Reply(Reply),

@@ -1,6 +1,10 @@
 //! A run that is read by the protocol. Its readers drive it: each reader takes what waits for it, and asks the run for
 //! the next event when nothing does.
 
+mod hub;
+mod message;
+mod queue;
+
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,11 +14,12 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::ProtocolEvent;
-use super::hub::{Hub, Path, Place, Queue};
-use super::lifecycle::{Lifecycle, Status, outcome};
-use super::pieces::{Delta, MessageEvent};
-use superstep::{Clock, Interrupt, Name, Payload, Run, RunError, RunResult, StreamMode, Value};
+use crate::event::ProtocolEvent;
+use crate::lifecycle::{Lifecycle, Status, outcome};
+use hub::{Hub, Place};
+pub use message::MessageStream;
+use queue::{Path, Queue};
+use superstep::{Clock, Interrupt, Payload, Run, RunError, RunResult, StreamMode, Value};
 
 /// What can be read of a graph in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -409,7 +414,7 @@ impl Deref for SubgraphRunStream {
 }
 
 impl SubgraphRunStream {
-    pub(super) fn new(shared: Arc<Shared>, place: Arc<Place>) -> Self {
+    fn new(shared: Arc<Shared>, place: Arc<Place>) -> Self {
         SubgraphRunStream(Projections { shared, place })
     }
 
@@ -421,91 +426,5 @@ impl SubgraphRunStream {
     /// The task that runs it; None for a graph that keeps one namespace over all runs.
     pub fn trigger_call_id(&self) -> Option<&str> {
         self.0.place.trigger_call_id.as_deref()
-    }
-}
-
-/// The pieces of one message so far.
-#[derive(Debug, Default)]
-struct Pieces {
-    events: Vec<MessageEvent>,
-    is_closed: bool,
-}
-
-/// A message that comes in pieces. Clones read for themselves, from where the original was.
-#[derive(Clone, Debug)]
-pub struct MessageStream {
-    shared: Arc<Shared>,
-    node: Option<Name>,
-    pieces: Arc<Mutex<Pieces>>,
-    read: usize,
-}
-
-impl MessageStream {
-    pub(super) fn new(shared: &Arc<Shared>, node: Option<Name>) -> Self {
-        MessageStream {
-            shared: shared.clone(),
-            node,
-            pieces: Arc::default(),
-            read: 0,
-        }
-    }
-
-    pub(super) fn add(&self, events: impl IntoIterator<Item = MessageEvent>) {
-        self.pieces.lock().events.extend(events);
-    }
-
-    pub(super) fn close(&self) {
-        self.pieces.lock().is_closed = true;
-    }
-
-    /// The node that it comes from.
-    pub fn node(&self) -> Option<&str> {
-        self.node.as_deref()
-    }
-
-    /// The message's id.
-    pub fn id(&self) -> Option<String> {
-        match self.pieces.lock().events.first() {
-            Some(MessageEvent::Start { id, .. }) => id.clone(),
-            _ => None,
-        }
-    }
-
-    /// The next piece; None when the message is whole, or when the run or the attempt that streamed it ended before.
-    /// Drives the run.
-    pub async fn next(&mut self) -> Option<MessageEvent> {
-        loop {
-            {
-                let pieces = self.pieces.lock();
-                if let Some(piece) = pieces.events.get(self.read) {
-                    self.read += 1;
-                    return Some(piece.clone());
-                }
-                if pieces.is_closed {
-                    return None;
-                }
-            }
-            let (pieces, read) = (&self.pieces, self.read);
-            let enough = || {
-                let pieces = pieces.lock();
-                pieces.is_closed || pieces.events.len() > read
-            };
-            self.shared.advance(enough).await;
-        }
-    }
-
-    /// The text of what has not been read yet, when all of it has come. Drives the run.
-    pub async fn text(mut self) -> String {
-        let mut whole = String::new();
-        while let Some(piece) = self.next().await {
-            if let MessageEvent::BlockDelta {
-                delta: Delta::Text(text),
-                ..
-            } = piece
-            {
-                whole.push_str(&text);
-            }
-        }
-        whole
     }
 }
