@@ -221,7 +221,7 @@ test("the edit history goes back to any step, and forward again", async ({ app, 
   await expect(page.locator('[data-testid^="node-a"]')).toHaveCount(3);
   await history.click();
   await app.picture("edit-history", ["light", "dark"]);
-  await page.getByRole("menuitem", { name: "As it was opened" }).click();
+  await page.getByRole("menuitem", { name: "Opened" }).click();
   await expect(page.locator('[data-testid^="node-a"]')).toHaveCount(1);
   await history.click();
   await page.getByRole("menuitem", { name: "Duplicate" }).first().click();

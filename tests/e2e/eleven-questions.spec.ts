@@ -181,6 +181,18 @@ test("6: what this task saw, read and did: which of 200 packets, which round of 
   await app.picture("task", ["light", "dark"]);
 });
 
+test("8: what would happen if I answered", async ({ app, page }) => {
+  await openNasty(app);
+  const asking = new Asking(app, page);
+  await asking.does(() => app.id("use-approve").click());
+  const way = (choice: number) =>
+    page.locator(`[data-testid="answer-choice"][data-choice="${choice}"] [data-testid="answer-path"]`);
+  await expect(way(1)).toHaveText(/^book.*once.*mail.*repeatable.*End$/);
+  await expect(way(2)).toHaveText(/^prepare.*item.*×200.*add_up.*service.*Asks “Book 5255852 with total 4610\?” · approve/);
+  await expect(way(3)).toHaveText(/^rejected.*End$/);
+  await app.picture("question-8", ["light", "dark"]);
+});
+
 test("9: which threads did this", async ({ app, page }) => {
   await openNasty(app);
   const asking = new Asking(app, page);
@@ -206,4 +218,4 @@ test("10: what would happen to the world again from here", async ({ app, page })
 });
 
 // Questions 7 (what if the prompt, the model, the value had been different) and 11 (the graph changed: what becomes of the
-// threads that wait) have their place below.
+// threads that wait) are asked in whatif.spec.ts, playground.spec.ts and versions.spec.ts: they change the graph or run it.

@@ -82,7 +82,7 @@ test("rules are asked of all threads, and of a run while it goes on", async ({ a
   await card.getByTestId("invariant-then").click();
   await page.getByRole("option", { name: /^Fail/ }).click();
   await page.keyboard.press("Control+z");
-  await expect(card.getByTestId("invariant-then")).toContainText("Log and go on");
+  await expect(card.getByTestId("invariant-then")).toContainText("Notify only");
   await page.keyboard.press("Control+Shift+z");
   await expect(card.getByTestId("invariant-then")).toContainText("Fail");
   await expect

@@ -158,7 +158,7 @@ test("selected nodes become a graph of their own, run there, and come back", asy
   await expect(app.node("compose")).toBeVisible();
 
   await app.node("compose").click({ button: "right" });
-  await page.getByRole("menuitem", { name: "Replace by its content" }).click();
+  await page.getByRole("menuitem", { name: "Replace with its contents" }).click();
   await expect(app.node("compose")).toHaveCount(0);
   await expect(app.node("write")).toHaveAttribute("data-selected", "true");
   await expect(app.id("edge-classify->?|=refund")).toHaveCount(1);

@@ -73,7 +73,7 @@ test("another value and another text are tried from one moment, and the better o
 
   // The answer: what each row came to, beside what happened.
   await expect(dialog).toBeHidden();
-  await expect(app.id("what-if-progress")).toHaveText("5 ended");
+  await expect(app.id("what-if-progress")).toHaveText("5 finished");
   const row = (n: number) => app.id(`what-if-result-${n}-0`);
   await expect(row(0)).toContainText("Same as the base");
   await expect(row(3)).toContainText("price 400 → 600");
@@ -105,7 +105,7 @@ test("another value and another text are tried from one moment, and the better o
   await expect(row(4)).toContainText("Only 400 EUR!");
   await row(4).locator('[data-testid="what-if-result-menu"]').click();
   await page.getByRole("menuitem", { name: "Use this change in the graph" }).click();
-  await expect(page.getByText("The graph has the change of row 5.")).toBeVisible();
+  await expect(page.getByText("The change of row 5 is in the graph.")).toBeVisible();
   await page.keyboard.press("Control+z");
 
   // The winner's branch becomes what the thread is now.

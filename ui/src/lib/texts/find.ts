@@ -116,11 +116,11 @@ export const find = {
   "rename.exact.many": "{n} exact uses change with it.",
   "rename.exact.none": "Nothing else uses it exactly.",
   "rename.programs": "In programs",
-  "rename.programsHelp": "Found by their looks. Choose the ones that mean it.",
+  "rename.programsHelp": "Possible uses. Choose the ones to rename.",
   "rename.do": "Rename",
   "rename.problem.empty": "Type a name.",
   "rename.problem.taken": "This name is taken.",
   "rename.problem.reserved": "Names that begin with __ are reserved.",
-  "rename.problem.sign": "A name cannot hold : or |.",
+  "rename.problem.sign": "A name cannot contain : or |.",
   "rename.edit": "rename {from} to {to}",
 } as const;

@@ -25,9 +25,9 @@ export const git = {
   "conflict.title": "Merge conflict",
   "conflict.reading": "Reading both sides…",
   "conflict.help":
-    "The file holds two versions: {ours} and {theirs}. Choose what is kept of each difference. Nothing is written before you save.",
-  "conflict.all": "All of {side}",
-  "conflict.ready": "Everything is chosen",
+    "The file holds two versions: {ours} and {theirs}. Choose what to keep for each difference. Nothing is written until you save.",
+  "conflict.all": "Use all of {side}",
+  "conflict.ready": "All resolved",
   "conflict.open.one": "{n} choice left",
   "conflict.open.many": "{n} choices left",
   "conflict.use": "Use result",

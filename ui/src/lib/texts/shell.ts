@@ -46,7 +46,7 @@ export const shell = {
   "shell.history": "Edit history",
   "shell.history.undone": "Undone",
   "shell.history.done": "Done",
-  "shell.history.beginning": "As it was opened",
+  "shell.history.beginning": "Opened",
   "shell.history.more": "{n} earlier steps",
   "shell.redo.named": "Redo: {name}",
   "shell.use": "Mode",
