@@ -61,7 +61,7 @@ export function AnswerForm({ question, compact = false, byItself = false, ref }:
   );
 }
 
-/** Where each choice leads, when the question's graph is the open one and its edges tell. */
+/** Where each choice leads, when the question's graph is the open one and its edges show it. */
 function leadsOf(question: Question, choices: readonly OwnChoice[]): (string[] | undefined)[] {
   const node = doc.get(`node:${question.node}`);
   const config = isObject(node) ? node["config"] : undefined;
@@ -70,7 +70,7 @@ function leadsOf(question: Question, choices: readonly OwnChoice[]): (string[] |
   const edges = doc.names("edge").map((name) => ({ value: doc.get(`edge:${name}`) as unknown }));
   const answers = choices.filter((choice) => !("form" in choice));
   const found = answers.map((choice) => leadsTo(edges, question.node, into, choice.value));
-  // When every choice leads to the same place, saying so on each button tells nothing.
+  // When every choice leads to the same place, repeating it on each button adds nothing.
   return found.length > 1 && found.every((each) => sameJson(each, found[0]))
     ? choices.map(() => undefined)
     : found;

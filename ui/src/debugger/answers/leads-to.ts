@@ -8,7 +8,7 @@ export interface EdgeRecord {
   readonly value: unknown;
 }
 
-/** Names of the nodes that follow `node` when it writes `answer` into `into`; undefined when that can not be told. */
+/** Names of the nodes that follow `node` when it writes `answer` into `into`; undefined when that is not known. */
 export function leadsTo(
   edges: readonly EdgeRecord[],
   node: string,
