@@ -148,6 +148,7 @@ test("an MCP server is added, allowed, connected and its tools chosen in the nod
   // Programs and servers are ticked one by one.
   await app.id("trust").getByRole("checkbox").nth(0).click();
   await expect(app.id("trust-allow")).toBeDisabled();
+  await expect(app.id("trust-allow"), "nothing runs").toHaveText("Allow and connect");
   await app.id("trust").getByRole("checkbox").nth(1).click();
   await app.id("trust-allow").click();
   await expect(app.id("server-works")).toBeVisible({ timeout: 60_000 });

@@ -133,3 +133,20 @@ test("the first node of a graph is joined to its start and its end", async ({ ap
   await page.keyboard.press("Control+z");
   await expect.poll(() => lines(app)).toEqual([]);
 });
+
+test("a click on the expression of a route selects all its ways, also where no card has them", async ({ app, page }) => {
+  await app.openGraph({
+    ...graph,
+    edges: [{ from: "__start__", route: "state.reply", paths: { a: "pay", b: "answer" }, default: "choose" }],
+    layout: { ...graph.layout, choose: [480, 200] },
+  });
+  const selected = page.locator(".line[data-selected]");
+  const expression = page.locator('[data-testid$="-caption"]');
+  await expression.click();
+  await expect(app.id("inspector")).toBeVisible();
+  await expect(selected).toHaveCount(3);
+  await page.locator('[data-testid^="edge-label-"]', { hasText: "b" }).click();
+  await expect(selected).toHaveCount(1);
+  await expression.click();
+  await expect(selected).toHaveCount(3);
+});

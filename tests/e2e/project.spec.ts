@@ -135,6 +135,8 @@ test("uses of a key are listed, and it is renamed everywhere in one step, in pro
   await app.id("undo").click();
   await expect(app.id("state-key-order")).toBeVisible();
   await expect(app.id("state-key-parcel")).toHaveCount(0);
+  await expect(app.id("uses-head"), "the list goes back with it").toContainText("order");
+  await expect(rows).toHaveCount(4);
   // From an expression: the key under the cursor.
   await app.node("greet").click();
   const field = page.locator("[data-pointer='/config/set/reply'] .cm-content");

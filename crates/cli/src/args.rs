@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Show where the edges of a step led, and why.
     Explain(ExplainArgs),
+    /// Show what each answer to a waiting question would lead to.
+    Preview(PreviewArgs),
     /// Show what ran when on a thread, how long it took and what it cost.
     Trace(TraceArgs),
     /// Show what differs between two moments of any threads, and between the ways to them.
@@ -587,6 +589,46 @@ pub(crate) struct WhyArgs {
     #[command(flatten)]
     pub(crate) db: Db,
     /// Print JSON: {writes, more}
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+For each answer the nodes that would follow, step by step, with side effects that they declare, and how it ends. Nodes whose
+result follows from the state alone work in memory; models, servers and programs are passed by, and where the way depends on
+what they would have written it ends. Nothing is stored, and the question still waits.
+
+Examples:
+  superstep preview THREAD                          the choices that the question offers
+  superstep preview THREAD --answer '{\"decision\": \"approve\"}'
+  superstep preview THREAD --text approve --text reject
+  superstep preview THREAD --json | jq '.previews[].end'")]
+pub(crate) struct PreviewArgs {
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    pub(crate) thread: String,
+    /// An answer: JSON, @FILE, or - for stdin; may be given several times
+    #[arg(long = "answer", value_name = "JSON", value_parser = json)]
+    pub(crate) answers: Vec<Value>,
+    /// An answer as plain text; may be given several times
+    #[arg(long = "text", value_name = "TEXT")]
+    pub(crate) texts: Vec<String>,
+    /// Which question; needed when several wait
+    #[arg(long, value_name = "QUESTION")]
+    pub(crate) id: Option<String>,
+    /// The checkpoint that asks, instead of the newest
+    #[arg(long, value_name = "ID")]
+    pub(crate) checkpoint: Option<String>,
+    /// Graph file, when the thread's own is not there any more
+    #[arg(long, value_name = "GRAPH")]
+    pub(crate) graph: Option<PathBuf>,
+    /// The run context: JSON, @FILE, or - for stdin
+    #[arg(long, value_name = "JSON", value_parser = json)]
+    pub(crate) context: Option<Value>,
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Print JSON: {previews}
     #[arg(long)]
     pub(crate) json: bool,
 }

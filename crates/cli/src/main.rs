@@ -83,6 +83,7 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::History(args) => commands::state::history(&args).await,
         Command::Why(args) => commands::explain::why(&args).await,
         Command::Explain(args) => commands::explain::explain(&args).await,
+        Command::Preview(args) => commands::preview::preview(args).await,
         Command::Trace(args) => commands::trace::trace(&args).await,
         Command::Diff(args) => commands::diff::diff(&args).await,
         Command::WhatIf(args) => commands::what_if::what_if(args).await,

@@ -28,7 +28,8 @@ pub use programs::helper::HelperProgram;
 pub use programs::{javascript, python};
 pub use project::{Environment, GraphSources, NestedError, document_hash};
 pub use registry::{
-    Built, Checked, KindInfo, NODE_DISABLED, NodeKind, Registry, Usage, bounds, not_retried, refuse_disabled,
+    Built, Checked, KindInfo, NODE_DISABLED, NodeKind, PreviewGraph, Registry, Uncertain, Usage, bounds,
+    not_retried, refuse_disabled,
 };
 pub use state::schema;
 

@@ -35,6 +35,7 @@ pub use base::files::{Staged, make_data_dir};
 pub use base::folders::default_data_dir;
 pub use base::logging::log;
 pub use events::hub::Subscription;
+pub use inbox::preview::{Previewer, WaitingQuestion};
 pub use ipc::claim::Claimant;
 pub use ipc::instance::Instance;
 pub use ledger::{bookmarks, run_records, take_run_records};

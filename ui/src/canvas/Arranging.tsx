@@ -30,12 +30,18 @@ const useArranging = create<Going>(() => ({ going: null, work: null }));
 const MARGIN = 80;
 const roomFor = ({ size }: ViewHub) => ({ width: size.width - MARGIN, height: size.height - MARGIN });
 
+/** What is arranged, all when no names are given, and which way. */
+export type AutoLayout = (how?: {
+  readonly names?: readonly string[];
+  readonly down?: boolean;
+}) => Promise<void>;
+
 /** Arranges the graph, or some nodes where they are, as one undo step, unless it is stopped or another graph is opened meanwhile. */
-export function useAutoLayout(hub: ViewHub): (names?: readonly string[]) => Promise<void> {
+export function useAutoLayout(hub: ViewHub): AutoLayout {
   const graphId = useSession((state) => state.graphId);
   useEffect(() => () => useArranging.getState().going?.abort(), [graphId]);
   return useCallback(
-    async (names?: readonly string[]) => {
+    async ({ names, down = false } = {}) => {
       if (useArranging.getState().going !== null) return;
       const going = new AbortController();
       useArranging.setState({ going, work: null });
@@ -43,6 +49,7 @@ export function useAutoLayout(hub: ViewHub): (names?: readonly string[]) => Prom
         const positions = await arrange(scene, {
           signal: going.signal,
           size: roomFor(hub),
+          down,
           begun: (work) => useArranging.setState({ work }),
           ...(names && { names }),
         });

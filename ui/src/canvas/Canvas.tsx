@@ -29,7 +29,7 @@ import { EndPill, FarNode, NodeCard } from "./NodeCard";
 import { NoteCard } from "./NoteCard";
 import { type NodeSearchProps, NodeSearchSlot } from "./NodeSearchSlot";
 import { useFollow } from "./reveal";
-import { useCanvas } from "./store";
+import { useCanvas, useMinimap } from "./store";
 import { useCamera } from "./useCamera";
 import { useCanvasActions } from "./useCanvasActions";
 import { useChanges } from "./useChanges";
@@ -83,7 +83,7 @@ function Flow({ NodeSearch, onView }: Props) {
   const overview = useCanvas((state) => state.overview);
   const drawing = useCanvas((state) => state.drawing);
   const clash = useCanvas((state) => state.clash);
-  const minimap = useSession((state) => state.minimap);
+  const minimap = useMinimap();
   const graphId = useSession((state) => state.graphId);
   const [ready, setReady] = useState(false);
   const onInit = useCallback(() => setReady(true), []);

@@ -5,14 +5,14 @@ import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { runCommand } from "../state/commands";
 import { KEYMAP } from "../state/keymap";
-import { useSession } from "../state/session";
 import { ZoomValue } from "./layers";
+import { useMinimap } from "./store";
 import type { ViewHub } from "./view";
 
 const key = (id: string) => KEYMAP[id]?.keys[0] ?? "";
 
 export function CanvasTools({ hub }: { hub: ViewHub }) {
-  const minimap = useSession((state) => state.minimap);
+  const minimap = useMinimap();
   return (
     <div
       className="absolute left-2 bottom-2 z-10 flex items-center gap-0.5 p-0.5 border border-line rounded-lg bg-surface-1"

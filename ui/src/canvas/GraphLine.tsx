@@ -101,7 +101,7 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
               selected={selected ?? false}
               state={state}
               failed={failed}
-              style={{ ...at(shape.label.x, shape.label.y - LABEL_HEIGHT / 2), width: line.labelWidth }}
+              style={{ ...at(shape.label.x, shape.label.y - LABEL_HEIGHT / 2), width: shape.labelWidth }}
             />
           )}
           {(overlay.times > 1 || (line.form === "each" && taken)) && (
@@ -143,6 +143,12 @@ function AddBetween({ line, style }: { line: Line; style: CSSProperties }) {
       </button>
     </EdgeLabelRenderer>
   );
+}
+
+/** Selects what was clicked. The line takes clicks on what is drawn for it elsewhere too: it would select itself alone. */
+function select(event: MouseEvent, line: Line, whole = false): void {
+  event.stopPropagation();
+  selectLine(line, event.shiftKey || event.ctrlKey || event.metaKey, whole);
 }
 
 /** The line takes double clicks as well, also those on what is drawn for it elsewhere: it would have its label edited. */
@@ -193,7 +199,7 @@ function Label({ line, selected, state, failed, style }: LabelProps) {
       data-failed={failed || undefined}
       style={style}
       title={line.isDefault ? t("canvas.label.default") : words}
-      onClick={(event) => selectLine(line, event.shiftKey || event.ctrlKey || event.metaKey)}
+      onClick={(event) => select(event, line)}
       onDoubleClick={() => setCanvas({ labelEdit: { line: line.id, what: "label" } })}
       data-testid={shellIds.edgeLabel(line.edge, line.part)}
     >
@@ -224,7 +230,7 @@ function Bound({ line, most, middle }: { line: Line; most: number; middle: Point
       data-line={line.id}
       style={style}
       title={t("canvas.bound.hint")}
-      onClick={(event) => selectLine(line, event.shiftKey || event.ctrlKey || event.metaKey)}
+      onClick={(event) => select(event, line)}
       onDoubleClick={(event) => editInPlace(event, line, "bound")}
       data-testid={shellIds.lineBound(line.edge, line.part)}
     >
@@ -256,7 +262,7 @@ function Caption({ line, style }: { line: Line; style: CSSProperties }) {
       data-line={line.id}
       style={style}
       title={t("canvas.caption.hint", { expression: line.caption ?? "" })}
-      onClick={(event) => selectLine(line, event.shiftKey || event.ctrlKey || event.metaKey, true)}
+      onClick={(event) => select(event, line, true)}
       onDoubleClick={(event) => editInPlace(event, line, "caption")}
       data-testid={shellIds.edgeCaption(line.edge, line.part)}
     >

@@ -195,7 +195,7 @@ function StillLabel({ line, scene, overlay, mark }: StillLineProps) {
           data-form={line.form}
           data-default={line.isDefault || undefined}
           data-state={times > 0 ? "taken" : "idle"}
-          style={{ ...at(drawn.label.x, drawn.label.y - LABEL_HEIGHT / 2), width: line.labelWidth }}
+          style={{ ...at(drawn.label.x, drawn.label.y - LABEL_HEIGHT / 2), width: drawn.labelWidth }}
           title={words}
         >
           {words}

@@ -9,6 +9,7 @@ import { END, START } from "../document/types";
 import type { ArrangeGraph } from "../ipc/bindings/ArrangeGraph";
 import { rpc } from "../ipc/client";
 import { stopJob, withJob } from "../state/jobs";
+import { turned, turnedBack } from "./arrange-down";
 import { GRID, LABEL_HEIGHT, LABEL_X, PILL_HEIGHT, PORT_Y, type Rect, union } from "./geometry";
 import { isFrame } from "./notes";
 import type { Size } from "./viewport";
@@ -91,7 +92,7 @@ interface Box {
   readonly ports: readonly { readonly id: string; readonly y: number }[];
 }
 
-interface Task {
+export interface Task {
   readonly boxes: readonly Box[];
   readonly lines: readonly Line[];
 }
@@ -199,6 +200,8 @@ export interface Arranging {
   readonly start?: () => Promise<Engine>;
   /** These nodes only. */
   readonly names?: readonly string[];
+  /** From top to bottom, in the place of from left to right in rows. */
+  readonly down?: boolean;
   /** Of the canvas. */
   readonly size?: Size;
   /** Is given the name of the workbench's work, for its progress. */
@@ -228,14 +231,22 @@ const toPoint = (at: readonly [number, number] | undefined): Point => ({ x: at?.
  * them are broken into rows when a canvas of that size shows more of them so. Rejects when it is aborted.
  */
 export async function arrange(scene: Scene, how: Arranging = {}): Promise<Map<string, Point>> {
-  const { names: all, size } = how;
+  const { names: all, size, down = false } = how;
   // A frame is where somebody drew it; the nodes are put in order without it.
   const names = (all ?? [...scene.rects().keys()]).filter((name) => !isFrame(scene.doc, name));
   // An end that no edge leads to stands behind everything else, not somewhere beside it.
   const loose = names.includes(END) && !scene.edgesOf(END).some((edge) => scene.linesOf(edge).length > 0);
   const task = taskOf(scene, loose ? names.filter((name) => name !== END) : names);
   const rects = new Map<string, Rect>();
-  for (const [name, { x, y }] of await placesOf(task, how)) {
+  const places = down
+    ? turnedBack(
+        await placesOf(
+          turned(task, (name) => scene.rect(name)?.width ?? 0),
+          how,
+        ),
+      )
+    : await placesOf(task, how);
+  for (const [name, { x, y }] of places) {
     const { width = 0, height = 0 } = scene.rect(name) ?? {};
     const room = roomOf(scene, name);
     rects.set(name, { x, y: y + room.top, width: width + room.right, height });
@@ -243,10 +254,13 @@ export async function arrange(scene: Scene, how: Arranging = {}): Promise<Map<st
   if (loose) {
     const around = union(rects.values());
     const { width = 0, height = 0 } = scene.rect(END) ?? {};
-    const y = rects.get(START)?.y ?? around?.y ?? 0;
-    rects.set(END, { x: around ? around.x + around.width + LAYER_GAP : 0, y, width, height });
+    const begin = rects.get(START) ?? around ?? { x: 0, y: 0 };
+    const behind = around
+      ? { x: around.x + around.width + LAYER_GAP, y: around.y + around.height + LAYER_GAP }
+      : begin;
+    rects.set(END, { x: down ? begin.x : behind.x, y: down ? behind.y : begin.y, width, height });
   }
-  const raw = size === undefined || all !== undefined ? rects : wrapped(rects, task.lines, size);
+  const raw = size === undefined || all !== undefined || down ? rects : wrapped(rects, task.lines, size);
   const corner = (points: readonly Point[]): Point => ({
     x: points.reduce((least, { x }) => Math.min(least, x), Infinity),
     y: points.reduce((least, { y }) => Math.min(least, y), Infinity),

@@ -24,7 +24,8 @@ import { deleteEverywhere, toggleEverywhere } from "./records";
 import { isFrame, withHeld } from "./notes";
 import { scene } from "./scene";
 import { selectionCommands } from "./selection-commands";
-import { setCanvas, useCanvas } from "./store";
+import type { AutoLayout } from "./Arranging";
+import { isMinimapShown, setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
 import { walk, type Direction } from "./walk";
 import { MAX_ZOOM, MIN_ZOOM } from "./viewport";
@@ -32,7 +33,7 @@ import { MAX_ZOOM, MIN_ZOOM } from "./viewport";
 interface Context {
   readonly hub: ViewHub;
   readonly fit: (rect?: Rect | null) => void;
-  readonly autoLayout: (names?: readonly string[]) => Promise<void>;
+  readonly autoLayout: AutoLayout;
   readonly flow: ReactFlowInstance;
 }
 
@@ -257,17 +258,24 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       run: () => void autoLayout(),
     },
     {
+      id: "view.layoutDown",
+      title: t("shell.menu.layoutDown"),
+      group: view,
+      enabled: () => doc.names("node").length > 0,
+      run: () => void autoLayout({ down: true }),
+    },
+    {
       id: "view.layoutSelection",
       title: t("canvas.command.layoutSelection"),
       group: view,
       enabled: () => selection().nodes.length > 1,
-      run: () => void autoLayout(selection().nodes.filter((name) => scene.rect(name))),
+      run: () => void autoLayout({ names: selection().nodes.filter((name) => scene.rect(name)) }),
     },
     {
       id: "view.minimap",
       title: t("canvas.command.minimap"),
       group: view,
-      run: () => useSession.getState().setMinimap(!useSession.getState().minimap),
+      run: () => useSession.getState().setMinimap(!isMinimapShown()),
     },
     ...selectionCommands(),
     walking("left"),

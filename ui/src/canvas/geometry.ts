@@ -147,8 +147,23 @@ export function isBack(source: Point, target: Point): boolean {
   return target.x < source.x + 8;
 }
 
+/** How far the ends of a curve lead on level. */
+function reachOf(from: Point, to: Point): number {
+  return Math.max(24, Math.min(140, Math.abs(to.x - from.x) / 2));
+}
+
+/** A place of a curve, at a part of its way. */
+export function curveAt(from: Point, to: Point, part: number): Point {
+  const reach = reachOf(from, to);
+  const [a, b, c, d] = [(1 - part) ** 3, 3 * (1 - part) ** 2 * part, 3 * (1 - part) * part ** 2, part ** 3];
+  return {
+    x: a * from.x + b * (from.x + reach) + c * (to.x - reach) + d * to.x,
+    y: (a + b) * from.y + (c + d) * to.y,
+  };
+}
+
 export function curve(from: Point, to: Point): string {
-  const reach = Math.max(24, Math.min(140, Math.abs(to.x - from.x) / 2));
+  const reach = reachOf(from, to);
   return `M${from.x},${from.y} C${from.x + reach},${from.y} ${to.x - reach},${to.y} ${to.x},${to.y}`;
 }
 

@@ -9,6 +9,7 @@ import { drawOverview, MinimapPicture, readPaint, type Paint } from "./lod";
 import { scene } from "./scene";
 import { useCanvas } from "./store";
 import { useView, type ViewHub } from "./view";
+import { isRoomy } from "./viewport";
 
 /** Draws again when something it shows has changed, at most once per frame. */
 function useDrawing(hub: ViewHub, draw: (paint: Paint, canvas: HTMLCanvasElement) => void) {
@@ -72,9 +73,9 @@ export function Overview({ hub }: { hub: ViewHub }) {
 }
 
 const MAP = { width: 176, height: 112 };
-/** On a small canvas, where it would cover too much of it. */
+/** On a canvas without room for it, where a person wants it all the same. */
 const SMALL_MAP = { width: 112, height: 72 };
-const mapOf = ({ size }: ViewHub) => (size.width < 640 || size.height < 420 ? SMALL_MAP : MAP);
+const mapOf = ({ size }: ViewHub) => (isRoomy(size) ? MAP : SMALL_MAP);
 
 /** The minimap, while there is something of the graph that is not in view. */
 export function Minimap({ hub }: { hub: ViewHub }) {
@@ -110,7 +111,7 @@ function MinimapDrawing({ hub }: { hub: ViewHub }) {
   return (
     <canvas
       ref={ref}
-      className="absolute left-2 bottom-11 z-10 border border-line rounded-lg bg-surface-1 cursor-crosshair touch-none [@container_(max-width:440px)_or_(max-height:280px)]:hidden"
+      className="absolute left-2 bottom-11 z-10 border border-line rounded-lg bg-surface-1 cursor-crosshair touch-none [@container_(max-width:300px)_or_(max-height:200px)]:hidden"
       style={size}
       title={t("canvas.minimap.hint")}
       data-testid={shellIds.minimap}

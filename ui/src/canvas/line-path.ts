@@ -1,13 +1,14 @@
 /** The shape of a line between two ports, with the place of its label. Pure: the canvas and the knife both use it. */
 import type { Point } from "../document/edits";
-import { curve, detour, isBack, JOIN_X, LABEL_X } from "./geometry";
-import type { Line } from "./lines";
+import { curve, detour, isBack, JOIN_X, LABEL_HEIGHT, LABEL_X } from "./geometry";
+import { leadOf, type Line } from "./lines";
 
 export interface LineShape {
   /** The whole line. */
   readonly path: string;
   /** Left end and middle height of the label. */
   readonly label: Point;
+  readonly labelWidth: number;
   /** The middle of the line, behind its label. */
   readonly middle: Point;
   /** Where the lines of a join meet, or null. */
@@ -15,16 +16,17 @@ export interface LineShape {
 }
 
 export function shapeOf(line: Line, from: Point, to: Point, moving: boolean): LineShape {
-  const label = { x: from.x + LABEL_X, y: from.y + line.fan };
+  const { lead: room, fan } = leadOf(line);
+  const labelAt = { x: from.x + LABEL_X, y: from.y + fan };
   const join = line.join === null ? null : { x: to.x - JOIN_X, y: to.y + line.join };
   const end = join ?? to;
   // The label of a line from a named port stands on the card.
-  const labelled = line.label !== null && line.port === null;
+  const labelled = line.label !== null && line.port === null && line.beside === null;
   let start = from;
   let lead = "";
-  if (labelled || line.lead > 0) {
-    start = { x: label.x + (labelled ? line.labelWidth : 0), y: label.y };
-    lead = bend(from, label);
+  if (labelled || room > 0) {
+    start = { x: labelAt.x + (labelled ? line.labelWidth : 0), y: labelAt.y };
+    lead = bend(from, labelAt);
     if (labelled) lead += ` L${start.x},${start.y}`;
   }
   const back = isBack(from, to);
@@ -38,12 +40,31 @@ export function shapeOf(line: Line, from: Point, to: Point, moving: boolean): Li
         : `${rise(start, { x: pass.left, y: pass.y })} L${pass.right},${pass.y} ${rise({ x: pass.right, y: pass.y }, end).replace(/^M[^C]*/, "")}`;
   const tail = join ? ` ${bend(join, to).replace(/^M/, "L")}` : "";
   const middle = { x: (start.x + end.x) / 2, y: lane ?? pass?.y ?? (start.y + end.y) / 2 };
+  const labelWidth = line.beside?.width ?? line.labelWidth;
+  const label = line.beside === null ? labelAt : besideAt(line, from, middle, moving);
   return {
     path: lead === "" ? main + tail : `${lead} ${main.replace(/^M[^CL]*/, "")}${tail}`,
     label,
-    middle,
+    labelWidth,
+    middle: line.beside === null ? middle : clearOf(middle, label, labelWidth),
     join,
   };
+}
+
+/** A label beside its line goes with the middle of the line while an end of it is dragged. */
+function besideAt({ beside }: Line, from: Point, middle: Point, moving: boolean): Point {
+  if (moving || beside === null) return { x: middle.x - (beside?.width ?? 0) / 2, y: middle.y };
+  return { x: from.x + beside.x, y: from.y + beside.y };
+}
+
+/** From a label to what stands in the middle of its line. */
+const MIDDLE_GAP = 14;
+
+/** The middle of a line, or the place behind its label when that lies there. */
+function clearOf(middle: Point, label: Point, width: number): Point {
+  const high = Math.abs(middle.y - label.y) < LABEL_HEIGHT;
+  const wide = middle.x > label.x - MIDDLE_GAP && middle.x < label.x + width + MIDDLE_GAP;
+  return high && wide ? { x: label.x + width + MIDDLE_GAP, y: middle.y } : middle;
 }
 
 /** A way into another height, level at both ends. */

@@ -2,6 +2,7 @@
 import type { Point } from "../document/edits";
 import { isObject, type EdgeForm, type EdgePath, type Json } from "../document/types";
 import type { Rect } from "./geometry";
+import type { Place } from "./wire-labels";
 import type { Pass } from "./wire-passes";
 
 /** Forms of edges, and the way of a failure, which is a setting of its node. */
@@ -39,6 +40,8 @@ export interface Line {
   readonly fan: number;
   /** Widest label in the fan, so that the labels of one node end together. */
   readonly lead: number;
+  /** Left end and middle height of its label from the port, where the label has no room behind it; null for others. */
+  readonly beside: Place | null;
   /** Where the join mark is, relative to the port; null for other lines. */
   readonly join: number | null;
   /** How often a run may come to its target, on a line that leads back to it; null without a bound. */
@@ -50,6 +53,12 @@ export interface Line {
   /** Keep lines that go round apart: before their target, and behind their source. */
   readonly inset: number;
   readonly outset: number;
+}
+
+/** How far its labels lead a line away from its port: not at all where they stand beside it. */
+export function leadOf(line: Line): { readonly label: number; readonly lead: number; readonly fan: number } {
+  const { labelWidth: label, lead, fan } = line;
+  return line.beside === null ? { label, lead, fan } : { label: 0, lead: 0, fan: 0 };
 }
 
 /** Where a line begins. */
@@ -85,5 +94,7 @@ export function shownLabel(form: LineForm, isDefault: boolean, label: string): s
 /** Does it go the same way? */
 export function sameWay(a: Line, b: Line): boolean {
   const pass = a.pass?.y === b.pass?.y && a.pass?.left === b.pass?.left && a.pass?.right === b.pass?.right;
-  return pass && a.lane === b.lane && a.inset === b.inset && a.outset === b.outset;
+  const [here, there] = [a.beside, b.beside];
+  const label = here?.x === there?.x && here?.y === there?.y && here?.width === there?.width;
+  return pass && label && a.lane === b.lane && a.inset === b.inset && a.outset === b.outset;
 }

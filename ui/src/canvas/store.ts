@@ -2,6 +2,7 @@
 import { create } from "zustand";
 import type { Point } from "../document/edits";
 import type { Leaving } from "../document/ports";
+import { useSession } from "../state/session";
 
 /** Cards; icons and names at a fixed size; blocks. */
 export type Drawing = "near" | "middle" | "far";
@@ -59,6 +60,8 @@ interface CanvasState {
   /** The line under the pointer. */
   readonly hovered: string | null;
   readonly overview: boolean;
+  /** Has the canvas room for the minimap? */
+  readonly roomy: boolean;
   /** How the graph is drawn at this zoom. */
   readonly drawing: Drawing;
   readonly menu: CanvasMenuPlace | null;
@@ -78,8 +81,17 @@ export const useCanvas = create<CanvasState>(() => ({
   clash: false,
   hovered: null,
   overview: false,
+  roomy: true,
   drawing: "near",
   menu: null,
 }));
 
 export const setCanvas = useCanvas.setState;
+
+/** Is the minimap shown? As a person has said, else where the canvas has room for it. */
+export function useMinimap(): boolean {
+  const roomy = useCanvas((state) => state.roomy);
+  return useSession((state) => state.minimap) ?? roomy;
+}
+
+export const isMinimapShown = (): boolean => useSession.getState().minimap ?? useCanvas.getState().roomy;

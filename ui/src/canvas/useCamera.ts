@@ -2,12 +2,14 @@
 import { useReactFlow, useStoreApi } from "@xyflow/react";
 import { useEffect, useRef, useState, type RefObject } from "react";
 import { useSession } from "../state/session";
-import type { Rect } from "./geometry";
+import { LABEL_HEIGHT, portOf, type Rect } from "./geometry";
+import { shapeOf } from "./line-path";
+import { startOf } from "./lines";
 import { reveal } from "./reveal";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
-import { drawingAt, firstView, OVERVIEW_ZOOM, windowArea, type Viewport } from "./viewport";
+import { drawingAt, firstView, isRoomy, OVERVIEW_ZOOM, windowArea, type Viewport } from "./viewport";
 
 /** Where a person left each graph, while the window is open. */
 const views = new Map<string, Viewport>();
@@ -46,6 +48,8 @@ export function useCamera(
         root.current?.style.setProperty("--unzoom", String(2 ** (-step / 12)));
       }
       if (useCanvas.getState().overview !== isOverview) setCanvas({ overview: isOverview });
+      const roomy = isRoomy(size);
+      if (useCanvas.getState().roomy !== roomy) setCanvas({ roomy });
       if (!isOverview) {
         const next = windowArea(viewport, size);
         setArea((before) => (sameArea(before, next) ? before : next));
@@ -92,9 +96,10 @@ export function useCamera(
   useEffect(
     () =>
       useSession.subscribe((state, before) => {
-        const [name] = state.selection.nodes;
         if (state.selection === before.selection || before.selection.nodes.length > 0) return;
-        const rect = name === undefined ? undefined : scene.rect(name);
+        const [name] = state.selection.nodes;
+        const [edge] = state.selection.edges;
+        const rect = name !== undefined ? scene.rect(name) : edge !== undefined ? labelRect(edge) : null;
         hub.hold(SETTLES_MS, () => {
           if (rect) reveal(hub, rect, true);
         });
@@ -106,7 +111,18 @@ export function useCamera(
 }
 
 /** A panel that opens for a selection has opened by then. */
-const SETTLES_MS = 1000;
+const SETTLES_MS = 2000;
+
+/** Where the first label of an edge is; null when it has none beside the cards. */
+function labelRect(edge: string): Rect | null {
+  for (const line of scene.linesOf(edge)) {
+    const [from, to] = [scene.rect(line.from), scene.rect(line.to)];
+    if (line.labelWidth === 0 || !from || !to) continue;
+    const { label, labelWidth } = shapeOf(line, startOf(line, from), portOf(to, "in"), false);
+    return { x: label.x, y: label.y - LABEL_HEIGHT / 2, width: labelWidth, height: LABEL_HEIGHT };
+  }
+  return null;
+}
 
 /** The graph as it is first shown. */
 export const firstFit = (size: { width: number; height: number }): Viewport | null => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { reveal } from "./reveal";
 import { ViewHub } from "./view";
 import { fitView, type Size, type Viewport } from "./viewport";
 
@@ -42,6 +43,19 @@ describe("the view of a canvas that changes its size", () => {
     canvas(large);
     expect(hub.viewport).toEqual(before);
     expect(hub.fitted).toBe(false);
+  });
+
+  it("shows what a panel that opens would cover, whether a person has moved it or not", () => {
+    const cover = { x: 900, y: 100, width: 100, height: 50 };
+    for (const byHand of [false, true]) {
+      canvas(large);
+      hub.fit(whole);
+      if (byHand) hub.centre({ x: 500, y: 200 }, 1);
+      hub.hold(1000, () => reveal(hub, cover, true));
+      canvas({ ...large, width: 700 });
+      expect(hub.shows(cover), String(byHand)).toBe(true);
+      expect(hub.viewport.zoom, "nothing becomes smaller").toBe(1);
+    }
   });
 
   it("has nothing to fit before it has a size", () => {

@@ -32,10 +32,10 @@ export class ViewHub {
     this.viewport = viewport;
     this.size = size;
     for (const listener of [...this.#listeners]) listener();
-    if (!resized || !this.#fit) return;
+    if (!resized) return;
     const smaller = size.width < sizeBefore.width || size.height < sizeBefore.height;
     if (smaller && performance.now() < this.#heldUntil) this.#onHeld();
-    else this.fit(this.#fit);
+    else if (this.#fit) this.fit(this.#fit);
   }
 
   /** Shows what is asked for, until the view is moved. */

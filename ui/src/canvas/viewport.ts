@@ -44,6 +44,11 @@ export function fitView(bounds: Rect, size: Size, padding = 48, maxZoom = 1): Vi
   };
 }
 
+/** Has a canvas room for the minimap, which would cover too much of a smaller one? */
+export function isRoomy({ width, height }: Size): boolean {
+  return width >= 640 && height >= 420;
+}
+
 /** Smaller than this a graph is not shown whole when it is opened. */
 const LEAST_FIT = 0.3;
 /** The zoom at which a graph begins that is too large for that. */

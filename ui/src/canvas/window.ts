@@ -29,11 +29,13 @@ import {
 import { type Loop, lanesOf } from "./wire-lanes";
 import { type Jump, jumpsOf, type DynamicTargets, unknownJumps } from "../document/named";
 import { isFrame, noteOf, noteSize } from "./notes";
-import { type Box, boxed, boxOf, forwardOf, type LineItem, loopOf } from "./line-boxes";
+import { besidesOf } from "./beside";
+import { type Box, boxed, boxOf, forwardOf, type LineItem, loopOf, touch } from "./line-boxes";
 import { placeMissing } from "./placement";
 import { type Fan, fansOf, MAX_FAN, NO_FAN } from "./wire-fans";
+import { isCrowded } from "./wire-labels";
 import { type Forward, passesOf } from "./wire-passes";
-import { boundOf, labelOf, lineId, type Line, type LineView, sameWay, shownLabel } from "./lines";
+import { boundOf, labelOf, lineId, type Line, type LineView, sameWay, shownLabel, startOf } from "./lines";
 
 interface NodeItem extends Box {
   readonly name: string;
@@ -290,8 +292,11 @@ export class Scene {
       }
     }
     for (const name of nodes) {
+      const before = this.#rects.get(name);
       this.#placeNode(name);
       for (const edge of this.edgesOf(name)) edges.add(edge);
+      for (const rect of [before, this.#rects.get(name)])
+        if (rect) for (const line of this.#labelledBy(rect)) edges.add(line.edge);
     }
     this.#placeEdges(edges);
     this.#bounds = null;
@@ -356,6 +361,16 @@ export class Scene {
     this.#edges = new RBush<LineItem>().load(items);
     this.#bounds = null;
     this.#applyLanes(items.map((item) => item.line.edge));
+  }
+
+  /** The lines whose labels would be where a card is or was. */
+  #labelledBy(card: Rect): Line[] {
+    return this.linesIn(card).filter((line) => {
+      const from = this.#rects.get(line.from);
+      if (line.labelWidth === 0 || !from) return false;
+      const slots = [{ width: line.labelWidth, fan: line.fan, end: Infinity }];
+      return isCrowded(startOf(line, from), slots, (area) => (touch(area, boxOf(card)) ? [card] : []));
+    });
   }
 
   #placeNode(name: string): void {
@@ -441,10 +456,12 @@ export class Scene {
       const to = this.#rects.get(path.to);
       if (!from || !to) continue;
       const label = labelOf(view.form, path, view.expression);
-      const { fan, lead } = fanOf(path);
+      const { fan, lead, beside } = fanOf(path);
       const ported = view.form === "route" || view.form === "error";
       const port = ported ? this.#portOf(path.from, edge, path.part) : null;
       const back = isBack(portOf(from, "out"), portOf(to, "in"));
+      const width =
+        label === null || port ? 0 : labelWidth(shownLabel(view.form, path.label === null, label));
       const line: Line = {
         id: lineId(edge, path.part),
         edge,
@@ -455,12 +472,12 @@ export class Scene {
         from: path.from,
         to: path.to,
         label,
-        labelWidth:
-          label === null || port ? 0 : labelWidth(shownLabel(view.form, path.label === null, label)),
+        labelWidth: width,
         isDefault: view.form === "route" && path.label === null,
         caption: view.form === "route" && !port && fan === highest ? (view.expression ?? "") : null,
         fan,
         lead,
+        beside: beside && port === null ? { x: 0, y: 0, width } : null,
         join: view.form === "join" ? this.#joinOffset(edge, path.to) : null,
         bound: back ? boundOf(this.doc.get(`node:${path.to}`)) : null,
         lane: null,
@@ -485,11 +502,14 @@ export class Scene {
   #fanOf(source: string, id: string, labelled: boolean): Fan {
     let fans = this.#fans.get(source);
     if (fans === undefined) {
-      fans = fansOf(this.doc, source, this.#rects, this.ports(source).ports.length > 0);
+      fans = fansOf(this.doc, source, this.#rects, this.ports(source).ports.length > 0, this.#cardsAt);
       this.#fans.set(source, fans);
     }
     return fans.get(labelled ? id : "") ?? NO_FAN;
   }
+
+  #cardsAt = (area: Box): NodeItem[] =>
+    this.#nodes.search(area).filter(({ name }) => !isFrame(this.doc, name));
 
   /** Several joins into one node get a mark each. */
   #joinOffset(edge: string, to: string): number {
@@ -510,11 +530,10 @@ export class Scene {
       const to = this.#rects.get(line.to);
       return from && to ? [loopOf(line, from, to)] : [];
     });
-    const lanes = lanesOf(loops, (area) =>
-      this.#nodes.search(area).filter(({ name }) => !isFrame(this.doc, name)),
-    );
+    const lanes = lanesOf(loops, this.#cardsAt);
     this.#replaceLines(lines, (line) => lanes.get(line.id) ?? {});
     this.#applyPasses(changed);
+    this.#applyLabels(changed);
   }
 
   /** Leads lines to the right past cards, as long as there are not too many to look at. */
@@ -527,10 +546,17 @@ export class Scene {
       const to = this.#rects.get(line.to);
       return from && to ? [forwardOf(line, from, to)] : [];
     });
-    const passes = passesOf(forward, (area) =>
-      this.#nodes.search(area).filter(({ name }) => !isFrame(this.doc, name)),
-    );
+    const passes = passesOf(forward, this.#cardsAt);
     this.#replaceLines(lines, (line) => ({ pass: passes.get(line.id) ?? null }));
+  }
+
+  /** Finds room for the labels that have none behind their port, once every line has its way. */
+  #applyLabels(changed: ReadonlySet<string>): void {
+    const all = [...this.#lines.values()].filter((line) => line.beside !== null);
+    const lines = all.length <= MAX_LOOPS ? all : all.filter((line) => changed.has(line.edge));
+    if (lines.length === 0) return;
+    const places = besidesOf(lines, this.#lines.values(), this.#rects, this.#cardsAt);
+    this.#replaceLines(lines, (line) => ({ beside: places.get(line.id) ?? line.beside }));
   }
 
   /** Gives lines another way. */

@@ -2,14 +2,18 @@
 import type { GraphDocument } from "../document/document";
 import { edgeOf } from "../document/types";
 import { fanOffsets, isBack, labelWidth, portOf, type Rect } from "./geometry";
+import type { Box } from "./line-boxes";
 import { labelOf, lineId, shownLabel } from "./lines";
+import { isCrowded } from "./wire-labels";
 
 export interface Fan {
   readonly fan: number;
   readonly lead: number;
+  /** A card stands where its label would be. */
+  readonly beside: boolean;
 }
 
-export const NO_FAN: Fan = { fan: 0, lead: 0 };
+export const NO_FAN: Fan = { fan: 0, lead: 0, beside: false };
 const NO_FANS: ReadonlyMap<string, Fan> = new Map();
 /** A node with more edges than this has no fan: its labels would reach out of sight. */
 export const MAX_FAN = 64;
@@ -20,12 +24,13 @@ export function fansOf(
   source: string,
   rects: ReadonlyMap<string, Rect>,
   ported: boolean,
+  cardsAt: (area: Box) => readonly Box[],
 ): ReadonlyMap<string, Fan> {
   const edges = doc.edgesFrom(source);
   const rect = rects.get(source);
   if (!rect || edges.length > MAX_FAN) return NO_FANS;
   const start = portOf(rect, "out");
-  const slots: { key: string; y: number; width: number }[] = [];
+  const slots: { key: string; y: number; width: number; end: number }[] = [];
   let plainSum = 0;
   let plainCount = 0;
   for (const edge of edges) {
@@ -45,13 +50,18 @@ export function fansOf(
       }
       const width = labelWidth(shownLabel(view.form, path.label === null, label));
       // Lines that go round start lowest.
-      slots.push({ key: lineId(edge, path.part), y: back ? Infinity : end.y, width });
+      const key = lineId(edge, path.part);
+      slots.push({ key, y: back ? Infinity : end.y, width, end: back ? Infinity : end.x });
     }
   }
   if (slots.length === 0) return NO_FANS;
   const lead = Math.max(...slots.map((slot) => slot.width));
-  if (plainCount > 0) slots.push({ key: "", y: plainSum / plainCount, width: 0 });
+  if (plainCount > 0) slots.push({ key: "", y: plainSum / plainCount, width: 0, end: Infinity });
   slots.sort((a, b) => (a.y === b.y ? 0 : a.y - b.y));
   const offsets = fanOffsets(slots.length);
-  return new Map(slots.map((slot, index) => [slot.key, { fan: offsets[index] ?? 0, lead }]));
+  const fans = slots.map((slot, index) => ({ ...slot, fan: offsets[index] ?? 0 }));
+  const labels = fans.filter(({ key }) => key !== "");
+  const beside = isCrowded(start, labels, cardsAt);
+  // Labels that stand elsewhere lead no plain line away from the port either.
+  return new Map(fans.map(({ key, fan }) => [key, beside && key === "" ? NO_FAN : { fan, lead, beside }]));
 }

@@ -4,6 +4,7 @@
  */
 import RBush from "rbush";
 import type { Point } from "../document/edits";
+import { curveAt } from "./geometry";
 
 interface Box {
   minX: number;
@@ -39,16 +40,6 @@ const RISE = 28;
 /** Farther out of its way no line goes. */
 const FAR = 600;
 
-/** How far the curve of `geometry.ts` has come at a part of its way. */
-function at(from: Point, to: Point, part: number): Point {
-  const reach = Math.max(24, Math.min(140, Math.abs(to.x - from.x) / 2));
-  const [a, b, c, d] = [(1 - part) ** 3, 3 * (1 - part) ** 2 * part, 3 * (1 - part) * part ** 2, part ** 3];
-  return {
-    x: a * from.x + b * (from.x + reach) + c * (to.x - reach) + d * to.x,
-    y: (a + b) * from.y + (c + d) * to.y,
-  };
-}
-
 /** Passes for the lines that need one; `cards` answers the cards that touch a rectangle. */
 export function passesOf<Card extends Box & { readonly name: string }>(
   lines: readonly Forward[],
@@ -62,7 +53,7 @@ export function passesOf<Card extends Box & { readonly name: string }>(
     const others = (area: Box) => cards(area).filter(({ name }) => name !== line.from && name !== line.to);
     const met = new Set<Card>();
     for (let index = 1; index < SAMPLES; index += 1) {
-      const { x, y } = at(start, end, index / SAMPLES);
+      const { x, y } = curveAt(start, end, index / SAMPLES);
       for (const card of others({ minX: x - 2, maxX: x + 2, minY: y - 3, maxY: y + 3 })) met.add(card);
     }
     if (met.size === 0) continue;

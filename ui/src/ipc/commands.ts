@@ -1,4 +1,5 @@
 // Generated from crates/workbench/src/wire/commands.rs. Do not edit.
+import type { AnswerPreviews } from "./bindings/AnswerPreviews";
 import type { AppInfo } from "./bindings/AppInfo";
 import type { Applied } from "./bindings/Applied";
 import type { ApplyPatch } from "./bindings/ApplyPatch";
@@ -74,6 +75,7 @@ import type { OpenExample } from "./bindings/OpenExample";
 import type { OpenGraph } from "./bindings/OpenGraph";
 import type { OutdatedItems } from "./bindings/OutdatedItems";
 import type { PictureSaved } from "./bindings/PictureSaved";
+import type { PreviewAnswers } from "./bindings/PreviewAnswers";
 import type { ProbeNode } from "./bindings/ProbeNode";
 import type { ProvenanceView } from "./bindings/ProvenanceView";
 import type { PruneThreads } from "./bindings/PruneThreads";
@@ -254,6 +256,7 @@ export interface Commands {
   "work.cancel": [CancelWork, Empty];
   "inbox.list": [ListInbox, Inbox];
   "question.withdraw": [WithdrawQuestion, Empty];
+  "question.preview": [PreviewAnswers, AnswerPreviews];
   "inbox.changes": [ReadChanges, Changes];
 }
 

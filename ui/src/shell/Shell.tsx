@@ -6,7 +6,9 @@ import { NestedCanvas } from "../canvas/NestedCanvas";
 import { VersionCanvas } from "../canvas/VersionCanvas";
 import { Button } from "../components/Button";
 import { EmptyState } from "../components/EmptyState";
+import { unfitClass, useFitting } from "../components/fitting";
 import { IconButton } from "../components/IconButton";
+import { MoreMenu } from "../components/MoreMenu";
 import { shownLevels, useNested } from "../debugger/model/nested";
 import { useDiagnostics } from "../document/store";
 import { CommandPalette } from "../features/command-palette/CommandPalette";
@@ -50,7 +52,7 @@ import { host, type Connection } from "../ipc/client";
 import { shellIds, formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { KEYMAP } from "../state/keymap";
-import { isFolded, PANEL_LIMITS, useSession, type PanelState, type Side } from "../state/session";
+import { isFolded, PANEL_LIMITS, useSession, type PanelState, type Side, type Sized } from "../state/session";
 import { useVersionOf } from "../state/shown-version";
 import { Announcer } from "./Announcer";
 import { useBoot } from "./boot";
@@ -244,21 +246,23 @@ interface WorkspaceProps {
 }
 
 /** The size that was chosen; without one the panel has that of its style. */
-const sizeOf = (side: Side, { size }: PanelState): string | undefined =>
+const sizeOf = (side: Sized, { size }: PanelState): string | undefined =>
   size === PANEL_LIMITS[side].initial ? undefined : `${size}px`;
 
 /** The canvas with panels on three sides. */
 function Workspace({ left, right, bottom, over }: WorkspaceProps) {
   const panels = useSession((state) => state.panels);
+  const leftFolded = useSession((state) => isFolded(state, "left"));
   const rightFolded = useRightFolded();
   const style = {
     "--left": sizeOf("left", panels.left),
     "--right": sizeOf("right", panels.right),
     "--bottom": sizeOf("bottom", panels.bottom),
+    "--beside": sizeOf("beside", panels.beside),
   } as CSSProperties;
   return (
     <div className="flex-1 min-h-0 flex" style={style}>
-      {!panels.left.folded && (
+      {!leftFolded && (
         <>
           <Panel side="left" tabs={left} />
           <Splitter side="left" />
@@ -352,23 +356,36 @@ function Unfold({ side }: { side: Side }) {
 /** The folded bottom panel: its tabs in one row, each opening it. */
 function BottomBar({ tabs }: { tabs: readonly PanelTab[] }) {
   const showTab = useSession((state) => state.showTab);
+  const ids = tabs.map(({ id }) => id);
+  const fitting = useFitting(ids, null, 2);
+  const more = tabs.filter(({ id }) => fitting.hidden.has(id));
   return (
     <footer
-      className="flex-none flex items-center gap-0.5 h-7 px-1.5 border-t border-line bg-surface-1"
+      className="flex-none h-7 px-1.5 border-t border-line bg-surface-1"
       data-testid={shellIds.bottomBar}
     >
-      {tabs.map((tab) => (
-        <button
-          key={tab.id}
-          type="button"
-          className="inline-flex items-center gap-1.5 h-5.5 px-2 rounded-sm text-xs/inherit text-text-2 hover:bg-surface-3 hover:text-text"
-          onClick={() => showTab("bottom", tab.id)}
-          data-testid={formsIds.tab(tab.id)}
-        >
-          {tab.label}
-          {tab.badge}
-        </button>
-      ))}
+      <div ref={fitting.ref} className="relative flex h-full items-center gap-0.5 overflow-hidden">
+        {tabs.map((tab) => (
+          <button
+            key={tab.id}
+            type="button"
+            className={cx(
+              "inline-flex items-center gap-1.5 h-5.5 px-2 rounded-sm text-xs/inherit text-text-2 whitespace-nowrap hover:bg-surface-3 hover:text-text",
+              fitting.hidden.has(tab.id) && unfitClass,
+            )}
+            {...(fitting.hidden.has(tab.id) && { "aria-hidden": true, tabIndex: -1 })}
+            onClick={() => showTab("bottom", tab.id)}
+            data-fit={tab.id}
+            data-testid={formsIds.tab(tab.id)}
+          >
+            {tab.label}
+            {tab.badge}
+          </button>
+        ))}
+        {more.length > 0 && (
+          <MoreMenu items={more} onChoose={(id) => showTab("bottom", id)} chosen={() => null} />
+        )}
+      </div>
     </footer>
   );
 }

@@ -2,7 +2,7 @@
 import { useRef, type KeyboardEvent, type PointerEvent } from "react";
 import { cx } from "../components/cx";
 import { t } from "../lib/texts";
-import { PANEL_LIMITS, useSession, type Side } from "../state/session";
+import { PANEL_LIMITS, useSession, type Sized } from "../state/session";
 
 const STEP = 16;
 
@@ -13,15 +13,17 @@ const UPRIGHT = "w-px cursor-col-resize after:-inset-x-1 after:inset-y-0";
 const SIDES = {
   left: UPRIGHT,
   right: UPRIGHT,
+  beside: UPRIGHT,
   bottom: "h-px cursor-row-resize after:inset-x-0 after:-inset-y-1",
 };
 
-export function Splitter({ side }: { side: Side }) {
+export function Splitter({ side }: { side: Sized }) {
   const chosen = useSession((state) => state.panels[side].size);
   const setPanel = useSession((state) => state.setPanel);
   const start = useRef<{ at: number; size: number } | null>(null);
   const limits = PANEL_LIMITS[side];
   const vertical = side !== "bottom";
+  const foldable = side !== "beside";
   // The right and the bottom panel grow against the axis.
   const sign = side === "left" ? 1 : -1;
   const max = Math.floor((vertical ? window.innerWidth : window.innerHeight) / 2);
@@ -44,7 +46,7 @@ export function Splitter({ side }: { side: Side }) {
     if (!start.current) return;
     const moved = (vertical ? event.clientX : event.clientY) - start.current.at;
     const next = start.current.size + sign * moved;
-    if (next < limits.min / 2) setPanel(side, { folded: true });
+    if (next < limits.min / 2 && foldable) setPanel(side, { folded: true });
     else resize(next);
   };
   const onPointerUp = () => {
@@ -56,7 +58,7 @@ export function Splitter({ side }: { side: Side }) {
     const size = drawn(event.currentTarget);
     if (event.key === grow) resize(size + sign * STEP);
     else if (event.key === shrink) resize(size - sign * STEP);
-    else if (event.key === "Enter") setPanel(side, { folded: true });
+    else if (event.key === "Enter" && foldable) setPanel(side, { folded: true });
     else return;
     event.preventDefault();
   };
@@ -67,7 +69,7 @@ export function Splitter({ side }: { side: Side }) {
       tabIndex={0}
       aria-orientation={vertical ? "vertical" : "horizontal"}
       aria-label={t(`shell.splitter.${side}`)}
-      aria-valuenow={Math.min(chosen, max)}
+      aria-valuenow={Math.max(limits.min, Math.min(chosen, max))}
       aria-valuemin={limits.min}
       aria-valuemax={max}
       className={cx(LOOK, SIDES[side])}
@@ -75,7 +77,8 @@ export function Splitter({ side }: { side: Side }) {
       onPointerMove={onPointerMove}
       onPointerUp={onPointerUp}
       onPointerCancel={onPointerUp}
-      onDoubleClick={() => setPanel(side, { folded: true })}
+      // What cannot be folded goes back to the size it begins with.
+      onDoubleClick={() => setPanel(side, foldable ? { folded: true } : { size: limits.initial })}
       onKeyDown={onKeyDown}
     />
   );

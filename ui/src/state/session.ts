@@ -11,6 +11,18 @@ import { showProblem } from "./toasts";
 
 export type Use = "design" | "debug" | "approve";
 export type Side = "left" | "right" | "bottom";
+/** What has a size that a person can change: the sides, and the part of the bottom that stands beside the rest of it. */
+export type Sized = Side | "beside";
+/** What the window has room for: a side less, what is usual, two parts at the bottom. */
+export type Room = "small" | "usual" | "large";
+
+/** The tabs of the bottom panel that stand beside the others in a large window: what a run did, and what was found. */
+const BESIDE: ReadonlySet<string> = new Set(["trace", "stream", "messages", "problems", "find"]);
+
+/** The part of the bottom panel that a tab is in when there are two. */
+export function partOf(tab: string): "bottom" | "beside" {
+  return BESIDE.has(tab) ? "beside" : "bottom";
+}
 
 export interface Selection {
   /** Node names, `__start__` and `__end__` included. */
@@ -35,7 +47,7 @@ export type ComparedMoment = Pick<Cursor, "checkpointId"> & { readonly threadId:
 export interface PanelState {
   readonly size: number;
   readonly folded: boolean;
-  /** The settings come and go with the selection, until a person opens or folds them. */
+  /** The settings come and go with the selection, the left panel with the room, until a person opens or folds them. */
   readonly auto?: boolean;
   /** The bottom panel takes the place of the canvas too. */
   readonly large?: boolean;
@@ -48,9 +60,17 @@ interface FieldFocus {
   readonly nonce: number;
 }
 
-/** Is this panel folded? While a graph is designed, the settings are when nothing is selected. */
-export function isFolded(state: Pick<SessionState, "panels" | "use" | "selection">, side: Side): boolean {
+/**
+ * Is this panel folded? While a graph is designed, the settings are when nothing is selected; while a thread is debugged in a
+ * small window, the list of the threads is.
+ */
+export function isFolded(
+  state: Pick<SessionState, "panels" | "use" | "selection" | "cursor" | "room">,
+  side: Side,
+): boolean {
   const { folded, auto = !folded } = state.panels[side];
+  if (side === "left" && auto && state.use === "debug")
+    return state.room === "small" && state.cursor.threadId !== null;
   if (side !== "right" || state.use !== "design" || !auto) return folded;
   return isEmpty(state.selection);
 }
@@ -60,10 +80,11 @@ const isEmpty = ({ nodes, edges }: Selection) => nodes.length === 0 && edges.len
 const EMPTY_SELECTION: Selection = { nodes: [], edges: [], key: null };
 const NOW: Cursor = { threadId: null, checkpointId: null };
 /** A panel takes up to half of the window. The size it begins with stands for "as the window has room". */
-export const PANEL_LIMITS: Record<Side, { min: number; initial: number }> = {
+export const PANEL_LIMITS: Record<Sized, { min: number; initial: number }> = {
   left: { min: 200, initial: 260 },
   right: { min: 280, initial: 360 },
   bottom: { min: 120, initial: 240 },
+  beside: { min: 320, initial: 0 },
 };
 
 interface SessionState {
@@ -76,12 +97,14 @@ interface SessionState {
   readonly cursor: Cursor;
   /** Stays while the cursor goes from thread to thread. */
   readonly compareWith: ComparedMoment | null;
-  readonly panels: Readonly<Record<Side, PanelState>>;
-  /** The tab shown in a panel, by `use.side`. */
+  readonly panels: Readonly<Record<Sized, PanelState>>;
+  readonly room: Room;
+  /** The tab shown in a panel, by `use.side`; in each part of the bottom, by `use.bottom.part`. */
   readonly tabs: Readonly<Record<string, string>>;
   readonly theme: Theme;
   readonly follow: boolean;
-  readonly minimap: boolean;
+  /** As a person has chosen; null for none, which the size of the canvas decides. */
+  readonly minimap: boolean | null;
   readonly pendingFocus: FieldFocus | null;
 
   setAppInfo(appInfo: AppInfo): void;
@@ -98,7 +121,7 @@ interface SessionState {
   setCompareWith(moment: ComparedMoment | null): void;
   /** Compares the moment with the cursor's, and shows that. */
   compare(moment: ComparedMoment): void;
-  setPanel(side: Side, change: Partial<PanelState>): void;
+  setPanel(side: Sized, change: Partial<PanelState>): void;
   /** Shows a tab of a panel and unfolds the panel. */
   showTab(side: Side, tab: string, use?: Use): void;
   setTheme(theme: Theme): void;
@@ -112,28 +135,37 @@ interface SessionState {
 interface Kept {
   panels: SessionState["panels"];
   tabs: SessionState["tabs"];
-  minimap: boolean;
+  minimap: SessionState["minimap"];
   theme: Theme;
   follow: boolean;
 }
 
 const STORE = "superstep.session";
-const initialPanel = (side: Side): PanelState => ({
+const initialPanel = (side: Sized): PanelState => ({
   size: PANEL_LIMITS[side].initial,
   folded: side === "bottom",
 });
 
 function kept(): Kept {
   const fresh: Kept = {
-    panels: { left: initialPanel("left"), right: initialPanel("right"), bottom: initialPanel("bottom") },
+    panels: {
+      left: initialPanel("left"),
+      right: initialPanel("right"),
+      bottom: initialPanel("bottom"),
+      beside: initialPanel("beside"),
+    },
     tabs: {},
-    minimap: true,
+    minimap: null,
     theme: "system",
     follow: false,
   };
   try {
     const text = localStorage.getItem(STORE);
-    return text === null ? fresh : { ...fresh, ...(JSON.parse(text) as Partial<Kept>) };
+    if (text === null) return fresh;
+    const { shownMap, ...kept } = JSON.parse(text) as Partial<Kept & { shownMap: boolean | null }>;
+    // Once "shown" was kept whether a person had chosen it or not.
+    const minimap = shownMap ?? (kept.minimap === false ? false : null);
+    return { ...fresh, ...kept, panels: { ...fresh.panels, ...kept.panels }, minimap };
   } catch {
     return fresh;
   }
@@ -151,6 +183,7 @@ export const useSession = create<SessionState>((set, get) => ({
   cursor: NOW,
   compareWith: null,
   pendingFocus: null,
+  room: "usual",
 
   setAppInfo: (appInfo) => set({ appInfo, theme: appInfo.settings.theme, follow: appInfo.settings.follow }),
   setSettings: (change) => {
@@ -197,11 +230,17 @@ export const useSession = create<SessionState>((set, get) => ({
         const auto = change.folded === isEmpty(state.selection);
         return { panels: { ...state.panels, right: { ...next, auto, ...(auto && { folded: false }) } } };
       }
+      if (side === "left" && change.folded !== undefined && state.use === "debug")
+        return { panels: { ...state.panels, left: { ...next, auto: false } } };
       return { panels: { ...state.panels, [side]: next } };
     }),
   showTab: (side, tab, use) =>
     set((state) => ({
-      tabs: { ...state.tabs, [`${use ?? state.use}.${side}`]: tab },
+      tabs: {
+        ...state.tabs,
+        [`${use ?? state.use}.${side}`]: tab,
+        ...(side === "bottom" && { [`${use ?? state.use}.bottom.${partOf(tab)}`]: tab }),
+      },
       panels: {
         ...state.panels,
         [side]: { ...state.panels[side], folded: false, ...(side === "right" && { auto: false }) },
@@ -233,6 +272,14 @@ export const useSession = create<SessionState>((set, get) => ({
   clearPendingFocus: () => set({ pendingFocus: null }),
 }));
 
+if (typeof matchMedia === "function") {
+  const [small, large] = [matchMedia("(max-width: 1200px)"), matchMedia("(min-width: 1921px)")];
+  const measure = () =>
+    useSession.setState({ room: small.matches ? "small" : large.matches ? "large" : "usual" });
+  for (const query of [small, large]) query.addEventListener("change", measure);
+  measure();
+}
+
 let saving: ReturnType<typeof setTimeout> | undefined;
 useSession.subscribe((state, before) => {
   const fields = ["panels", "tabs", "minimap", "theme", "follow"] as const;
@@ -241,7 +288,7 @@ useSession.subscribe((state, before) => {
   saving = setTimeout(() => {
     try {
       const { panels, tabs, minimap, theme, follow } = useSession.getState();
-      localStorage.setItem(STORE, JSON.stringify({ panels, tabs, minimap, theme, follow }));
+      localStorage.setItem(STORE, JSON.stringify({ panels, tabs, shownMap: minimap, theme, follow }));
     } catch {
       // Storage is full or forbidden: the window forgets its panels, nothing else.
     }

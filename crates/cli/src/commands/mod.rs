@@ -6,6 +6,7 @@ pub(crate) mod explain;
 pub(crate) mod export;
 mod hot_edit;
 pub(crate) mod maintenance;
+pub(crate) mod preview;
 pub(crate) mod questions;
 pub(crate) mod resume;
 pub(crate) mod rules;

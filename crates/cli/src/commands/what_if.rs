@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use superstep::{CheckpointId, Graph, GraphVersion, ThreadId};
-use superstep_document::Document;
+use superstep_document::{Diagnostic, Document};
 use superstep_nodes::models::Exchange;
 use superstep_nodes::{Registry, files};
 use superstep_workbench::Instance;
@@ -44,12 +44,7 @@ impl Ground for Graphs {
             .permitted(self.trust)
             .map_err(|fault| Problem::new("not-allowed", fault.message()))?;
         let environment = file.environment().with_grants(grants);
-        let built = self.registry.build(document, &environment).map_err(|problems| {
-            let first = problems.iter().find(|problem| problem.is_error());
-            let (message, remedy) =
-                first.map_or(("", ""), |first| (first.message.as_str(), first.remedy.as_str()));
-            Problem::new("graph-invalid", format!("The graph cannot run. {message}")).remedy(remedy)
-        })?;
+        let built = self.registry.build(document, &environment).map_err(cannot_run)?;
         let graph = built.graph.with_checkpointer(self.store.saver.clone());
         Ok((graph.with_store(self.store.memory.clone()), file.version()))
     }
@@ -59,7 +54,16 @@ impl Ground for Graphs {
     }
 }
 
-fn refused(problem: Problem) -> Fault {
+/// A graph that cannot be built, by its first error.
+pub(crate) fn cannot_run(problems: Vec<Diagnostic>) -> Problem {
+    let first = problems.into_iter().find(Diagnostic::is_error);
+    let (message, remedy) = first
+        .map(|first| (first.message, first.remedy))
+        .unwrap_or_default();
+    Problem::new("graph-invalid", format!("The graph cannot run. {message}")).remedy(remedy)
+}
+
+pub(crate) fn refused(problem: Problem) -> Fault {
     let remedy = problem
         .remedy
         .map_or(String::new(), |remedy| format!(" {remedy}"));

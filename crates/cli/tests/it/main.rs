@@ -16,6 +16,7 @@ mod hot_edit;
 mod invariants;
 #[cfg(target_os = "linux")]
 mod outlive;
+mod preview;
 mod records;
 mod run;
 mod search;

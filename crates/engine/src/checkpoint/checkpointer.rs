@@ -364,7 +364,7 @@ impl CheckpointTuple {
     }
 
     /// A commit that stores all of it in another thread.
-    fn into_commit(self, thread: &ThreadId) -> Commit {
+    pub fn into_commit(self, thread: &ThreadId) -> Commit {
         let checkpoint = self.checkpoint;
         let mut writes: Vec<TaskWrites> = Vec::new();
         for row in self.pending_writes {

@@ -153,6 +153,10 @@ impl NodeKind for Ask {
         }
     }
 
+    fn is_certain(&self, _: &serde_json::Map<String, Json>) -> bool {
+        true
+    }
+
     fn check(&self, site: &mut Site<'_>) {
         let Some(config) = site.parse::<AskConfig>() else {
             return;

@@ -52,6 +52,10 @@ impl NodeKind for Assign {
         }
     }
 
+    fn is_certain(&self, _: &Map<String, Json>) -> bool {
+        true
+    }
+
     fn check(&self, site: &mut Site<'_>) {
         let Some(config) = site.parse::<AssignConfig>() else {
             return;

@@ -242,6 +242,14 @@ impl NodeKind for Code {
         }
     }
 
+    fn is_certain(&self, config: &serde_json::Map<String, serde_json::Value>) -> bool {
+        self.effect(config) == superstep::Effect::Pure
+    }
+
+    fn writes_are_known(&self) -> bool {
+        false
+    }
+
     fn check(&self, site: &mut Site<'_>) {
         let Some(config) = site.parse::<CodeConfig>() else {
             return;

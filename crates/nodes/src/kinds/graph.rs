@@ -98,6 +98,10 @@ impl NodeKind for GraphKind {
         }
     }
 
+    fn is_certain(&self, _: &Map<String, Json>) -> bool {
+        true
+    }
+
     fn check(&self, site: &mut Site<'_>) {
         let Some(config) = site.parse::<GraphConfig>() else {
             return;

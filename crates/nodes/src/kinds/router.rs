@@ -172,6 +172,10 @@ impl NodeKind for RouterKind {
         }
     }
 
+    fn is_certain(&self, config: &serde_json::Map<String, serde_json::Value>) -> bool {
+        !config.contains_key("by_model")
+    }
+
     fn check(&self, site: &mut Site<'_>) {
         let Some(config) = site.parse::<RouterConfig>() else {
             return;

@@ -1,14 +1,14 @@
 //! The engine graph that a document means: its state keys, its nodes, its edges, in this order.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 use superstep::{ContextSchema, GraphPlace, Node, NodeOptions, START, StateGraph, Value};
-use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodePolicy, NodeSpec};
+use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec};
 
 use super::check::Findings;
 use super::disabled::{self, Idle};
@@ -23,14 +23,13 @@ use crate::state::channel::channel;
 use crate::state::schema::{Keys, StateSchema};
 
 impl Registry {
-    /// Builds the graph of a document; `above` are the files of the graphs around it, `tested` is the node that is tried
-    /// alone.
+    /// Builds the graph of a document; `above` are the files of the graphs around it.
     pub(super) fn build_at(
         &self,
         document: &Document,
         environment: &Environment,
         above: &[PathBuf],
-        tested: Option<&str>,
+        working: Working<'_>,
     ) -> Result<Built, Vec<Diagnostic>> {
         let outermost = above.is_empty().then(|| environment.outermost());
         let environment = outermost.as_ref().unwrap_or(environment);
@@ -42,7 +41,7 @@ impl Registry {
             document,
             environment,
             above,
-            tested,
+            working,
             found,
             keys: Keys::of(document),
             providers: Arc::new(environment.providers()),
@@ -73,6 +72,17 @@ fn note_secrets(found: &Findings, environment: &Environment) {
     }
 }
 
+/// Which nodes of a graph work; the others do nothing when it is their turn.
+#[derive(Clone, Copy)]
+pub(super) enum Working<'a> {
+    /// All that are enabled.
+    All,
+    /// The one that is tried alone.
+    Only(&'a str),
+    /// Those whose result follows from the state alone, but for these.
+    Certain(&'a BTreeSet<String>),
+}
+
 /// A node as its kind built it, and the graphs that it runs.
 struct BuiltNode {
     node: Arc<dyn Node>,
@@ -86,8 +96,7 @@ struct Build<'a> {
     environment: &'a Environment,
     /// Files of the graphs around this one, and its own.
     above: &'a [PathBuf],
-    /// The node that is tried alone.
-    tested: Option<&'a str>,
+    working: Working<'a>,
     found: Findings,
     keys: Keys,
     providers: Arc<Providers>,
@@ -98,11 +107,31 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
+    /// The node that is tried alone.
+    fn tested(&self) -> Option<&str> {
+        match self.working {
+            Working::Only(node) => Some(node),
+            Working::All | Working::Certain(_) => None,
+        }
+    }
+
+    /// Does the node work in this graph?
+    fn works(&self, id: &str, spec: &NodeSpec) -> bool {
+        match self.working {
+            Working::All => spec.disabled.is_none(),
+            Working::Only(node) => node == id,
+            Working::Certain(without) => {
+                let certain = || self.registry.is_certain(spec, self.environment, self.above);
+                spec.disabled.is_none() && !without.contains(id) && certain()
+            }
+        }
+    }
+
     /// The errors that keep the graph from being built: of a node that is tried alone only its own, those of its edges
     /// and of the state keys.
     fn in_the_way(&self, mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         problems.retain(Diagnostic::is_error);
-        if let Some(node) = self.tested {
+        if let Some(node) = self.tested() {
             let edges = self.edges().into_iter().map(|(id, _)| format!("edge:{id}"));
             let own: HashSet<String> = edges.chain([format!("node:{node}")]).collect();
             problems.retain(|problem| problem.record.starts_with("key:") || own.contains(&problem.record));
@@ -113,7 +142,7 @@ impl Build<'_> {
     /// The edges that the graph has: of a node that is tried alone only those that leave it, of a disabled one those that
     /// do not depend on what it does.
     fn edges(&self) -> Vec<(String, Edge)> {
-        let tried = |edge: &Edge| self.tested.is_none_or(|node| edge.sources().contains(&node));
+        let tried = |edge: &Edge| self.tested().is_none_or(|node| edge.sources().contains(&node));
         let mut edges = Vec::new();
         let mut of_disabled: IndexMap<&str, Vec<(String, Edge)>> = IndexMap::new();
         for (id, spec) in &self.specs {
@@ -150,7 +179,7 @@ impl Build<'_> {
             graph = schema.channel(graph, name, channel(&key));
         }
         // A node that is tried alone takes any state.
-        if self.tested.is_none() {
+        if self.tested().is_none() {
             if let Some(input) = self.document.input_keys() {
                 graph = graph.input_keys(input);
             }
@@ -169,12 +198,12 @@ impl Build<'_> {
     ) -> Result<StateGraph, Vec<Diagnostic>> {
         let mut problems = Vec::new();
         for (&id, spec) in &self.specs {
-            if self.tested.is_some_and(|node| node != id) {
-                graph = graph.node(id, Idle);
-                continue;
-            }
-            if spec.disabled.is_some() {
-                graph = graph.node_with(id, Arc::new(Idle), disabled::options(&spec.policy));
+            if !self.works(id, spec) {
+                let options = match self.tested() {
+                    Some(_) => NodeOptions::new(),
+                    None => disabled::options(&spec.policy),
+                };
+                graph = graph.node_with(id, Arc::new(Idle), options);
                 continue;
             }
             let Some(entry) = self.registry.kinds.get(spec.kind.as_str()) else {
@@ -276,13 +305,7 @@ impl Build<'_> {
 
     /// Says what running the node does to the world, and which keys that depends on where this is known.
     fn with_effect(&self, options: NodeOptions, id: &str, spec: &NodeSpec, entry: &KindEntry) -> NodeOptions {
-        let NodePolicy { effect, cache, .. } = &spec.policy;
-        let options = options.effect(match (effect, cache) {
-            (Some(effect), _) => policy::effect(*effect),
-            // Who lets a cached result replace the work has said that nothing else comes of it.
-            (None, Some(_)) => superstep::Effect::Reads,
-            (None, None) => entry.kind.effect(&spec.config),
-        });
+        let options = options.effect(entry.effect(spec));
         match self.found.usage.get(&format!("node:{id}")) {
             Some(usage) if !usage.whole && entry.kind.reads_are_known() => {
                 options.effect_keys(usage.reads.iter().map(String::as_str))
@@ -293,7 +316,7 @@ impl Build<'_> {
 
     /// Adds the edges; the first whose expression cannot be read is the problem.
     fn with_edges(&self, mut graph: StateGraph) -> Result<StateGraph, Vec<Diagnostic>> {
-        if let Some(node) = self.tested {
+        if let Some(node) = self.tested() {
             graph = graph.edge(START, node);
         }
         for (id, edge) in self.edges() {
@@ -312,7 +335,7 @@ impl Build<'_> {
 
     /// Adds the invariants; a node that is tried alone has none.
     fn with_invariants(&self, mut graph: StateGraph) -> Result<StateGraph, Vec<Diagnostic>> {
-        if self.tested.is_some() {
+        if self.tested().is_some() {
             return Ok(graph);
         }
         for invariant in self.document.invariants() {
@@ -326,8 +349,8 @@ impl Build<'_> {
     /// The finished graph; problems of the engine are those of the document's records.
     fn compiled(&self, graph: StateGraph, files: Vec<(PathBuf, Stamp)>) -> Result<Built, Vec<Diagnostic>> {
         match graph.compile() {
-            // A node that is tried alone works: nothing is answered from the cache.
-            Ok(graph) if self.tested.is_some() => Ok(Built { graph, files }),
+            // What is tried works: nothing is answered from the cache.
+            Ok(graph) if !matches!(self.working, Working::All) => Ok(Built { graph, files }),
             Ok(graph) => Ok(Built {
                 graph: graph.with_cache(self.registry.cache.clone()),
                 files,

@@ -51,9 +51,19 @@ pub trait NodeKind: Send + Sync {
         let _ = config;
         superstep::Effect::Pure
     }
+    /// Does the result of a node of these settings follow from the state alone, at once and without a model, a clock or
+    /// anything outside? Such nodes work where only what would happen is asked.
+    fn is_certain(&self, config: &Map<String, Json>) -> bool {
+        let _ = config;
+        false
+    }
     /// Does [`check`](Self::check) find every state key that the node reads? Then its effect depends on these keys only.
     fn reads_are_known(&self) -> bool {
         false
+    }
+    /// Does [`check`](Self::check) find every state key that the node may write?
+    fn writes_are_known(&self) -> bool {
+        true
     }
     /// The graph that a node is inside, for kinds that draw one from their settings; `keys` are those around it.
     fn inside(&self, node: &str, config: &Map<String, Json>, keys: &Keys) -> Option<Document> {

@@ -11,6 +11,7 @@ mod flow;
 pub mod invariants;
 mod kind;
 mod policy;
+mod preview;
 mod settings;
 mod site;
 
@@ -38,10 +39,12 @@ use crate::search::Folders;
 use crate::state::schema::Keys;
 
 pub use crate::base::config_schema::schema_of;
+use build::Working;
 pub use build_site::BuildSite;
 pub use disabled::{NODE_DISABLED, refuse as refuse_disabled};
 pub use kind::{KindInfo, NodeKind, Usage, parse};
 pub use policy::{bounds, not_retried};
+pub use preview::{PreviewGraph, Uncertain};
 pub use site::Site;
 
 struct KindEntry {
@@ -255,7 +258,12 @@ impl Registry {
         let nested = self.library.open(environment, above, path)?;
         let mut above = above.to_vec();
         above.push(nested.path.clone());
-        match self.build_at(&nested.document, &environment.at(&nested.path), &above, None) {
+        match self.build_at(
+            &nested.document,
+            &environment.at(&nested.path),
+            &above,
+            Working::All,
+        ) {
             Ok(built) => Ok((nested, built)),
             Err(problems) => {
                 let cause = summary(&problems).unwrap_or_else(|| "it has no node.".to_owned());
@@ -310,12 +318,12 @@ impl Registry {
         environment: &Environment,
         above: &[PathBuf],
     ) -> Result<Built, Vec<Diagnostic>> {
-        self.build_at(document, environment, above, None)
+        self.build_at(document, environment, above, Working::All)
     }
 
     /// The graph that a document means; every problem when it cannot be built.
     pub fn build(&self, document: &Document, environment: &Environment) -> Result<Built, Vec<Diagnostic>> {
-        self.build_at(document, environment, &[], None)
+        self.build_at(document, environment, &[], Working::All)
     }
 
     /// A graph that runs one node of a document and does nothing where its edges lead, so that the node can be tried on
@@ -336,6 +344,6 @@ impl Registry {
                 "Choose a node of the graph.",
             )]);
         }
-        self.build_at(document, environment, &[], Some(node))
+        self.build_at(document, environment, &[], Working::Only(node))
     }
 }

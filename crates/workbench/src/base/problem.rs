@@ -202,6 +202,12 @@ pub(crate) fn no_thread(id: &str) -> Problem {
         .remedy("It may have been deleted in another window.")
 }
 
+/// The thread is there, and the checkpoint is not.
+pub(crate) fn no_checkpoint(thread_id: &str, id: &str) -> Problem {
+    Problem::not_found(format!("Thread {thread_id} has no checkpoint {id}."))
+        .remedy("It may have been deleted in another window; choose another one.")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -117,7 +117,7 @@ impl Graphs {
     }
 }
 
-fn cannot_run(source: &GraphSource, errors: &[Diagnostic]) -> Problem {
+pub(crate) fn cannot_run(source: &GraphSource, errors: &[Diagnostic]) -> Problem {
     let mut shown: Vec<String> = errors
         .iter()
         .take(3)

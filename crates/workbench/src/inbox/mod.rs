@@ -1,5 +1,6 @@
-//! Questions that wait for a person or for a time: their list, one of them, and their deadlines.
+//! Questions that wait for a person or for a time: their list, one of them, what an answer would lead to, and deadlines.
 
 pub(crate) mod deadlines;
 pub(crate) mod list;
+pub(crate) mod preview;
 pub(crate) mod question;

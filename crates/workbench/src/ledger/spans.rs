@@ -67,6 +67,19 @@ impl Ledger {
         })
     }
 
+    /// The newest spans of all threads of a graph, the newest first.
+    pub(crate) fn spans_of_graph(&self, key: &str, most: usize) -> Result<Vec<TraceSpan>, Problem> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
+                "SELECT body FROM spans WHERE thread_id IN (SELECT thread_id FROM threads WHERE graph_key = ?1)
+                 ORDER BY id DESC LIMIT ?2",
+            )?;
+            let rows = statement.query_map(params![key, most as i64], |row| row.get::<_, String>(0))?;
+            let bodies = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+            Ok((bodies.iter()).filter_map(|body| serde_json::from_str(body).ok()).collect())
+        })
+    }
+
     /// The spans of one task, the oldest first.
     pub(crate) fn spans_of(&self, thread_id: &str, task_id: &str) -> Result<Vec<TraceSpan>, Problem> {
         self.with(|c| {

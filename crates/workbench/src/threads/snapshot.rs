@@ -12,7 +12,7 @@ use superstep_document::Document;
 
 use crate::Workbench;
 use crate::base::blocking;
-use crate::base::problem::no_thread;
+use crate::base::problem::{no_checkpoint, no_thread};
 use crate::base::values;
 use crate::documents::graphs::Built;
 use crate::ledger::TaskRow;
@@ -43,11 +43,6 @@ impl From<StateSnapshot> for Shown {
             tasks: state.tasks,
         }
     }
-}
-
-fn no_checkpoint(thread_id: &str, id: &str) -> Problem {
-    Problem::not_found(format!("Thread {thread_id} has no checkpoint {id}."))
-        .remedy("It may have been deleted in another window; choose another one.")
 }
 
 /// The declared type of a key, as a word or two.

@@ -106,6 +106,7 @@ macro_rules! for_each_command {
             "work.cancel" => work_cancel(CancelWork) -> Empty,
             "inbox.list" => inbox_list(ListInbox) -> Inbox,
             "question.withdraw" => question_withdraw(WithdrawQuestion) -> Empty,
+            "question.preview" => question_preview(PreviewAnswers) -> AnswerPreviews,
             "inbox.changes" => inbox_changes(ReadChanges) -> Changes,
         }
     };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Comparison, Json};
+use super::{Comparison, ExchangeCost, Json};
 
 /// A choice offered with a question.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -160,4 +160,117 @@ pub struct Changes {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub comparison: Option<Comparison>,
+}
+
+/// `question.preview`: what would follow if a question were answered so. Nothing outside is reached and nothing is stored.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PreviewAnswers {
+    /// The thread.
+    pub thread_id: String,
+    /// The checkpoint that asks. Absent: the newest of the thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub checkpoint_id: Option<String>,
+    /// Interrupt id.
+    pub interrupt_id: String,
+    /// The answers, at most 20; empty means the choices that the question offers.
+    #[serde(default)]
+    #[ts(type = "any[]")]
+    pub answers: Vec<Json>,
+}
+
+/// Answer of `question.preview`: in the order of the answers.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct AnswerPreviews {
+    /// One for each answer.
+    pub previews: Vec<AnswerPreview>,
+}
+
+/// What would follow an answer.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct AnswerPreview {
+    /// The answer.
+    #[ts(type = "any")]
+    pub answer: Json,
+    /// On its button, where it is one of the choices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub label: Option<String>,
+    /// The super-steps that follow, as far as is known: the nodes of each. The one that asks is left out where it only
+    /// takes the answer.
+    pub steps: Vec<Vec<PreviewNode>>,
+    /// How it ends, or why no more is known.
+    pub end: PreviewEnd,
+}
+
+/// A node that would run.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct PreviewNode {
+    /// The node.
+    pub node: String,
+    /// Its kind.
+    pub kind: String,
+    /// Tasks of it in the step.
+    pub tasks: u32,
+    /// What running it does to the world outside: `once`, `idempotent` or `unknown`. Absent where it changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub effect: Option<String>,
+    /// What earlier runs of it took, in any thread of the graph.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub earlier: Option<EarlierRuns>,
+}
+
+/// What earlier runs of a node took.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+pub struct EarlierRuns {
+    /// Runs that were looked at.
+    pub runs: u32,
+    /// The median time, in milliseconds.
+    pub millis: u32,
+    /// The median cost of those that asked models with a price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub cost: Option<ExchangeCost>,
+}
+
+/// How what follows an answer ends.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum PreviewEnd {
+    /// The run is done.
+    Done,
+    /// A question is asked.
+    Asks {
+        /// The node.
+        node: String,
+        /// What it says; absent where that depends on what is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        text: Option<String>,
+        /// The answer was refused, and why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
+        refused: Option<String>,
+    },
+    /// A node fails.
+    Fails {
+        /// The node.
+        node: String,
+        /// Why.
+        error: String,
+    },
+    /// Where it goes depends on what a node would write.
+    Depends {
+        /// The node after which that is decided.
+        node: String,
+        /// State keys that decide; empty when the node itself decides.
+        keys: Vec<String>,
+        /// The nodes that may follow; `__end__` is one.
+        targets: Vec<String>,
+    },
+    /// It goes on for longer than was looked at.
+    GoesOn,
 }

@@ -20,6 +20,7 @@ mod memory;
 mod models;
 mod node_test;
 mod past;
+mod preview;
 mod programs;
 mod questions;
 mod records;

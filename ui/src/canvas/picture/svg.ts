@@ -21,7 +21,7 @@ import {
   portsHeight,
   type Rect,
 } from "../geometry";
-import { shapeOf } from "../line-path";
+import { type LineShape, shapeOf } from "../line-path";
 import { type Note, type NoteColour, noteOf } from "../notes";
 import { type Scene } from "../window";
 import { type Line, shownLabel, startOf } from "../lines";
@@ -175,21 +175,21 @@ class Pen {
           },
         ),
       );
-    if (line.label !== null && line.port === null) this.#label(line, x, y, times > 0);
+    if (line.label !== null && line.port === null) this.#label(line, shape, times > 0);
     if (times > 1 || (line.form === "each" && times > 0))
       this.labels.push(this.#text(to.x - 38, to.y - 7, "count", `×${times}`, "text2"));
   }
 
-  #label(line: Line, x: number, y: number, taken: boolean): void {
+  #label(line: Line, { label: { x, y }, labelWidth }: LineShape, taken: boolean): void {
     const { colours } = this.#drawing;
     const words = shownLabel(line.form, line.isDefault, line.label ?? "") || t("canvas.label.empty");
     const round = line.form === "each" || line.form === "when" ? 4 : 10;
     const border = taken ? colours.edgeStrong : colours.border;
     this.labels.push(
-      `<rect x="${x + 0.5}" y="${y - LABEL_HEIGHT / 2 + 0.5}" width="${line.labelWidth - 1}" height="${LABEL_HEIGHT - 1}" rx="${round}" fill="${colours.surface}" stroke="${border}"/>`,
-      this.#text(x + line.labelWidth / 2, y + 4, line.isDefault ? "sub" : "label", words, "text2", {
+      `<rect x="${x + 0.5}" y="${y - LABEL_HEIGHT / 2 + 0.5}" width="${labelWidth - 1}" height="${LABEL_HEIGHT - 1}" rx="${round}" fill="${colours.surface}" stroke="${border}"/>`,
+      this.#text(x + labelWidth / 2, y + 4, line.isDefault ? "sub" : "label", words, "text2", {
         anchor: "middle",
-        width: line.labelWidth - 12,
+        width: labelWidth - 12,
       }),
     );
   }

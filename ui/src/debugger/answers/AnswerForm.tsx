@@ -1,15 +1,11 @@
 /** A question that waits: what it says, what changed since, and the answer, which goes to the question's id. */
 import { type Ref, useCallback } from "react";
-import { doc, useDocumentVersion } from "../../document/store";
 import type { Question } from "../../ipc/bindings/Question";
 import { answer } from "../run/actions";
 import { type AnswerHandle, AskedForm } from "./AskedForm";
 import { ChangedSince } from "./ChangedSince";
-import type { OwnChoice } from "./choices";
-import { isObject, sameJson } from "../parts/diff";
 import { questionKey, useInbox } from "../model/inbox";
-import { leadsTo } from "./leads-to";
-import { useRuns } from "../model/runStore";
+import { useAnswerPreviews } from "./useAnswerPreviews";
 import { useGuard } from "./useGuard";
 
 interface Props {
@@ -22,12 +18,11 @@ interface Props {
 }
 
 export function AnswerForm({ question, compact = false, byItself = false, ref }: Props) {
-  const { interruptId, threadId } = question;
+  const { interruptId } = question;
   const key = questionKey(question);
   const refusal = useInbox((inbox) => inbox.refusals.get(key));
-  const ours = useRuns((store) => store.threads.has(threadId));
   const guarded = useGuard(byItself);
-  const version = useDocumentVersion();
+  const { previews, ask } = useAnswerPreviews(question);
   const send = useCallback(
     async (value: unknown) => {
       await answer(question, value);
@@ -35,13 +30,6 @@ export function AnswerForm({ question, compact = false, byItself = false, ref }:
       return null;
     },
     [question],
-  );
-  const leads = useCallback(
-    (choices: readonly OwnChoice[]) => {
-      void version;
-      return ours ? leadsOf(question, choices) : [];
-    },
-    [version, ours, question],
   );
   return (
     <AskedForm
@@ -53,25 +41,11 @@ export function AnswerForm({ question, compact = false, byItself = false, ref }:
       refusal={refusal}
       answering={false}
       onAnswer={send}
-      leads={leads}
+      previews={previews}
+      onPreview={ask}
       compact={compact}
     >
       {!compact && <ChangedSince question={question} />}
     </AskedForm>
   );
-}
-
-/** Where each choice leads, when the question's graph is the open one and its edges show it. */
-function leadsOf(question: Question, choices: readonly OwnChoice[]): (string[] | undefined)[] {
-  const node = doc.get(`node:${question.node}`);
-  const config = isObject(node) ? node["config"] : undefined;
-  const into = isObject(config) ? config["into"] : undefined;
-  if (typeof into !== "string") return choices.map(() => undefined);
-  const edges = doc.names("edge").map((name) => ({ value: doc.get(`edge:${name}`) as unknown }));
-  const answers = choices.filter((choice) => !("form" in choice));
-  const found = answers.map((choice) => leadsTo(edges, question.node, into, choice.value));
-  // When every choice leads to the same place, repeating it on each button adds nothing.
-  return found.length > 1 && found.every((each) => sameJson(each, found[0]))
-    ? choices.map(() => undefined)
-    : found;
 }

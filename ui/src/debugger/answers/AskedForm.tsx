@@ -3,7 +3,7 @@
  * number keys and where each leads, a form from the answer's schema and the same as JSON. A refusal is shown with what was
  * answered still in the form.
  */
-import { CircleAlert, Clock, CornerDownLeft, MoveRight, TriangleAlert, Users } from "lucide-react";
+import { CircleAlert, Clock, CornerDownLeft, TriangleAlert, Users } from "lucide-react";
 import {
   type KeyboardEvent,
   type ReactNode,
@@ -14,6 +14,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { cx } from "../../components/cx";
 import { Button } from "../../components/Button";
 import { JsonEditor } from "../../components/JsonEditor";
 import { Kbd } from "../../components/Kbd";
@@ -22,17 +23,20 @@ import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Spinner } from "../../components/Spinner";
 import { Tabs } from "../../components/Tabs";
 import { blankValue, labelAt, validate, type Schema } from "../../components/schema-form/schema";
+import type { AnswerPreview } from "../../ipc/bindings/AnswerPreview";
 import type { Asked } from "../../ipc/bindings/Asked";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { showSettings } from "../../state/settings";
+import { AnswerPath, textOf } from "./AnswerPath";
 import { type AskedEffect, effectOf, withEffect } from "./asked-effect";
 import { choicesOf, type OwnChoice } from "./choices";
-import { isObject } from "../parts/diff";
-import { fullTime, nodeList, preview } from "../parts/format";
+import { answerKey, type Previews } from "./useAnswerPreviews";
+import { isObject, sameJson } from "../parts/diff";
+import { fullTime, preview } from "../parts/format";
 import { json, Pre } from "../parts/Pre";
-import type { ShownProblem } from "../parts/problem";
+import { asProblem, type ShownProblem } from "../parts/problem";
 import { useNow } from "../parts/useNow";
 
 export interface AnswerHandle {
@@ -40,6 +44,17 @@ export interface AnswerHandle {
   /** Takes the n-th choice, from 1. Answers whether there is one. */
   choose(n: number): boolean;
 }
+
+/** In a low window a choice beside the state has a line, and one for where it leads, so that some of the state is in view. */
+const LOW = {
+  list: "[@media(max-height:760px)]:grid-cols-1 [@media(max-height:760px)]:gap-1",
+  choice: "[@media(max-height:760px)]:min-h-8 [@media(max-height:760px)]:py-1",
+  words:
+    "[@media(max-height:760px)]:flex [@media(max-height:760px)]:flex-wrap [@media(max-height:760px)]:items-baseline [@media(max-height:760px)]:gap-x-2",
+  description:
+    "[@media(max-height:760px)]:min-w-0 [@media(max-height:760px)]:flex-1 [@media(max-height:760px)]:truncate",
+  path: "[@media(max-height:760px)]:max-h-5 [@media(max-height:760px)]:overflow-hidden",
+};
 
 interface Props {
   asked: Asked;
@@ -55,14 +70,18 @@ interface Props {
   answering: boolean;
   /** Gives an answer; says why it was refused. */
   onAnswer(value: unknown): Promise<ShownProblem | null>;
-  /** The nodes that each choice leads to, where that is known. */
-  leads?: (choices: readonly OwnChoice[]) => readonly (readonly string[] | undefined)[];
+  /** What the choices would lead to, where that is known. */
+  previews?: Previews;
+  /** Says what another answer would lead to. */
+  onPreview?(value: unknown): Promise<AnswerPreview | undefined>;
   /** Less room: no context unless opened. */
   compact?: boolean;
   /** Between what matters and the choices. */
   children?: ReactNode;
   ref?: Ref<AnswerHandle>;
 }
+
+const NONE: Previews = new Map();
 
 interface Draft {
   readonly value: unknown;
@@ -91,7 +110,8 @@ export function AskedForm({
   refusal,
   answering,
   onAnswer,
-  leads: leadsOf,
+  previews = NONE,
+  onPreview,
   compact = false,
   children,
   ref,
@@ -120,7 +140,6 @@ export function AskedForm({
   };
   const box = useRef<HTMLDivElement>(null);
   const form = useRef<HTMLDivElement>(null);
-  const paths = useMemo(() => leadsOf?.(choices) ?? [], [leadsOf, choices]);
 
   const send = useCallback(
     async (value: unknown) => {
@@ -225,9 +244,14 @@ export function AskedForm({
       {context.length > 0 && <Context entries={context} compact={compact} />}
       {children}
       {choices.length > 0 && (
-        <div className="grid grid-cols-[repeat(auto-fit,minmax(124px,1fr))] gap-2">
+        <div
+          className={cx(
+            onPreview ? "flex flex-col gap-2" : "grid grid-cols-[repeat(auto-fit,minmax(124px,1fr))] gap-2",
+            compact && LOW.list,
+          )}
+        >
           {choices.map((choice, index) => {
-            const leads = paths[index];
+            const path = "form" in choice ? undefined : previews.get(answerKey(choice.value));
             return (
               <button
                 key={index}
@@ -235,21 +259,25 @@ export function AskedForm({
                 disabled={off}
                 data-answer
                 {...(index === 0 && { "data-answer-first": true })}
-                className="flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left transition-opacity not-disabled:hover:border-accent not-disabled:hover:bg-accent-soft disabled:opacity-50"
+                className={cx(
+                  "flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left transition-opacity not-disabled:hover:border-accent not-disabled:hover:bg-accent-soft disabled:opacity-50",
+                  compact && LOW.choice,
+                )}
                 onClick={() => take(choice)}
                 data-testid={debugIds.answerChoice}
                 data-choice={index + 1}
               >
                 {index < 9 && <Kbd keys={String(index + 1)} />}
-                <span className="min-w-0 flex-1">
+                <span className={cx("min-w-0 flex-1", compact && LOW.words)}>
                   <span className="block text-sm font-semibold">{choice.label}</span>
                   {choice.description !== undefined && (
-                    <span className="block text-xs text-text-2">{choice.description}</span>
+                    <span className={cx("block text-xs text-text-2", compact && LOW.description)}>
+                      {choice.description}
+                    </span>
                   )}
-                  {leads !== undefined && (
-                    <span className="mt-0.5 flex items-center gap-1 text-xs text-text-2">
-                      <MoveRight size={12} aria-hidden />
-                      {leads.length > 0 ? nodeList(leads) : t("debug.nothingNext")}
+                  {onPreview && !("form" in choice) && (
+                    <span className={cx("block w-full", compact && LOW.path)} title={path && textOf(path)}>
+                      <AnswerPath preview={path} />
                     </span>
                   )}
                 </span>
@@ -322,6 +350,7 @@ export function AskedForm({
                 {t("debug.cancel")}
               </Button>
             )}
+            {onPreview && missing === null && <DraftPreview value={draft} onPreview={onPreview} />}
             {missing !== null && (
               <p className="min-w-0 text-xs text-text-2" data-testid={debugIds.answerMissing}>
                 {missing}
@@ -525,3 +554,44 @@ function whatIsMissing(schema: Schema | undefined, draft: unknown, valid: boolea
 }
 
 const isAnything = (schema: Record<string, unknown>): boolean => Object.keys(schema).length === 0;
+
+/** What the answer in the form would lead to, when a person asks. */
+function DraftPreview({
+  value,
+  onPreview,
+}: {
+  value: unknown;
+  onPreview(value: unknown): Promise<AnswerPreview | undefined>;
+}) {
+  const [shown, setShown] = useState<{ of: unknown; preview: AnswerPreview } | null>(null);
+  const [problem, setProblem] = useState<ShownProblem | null>(null);
+  const [busy, setBusy] = useState(false);
+  const look = async () => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      const preview = await onPreview(value);
+      setShown(preview ? { of: value, preview } : null);
+    } catch (thrown) {
+      setProblem(asProblem(thrown));
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <Button variant="ghost" busy={busy} onClick={() => void look()} data-testid={debugIds.answerPreview}>
+        {t("debug.preview.look")}
+      </Button>
+      {problem && (
+        <p className="w-full text-xs text-failed">
+          {problem.message} {problem.remedy}
+        </p>
+      )}
+      {shown && sameJson(shown.of, value) && (
+        <div className="w-full">
+          <AnswerPath preview={shown.preview} />
+        </div>
+      )}
+    </>
+  );
+}

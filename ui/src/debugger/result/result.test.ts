@@ -17,6 +17,9 @@ const step = (id: string, parent: string | undefined, updated: string[], source 
   ...(parent !== undefined && { parent }),
   source,
   updated,
+  // A copy is one step further than what it is a copy of, beside it.
+  step: (parent === undefined ? -2 : Number(parent)) + (source === "fork" ? 2 : 1),
+  next: [] as string[],
 });
 const names = (keys: readonly KeyView[]) => keys.map((each) => each.key);
 
@@ -60,6 +63,20 @@ describe("the result of a run", () => {
     const copied = keys.map((each) => (each.key === "answer" ? { ...each, change: "added" as const } : each));
     const found = resultKeys(copied, undefined, stepsOfRun([fork, ...list], "7"));
     expect([names(found.main), names(found.also)]).toEqual([["answer"], ["sections"]]);
+  });
+
+  it("is in what follows a fork also what the copied step wrote", () => {
+    const later = [step("8", "7", ["draft"]), step("7", "3", [], "fork"), ...list];
+    expect(stepsOfRun(later, "8").map((each) => each.id)).toEqual(["8", "4", "3"]);
+    const set = keys.map((each) => (each.key === "draft" ? key("draft", "More") : each));
+    const found = resultKeys(set, undefined, stepsOfRun(later, "8"));
+    expect([names(found.main), names(found.also)]).toEqual([["draft"], ["sections", "answer"]]);
+    // The copy of an input begins a run like the input.
+    const again = [step("9", "8", ["hint"]), step("8", "1", [], "fork"), ...list];
+    expect(stepsOfRun(again, "9").map((each) => each.id)).toEqual(["9"]);
+    // A replay goes on from its parent: there is nothing that it copied.
+    const replay = [step("8", "7", ["draft"]), { ...step("7", "3", [], "fork"), step: 4 }, ...list];
+    expect(stepsOfRun(replay, "8").map((each) => each.id)).toEqual(["8", "7", "3"]);
   });
 
   it("is what the graph declares, in its order", () => {

@@ -6,15 +6,39 @@ import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import type { KeyView } from "../../ipc/bindings/KeyView";
 import { isObject } from "../parts/diff";
 
-type Step = Pick<CheckpointView, "id" | "parent" | "source" | "updated">;
+type Step = Pick<CheckpointView, "id" | "parent" | "source" | "updated" | "step" | "next">;
 
-/** The steps that followed the last input on the way to a checkpoint, the newest first. */
+/**
+ * The step that a fork is a copy of: the newest before it that continues the same checkpoint and leads to the same nodes. A
+ * replay goes on from its own parent and copies none.
+ */
+function copied(list: readonly Step[], fork: Step): Step | undefined {
+  const next = fork.next.join();
+  const found = list.filter(
+    (each) =>
+      each.id < fork.id &&
+      each.parent === fork.parent &&
+      each.step === fork.step - 1 &&
+      each.next.join() === next,
+  );
+  return found.find(({ source }) => source !== "fork") ?? found[0];
+}
+
+/** What happened at a checkpoint, in a copy what happened at the one that it is a copy of. */
+function original(list: readonly Step[], step: Step): Step {
+  const from = step.source === "fork" ? copied(list, step) : undefined;
+  return from === undefined ? step : original(list, from);
+}
+
+/** The steps that followed the last input on the way to a checkpoint, the newest first; copies of steps as these steps. */
 export function stepsOfRun(list: readonly Step[], head: string | undefined): Step[] {
   const known = new Map(list.map((step) => [step.id, step]));
   const steps: Step[] = [];
   let at = head === undefined ? undefined : known.get(head);
-  while (at && at.source !== "input") {
-    steps.push(at);
+  while (at) {
+    const step = original(list, at);
+    if (step.source === "input") break;
+    steps.push(step);
     at = at.parent === undefined ? undefined : known.get(at.parent);
   }
   return steps;
@@ -38,8 +62,7 @@ export function resultKeys(
   const changedLast = keys.filter((key) => key.change !== "same").map((key) => key.key);
   const [head, ...before] = steps;
   const updated =
-    // A fork is a copy: no task wrote in it, yet it holds what the copied step wrote. Without the checkpoints there is
-    // only what the last step changed.
+    // Where the copied step is not known, and without the checkpoints, there is only what the last step changed.
     [!head || head.source === "fork" ? changedLast : head.updated, ...before.map((step) => step.updated)];
   const set = keys.filter(isSet);
   const last = updated.find((names) => set.some((key) => names.includes(key.key))) ?? [];

@@ -79,7 +79,7 @@ export interface Settled {
 
 /** Finds what would work again, and asks when there is something. `null`: the person does not go on. */
 export async function settleEffects(find: FindEffects, going: Going, step?: number): Promise<Settled | null> {
-  const list = await trusted(() => rpc("run.effects", find));
+  const list = await trusted(() => rpc("run.effects", find), "look");
   if (list.effects.length === 0) return { questionsLeft: list.questionsLeft };
   // An earlier question is answered: only one dialog is open.
   decideEffects(null);

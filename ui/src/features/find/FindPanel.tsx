@@ -30,7 +30,7 @@ import {
   type Around,
   type Row,
 } from "./rows";
-import { search, stopSearch, useFind } from "./search";
+import { search, stillListed, stopSearch, useFind } from "./search";
 
 /** A text that is being typed is looked for when it rests so long. */
 const REST_MS = 180;
@@ -198,8 +198,13 @@ function Uses() {
     const uses = usesOf(doc, knownKinds(), leads, named);
     return rowsOfUses(hitsOfUses(uses, { graphId, path }, kindOfRecord, kinds));
   }, [named, version, leads, kinds, graphId, path]);
-  if (named === null) return null;
   const count = hitsIn(rows).filter(({ role }) => role !== "definition").length;
+  useEffect(() => {
+    if (named === null) return;
+    const next = stillListed(named, (record) => doc.has(record), count);
+    if (next !== named) useFind.setState({ usesOf: next });
+  }, [named, version, count]);
+  if (named === null) return null;
   return (
     <>
       <header

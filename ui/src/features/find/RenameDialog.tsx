@@ -121,7 +121,7 @@ function follow(named: Named, to: string): void {
   if (named.what === "key" && selection.key === named.name) select({ key: to });
   const listed = useFind.getState().usesOf;
   if (listed?.what === named.what && listed.name === named.name)
-    useFind.setState({ usesOf: { what: named.what, name: to } });
+    useFind.setState({ usesOf: { what: named.what, name: to, was: named.name } });
 }
 
 function Preview({ use, to }: { use: Use; to: string }) {

@@ -9,6 +9,19 @@ import { stopJob, withJob } from "../../state/jobs";
 import { useSession } from "../../state/session";
 import { NO_FILTERS, type Filters } from "./rows";
 
+/** A name whose uses are listed, and the one that it had when the list was opened. */
+export interface Listed extends Named {
+  readonly was?: string;
+}
+
+/** What is listed when names come and go: a rename that is undone leads back, what has no use left is listed no more. */
+export function stillListed(listed: Listed, has: (record: string) => boolean, uses: number): Listed | null {
+  const { what, name, was } = listed;
+  if (has(`${what}:${name}`)) return listed;
+  if (was !== undefined && has(`${what}:${was}`)) return { what, name: was, was: name };
+  return uses > 0 ? listed : null;
+}
+
 interface FindState {
   readonly query: TextQuery;
   /** In every graph of the folder. */
@@ -21,7 +34,7 @@ interface FindState {
   /** The search that runs. */
   readonly work: string | null;
   /** What the list of uses is of; the list takes the place of the matches. */
-  readonly usesOf: Named | null;
+  readonly usesOf: Listed | null;
   /** The row that was gone to last. */
   readonly at: string | null;
   /** Counts the wishes to type a text. */

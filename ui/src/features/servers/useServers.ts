@@ -65,7 +65,7 @@ export async function askServer(server: string): Promise<void> {
     failed: new Map([...failed].filter(([name]) => name !== server)),
   }));
   try {
-    const { tools } = await trusted(() => rpc("mcp.tools", { graphId, server }));
+    const { tools } = await trusted(() => rpc("mcp.tools", { graphId, server }), "connect");
     put((store) => ({ tools: new Map(store.tools).set(server, tools) }));
   } catch (thrown) {
     if (!notAllowed(thrown))

@@ -15,12 +15,13 @@ import { safetyIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
-import { decideTrust, showTrust, useTrustAsked } from "../../state/trust";
+import { decideTrust, showTrust, type TrustFor, useTrustAsked } from "../../state/trust";
 import { isGrave, keyOf } from "./groups";
 import { WantList } from "./WantList";
 
 export function TrustDialogs() {
   const needed = useTrustAsked((asked) => asked.needed);
+  const purpose = useTrustAsked((asked) => asked.purpose);
   const shown = useTrustAsked((asked) => asked.shown);
   useEffect(
     () =>
@@ -44,6 +45,7 @@ export function TrustDialogs() {
         <NeededDialog
           key={needed.project + needed.wants.map((w) => keyOf(w.access)).join()}
           needed={needed}
+          purpose={purpose}
         />
       )}
       {shown !== null && <ShownDialog graphId={shown} />}
@@ -59,7 +61,7 @@ function Place({ project }: { project: string }) {
   );
 }
 
-function NeededDialog({ needed }: { needed: TrustNeeded }) {
+function NeededDialog({ needed, purpose }: { needed: TrustNeeded; purpose: TrustFor }) {
   const [checked, setChecked] = useState<ReadonlySet<string>>(
     () => new Set(needed.wants.filter((want) => !isGrave(want)).map((want) => keyOf(want.access))),
   );
@@ -86,13 +88,17 @@ function NeededDialog({ needed }: { needed: TrustNeeded }) {
       open
       onClose={() => decideTrust(false)}
       title={t("trust.needed.title", { name: needed.name })}
-      description={t("trust.needed.text")}
+      description={t(`trust.needed.text.${purpose}`)}
       size="medium"
       initialFocus={later}
       data-testid={safetyIds.trust}
       actions={
         <>
-          {!all && <span className="flex-1 self-center text-xs/inherit text-text-2">{t("trust.rest")}</span>}
+          {!all && (
+            <span className="flex-1 self-center text-xs/inherit text-text-2">
+              {t(`trust.rest.${purpose}`)}
+            </span>
+          )}
           <Button ref={later} onClick={() => decideTrust(false)} data-testid={safetyIds.later}>
             {t("trust.later")}
           </Button>
@@ -103,7 +109,7 @@ function NeededDialog({ needed }: { needed: TrustNeeded }) {
             onClick={() => void allow()}
             data-testid={safetyIds.allow}
           >
-            {t("trust.allow")}
+            {t(`trust.allow.${purpose}`)}
           </Button>
         </>
       }

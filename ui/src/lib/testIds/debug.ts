@@ -105,6 +105,8 @@ export const debugIds = {
   answerForm: "answer-form",
   answerTerms: "answer-terms",
   answerChoice: "answer-choice",
+  answerPath: "answer-path",
+  answerPreview: "answer-preview",
   answerSubmit: "answer-submit",
   answerMissing: "answer-missing",
   changedSince: "changed-since",

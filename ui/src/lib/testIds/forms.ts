@@ -1,6 +1,7 @@
 /** Test ids of the forms, panels and dialogs. */
 export const formsIds = {
   tab: (id: string) => `tab-${id}`,
+  moreTabs: "more-tabs",
   menuEntry: (id: string) => `menu-${id}`,
   field: (pointer: string) => `field-${pointer}`,
   confirm: "confirm",

@@ -1,6 +1,8 @@
 /** Words of the forms, panels and dialogs. */
 export const forms = {
   "forms.close": "Close",
+  "tabs.more": "More",
+  "tabs.more.hint": "More: {names}",
   "forms.cancel": "Cancel",
   "forms.remove": "Remove",
   "forms.notSet": "Not set",

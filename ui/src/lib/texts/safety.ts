@@ -21,7 +21,11 @@ export const safety = {
   "trust.open": "Permissions of this graph",
   "trust.title": "Permissions of “{name}”",
   "trust.needed.title": "“{name}” needs permission",
-  "trust.needed.text":
+  "trust.needed.text.run":
+    "Nothing has run yet. Allow only what you expect; it applies to all graphs in this folder until you revoke it.",
+  "trust.needed.text.connect":
+    "Nothing is connected yet. Allow only what you expect; it applies to all graphs in this folder until you revoke it.",
+  "trust.needed.text.look":
     "Nothing has run yet. Allow only what you expect; it applies to all graphs in this folder until you revoke it.",
   "trust.shown.text": "Changes apply at once, to all graphs in this folder.",
   "trust.folder": "Folder",
@@ -49,9 +53,13 @@ export const safety = {
   "trust.inside": "inside your network",
   "trust.nodes": "by {nodes}",
   "trust.earlier": "Allowed, but not needed now",
-  "trust.rest": "Select all to run.",
+  "trust.rest.run": "Select all to run.",
+  "trust.rest.connect": "Select all to connect.",
+  "trust.rest.look": "Select all to continue.",
   "trust.later": "Not now",
-  "trust.allow": "Allow and run",
+  "trust.allow.run": "Allow and run",
+  "trust.allow.connect": "Allow and connect",
+  "trust.allow.look": "Allow and continue",
   "trust.close": "Close",
   "trust.list": "What you allowed, by folder. Graphs ask again after you revoke a permission.",
   "trust.list.none": "No permissions granted",

@@ -1,0 +1,102 @@
+//! `superstep preview`: what each answer to a waiting question would lead to.
+
+use serde_json::{Value as Json, json};
+use superstep::{CheckpointId, END, ThreadId, Value};
+use superstep_nodes::Registry;
+use superstep_workbench::wire::{AnswerPreview, PreviewEnd, PreviewNode};
+use superstep_workbench::{Previewer, WaitingQuestion};
+
+use super::what_if::{cannot_run, refused};
+use crate::args::PreviewArgs;
+use crate::fault::Fault;
+use crate::graph::GraphFile;
+use crate::out;
+use crate::place::{Store, graph_of};
+
+/// Letters of an answer in a line.
+const ANSWER: usize = 40;
+
+pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
+    let store = Store::existing(&args.db).await?;
+    let thread = ThreadId::from(args.thread.as_str());
+    let head = store.head(&thread).await?;
+    let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
+    let checkpoint = args.checkpoint.as_deref().map(CheckpointId::from);
+    let question = WaitingQuestion::read(&*store.saver, &thread, checkpoint.as_ref(), args.id.as_deref());
+    let question = question.await.map_err(refused)?;
+    let texts = args.texts.into_iter().map(Json::String);
+    let answers: Vec<Json> = args.answers.iter().map(Json::from).chain(texts).collect();
+    let context = args
+        .context
+        .unwrap_or_else(|| Value::Object(superstep::Object::new()));
+    let (registry, document) = (Registry::standard(), file.document.clone());
+    let previewer = Previewer::new(document, context, move |without| {
+        registry
+            .build_preview(&file.document, &file.environment(), without)
+            .map_err(cannot_run)
+    });
+    let previews = previewer.previews(&question, &answers).await.map_err(refused)?;
+    if args.json {
+        return Ok(out::pretty(&json!({"previews": previews}))?);
+    }
+    if previews.is_empty() {
+        out::note("The question offers no choices. Name an answer with --answer or --text.");
+    }
+    for preview in &previews {
+        out::line(&out::plain(&line(preview)))?;
+    }
+    Ok(())
+}
+
+/// `Approve: pay (once) -> close -> End`
+fn line(preview: &AnswerPreview) -> String {
+    let answer = match &preview.label {
+        Some(label) => label.clone(),
+        None => out::short(&preview.answer, ANSWER),
+    };
+    let steps = preview.steps.iter().map(|nodes| {
+        let nodes: Vec<String> = nodes.iter().map(node).collect();
+        nodes.join(" + ")
+    });
+    let way: Vec<String> = steps.chain([end(&preview.end)]).collect();
+    format!("{answer}: {}", way.join(" -> "))
+}
+
+fn node(node: &PreviewNode) -> String {
+    let tasks = match node.tasks {
+        1 => String::new(),
+        tasks => format!(" x{tasks}"),
+    };
+    let effect = match node.effect.as_deref() {
+        Some("unknown") => " (side effects not declared)".to_owned(),
+        Some(effect) => format!(" ({effect})"),
+        None => String::new(),
+    };
+    format!("{}{tasks}{effect}", node.node)
+}
+
+fn name(target: &str) -> &str {
+    if target == END { "End" } else { target }
+}
+
+fn end(end: &PreviewEnd) -> String {
+    match end {
+        PreviewEnd::Done => "End".to_owned(),
+        PreviewEnd::Asks {
+            refused: Some(why), ..
+        } => format!("rejected: {why}"),
+        PreviewEnd::Asks { node, text, .. } => match text {
+            Some(text) => format!("{node} asks: {text}"),
+            None => format!("{node} asks"),
+        },
+        PreviewEnd::Fails { node, error } => format!("{node} fails: {error}"),
+        PreviewEnd::Depends { node, keys, targets } => {
+            let targets: Vec<&str> = targets.iter().map(|target| name(target)).collect();
+            match &keys[..] {
+                [] => format!("{node} decides: {}", targets.join(" or ")),
+                keys => format!("{}, depending on {}", targets.join(" or "), keys.join(", ")),
+            }
+        }
+        PreviewEnd::GoesOn => "more steps".to_owned(),
+    }
+}

@@ -1,0 +1,147 @@
+/** How the window uses its room: what stays in reach in a small window, and what a large one is filled with. */
+import type { Locator } from "@playwright/test";
+import { openNasty } from "./fixtures/nasty/nasty";
+import { expect, test } from "./superstep";
+
+const SMALL = { width: 1024, height: 700 };
+
+test("tabs that find no room are in a menu, and the shown one is never there", async ({ app, page }) => {
+  await page.setViewportSize(SMALL);
+  await app.openExample("counter");
+  await app.id("use-debug").click();
+  // Folded, the row is one of buttons.
+  const bar = app.id("bottom-bar");
+  await bar.getByTestId("more-tabs").click();
+  await page.getByTestId("menu-problems").click();
+  const panel = app.id("panel-bottom");
+  const tabs = panel.getByRole("tablist");
+  const problems = tabs.getByRole("tab", { name: /Problems/ });
+  await expect(problems).toHaveAttribute("aria-selected", "true");
+  await expect(problems).toBeInViewport({ ratio: 1 });
+  await app.picture("tabs-small", ["light", "dark"]);
+
+  // The menu has the others, and what is chosen there is shown and has the focus.
+  await panel.getByTestId("more-tabs").click();
+  await page.getByTestId("menu-find").click();
+  const find = tabs.getByRole("tab", { name: "Find" });
+  await expect(find).toHaveAttribute("aria-selected", "true");
+  await expect(find).toBeFocused();
+  await expect(find).toBeInViewport({ ratio: 1 });
+
+  // Arrow keys come to every tab, also to those that are in the menu.
+  const names = ["Timeline", "Forks", "Trace", "What if", "Stream", "Messages", "Problems", "Find"];
+  for (const name of names) {
+    await page.keyboard.press("ArrowRight");
+    const tab = tabs.getByRole("tab", { name: new RegExp(`^${name}`) });
+    await expect(tab).toBeFocused();
+    await expect(tab).toHaveAttribute("aria-selected", "true");
+    await expect(tab).toHaveCSS("opacity", "1");
+    await expect(tab).toBeInViewport({ ratio: 1 });
+  }
+  await page.keyboard.press("Escape");
+
+  // With room for all there is no menu.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await expect(panel.getByTestId("more-tabs")).toHaveCount(0);
+  for (const name of names) await expect(tabs.getByRole("tab", { name: new RegExp(`^${name}`) })).toBeInViewport({ ratio: 1 });
+});
+
+test("a small canvas has no minimap unless a person wants it, and a person's choice is kept", async ({ app, page }) => {
+  await page.setViewportSize(SMALL);
+  await app.openExample("refund-desk");
+  const map = app.id("minimap");
+  const zoomIn = async (times: number) => {
+    for (let n = 0; n < times; n += 1) await app.id("zoom-in").click();
+  };
+  await zoomIn(4);
+  await expect(map, "the canvas is wide while nothing is selected").toBeVisible();
+  await app.node("propose").click();
+  await expect(app.id("inspector")).toBeVisible();
+  await expect(map).toHaveCount(0);
+  const toggle = app.id("canvas-tools").getByRole("button", { name: "Minimap" });
+  await expect(toggle).toHaveAttribute("aria-pressed", "false");
+  await toggle.click();
+  await expect(map).toBeVisible();
+  await page.waitForTimeout(500);
+  await page.reload();
+  await expect(toggle).toHaveAttribute("aria-pressed", "true");
+  await toggle.click();
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await zoomIn(6);
+  await expect(map, "hidden by hand it stays so in a large window").toHaveCount(0);
+});
+
+test("what is selected moves out of the way of the settings, in a view that was moved by hand too", async ({ app, page }) => {
+  await page.setViewportSize(SMALL);
+  await app.openExample("refund-desk");
+  const canvas = app.id("canvas");
+  await expect(app.node("close")).toBeVisible();
+  await app.id("zoom-in").click();
+  await app.id("zoom-in").click();
+  // By hand to where the settings will be.
+  await canvas.hover();
+  const right = async (what: Locator) => {
+    const box = await what.boundingBox();
+    return box === null ? 0 : box.x + box.width;
+  };
+  await page.mouse.wheel((await right(app.node("close"))) - (await right(canvas)) + 40, 0);
+  await expect.poll(async () => Math.round((await right(canvas)) - (await right(app.node("close"))))).toBe(40);
+  const inside = async () => {
+    const panel = await app.id("panel-right").boundingBox();
+    return panel !== null && (await right(app.node("close"))) <= panel.x;
+  };
+  await app.node("close").click();
+  await expect(app.id("inspector")).toBeVisible();
+  await expect.poll(inside).toBe(true);
+  await app.picture("settings-small", ["light", "dark"]);
+});
+
+test("a thread is debugged in three sizes of window, and the canvas is the largest part of each", async ({ app, page }) => {
+  await openNasty(app);
+  const parts = ["canvas", "panel-left", "panel-right", "panel-bottom"];
+  const areas = async () => {
+    const boxes = await Promise.all(parts.map(async (id) => ((await app.id(id).count()) === 0 ? null : app.id(id).boundingBox())));
+    return boxes.map((box) => (box === null ? 0 : box.width * box.height));
+  };
+  const bottom = app.id("panel-bottom");
+  for (const [width, height, name] of [
+    [1024, 700, "small"],
+    [1440, 900, "usual"],
+    [2560, 1440, "large"],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    // The threads make room in a small window: one is chosen already.
+    await expect(app.id("panel-left")).toHaveCount(name === "small" ? 0 : 1);
+    await expect(bottom.getByRole("tablist")).toHaveCount(name === "large" ? 2 : 1);
+    const [canvas = 0, ...others] = await areas();
+    for (const other of others) expect(canvas, name).toBeGreaterThan(other);
+    await expect(page.getByTestId("state-key").first()).toBeInViewport({ ratio: 1 });
+    await app.picture(`debug-${name}`, ["light", "dark"]);
+  }
+
+  // Timeline and trace are beside each other, each with its tabs; what is chosen in one leaves the other.
+  await expect(app.id("timeline")).toBeVisible();
+  await expect(app.id("trace")).toBeVisible();
+  await bottom.getByTestId("tab-forks").click();
+  await bottom.getByTestId("tab-messages").click();
+  await expect(app.id("forks")).toBeVisible();
+  await expect(app.id("messages")).toBeVisible();
+  const between = page.getByRole("separator", { name: "Width of the right part of the bottom panel" });
+  const before = (await between.boundingBox())?.x ?? 0;
+  await between.focus();
+  for (let n = 0; n < 10; n += 1) await page.keyboard.press("ArrowLeft");
+  const moved = (await between.boundingBox())?.x ?? 0;
+  expect(moved).toBeLessThan(before - 100);
+  await page.waitForTimeout(500);
+  await page.reload();
+  await expect.poll(async () => (await between.boundingBox())?.x).toBe(moved);
+  await expect(app.id("forks")).toBeVisible();
+
+  // Opened by hand, the threads stay in a small window too.
+  await page.setViewportSize(SMALL);
+  await app.id("unfold-left").click();
+  await expect(app.id("panel-left")).toBeVisible();
+  await page.waitForTimeout(500);
+  await page.reload();
+  await expect(app.id("panel-left")).toBeVisible();
+});

@@ -1,0 +1,128 @@
+/** The way that an answer would lead: the nodes of each step with their side effects, and how it ends. */
+import { ChevronRight, TriangleAlert } from "lucide-react";
+import { Fragment, type ReactNode } from "react";
+import type { AnswerPreview } from "../../ipc/bindings/AnswerPreview";
+import type { PreviewEnd } from "../../ipc/bindings/PreviewEnd";
+import type { PreviewNode } from "../../ipc/bindings/PreviewNode";
+import { debugIds } from "../../lib/testIds";
+import { t, type TextKey } from "../../lib/texts";
+import { money } from "../exchanges/exchange-text";
+import { duration, nodeName, readableError } from "../parts/format";
+
+const EFFECTS: Readonly<Record<string, TextKey>> = {
+  once: "debug.preview.once",
+  idempotent: "debug.preview.idempotent",
+  unknown: "debug.preview.unknown",
+};
+
+/** Its room is kept while it is not known yet: nothing moves under a pointer. */
+export function AnswerPath({ preview }: { preview: AnswerPreview | undefined }) {
+  if (preview === undefined) return <span className="mt-0.5 block h-4" />;
+  const { steps, end } = preview;
+  return (
+    <span
+      className="mt-0.5 flex min-h-4 flex-wrap items-center gap-x-1 text-xs text-text-2"
+      data-testid={debugIds.answerPath}
+      aria-label={textOf(preview)}
+    >
+      {steps.map((nodes, index) => (
+        <Item key={index}>
+          {nodes.map((node, at) => (
+            <Fragment key={node.node}>
+              {at > 0 && <span>+</span>}
+              <Node node={node} />
+            </Fragment>
+          ))}
+        </Item>
+      ))}
+      <Item>
+        <span className={end.type === "fails" ? "text-failed" : undefined}>{endText(end)}</span>
+      </Item>
+      <Expected preview={preview} />
+    </span>
+  );
+}
+
+/** What follows, with the arrow that leads to it. */
+const Item = ({ children }: { children: ReactNode }): ReactNode => (
+  <span className="inline-flex min-w-0 items-center gap-1">
+    <ChevronRight size={12} className="-ml-0.5 shrink-0 text-text-3" aria-hidden />
+    {children}
+  </span>
+);
+
+function Node({ node }: { node: PreviewNode }) {
+  const effect = node.effect === undefined ? undefined : EFFECTS[node.effect];
+  return (
+    <span className="inline-flex items-center gap-1">
+      <span className="font-medium text-text">{nodeName(node.node)}</span>
+      {node.tasks > 1 && <span>×{node.tasks}</span>}
+      {effect !== undefined && (
+        <span
+          className={`inline-flex items-center gap-0.5 ${node.effect === "idempotent" ? "" : "text-asking"}`}
+          title={t("debug.preview.effect")}
+        >
+          <TriangleAlert size={11} className="shrink-0" aria-hidden />
+          {t(effect)}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** Time and cost of the nodes on the way, where they ran before. */
+function Expected({ preview }: { preview: AnswerPreview }) {
+  const known = preview.steps
+    .flat()
+    .flatMap((node) => (node.earlier ? [{ node, earlier: node.earlier }] : []));
+  const millis = known.reduce((sum, { node, earlier }) => sum + earlier.millis * node.tasks, 0);
+  const costs = known.flatMap(({ node, earlier }) =>
+    earlier.cost ? [{ ...earlier.cost, amount: earlier.cost.amount * node.tasks }] : [],
+  );
+  const currency = costs[0]?.currency;
+  const parts = [
+    ...(millis >= 100 ? [duration(millis)] : []),
+    ...(currency !== undefined && costs.every((cost) => cost.currency === currency)
+      ? [
+          money(
+            costs.reduce((sum, cost) => sum + cost.amount, 0),
+            currency,
+          ),
+        ]
+      : []),
+  ];
+  if (parts.length === 0) return null;
+  return (
+    <span className="tabular-nums text-text-3" title={t("debug.preview.earlier")}>
+      ≈ {parts.join(" · ")}
+    </span>
+  );
+}
+
+/** How it ends, in words. */
+export function endText(end: PreviewEnd): string {
+  switch (end.type) {
+    case "done":
+      return t("debug.end");
+    case "asks":
+      if (end.refused !== undefined) return t("debug.preview.refused", { why: end.refused });
+      return end.text === undefined
+        ? t("debug.preview.asks", { node: end.node })
+        : t("debug.preview.asksText", { node: end.node, text: end.text });
+    case "fails":
+      return t("debug.preview.fails", { node: end.node, error: readableError(end.error) });
+    case "depends": {
+      const targets = end.targets.map(nodeName).join(t("debug.preview.or"));
+      if (end.keys.length === 0) return t("debug.preview.decides", { node: end.node, targets });
+      return t("debug.preview.depends", { keys: end.keys.join(", "), targets });
+    }
+    case "goes-on":
+      return t("debug.preview.goesOn");
+  }
+}
+
+/** The way in one line: `pay → close → End`. */
+export function textOf(preview: AnswerPreview): string {
+  const steps = preview.steps.map((nodes) => nodes.map((node) => nodeName(node.node)).join(" + "));
+  return [...steps, endText(preview.end)].join(" → ");
+}
