@@ -45,6 +45,46 @@ pub(crate) fn fault(problem: Problem) -> Fault {
     }
 }
 
+/// A run as the other program is asked for it.
+fn handed_run(
+    thread: &str,
+    action: RunAction,
+    graph: Option<HandedGraph>,
+    known: Option<&ThreadView>,
+    args: &Running,
+    modes: Vec<String>,
+) -> HandedRun {
+    let kept = known.and_then(|known| known.models.clone()).unwrap_or_default();
+    HandedRun {
+        start: StartRun {
+            graph_id: None,
+            thread_id: Some(thread.to_owned()),
+            action,
+            break_before: args.interrupt_before.clone(),
+            break_after: args.interrupt_after.clone(),
+            breakpoints: args.breaks.clone(),
+            step_task: args.step_task.clone(),
+            single_step: false,
+            step_into: false,
+            effects: BTreeMap::new(),
+            recursion_limit: args.recursion_limit,
+            models: Some(args.models().or(kept)),
+            context: args.context.as_ref().map(json),
+            take_over: args.take_over,
+            graph_version: args.graph_version.map(Into::into),
+            renamed: args.renamed.iter().cloned().collect(),
+        },
+        graph,
+        modes,
+        max_concurrency: args.max_concurrency,
+        effects: args.effects.map(|effects| match effects {
+            Effects::Reuse => EffectChoice::Reuse,
+            Effects::Again => EffectChoice::Again,
+            Effects::Stop => EffectChoice::Stop,
+        }),
+    }
+}
+
 impl Handover {
     /// The program that requests for this place are handed to; `None` when this one does them.
     pub(crate) async fn to(db: &crate::args::Db, refused: bool) -> Result<Option<Self>, Fault> {
@@ -269,35 +309,8 @@ impl Handover {
             )));
         }
         let mut report = Report::new(args, &thread, &self.option, true);
-        let kept = known.and_then(|known| known.models.clone()).unwrap_or_default();
-        let handed = HandedRun {
-            start: StartRun {
-                graph_id: None,
-                thread_id: Some(thread.clone()),
-                action,
-                break_before: args.interrupt_before.clone(),
-                break_after: args.interrupt_after.clone(),
-                breakpoints: args.breaks.clone(),
-                step_task: args.step_task.clone(),
-                single_step: false,
-                step_into: false,
-                effects: BTreeMap::new(),
-                recursion_limit: args.recursion_limit,
-                models: Some(args.models().or(kept)),
-                context: args.context.as_ref().map(json),
-                take_over: args.take_over,
-                graph_version: args.graph_version.map(Into::into),
-                renamed: args.renamed.iter().cloned().collect(),
-            },
-            graph,
-            modes: report.modes().iter().map(ToString::to_string).collect(),
-            max_concurrency: args.max_concurrency,
-            effects: args.effects.map(|effects| match effects {
-                Effects::Reuse => EffectChoice::Reuse,
-                Effects::Again => EffectChoice::Again,
-                Effects::Stop => EffectChoice::Stop,
-            }),
-        };
+        let modes = report.modes().iter().map(ToString::to_string).collect();
+        let handed = handed_run(&thread, action, graph, known, args, modes);
         let (run, mut reports) = self.program.run(handed).await.map_err(fault)?;
         report.begin(&run.run_id)?;
         let cancel = CancellationToken::new();

@@ -80,7 +80,7 @@ impl Invariant {
         self.message.clone().unwrap_or_else(|| format!("`{}`", self.must))
     }
 
-    /// Where the expression stands in its record, as a JSON Pointer.
+    /// Where the expression is in its record, as a JSON Pointer.
     pub fn pointer(&self) -> String {
         format!("/{INVARIANTS}/{}/must", self.place)
     }

@@ -224,7 +224,7 @@ impl Document {
         let mut completed = op.clone();
         let records = self.section_mut(section);
         match (records.get_index_of(&op.id), op.to.is_null()) {
-            // A record that holds null cannot be told from an absent one; it is left alone.
+            // A record that holds null cannot be distinguished from an absent one; it is left alone.
             (_, true) if op.from.is_null() => {}
             (Some(index), true) => {
                 records.shift_remove_index(index);

@@ -308,19 +308,19 @@ fn fields(message: &Value, name: &str) -> Object {
 
 /// A whole message, as if it had been streamed.
 pub(super) fn replay(message: &Value) -> Vec<MessageEvent> {
-    let mut told = vec![start(message)];
+    let mut events = vec![start(message)];
     for (index, whole) in blocks(message).into_iter().enumerate() {
-        told.push(MessageEvent::BlockStart {
+        events.push(MessageEvent::BlockStart {
             index,
             content: beginning(&whole),
         });
-        told.extend(Delta::of(&whole).map(|delta| MessageEvent::BlockDelta { index, delta }));
-        told.push(MessageEvent::BlockFinish {
+        events.extend(Delta::of(&whole).map(|delta| MessageEvent::BlockDelta { index, delta }));
+        events.push(MessageEvent::BlockFinish {
             index,
             content: ending(whole),
         });
     }
-    told.push(MessageEvent::Finish {
+    events.push(MessageEvent::Finish {
         usage: message
             .get("usage_metadata")
             .filter(|usage| !usage.is_null())
@@ -328,7 +328,7 @@ pub(super) fn replay(message: &Value) -> Vec<MessageEvent> {
         metadata: fields(message, "response_metadata"),
         additional_kwargs: Object::new(),
     });
-    told
+    events
 }
 
 /// The chunks of one message, put together.
@@ -351,9 +351,9 @@ enum Identity {
 impl Assembly {
     /// What a chunk adds.
     pub(super) fn add(&mut self, chunk: &Value) -> Vec<MessageEvent> {
-        let mut told = Vec::new();
+        let mut events = Vec::new();
         if !std::mem::replace(&mut self.has_begun, true) {
-            told.push(start(chunk));
+            events.push(start(chunk));
         }
         for (place, part) in blocks(chunk).into_iter().enumerate() {
             let identity = match part.get("index") {
@@ -368,7 +368,7 @@ impl Assembly {
                 }
                 None => {
                     let index = self.blocks.len();
-                    told.push(MessageEvent::BlockStart {
+                    events.push(MessageEvent::BlockStart {
                         index,
                         content: beginning(&part),
                     });
@@ -376,30 +376,30 @@ impl Assembly {
                     index
                 }
             };
-            told.extend(delta.map(|delta| MessageEvent::BlockDelta { index, delta }));
+            events.extend(delta.map(|delta| MessageEvent::BlockDelta { index, delta }));
         }
         self.metadata = joined_fields(&self.metadata, &fields(chunk, "response_metadata"));
         self.additional_kwargs = merged_fields(&self.additional_kwargs, &fields(chunk, "additional_kwargs"));
         if let Some(Value::Object(usage)) = chunk.get("usage_metadata") {
             self.usage = Some(counted(self.usage.take(), usage));
         }
-        told
+        events
     }
 
     /// The message is whole.
     pub(super) fn end(self) -> Vec<MessageEvent> {
         let blocks = self.blocks.into_iter().enumerate();
-        let mut told: Vec<MessageEvent> = blocks
+        let mut events: Vec<MessageEvent> = blocks
             .map(|(index, (_, whole))| MessageEvent::BlockFinish {
                 index,
                 content: ending(whole),
             })
             .collect();
-        told.push(MessageEvent::Finish {
+        events.push(MessageEvent::Finish {
             usage: self.usage,
             metadata: self.metadata,
             additional_kwargs: self.additional_kwargs,
         });
-        told
+        events
     }
 }

@@ -51,7 +51,7 @@ impl Access {
     }
 
     fn is_token(&self, given: &str) -> bool {
-        // Every byte is looked at, so that the time tells nothing about the token.
+        // Every byte is looked at, so that the time reveals nothing about the token.
         let (given, token) = (given.as_bytes(), self.token.as_bytes());
         given.len() == token.len() && given.iter().zip(token).fold(0, |diff, (a, b)| diff | (a ^ b)) == 0
     }

@@ -181,7 +181,7 @@ async fn closely(programs: &[Program; 2]) -> Outcome {
     let [writer, other] = programs;
     let mut last = Draft::root(id(1)).store(&*writer.saver, "t", "").await?;
     sleep(LATE).await;
-    // The backend has just told of one when the next comes, and none follows the last.
+    // The backend has just reported one when the next comes, and none follows the last.
     for n in 2..6 {
         let before = number(other).await?;
         let next = Draft::after(&last, id(n)).set("x", json!(n));

@@ -42,7 +42,7 @@ const LONG: Duration = Duration::from_secs(600);
 /// Long enough for a commit, short enough to be waited for.
 const SHORT: Duration = Duration::from_millis(400);
 
-/// A program, whose runs are told apart by the claims that they make up.
+/// A program, whose runs are distinguished by the claims that they make up.
 fn program(name: &str) -> ClaimRequest {
     let holder = Holder::new(format!("id of {name}"), name);
     ClaimRequest::by(holder).length(LONG)

@@ -46,12 +46,12 @@ async fn breakdown(saver: &dyn Checkpointer) -> Outcome {
         .map(|made| (made.id.clone(), made.metadata.step, made.ts.clone()))
         .collect();
     checkpoints.sort();
-    let told: Vec<_> = found
+    let listed: Vec<_> = found
         .checkpoints
         .iter()
         .map(|of| (of.id.clone(), of.step, of.ts.clone()))
         .collect();
-    same("checkpoints, the oldest first", told, checkpoints)?;
+    same("checkpoints, the oldest first", listed, checkpoints)?;
     same(
         "each adds something",
         found.checkpoints.iter().all(|of| of.bytes > 0),

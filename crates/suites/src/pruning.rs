@@ -141,8 +141,8 @@ async fn dry_run(saver: &dyn Checkpointer) -> Outcome {
     let pruning = Pruning::threads(["t".into(), "copy".into()], Keep::Branches);
     let dry = saver.prune(&pruning.clone().dry_run()).await?;
     let real = saver.prune(&pruning).await?;
-    let told = |removal: &Removal| (removal.threads, removal.checkpoints, removal.branches.clone());
-    same("what would go and what went", told(&dry), told(&real))?;
+    let sums = |removal: &Removal| (removal.threads, removal.checkpoints, removal.branches.clone());
+    same("what would go and what went", sums(&dry), sums(&real))?;
     same("bytes", dry.bytes.is_some(), real.bytes.is_some())
 }
 
@@ -264,24 +264,24 @@ async fn stopped(saver: &dyn Checkpointer) -> Outcome {
             other => return Err(format!("a stopped check came to {other:?}").into()),
         }
     }
-    // Followed to its end, it is told, and does what it does when nobody looks.
+    // Followed to its end, it reports, and does what it does when nobody looks.
     let progress = Progress::default();
     let followed = parking_lot::Mutex::new(Vec::new());
     let watch = |done, total| {
-        let mut told = followed.lock();
-        told.push((done, total));
+        let mut seen = followed.lock();
+        seen.push((done, total));
         true
     };
     let work = saver.prune_watched(&pruning, &progress);
     let removal = progress.follow(work, &watch).await?;
     same("went", removal.checkpoints, 18)?;
-    let told = followed.into_inner();
+    let seen = followed.into_inner();
     same(
         "never beyond the end",
-        told.iter().all(|(done, total)| done <= total),
+        seen.iter().all(|(done, total)| done <= total),
         true,
     )?;
-    same("forwards", told.is_sorted(), true)
+    same("forwards", seen.is_sorted(), true)
 }
 
 async fn shared(saver: &dyn Checkpointer) -> Outcome {

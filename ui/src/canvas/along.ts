@@ -1,6 +1,6 @@
 /** The nodes that lead to some nodes, or that these lead to, along edges and other ways: what comes before and after them. */
 import type { GraphDocument } from "../document/document";
-import { jumpsOf, type Leads, type Schemas } from "../document/named";
+import { jumpsOf, type DynamicTargets, type Schemas } from "../document/named";
 import { edgeOf } from "../document/types";
 
 export type Along = "upstream" | "downstream" | "connected";
@@ -11,7 +11,7 @@ export function reached(
   names: readonly string[],
   along: Along,
   schemas: Schemas = new Map(),
-  leads: Leads = {},
+  leads: DynamicTargets = {},
 ): string[] {
   const jumps = jumpsOf(doc, schemas, leads);
   const next = (name: string): string[] => [

@@ -260,7 +260,7 @@ export function drawTaken(
 }
 
 type Stroke = readonly (readonly [x: number, y: number])[];
-/** The marks of the states as strokes in a square of 1, so that no state is told by its colour alone. */
+/** The marks of the states as strokes in a square of 1, so that no state is shown by its colour alone. */
 export const MARKS: Readonly<Record<string, readonly Stroke[]>> = {
   done: [
     [

@@ -27,5 +27,5 @@ let { leads } = useDocumentState.getState();
 useDocumentState.subscribe((state) => {
   if (state.leads === leads) return;
   ({ leads } = state);
-  scene.setLeads(leads);
+  scene.setDynamicTargets(leads);
 });

@@ -24,7 +24,7 @@ export function lineSelected(line: Line, edges: readonly string[], lines: readon
   return single.length === 0 || single.includes(line.id);
 }
 
-/** The selected edges, told apart: those that are meant whole, and single lines of the others. */
+/** The selected edges, in two groups: those that are meant whole, and single lines of the others. */
 export function selectedParts(): { edges: string[]; paths: { edge: string; part: string }[] } {
   const { edges } = useSession.getState().selection;
   const { lines } = useCanvas.getState();

@@ -20,7 +20,7 @@ import type { Line } from "./lines";
 const PORT = 10;
 /** Lower than what selecting adds. */
 const FRAME_Z = -2000;
-/** More lines than this in one view cannot be told apart; what is mounted stays bounded. */
+/** More lines than this in one view cannot be distinguished; what is mounted stays bounded. */
 const MAX_LINES = 1500;
 /** Selected nodes stay mounted while they are out of view, up to this many. */
 const MAX_PINNED = 60;

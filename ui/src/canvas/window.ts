@@ -27,7 +27,7 @@ import {
   type Rect,
 } from "./geometry";
 import { type Loop, lanesOf } from "./wire-lanes";
-import { type Jump, jumpsOf, type Leads, unknownJumps } from "../document/named";
+import { type Jump, jumpsOf, type DynamicTargets, unknownJumps } from "../document/named";
 import { isFrame, noteOf, noteSize } from "./notes";
 import { besidesOf } from "./beside";
 import { type Box, boxed, boxOf, forwardOf, type LineItem, loopOf, touch } from "./line-boxes";
@@ -68,7 +68,7 @@ export class Scene {
   #ports = new Map<string, Ports>();
   #portsBefore = new Map<string, Ports>();
   #leading: ReadonlyMap<string, Schema> = new Map();
-  #leads: Leads = {};
+  #dynamicTargets: DynamicTargets = {};
   #jumps: readonly Jump[] | null = null;
   #bounds: Rect | null = null;
   #version = 0;
@@ -99,21 +99,21 @@ export class Scene {
     if (same(Object.fromEntries(cards), Object.fromEntries(this.#cards))) return;
     this.#cards = cards;
     this.#rebuild();
-    this.#tell();
+    this.#notify();
   }
 
   /** Kinds whose settings may name a node to go to, with their schemas. */
   setLeading(leading: ReadonlyMap<string, Schema>): void {
     this.#leading = leading;
     this.#jumps = null;
-    this.#tell();
+    this.#notify();
   }
 
   /** Where nodes may go besides, as the host reads it in programs. */
-  setLeads(leads: Leads): void {
-    this.#leads = leads;
+  setDynamicTargets(targets: DynamicTargets): void {
+    this.#dynamicTargets = targets;
     this.#jumps = null;
-    this.#tell();
+    this.#notify();
   }
 
   /** Ways that are no edges. */
@@ -123,8 +123,8 @@ export class Scene {
   }
 
   #findJumps(): Jump[] {
-    const said = jumpsOf(this.doc, this.#leading, this.#leads);
-    return [...said, ...unknownJumps(this.doc, this.#leading, said)];
+    const known = jumpsOf(this.doc, this.#leading, this.#dynamicTargets);
+    return [...known, ...unknownJumps(this.doc, this.#leading, known)];
   }
 
   /** Kinds whose settings may name a node, with their schemas. */
@@ -249,7 +249,7 @@ export class Scene {
     return (hits.findLast(({ name }) => !isFrame(this.doc, name)) ?? hits.at(-1))?.name ?? null;
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#version += 1;
     for (const listener of [...this.#listeners]) listener();
   }
@@ -258,7 +258,7 @@ export class Scene {
     if (changed === null) {
       this.#jumps = null;
       this.#rebuild();
-      this.#tell();
+      this.#notify();
       return;
     }
     const nodes = new Set<string>();
@@ -280,7 +280,7 @@ export class Scene {
     if (unplaced && (renamed || edges.size > 0 || nodes.size > 0)) {
       // Positions of nodes without one depend on their neighbours.
       this.#rebuild();
-      this.#tell();
+      this.#notify();
       return;
     }
     // A label more or less is a port more or less: the cards at both ends of the change follow.
@@ -300,7 +300,7 @@ export class Scene {
     }
     this.#placeEdges(edges);
     this.#bounds = null;
-    this.#tell();
+    this.#notify();
   }
 
   #placedCount(): number {

@@ -44,7 +44,7 @@ const TURN = 20;
 const TURN_STEP = 8;
 /** Past this many tries a lane may lie on another one. */
 const TRIES = 60;
-/** Of more lines than this nobody can tell the lanes apart, and few tries are made. */
+/** Of more lines than this the lanes cannot be distinguished, and few tries are made. */
 const MANY = 300;
 const FEW_TRIES = 1;
 

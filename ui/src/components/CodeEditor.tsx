@@ -1,5 +1,5 @@
 /**
- * A code field. CodeMirror is loaded with the first one; until it is there the text stands in its place, at the same
+ * A code field. CodeMirror is loaded with the first one; until it is there the text is in its place, at the same
  * size, so that nothing jumps.
  */
 import { useEffect, useLayoutEffect, useRef, useState, type Ref } from "react";

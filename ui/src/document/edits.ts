@@ -126,7 +126,7 @@ export function moveNodes(doc: GraphDocument, positions: ReadonlyMap<string, Poi
 }
 
 /**
- * Renames a node with every reference to it: edges, settings of nodes (told by the kinds' schemas), and the labels of
+ * Renames a node with every reference to it: edges, settings of nodes (known from the kinds' schemas), and the labels of
  * choices that read a key which takes its name. Answers an empty patch when the name cannot be used.
  */
 export function renameNode(doc: GraphDocument, from: string, to: string, kinds: readonly NodeKind[]): Patch {

@@ -1,6 +1,6 @@
 /** How a selection hangs together with the rest of its graph, or why one node cannot do what it does. */
 import type { GraphDocument } from "./document";
-import { type Leads, namedBy, type Schemas } from "./named";
+import { type DynamicTargets, namedBy, type Schemas } from "./named";
 import { edgeOf, isObject, nodeOf, NOTE } from "./types";
 import type { Usage } from "./usage";
 
@@ -55,7 +55,7 @@ export interface Extraction {
 interface Around {
   readonly usage: ReadonlyMap<string, Usage>;
   readonly schemas: Schemas;
-  readonly leads: Leads;
+  readonly leads: DynamicTargets;
 }
 
 const refuse = (refused: Refusal["refused"], names: Iterable<string> = []): Refusal => ({

@@ -76,7 +76,7 @@ export class History {
     return this.#undo.length === 0 && this.#redo.length === 0;
   }
 
-  /** The newest steps, as plain values that `load` reads: so many, and so much, as is kept when a graph is closed. */
+  /** The newest steps, as plain values that `load` reads: the number and size that are kept when a graph is closed. */
   kept(): { undo: KeptStep[]; redo: KeptStep[] } {
     let { steps, bytes } = KEPT;
     const newest = (list: readonly Step[]) => {

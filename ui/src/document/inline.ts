@@ -7,7 +7,7 @@ import { addEdge, Draft } from "./draft";
 import { uniqueName, type Point } from "./edits";
 import { member, withTargets } from "./extract";
 import type { Refusal } from "./extraction";
-import { type Leads, namedBy, type Schemas, withNames } from "./named";
+import { type DynamicTargets, namedBy, type Schemas, withNames } from "./named";
 import { same, type Patch } from "./patch";
 import { edgeOf, END, isObject, nodeOf, positionOf, START, type Json, type JsonObject } from "./types";
 import type { Usage } from "./usage";
@@ -15,7 +15,7 @@ import type { Usage } from "./usage";
 interface Around {
   readonly usage: ReadonlyMap<string, Usage>;
   readonly schemas: Schemas;
-  readonly leads: Leads;
+  readonly leads: DynamicTargets;
   /** The nested file lies in another folder, from which its paths are read. */
   readonly elsewhere: boolean;
 }

@@ -1,6 +1,6 @@
 /**
  * Keeps the steps of undo with the workbench, so that they are there when a graph is opened again. They follow an edit a
- * moment later, when the workbench has it, and are told which revision they lead to.
+ * moment later, when the workbench has it, and are given the revision that they lead to.
  */
 import { rpc } from "../ipc/client";
 import { t } from "../lib/texts";

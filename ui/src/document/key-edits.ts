@@ -37,7 +37,7 @@ function renameDeep(value: Json, from: string, to: string, but?: ReadonlySet<str
 }
 
 /**
- * Renames a state key with its references: the fields that hold key names (told by the kinds' schemas), `state.NAME` in
+ * Renames a state key with its references: the fields that hold key names (known from the kinds' schemas), `state.NAME` in
  * expressions and templates, `input`, `output` and the examples. Programs stay as they are: see `rename.ts`.
  */
 export function renameKey(doc: GraphDocument, from: string, to: string, kinds: readonly NodeKind[]): Patch {

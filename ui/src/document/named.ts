@@ -145,13 +145,13 @@ export interface Jump {
 }
 
 /** Node → names of those that it may go to. */
-export type Leads = Readonly<Record<string, readonly string[]>>;
+export type DynamicTargets = Readonly<Record<string, readonly string[]>>;
 
 /**
  * Every way of a document that is not drawn as an edge: what settings name as they are now, and what the host has read in
  * programs, such as the return annotation of a Python function.
  */
-export function jumpsOf(doc: GraphDocument, schemas: Schemas, leads: Leads = {}): Jump[] {
+export function jumpsOf(doc: GraphDocument, schemas: Schemas, leads: DynamicTargets = {}): Jump[] {
   const ways = new Map<string, string[]>();
   for (const [from, places] of namedBy(doc, schemas, () => true))
     ways.set(

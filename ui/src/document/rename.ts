@@ -6,7 +6,7 @@ import type { NodeKind } from "../ipc/bindings/NodeKind";
 import type { GraphDocument } from "./document";
 import { nodeNameProblem, renameNode } from "./edits";
 import { renameKey } from "./key-edits";
-import { namingKinds, type Leads } from "./named";
+import { namingKinds, type DynamicTargets } from "./named";
 import { op, type Patch } from "./patch";
 import { pointerSet } from "./pointer";
 import { renamedPrograms, usesOfKey, usesOfNode, type Use } from "./uses";
@@ -20,7 +20,7 @@ export interface Named {
 export function usesOf(
   doc: GraphDocument,
   kinds: readonly NodeKind[],
-  leads: Leads,
+  leads: DynamicTargets,
   { what, name }: Named,
 ): Use[] {
   return what === "key"

@@ -1,5 +1,5 @@
 /**
- * Who reads and who writes each state key, told from the text of the document: key names in the fields that hold them,
+ * Who reads and who writes each state key, read from the text of the document: key names in the fields that hold them,
  * `state.NAME` in expressions, templates and code. What a program makes up while it runs cannot be seen here.
  */
 import { keyUses } from "../components/code/jinja";

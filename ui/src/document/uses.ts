@@ -7,7 +7,7 @@ import type { Schema } from "../components/schema-form/schema";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import { disabledOf } from "./disabled";
 import type { GraphDocument } from "./document";
-import { placesOf, type Leads, type Schemas } from "./named";
+import { placesOf, type DynamicTargets, type Schemas } from "./named";
 import { visitSettings } from "./settings";
 import { isObject, nodeOf, type Json, type JsonObject } from "./types";
 
@@ -19,9 +19,9 @@ export interface Use {
   /** JSON Pointer of the text that names it; null for the record itself. */
   readonly pointer: string | null;
   readonly role: UseRole;
-  /** Where the name stands in the text; absent where the whole value is the name. */
+  /** Where the name is in the text; absent where the whole value is the name. */
   readonly at?: { readonly from: number; readonly to: number };
-  /** The text that it stands in. */
+  /** The text that contains it. */
   readonly text: string;
   /** In a program: a guess by the looks of it. */
   readonly program?: true;
@@ -168,7 +168,7 @@ export function usesOfNode(
   doc: GraphDocument,
   kinds: readonly NodeKind[],
   schemas: Schemas,
-  leads: Leads,
+  leads: DynamicTargets,
   name: string,
 ): Use[] {
   const uses: Use[] = [];

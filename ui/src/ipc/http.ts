@@ -1,6 +1,6 @@
 /**
  * The browser host: commands over POST, events over one WebSocket that comes back by itself. Event batches carry a
- * number; after a reconnection the numbers start again and what was missed is gone, so the reader is told to reload.
+ * number; after a reconnection the numbers start again and what was missed is gone, so the reader has to reload.
  */
 import type { EventBatch } from "./bindings/EventBatch";
 import type { Problem } from "./bindings/Problem";
@@ -87,10 +87,10 @@ export function httpHost(options: HttpOptions = {}): Host {
       let opened = false;
       let ended = false;
       const open = () => {
-        let heard = false;
+        let received = false;
         socket = connect(`${base.replace(/^http/, "ws")}/events`, socketProtocols(token));
         socket.onopen = () => {
-          heard = true;
+          received = true;
           delay = FIRST_RETRY_MS;
           setConnection("open");
           if (opened) onReset();
@@ -99,7 +99,7 @@ export function httpHost(options: HttpOptions = {}): Host {
         socket.onmessage = (message) => onBatch(JSON.parse(String(message.data)) as EventBatch);
         socket.onclose = () => {
           if (ended) return;
-          if (heard) setConnection("lost");
+          if (received) setConnection("lost");
           else void whyClosed().then((why) => (ended ? undefined : setConnection(why)));
           timer = setTimeout(open, delay);
           delay = Math.min(delay * 2, LAST_RETRY_MS);

@@ -17,7 +17,7 @@ import { FindDialogs, FindPanel } from "../features/find";
 import { FileDialogs } from "../features/files/FileDialogs";
 import { AnswerBanner, InboxPage } from "../features/inbox";
 import { Inspector } from "../features/inspector/Inspector";
-import { LastRun } from "../features/last-run";
+import { LastRun } from "../features/node-test";
 import { OutlinePanel } from "../features/outline/OutlinePanel";
 import { NodeSearch } from "../features/palette/NodeSearch";
 import { Palette } from "../features/palette/Palette";

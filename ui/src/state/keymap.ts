@@ -122,7 +122,7 @@ export function matches(event: KeyboardEvent, keys: string): boolean {
   const mod = MAC ? event.metaKey : event.ctrlKey;
   const other = MAC ? event.ctrlKey : event.metaKey;
   if (mod !== wants("Mod") || other || event.altKey !== wants("Alt")) return false;
-  // Signs that need Shift on some keyboards are told by what they write.
+  // Signs that need Shift on some keyboards are known by what they write.
   if (!/^[+=,.?[\]{}-]$/.test(key) && event.shiftKey !== wants("Shift")) return false;
   return event.key === key || event.key.toLowerCase() === key.toLowerCase() || event.code === `Digit${key}`;
 }

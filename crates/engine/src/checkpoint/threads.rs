@@ -62,7 +62,7 @@ impl ThreadSummary {
         }
     }
 
-    /// Where it stands in a list, to go on from there.
+    /// Its place in a list, to go on from there.
     pub fn place(&self) -> ThreadPlace {
         ThreadPlace {
             head: self.head.id.clone(),

@@ -90,27 +90,53 @@ impl Compiler {
         });
     }
 
+    /// Can a node have this name? Says why it cannot.
+    fn is_named_well(&mut self, name: &Name, place: &GraphPlace) -> bool {
+        let (code, message, remedy) = if &**name == START || &**name == END {
+            let message = format!("Node `{name}` is reserved.");
+            ("reserved-name", message, "Choose another name.")
+        } else if is_reserved(name) {
+            let message = format!("Node name '{name}' is reserved");
+            ("reserved-name", message, "Choose another name.")
+        } else if let Some(bad) = name.chars().find(|c| matches!(c, ':' | '|')) {
+            let message = format!("'{bad}' is a reserved character and is not allowed in the node names.");
+            ("reserved-character", message, "Rename the node.")
+        } else if self.plan.node_index.contains_key(name) {
+            let message = format!("Node `{name}` already present.");
+            self.problem(
+                "duplicate-node",
+                place.clone(),
+                message,
+                "Give each node its own name.",
+            );
+            return false;
+        } else {
+            return true;
+        };
+        self.refused.insert(name.clone());
+        self.problem(code, place.clone(), message, remedy);
+        false
+    }
+
+    /// Bounds how often a run may come to the node that is added next.
+    fn bound(&mut self, name: &Name, place: &GraphPlace, max_visits: Option<u32>) {
+        let Some(limit) = max_visits else { return };
+        if limit == 0 {
+            self.problem(
+                "visit-limit",
+                place.clone(),
+                format!("Node `{name}` may be visited 0 times, so no run could ever come to it."),
+                "Give at least 1, or no limit.",
+            );
+        }
+        self.plan.bounded.push(self.plan.nodes.len() as NodeIx);
+    }
+
     fn node(&mut self, decl: NodeDecl) {
         let name = decl.name;
         let place = GraphPlace::Node(name.clone());
-        if &*name == START || &*name == END {
-            let message = format!("Node `{name}` is reserved.");
-            self.refused.insert(name);
-            return self.problem("reserved-name", place, message, "Choose another name.");
-        }
-        if is_reserved(&name) {
-            let message = format!("Node name '{name}' is reserved");
-            self.refused.insert(name);
-            return self.problem("reserved-name", place, message, "Choose another name.");
-        }
-        if let Some(bad) = name.chars().find(|c| matches!(c, ':' | '|')) {
-            let message = format!("'{bad}' is a reserved character and is not allowed in the node names.");
-            self.refused.insert(name);
-            return self.problem("reserved-character", place, message, "Rename the node.");
-        }
-        if self.plan.node_index.contains_key(&name) {
-            let message = format!("Node `{name}` already present.");
-            return self.problem("duplicate-node", place, message, "Give each node its own name.");
+        if !self.is_named_well(&name, &place) {
+            return;
         }
         let plain =
             self.default_retry.is_empty() && self.default_timeout.is_none() && self.default_cache.is_none();
@@ -149,17 +175,7 @@ impl Compiler {
         if let Some(handler) = options.error_handler.or(branch) {
             self.handlers.push((self.plan.nodes.len() as NodeIx, handler));
         }
-        if let Some(limit) = options.max_visits {
-            if limit == 0 {
-                self.problem(
-                    "visit-limit",
-                    place.clone(),
-                    format!("Node `{name}` may be visited 0 times, so no run could ever come to it."),
-                    "Give at least 1, or no limit.",
-                );
-            }
-            self.plan.bounded.push(self.plan.nodes.len() as NodeIx);
-        }
+        self.bound(&name, &place, options.max_visits);
         self.plan.acts |= options.effect.is_some_and(Effect::is_outside);
         self.plan.add_node(name, Some(node), options.defer, input);
         if let Some(spec) = self.plan.nodes.last_mut() {

@@ -9,7 +9,7 @@ use crate::graph::plan::{ChannelIx, NodeIx, Plan};
 pub(crate) enum Way {
     /// An edge: always.
     Edge,
-    /// A join: when the other nodes of it have run too. The channel tells joins apart.
+    /// A join: when the other nodes of it have run too. The channel identifies the join.
     Join(ChannelIx),
     /// A conditional edge, by its position among those of the node, with its label; None where no label fits.
     Branch(usize, Option<Name>),

@@ -272,38 +272,18 @@ pub(crate) fn instead_of(write: &PendingWrite) -> Option<TaskId> {
     Some(TaskId::new(write.write.value.get("instead")?.as_str()?))
 }
 
-/// The checkpoints whose steps were done on other branches, and those of the run's own branch since it left them.
-fn split<'a>(heads: &'a [CheckpointHead], began: &Began) -> (Vec<Site>, Vec<&'a CheckpointHead>) {
-    let existed = |head: &&CheckpointHead| {
-        head.ns.is_empty() && began.newest.as_ref().is_none_or(|newest| head.id <= *newest)
-    };
-    let mut roots: Vec<&CheckpointHead> = heads.iter().filter(existed).collect();
-    roots.sort_by(|a, b| a.id.cmp(&b.id));
-    let by_id: HashMap<&CheckpointId, &CheckpointHead> = roots.iter().map(|head| (&head.id, *head)).collect();
-    // A copy of the first checkpoint has no parent either: both come from before it.
-    let before_all = CheckpointId::new("");
-    let parent_of = |head: &'a CheckpointHead| head.parent.as_ref().unwrap_or(&before_all);
-    let mut children: HashMap<&CheckpointId, Vec<&CheckpointHead>> = HashMap::new();
-    for head in &roots {
-        children.entry(parent_of(head)).or_default().push(head);
-    }
-    let start = began.start.as_ref().and_then(|id| by_id.get(id).copied());
-    let before = |head: &&'a CheckpointHead| head.parent.as_ref().and_then(|id| by_id.get(id).copied());
-    let path: Vec<&CheckpointHead> = std::iter::successors(start, before).collect();
-    // Two branches may both come from what is not there: a checkpoint that was pruned since, or none. It ends the path.
-    let absent = path.last().map(|last| parent_of(last));
-    let ids: Vec<&CheckpointId> = path.iter().map(|head| &head.id).chain(absent).collect();
-    // Was the step of path[place] finished on this path?
-    let is_own = |place: usize| match place {
-        0 => !began.leaves,
-        _ => path[place - 1].metadata.source == Source::Loop,
-    };
-    // Where the path left other branches that count: back to the beginning of the case that it is about.
+/// Where a path left other branches that count: back to the beginning of the case that it is about.
+fn places_left(
+    path: &[&CheckpointHead],
+    ids: &[&CheckpointId],
+    children: &HashMap<&CheckpointId, Vec<&CheckpointHead>>,
+    input: bool,
+) -> HashSet<usize> {
     let mut leaves = HashSet::new();
     for (place, id) in ids.iter().enumerate() {
         let after = place.checked_sub(1).map(|place| path[place]);
         let is_input = match after {
-            None => began.input,
+            None => input,
             Some(after) => after.metadata.source == Source::Input,
         };
         let older = |child: &&CheckpointHead| after.is_none_or(|after| child.id < after.id);
@@ -315,30 +295,15 @@ fn split<'a>(heads: &'a [CheckpointHead], began: &Began) -> (Vec<Site>, Vec<&'a 
             break;
         }
     }
-    let places: HashMap<&CheckpointId, usize> =
-        ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
-    // Parents are older than their children.
-    let mut left_at: HashMap<&CheckpointId, usize> = absent.map(|id| (id, path.len())).into_iter().collect();
-    let mut others: HashMap<&CheckpointId, usize> = HashMap::new();
-    for head in &roots {
-        let from = match places.get(&head.id) {
-            Some(place) => Some(*place),
-            None => left_at.get(parent_of(head)).copied(),
-        };
-        let Some(from) = from else { continue };
-        left_at.insert(&head.id, from);
-        let on_path = places.contains_key(&head.id);
-        if leaves.contains(&from) && !(on_path && is_own(from)) {
-            others.insert(&head.id, from);
-        }
-    }
-    let furthest = others.values().copied().max();
-    let own: HashSet<&CheckpointId> = path
-        .iter()
-        .enumerate()
-        .filter(|(place, _)| furthest.is_some_and(|furthest| *place <= furthest) && is_own(*place))
-        .map(|(_, head)| &head.id)
-        .collect();
+    leaves
+}
+
+/// Of all checkpoints, those of `others` at which something was to be done, and those of the path itself.
+fn sorted_out<'a>(
+    heads: &'a [CheckpointHead],
+    others: &HashMap<&CheckpointId, usize>,
+    own: &HashSet<&CheckpointId>,
+) -> (Vec<Site>, Vec<&'a CheckpointHead>) {
     let finished: HashSet<(&str, &CheckpointId)> = heads
         .iter()
         .filter(|head| head.metadata.source == Source::Loop)
@@ -369,6 +334,60 @@ fn split<'a>(heads: &'a [CheckpointHead], began: &Began) -> (Vec<Site>, Vec<&'a 
     }
     sites.sort_by(|a, b| a.id.cmp(&b.id));
     (sites, of_path)
+}
+
+/// The checkpoints whose steps were done on other branches, and those of the run's own branch since it left them.
+fn split<'a>(heads: &'a [CheckpointHead], began: &Began) -> (Vec<Site>, Vec<&'a CheckpointHead>) {
+    let existed = |head: &&CheckpointHead| {
+        head.ns.is_empty() && began.newest.as_ref().is_none_or(|newest| head.id <= *newest)
+    };
+    let mut roots: Vec<&CheckpointHead> = heads.iter().filter(existed).collect();
+    roots.sort_by(|a, b| a.id.cmp(&b.id));
+    let by_id: HashMap<&CheckpointId, &CheckpointHead> = roots.iter().map(|head| (&head.id, *head)).collect();
+    // A copy of the first checkpoint has no parent either: both come from before it.
+    let before_all = CheckpointId::new("");
+    let parent_of = |head: &'a CheckpointHead| head.parent.as_ref().unwrap_or(&before_all);
+    let mut children: HashMap<&CheckpointId, Vec<&CheckpointHead>> = HashMap::new();
+    for head in &roots {
+        children.entry(parent_of(head)).or_default().push(head);
+    }
+    let start = began.start.as_ref().and_then(|id| by_id.get(id).copied());
+    let before = |head: &&'a CheckpointHead| head.parent.as_ref().and_then(|id| by_id.get(id).copied());
+    let path: Vec<&CheckpointHead> = std::iter::successors(start, before).collect();
+    // Two branches may both come from what is not there: a checkpoint that was pruned since, or none. It ends the path.
+    let absent = path.last().map(|last| parent_of(last));
+    let ids: Vec<&CheckpointId> = path.iter().map(|head| &head.id).chain(absent).collect();
+    // Was the step of path[place] finished on this path?
+    let is_own = |place: usize| match place {
+        0 => !began.leaves,
+        _ => path[place - 1].metadata.source == Source::Loop,
+    };
+    let leaves = places_left(&path, &ids, &children, began.input);
+    let places: HashMap<&CheckpointId, usize> =
+        ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
+    // Parents are older than their children.
+    let mut left_at: HashMap<&CheckpointId, usize> = absent.map(|id| (id, path.len())).into_iter().collect();
+    let mut others: HashMap<&CheckpointId, usize> = HashMap::new();
+    for head in &roots {
+        let from = match places.get(&head.id) {
+            Some(place) => Some(*place),
+            None => left_at.get(parent_of(head)).copied(),
+        };
+        let Some(from) = from else { continue };
+        left_at.insert(&head.id, from);
+        let on_path = places.contains_key(&head.id);
+        if leaves.contains(&from) && !(on_path && is_own(from)) {
+            others.insert(&head.id, from);
+        }
+    }
+    let furthest = others.values().copied().max();
+    let own: HashSet<&CheckpointId> = path
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| furthest.is_some_and(|furthest| *place <= furthest) && is_own(*place))
+        .map(|(_, head)| &head.id)
+        .collect();
+    sorted_out(heads, &others, &own)
 }
 
 impl Graph {

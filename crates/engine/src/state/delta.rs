@@ -431,7 +431,7 @@ pub(crate) fn snapshot(value: Value) -> Value {
     Value::Object([("__snapshot__", value)].into_iter().collect())
 }
 
-/// A value that is not stored, as it stands in a checkpoint that was loaded.
+/// A value that is not stored, as a checkpoint that was loaded has it.
 fn rebuilt(value: Value) -> Value {
     Value::Object([("__rebuilt__", value)].into_iter().collect())
 }

@@ -83,7 +83,7 @@ impl Emitter {
         Self { tools, ..self }
     }
 
-    pub(crate) fn tells_tools(&self) -> bool {
+    pub(crate) fn emits_tool_messages(&self) -> bool {
         self.tools
     }
 

@@ -54,7 +54,7 @@ pub struct Meter(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     measured: Mutex<Measured>,
-    /// Made for one run, to report what it cost. The meter inside is the user's, who is told the same.
+    /// Made for one run, to report what it cost. The meter inside is the user's, and gets the same.
     of_run: Option<Option<Meter>>,
 }
 

@@ -112,7 +112,7 @@ impl TaskWork {
             }
             (Some(Instead::Give(output)), _) => output,
             (None, Some(node)) => match node.run(context.clone(), self.input).await {
-                // The answer would find a node that began already, and could not be told from a broken one.
+                // The answer would find a node that began already, and could not be distinguished from a broken one.
                 Err(NodeError::Interrupt(_)) if once => {
                     let name = &plan.node(index).name;
                     let why = format!(

@@ -146,7 +146,7 @@ impl Access {
         }
     }
 
-    /// Is it a server inside the own network, as far as its name tells?
+    /// Is it a server inside the own network, as far as its name shows?
     pub fn inside(&self) -> bool {
         match self {
             Access::Host(host) => is_inside(name_of(host)),

@@ -399,7 +399,7 @@ fn members(schema: &Json) -> Vec<(Option<String>, &Json)> {
     }
 }
 
-/// A pointer as it stands in an address.
+/// A pointer as an address has it.
 fn decoded(pointer: &str) -> String {
     let mut bytes = Vec::with_capacity(pointer.len());
     let mut rest = pointer.as_bytes();

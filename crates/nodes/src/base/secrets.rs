@@ -125,7 +125,7 @@ fn known() -> RwLockReadGuard<'static, Known> {
     KNOWN.read()
 }
 
-/// Notes a secret, also as it stands in JSON text and in addresses.
+/// Notes a secret, also as JSON text and addresses have it.
 pub fn note(secret: &str) {
     let secret = secret.trim();
     if secret.len() < SHORTEST || known().forms.contains(secret) {
@@ -218,7 +218,7 @@ fn digest(secret: &str) -> String {
 }
 
 /// Takes secrets out of a text that comes in pieces. A tail that may be the beginning of one is held back until the
-/// next piece tells; together the pieces are the whole text without secrets.
+/// next piece shows; together the pieces are the whole text without secrets.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
     held: String,

@@ -82,7 +82,7 @@ pub(super) fn template_chain(template: &str) -> usize {
     code.max(template.matches("elif").count())
 }
 
-/// The longest chain of operators in code, with those around the brackets it stands in. A call or a subscript is a link
+/// The longest chain of operators in code, with those around the brackets around it. A call or a subscript is a link
 /// behind its value.
 pub(super) fn chain(code: &str) -> usize {
     let (mut longest, mut open, mut all, mut quote) = (0, vec![0_usize], 0, None);

@@ -459,7 +459,7 @@ impl fmt::Debug for Template {
 }
 
 const TEXT: &str = "text";
-/// Templates of this name give addresses: what stands in `{{ }}` is encoded, so that it is never more than a value.
+/// Templates of this name give addresses: what is in `{{ }}` is encoded, so that it is never more than a value.
 const ADDRESS: &str = "address";
 
 impl Template {

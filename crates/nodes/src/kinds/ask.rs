@@ -1,7 +1,7 @@
 //! `ask`: a question to a person. The run stops, the question waits in the inbox, the answer is held against a schema;
 //! one that does not fit is asked for again with the reason.
 //!
-//! A question may have a deadline, which stands in it. When it has passed, the program that keeps the thread goes on with it
+//! A question may have a deadline, which it holds. When it has passed, the program that keeps the thread goes on with it
 //! without an answer (the engine knows no time): the node then finds that it is too late, and says so.
 
 use std::sync::Arc;

@@ -167,7 +167,7 @@ impl Node for DelayNode {
                 asked => asked.map(|_| NodeOutput::none()),
             };
         }
-        // Long waits are told of a hundred times, not every second.
+        // Long waits are reported a hundred times, not every second.
         let pause = TICK.max(Duration::from_millis(whole / 100));
         let mut quiet = pause;
         while !left.is_zero() {

@@ -317,7 +317,7 @@ impl HttpRequest {
         })
     }
 
-    /// Sends the request with these arguments and gives what the model is told. `id` is the call's.
+    /// Sends the request with these arguments and gives what goes to the model. `id` is the call's.
     pub(crate) async fn send(
         &self,
         context: &NodeContext,

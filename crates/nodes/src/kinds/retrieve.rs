@@ -287,7 +287,7 @@ impl RetrieveNode {
     async fn found(&self, context: &NodeContext, query: String) -> Result<Hits, SearchError> {
         let stopped = Arc::new(AtomicBool::new(false));
         let _stop = StopOnDrop(stopped.clone());
-        let (tell, mut told) = watch::channel(None::<Progress>);
+        let (progress_of, mut latest) = watch::channel(None::<Progress>);
         let (folder, root, place) = (self.folder.clone(), self.root.clone(), self.place.clone());
         let (grants, folders, runtime) = (self.grants.clone(), self.folders.clone(), Handle::current());
         let mut search = Search {
@@ -301,7 +301,7 @@ impl RetrieveNode {
             }
             search.place = place.path;
             let progress = |progress| {
-                tell.send_replace(Some(progress));
+                progress_of.send_replace(Some(progress));
             };
             folders.search(&search, &runtime, &progress, &|| stopped.load(Ordering::Relaxed))
         });
@@ -315,7 +315,7 @@ impl RetrieveNode {
                 }
                 _ = ticks.tick() => {
                     context.heartbeat();
-                    let progress = told.has_changed().unwrap_or(false).then(|| told.borrow_and_update().clone());
+                    let progress = latest.has_changed().unwrap_or(false).then(|| latest.borrow_and_update().clone());
                     if let Some(progress) = progress.flatten() {
                         context.emit(self.progress_event(&progress)).await;
                     }

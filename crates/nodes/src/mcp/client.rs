@@ -260,7 +260,7 @@ impl Client {
         }
     }
 
-    /// Sends a request and waits. Whatever else ends the wait, the server is told that nobody does any more.
+    /// Sends a request and waits. Whatever else ends the wait, the server is notified that nobody does any more.
     async fn ask(
         &self,
         context: &NodeContext,

@@ -291,7 +291,7 @@ fn quoted(word: &str, assigns_nothing: bool) -> String {
 }
 
 /// A value of the environment as a grant names it. A variable is named, and asked for by itself; anything else may be a key,
-/// which no list of grants is to hold, so it is told apart by its hash.
+/// which no list of grants is to hold, so it is identified by its hash.
 fn hidden(value: &str) -> String {
     match pieces(value).as_slice() {
         [Piece::Text(""), Piece::Variable { .. }, Piece::Text("")] | [Piece::Text("")] => value.to_owned(),
@@ -430,19 +430,19 @@ mod tests {
             }
         };
         assert_eq!(program("{}"), "run a");
-        let told = program(r#"{"NODE_OPTIONS": "--require ./one.js", "B": "${KEY}"}"#);
+        let shown = program(r#"{"NODE_OPTIONS": "--require ./one.js", "B": "${KEY}"}"#);
         assert!(
-            told.starts_with("B=${KEY} NODE_OPTIONS=#") && told.ends_with(" run a"),
-            "{told}"
+            shown.starts_with("B=${KEY} NODE_OPTIONS=#") && shown.ends_with(" run a"),
+            "{shown}"
         );
-        assert!(!told.contains("one.js"), "a value may be a key: {told}");
-        let hash = told.split_once('#').unwrap().1.split(' ').next().unwrap();
-        assert_eq!(hash.len(), 32, "128 bits keep values apart: {told}");
+        assert!(!shown.contains("one.js"), "a value may be a key: {shown}");
+        let hash = shown.split_once('#').unwrap().1.split(' ').next().unwrap();
+        assert_eq!(hash.len(), 32, "128 bits keep values apart: {shown}");
         assert_ne!(
-            told,
+            shown,
             program(r#"{"NODE_OPTIONS": "--require ./two.js", "B": "${KEY}"}"#)
         );
-        assert_ne!(told, program(r#"{"NODE_OPTIONS": "--require ./one.js"}"#));
+        assert_ne!(shown, program(r#"{"NODE_OPTIONS": "--require ./one.js"}"#));
     }
 
     #[test]

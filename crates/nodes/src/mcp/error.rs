@@ -1,4 +1,4 @@
-//! What goes wrong with an MCP server, told so that a person can put it right.
+//! What goes wrong with an MCP server, in words with which a person can put it right.
 
 use std::fmt;
 use std::path::PathBuf;

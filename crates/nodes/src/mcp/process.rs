@@ -116,7 +116,7 @@ impl Process {
         let server = server.to_owned();
         tokio::spawn(async move {
             let status = watched(child, stopped).await;
-            // What it said last is read before anybody is told of its end.
+            // Its last lines are read before its end is reported.
             let _ = tokio::time::timeout(GRACE, listening).await;
             tracing::info!(target: "superstep::mcp", server, "ended: {status}");
             ended.send_replace(Some(status));
@@ -158,7 +158,7 @@ async fn watched(mut child: ProcessGroup, stopped: oneshot::Receiver<()>) -> Str
     };
     tokio::select! {
         status = child.wait() => return said(status),
-        // Either it was told to stop, or nobody holds it any more.
+        // Either it was asked to stop, or nobody holds it any more.
         _ = stopped => {}
     }
     if let Ok(status) = tokio::time::timeout(GRACE, child.wait()).await {

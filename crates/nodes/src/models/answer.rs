@@ -197,7 +197,7 @@ pub struct Answer {
     pub model: Option<String>,
 }
 
-/// Where an answer is from, as it stands in `response_metadata`.
+/// Where an answer is from, as `response_metadata` has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
     /// The provider.

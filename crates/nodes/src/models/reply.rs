@@ -20,7 +20,7 @@ use crate::base::secrets::{self, Pieces};
 /// Longest answer, reasoning and arguments of calls included: a stream without an end must have one.
 const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 
-/// What stands in a stream and gets lost on its way through the provider layer: the model that answers, and tokens in
+/// What a stream holds and what gets lost on its way through the provider layer: the model that answers, and tokens in
 /// a chunk that looks like a piece of the answer, as LiteLLM's proxy sends them.
 #[derive(Default)]
 pub(super) struct Noted(Mutex<Notes>);
@@ -156,7 +156,7 @@ impl Reply {
                     return Ok(Some(Piece::Call(piece)));
                 }
                 ChatStreamEvent::End(end) => {
-                    self.tell_the_rest();
+                    self.emit_the_rest();
                     self.end(end);
                 }
                 ChatStreamEvent::Start
@@ -182,7 +182,7 @@ impl Reply {
     }
 
     /// Nothing follows that could make a secret of what was held back.
-    fn tell_the_rest(&mut self) {
+    fn emit_the_rest(&mut self) {
         let reasoning = self.reasoning.rest();
         let reasoning = self.thought(reasoning);
         let text = self.text.rest();

@@ -7,7 +7,7 @@ use superstep::Value;
 
 use super::Watch;
 
-/// A tool as a model is told of it.
+/// A tool as a model sees it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 pub struct ToolSpec {
     /// How the model calls it: letters, digits, `_` and `-`.

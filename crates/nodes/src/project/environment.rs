@@ -23,7 +23,7 @@ pub struct Environment {
     pub models: Arc<ModelSettings>,
     /// Keys of model connections by the connection's name, from the system's keychain.
     pub keychain: Variables,
-    /// What its owner lets it touch; nothing, unless told otherwise.
+    /// What its owner lets it touch; nothing, unless set otherwise.
     pub grants: Grants,
     /// Whether models answer from an earlier run, when that is not for the nodes to say.
     pub recording: Option<Recording>,

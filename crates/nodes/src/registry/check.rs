@@ -1,9 +1,9 @@
 //! What is wrong with a document's nodes and expressions, which state keys they use, and what they touch.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde_json::Map;
+use serde_json::{Map, Value as Json};
 use superstep_document::{Diagnostic, Document, Edge, NodeSpec};
 
 use super::flow::{Given, parallel_writers};
@@ -31,6 +31,111 @@ impl Findings {
     }
 }
 
+/// A document that is looked at, record by record.
+struct Look<'a> {
+    registry: &'a Registry,
+    document: &'a Document,
+    keys: &'a Keys,
+    /// The names of the state keys.
+    all: BTreeSet<String>,
+    nodes: &'a BTreeMap<&'a str, NodeSpec>,
+    edges: &'a [(String, Edge)],
+    folder: Option<&'a Path>,
+    looks: Option<(&'a Registry, &'a Environment, &'a [PathBuf])>,
+    /// The settings of what has none.
+    nothing: Map<String, Json>,
+}
+
+impl Look<'_> {
+    /// The place of expressions that see the whole state.
+    fn site(&self, record: String, called: String) -> Site<'_> {
+        Site {
+            record,
+            called,
+            base: "",
+            config: &self.nothing,
+            keys: self.keys,
+            readable: &self.all,
+            folder: self.folder,
+            looks: self.looks,
+            nodes: self.nodes,
+            edges: self.edges,
+            problems: Vec::new(),
+            usage: Usage::default(),
+            accesses: BTreeSet::new(),
+        }
+    }
+
+    fn at_nodes(&self, findings: &mut Findings) {
+        let given = Given::of(self.edges, &self.all);
+        for (id, spec) in self.document.nodes() {
+            let Some(entry) = self.registry.known(id, &spec, &mut findings.problems) else {
+                continue;
+            };
+            let mut site = Site {
+                base: "/config",
+                config: &spec.config,
+                readable: given.node(id),
+                ..self.site(format!("node:{id}"), format!("node {id}"))
+            };
+            let broken = config_problems(entry, &mut site);
+            if broken.is_empty() {
+                entry.kind.check(&mut site);
+            } else {
+                check_the_rest(entry, &mut site, &broken);
+            }
+            site.base = "";
+            policy::check(&mut site, &spec.policy);
+            // What keeps a disabled node from working keeps no run from passing it by.
+            findings.problems.extend(match &spec.disabled {
+                Some(way) => disabled::problems(id, way, self.edges, &site.usage),
+                None => site.problems,
+            });
+            if !site.accesses.is_empty() {
+                findings.accesses.insert(site.record.clone(), site.accesses);
+            }
+            findings.usage.insert(site.record, site.usage);
+        }
+    }
+
+    fn at_edges(&self, findings: &mut Findings) {
+        for (id, edge) in self.edges {
+            let mut site = self.site(format!("edge:{id}"), format!("edge {id}"));
+            // An empty one is the document's own diagnostic.
+            let mut expression = |pointer: &str, source: &str| {
+                if !source.trim().is_empty() {
+                    site.expression(pointer, source, None);
+                }
+            };
+            match edge {
+                Edge::Plain { .. } | Edge::Join { .. } => continue,
+                Edge::When { when, .. } => expression("/when", when),
+                Edge::Route { route, .. } => expression("/route", route),
+                Edge::Each { each, item, with, .. } => {
+                    expression("/each", each);
+                    for (key, source) in with {
+                        site.expression(&format!("/with/{key}"), source, Some(item));
+                    }
+                }
+            }
+            findings.problems.extend(site.problems);
+            findings.usage.insert(site.record, site.usage);
+        }
+    }
+
+    fn at_invariants(&self, findings: &mut Findings) {
+        for invariant in self.document.invariants() {
+            let mut site = self.site(invariant.record.clone(), "an invariant".to_owned());
+            site.invariant(
+                &invariant.pointer(),
+                &invariant.must,
+                invariants::names(&invariant),
+            );
+            findings.problems.extend(site.problems);
+        }
+    }
+}
+
 impl Registry {
     /// `environment` is absent when the disk is not to be looked at; `above` are the files of the graphs around.
     pub(super) fn look_at(
@@ -52,93 +157,21 @@ impl Registry {
             usage: BTreeMap::new(),
             accesses: BTreeMap::new(),
         };
-        let all: BTreeSet<String> = keys.names().map(str::to_owned).collect();
         let edges: Vec<(String, Edge)> = document.edges().map(|(id, edge)| (id.to_owned(), edge)).collect();
-        let given = Given::of(&edges, &all);
-        for (id, spec) in document.nodes() {
-            let Some(entry) = self.known(id, &spec, &mut findings.problems) else {
-                continue;
-            };
-            let mut site = Site {
-                record: format!("node:{id}"),
-                called: format!("node {id}"),
-                base: "/config",
-                config: &spec.config,
-                keys: &keys,
-                readable: given.node(id),
-                folder,
-                looks: environment.map(|environment| (self, environment, above)),
-                nodes: &nodes,
-                edges: &edges,
-                problems: Vec::new(),
-                usage: Usage::default(),
-                accesses: BTreeSet::new(),
-            };
-            let broken = config_problems(entry, &mut site);
-            if broken.is_empty() {
-                entry.kind.check(&mut site);
-            } else {
-                check_the_rest(entry, &mut site, &broken);
-            }
-            site.base = "";
-            policy::check(&mut site, &spec.policy);
-            // What keeps a disabled node from working keeps no run from passing it by.
-            findings.problems.extend(match &spec.disabled {
-                Some(way) => disabled::problems(id, way, &edges, &site.usage),
-                None => site.problems,
-            });
-            if !site.accesses.is_empty() {
-                findings.accesses.insert(site.record.clone(), site.accesses);
-            }
-            findings.usage.insert(site.record, site.usage);
-        }
-        let nothing = Map::new();
-        let site = |record: String, called: String| Site {
-            record,
-            called,
-            base: "",
-            config: &nothing,
+        let look = Look {
+            registry: self,
+            document,
+            all: keys.names().map(str::to_owned).collect(),
             keys: &keys,
-            readable: &all,
-            folder,
-            looks: environment.map(|environment| (self, environment, above)),
             nodes: &nodes,
             edges: &edges,
-            problems: Vec::new(),
-            usage: Usage::default(),
-            accesses: BTreeSet::new(),
+            folder,
+            looks: environment.map(|environment| (self, environment, above)),
+            nothing: Map::new(),
         };
-        for (id, edge) in &edges {
-            let mut site = site(format!("edge:{id}"), format!("edge {id}"));
-            // An empty one is the document's own diagnostic.
-            let mut expression = |pointer: &str, source: &str| {
-                if !source.trim().is_empty() {
-                    site.expression(pointer, source, None);
-                }
-            };
-            match edge {
-                Edge::Plain { .. } | Edge::Join { .. } => continue,
-                Edge::When { when, .. } => expression("/when", when),
-                Edge::Route { route, .. } => expression("/route", route),
-                Edge::Each { each, item, with, .. } => {
-                    expression("/each", each);
-                    for (key, source) in with {
-                        site.expression(&format!("/with/{key}"), source, Some(item));
-                    }
-                }
-            }
-            findings.problems.extend(site.problems);
-            findings.usage.insert(site.record, site.usage);
-        }
-        for invariant in document.invariants() {
-            let mut site = site(invariant.record.clone(), "an invariant".to_owned());
-            site.invariant(
-                &invariant.pointer(),
-                &invariant.must,
-                invariants::names(&invariant),
-            );
-            findings.problems.extend(site.problems);
-        }
+        look.at_nodes(&mut findings);
+        look.at_edges(&mut findings);
+        look.at_invariants(&mut findings);
         parallel_writers(&keys, &nodes, &edges, &mut findings);
         findings
     }

@@ -30,12 +30,15 @@ pub(crate) fn reached(
             }
         }
     }
-    let told = |problem: &Diagnostic| {
+    let is_reached = |problem: &Diagnostic| {
         let idle = matches!(problem.code, "unreachable-node" | "unconnected-node");
         idle && problem
             .record
             .strip_prefix("node:")
             .is_some_and(|node| reached.contains(node))
     };
-    problems.into_iter().filter(|problem| !told(problem)).collect()
+    problems
+        .into_iter()
+        .filter(|problem| !is_reached(problem))
+        .collect()
 }

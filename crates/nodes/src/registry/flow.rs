@@ -55,7 +55,7 @@ type Successors<'a> = HashMap<&'a str, BTreeSet<&'a str>>;
 /// Two nodes (in order) and the key they both write.
 type Clash = (String, String, String);
 
-/// Warns where two tasks of one super-step write the same `overwrite` key, as far as the drawing tells.
+/// Warns where two tasks of one super-step write the same `overwrite` key, as far as the drawing shows.
 pub(super) fn parallel_writers(
     keys: &Keys,
     nodes: &BTreeMap<&str, NodeSpec>,

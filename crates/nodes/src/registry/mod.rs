@@ -143,7 +143,7 @@ impl Registry {
         self
     }
 
-    /// Where search indexes are kept and what reads documents; in memory and nothing, unless told otherwise.
+    /// Where search indexes are kept and what reads documents; in memory and nothing, unless set otherwise.
     pub fn with_folders(mut self, folders: Folders) -> Self {
         self.folders = Arc::new(folders);
         self

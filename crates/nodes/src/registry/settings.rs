@@ -45,7 +45,7 @@ fn mended(name: &str, error: &ValidationError<'_>) -> (String, String) {
     }
 }
 
-/// What a type of JSON Schema is called in a sentence; a setting that may be left out is not told to be null.
+/// What a type of JSON Schema is called in a sentence; a setting that may be left out is not called null.
 fn type_words(name: &str) -> Option<&'static str> {
     Some(match name {
         "integer" => "a whole number",

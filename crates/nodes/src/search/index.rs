@@ -345,7 +345,19 @@ fn take(
             problem
         ])?;
     let file = transaction.last_insert_rowid();
-    for page in &pages {
+    put_chunks(transaction, file, found, size, &pages)?;
+    Ok(true)
+}
+
+/// Cuts the pages of a file into chunks, with their words.
+fn put_chunks(
+    transaction: &Transaction<'_>,
+    file: i64,
+    found: &Found,
+    size: Size,
+    pages: &[Page],
+) -> Result<(), SearchError> {
+    for page in pages {
         for chunk in chunks(&found.name, found.form, page.number, &page.text, size) {
             let text = &page.text[chunk.bytes.clone()];
             transaction
@@ -372,7 +384,7 @@ fn take(
                 ])?;
         }
     }
-    Ok(true)
+    Ok(())
 }
 
 /// The texts of a file. `None` when it was stopped.

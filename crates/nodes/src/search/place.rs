@@ -17,7 +17,7 @@ pub struct SearchPlace {
 /// The place that `name` means for a graph in `folder`, whose files are bounded by `root`.
 ///
 /// A relative name stays inside the graph's folder, whatever links lie on the way. An absolute one may lead anywhere, and
-/// outside of the project it is told apart, so that its owner can be asked.
+/// outside of the project it is marked, so that its owner can be asked.
 pub fn resolve(folder: Option<&Path>, root: Option<&Path>, name: &str) -> Result<SearchPlace, SearchError> {
     let given = Path::new(name.trim());
     let real = |path: &Path| {

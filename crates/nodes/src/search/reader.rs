@@ -19,7 +19,7 @@ use crate::programs::helper::{HelperProgram, HelperWork};
 
 /// Stands before an answer: what libraries print goes the same way.
 const MARK: char = '\u{1e}';
-/// Longest time for one file, unless told otherwise.
+/// Longest time for one file, unless set otherwise.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How often somebody may say stop.
 const BEAT: Duration = Duration::from_millis(50);

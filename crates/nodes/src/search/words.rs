@@ -17,7 +17,7 @@ fn unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }
 
-/// The text as it is indexed: Chinese and Japanese signs stand alone, because nothing else tells their words apart.
+/// The text as it is indexed: Chinese and Japanese signs stand alone, because nothing else separates their words.
 pub(super) fn spaced(text: &str) -> String {
     let mut spaced = String::with_capacity(text.len());
     for c in text.chars() {

@@ -38,7 +38,7 @@ impl Presence {
         )
     }
 
-    /// Refuses when one of them is gone, or another stands in its place.
+    /// Refuses when one of them is gone, or another is in its place.
     pub(crate) fn require(&mut self) -> Result<(), StorageError> {
         for (path, opened) in &mut self.0 {
             match opened {

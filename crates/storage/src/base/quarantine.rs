@@ -18,7 +18,7 @@ pub(crate) fn aside(text: &str) -> Object {
     [("stored", text)].into_iter().collect()
 }
 
-/// Names a thread that a list shows without what cannot be read of it, or not at all. It is told as an error, because
+/// Names a thread that a list shows without what cannot be read of it, or not at all. It is reported as an error, because
 /// anyone who reads the list does not see what is missing.
 pub(crate) fn passed_over(thread: &ThreadId, error: &StorageError) {
     tracing::error!(%thread, %error, "a list goes on without what cannot be read of a thread; `verify` says more");

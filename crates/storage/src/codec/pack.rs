@@ -1,7 +1,7 @@
 //! Values whose long parts are stored once.
 //!
 //! A part is text, an item of a list, or a member of an object, at any depth, whose JSON is long. It is stored by
-//! itself, found again by its content, and stands in what holds it as a reference. So a message is stored once although
+//! itself, found again by its content, and what holds it has a reference. So a message is stored once although
 //! the input, the write of a node, the list it is added to, a fork and a nested graph all hold it; and a list of long
 //! items that is stored again costs its references.
 //!

@@ -59,7 +59,7 @@ impl Folder {
             lock,
             settled: !known,
         };
-        // No line of an older layout is rewritten. An older release, which cannot read what comes, is told.
+        // No line of an older layout is rewritten. An older release, which cannot read what comes, gets an error.
         let (mut current, mut settled) = (false, !known);
         if known {
             let (schema, said) = folder.schema(&about)?;

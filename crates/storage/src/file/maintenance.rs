@@ -59,8 +59,8 @@ impl Maintenance for FileSaver {
     async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
         // What was committed before is looked at, too.
         self.submit(|writer| writer.sync()).await?;
-        let (told, folder) = (progress.clone(), self.folder.clone());
-        let check = move |shared: &Shared| verify::threads(shared, &folder, &told);
+        let (watched, folder) = (progress.clone(), self.folder.clone());
+        let check = move |shared: &Shared| verify::threads(shared, &folder, &watched);
         let (mut found, damaged) = self.beside("checking threads", check).await?;
         for thread in damaged {
             let again = self.submit(move |writer| writer.read_again(&thread, repair));

@@ -39,7 +39,7 @@ use folder::Folder;
 use journal::Loaded;
 pub(crate) use opening::open;
 use rewrite::Pruned;
-use shared::{AtHand, Shared, size_of};
+use shared::{Residence, Shared, size_of};
 pub use store::FileStore;
 use writer::{Job, Writer};
 
@@ -162,9 +162,9 @@ impl FileSaver {
 
     async fn loaded(&self, thread: &ThreadId) -> Result<Option<Arc<Loaded>>, StorageError> {
         match self.shared.thread(thread) {
-            AtHand::Nothing => Ok(None),
-            AtHand::Loaded(loaded) => Ok(Some(loaded)),
-            AtHand::Unread => {
+            Residence::Nothing => Ok(None),
+            Residence::Loaded(loaded) => Ok(Some(loaded)),
+            Residence::Unread => {
                 let wanted = thread.clone();
                 let found = self.beside(READING, move |shared| shared.bring(&wanted)).await?;
                 Ok(found.map(|(loaded, to_be_taken)| {

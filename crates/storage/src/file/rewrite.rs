@@ -125,7 +125,7 @@ impl Begun {
             strange: &never,
         };
         own.copy(&mut text, &self.thread, &self.read()?, &go_on)?;
-        // What stands in both may differ: what continues it is written whole.
+        // What is in both may differ: what continues it is written whole.
         let there = |ns: &Name, id: &CheckpointId| there.contains(&(ns.clone(), id.clone()));
         let other = RewriteSource {
             path: &from.path,

@@ -156,7 +156,7 @@ impl FolderState {
 }
 
 /// What is kept in memory of a thread.
-pub(super) enum AtHand {
+pub(super) enum Residence {
     Nothing,
     Unread,
     Loaded(Arc<Loaded>),
@@ -172,15 +172,15 @@ impl Shared {
         self.state.lock()
     }
 
-    pub(super) fn thread(&self, thread: &ThreadId) -> AtHand {
+    pub(super) fn thread(&self, thread: &ThreadId) -> Residence {
         let state = self.state();
         match state.loaded.get(thread) {
             Some(loaded) => {
                 self.touch(loaded);
-                AtHand::Loaded(loaded.clone())
+                Residence::Loaded(loaded.clone())
             }
-            None if state.threads.contains_key(thread) => AtHand::Unread,
-            None => AtHand::Nothing,
+            None if state.threads.contains_key(thread) => Residence::Unread,
+            None => Residence::Nothing,
         }
     }
 
@@ -268,7 +268,7 @@ impl Shared {
         state.ask_as(&journal.thread, &journal.loaded);
     }
 
-    /// Another file stands in the place of the journal.
+    /// Another file is in the place of the journal.
     pub(super) fn replaced(&self, thread: &ThreadId) {
         let mut state = self.state();
         state.files += 1;
@@ -439,7 +439,7 @@ impl Shared {
     /// What threads stand at, for the next opening.
     pub(super) fn remembered(&self) -> Vec<(ThreadId, Remembrance)> {
         let state = self.state();
-        // The next to list the threads is told of damage too.
+        // The next to list the threads learns of damage too.
         let sound = state.threads.iter().filter(|(_, known)| !known.damaged);
         let looked = sound.filter(|(thread, _)| !state.unlooked.contains(*thread));
         let asked = |thread: &ThreadId, known: &KnownThread| {
@@ -465,7 +465,7 @@ impl Shared {
                 continue;
             };
             let loaded = match self.thread(&thread) {
-                AtHand::Loaded(loaded) => Ok(loaded),
+                Residence::Loaded(loaded) => Ok(loaded),
                 _ => Journal::load(&thread, &path).map(|journal| journal.loaded),
             };
             let (checkpoints, bytes) = match loaded {
@@ -517,7 +517,7 @@ mod tests {
             let stored = Draft::root(id(1)).store(&saver, &name(n), "").await;
             stored.expect("stores");
         }
-        assert!(matches!(saver.shared.thread(&"t0".into()), AtHand::Loaded(_)));
+        assert!(matches!(saver.shared.thread(&"t0".into()), Residence::Loaded(_)));
         let next = Draft::root(id(1)).store(&saver, "next", "").await;
         next.expect("stores");
         let state = saver.shared.state();

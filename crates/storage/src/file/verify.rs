@@ -4,7 +4,7 @@ use superstep::{Damage, Integrity, Progress, StorageError, ThreadId};
 
 use super::folder::Folder;
 use super::journal::Journal;
-use super::shared::{AtHand, Shared};
+use super::shared::{Residence, Shared};
 
 /// What a check of every thread finds, and the threads that are to be read again because memory shows them otherwise.
 pub(super) fn threads(
@@ -48,8 +48,8 @@ pub(super) fn threads(
         found.checkpoints += loaded.checkpoints();
         found.damage.extend(loaded.damage.clone());
         let known = match shared.thread(&thread) {
-            AtHand::Loaded(known) => known.damage.clone(),
-            AtHand::Unread | AtHand::Nothing => Vec::new(),
+            Residence::Loaded(known) => known.damage.clone(),
+            Residence::Unread | Residence::Nothing => Vec::new(),
         };
         if !loaded.damage.is_empty() || !known.is_empty() {
             differing.push(thread);

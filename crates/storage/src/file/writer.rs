@@ -14,7 +14,7 @@ use super::folder::{Folder, failed};
 use super::journal::Journal;
 use super::remembered;
 use super::rewrite::{Begun, Rewrite};
-use super::shared::{AtHand, BYTES, Shared, THREADS};
+use super::shared::{BYTES, Residence, Shared, THREADS};
 use crate::base::Synchronous;
 use crate::base::quarantine::passed_over;
 
@@ -198,7 +198,7 @@ impl Writer {
 
     /// Takes over what a reader brought into memory, and makes room for it.
     pub(super) fn take_over(&mut self, thread: &ThreadId) {
-        if let AtHand::Loaded(_) = self.shared.thread(thread)
+        if let Residence::Loaded(_) = self.shared.thread(thread)
             && let Err(error) = self.journal(thread)
         {
             passed_over(thread, &error);
@@ -312,7 +312,7 @@ impl Writer {
     /// The thread as it stands, for something that takes long and is done beside the writer; `None` when there is none.
     pub(super) fn begin(&mut self, thread: &ThreadId) -> Result<Option<Begun>, StorageError> {
         match self.shared.thread(thread) {
-            AtHand::Nothing => Ok(None),
+            Residence::Nothing => Ok(None),
             _ => self.begin_again(thread).map(Some),
         }
     }
@@ -380,7 +380,7 @@ impl Writer {
     pub(super) fn read_again(&mut self, thread: &ThreadId, repair: bool) -> Result<bool, StorageError> {
         self.shared.replaced(thread);
         self.forget(thread);
-        if let AtHand::Nothing = self.shared.thread(thread) {
+        if let Residence::Nothing = self.shared.thread(thread) {
             return Ok(false);
         }
         let folder = self.folder.clone();

@@ -72,13 +72,13 @@ impl Server {
 
     /// As [`tell`](Self::tell), for a thread that may wait: not for long.
     pub(super) fn tell_last(self: &Arc<Self>) {
-        let (done, told) = std::sync::mpsc::channel();
+        let (done, ended) = std::sync::mpsc::channel();
         let server = self.clone();
         self.runtime.spawn(async move {
             server.announce().await;
             let _ = done.send(());
         });
-        let _ = told.recv_timeout(PATIENCE);
+        let _ = ended.recv_timeout(PATIENCE);
     }
 
     /// The number without what was added to it here; nothing for a role that may not read it.

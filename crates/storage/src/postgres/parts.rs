@@ -1,7 +1,7 @@
 //! Long parts of values, each stored once for the whole database.
 //!
 //! A part's number is made from its content, so a writer knows it without asking; a second, longer hash beside it
-//! tells when two contents have come to the same number, and the commit is then planned with other numbers. A row of
+//! finds out when two contents have come to the same number, and the commit is then planned with other numbers. A row of
 //! `items` or `writes` names every part that it needs, also those inside others, and a part counts the rows that name
 //! it: anyone who removes rows knows what nobody needs any more.
 

@@ -27,10 +27,10 @@ use super::notice::Notice;
 const IDLE: usize = 4;
 /// Sessions that are used at a time beside the writer's.
 const SESSIONS: usize = 16;
-/// How long a server that is down may take to come back before callers are told.
+/// How long a server that is down may take to come back before callers get an error.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// For so long after that, other callers are told at once.
-const TOLD: Duration = Duration::from_secs(2);
+/// For how long after that other callers get the error at once.
+const REFUSED_FOR: Duration = Duration::from_secs(2);
 /// The schema of databases whose URL names none.
 const SCHEMA: &str = "superstep";
 
@@ -143,7 +143,7 @@ impl Server {
     }
 
     /// The value that ends with this row, when it is in memory.
-    pub(super) fn at_hand(&self, row: i64) -> Option<Value> {
+    pub(super) fn cached_value(&self, row: i64) -> Option<Value> {
         self.value_cache.value(EPOCH, row)
     }
 
@@ -166,7 +166,7 @@ impl Server {
     pub(super) async fn connect(self: &Arc<Self>) -> Result<Session, PostgresFault> {
         let last = *self.unreachable.lock();
         let patience = match last {
-            Some(last) if last.elapsed() < TOLD => Duration::ZERO,
+            Some(last) if last.elapsed() < REFUSED_FOR => Duration::ZERO,
             _ => PATIENCE,
         };
         let server = self.clone();
@@ -421,9 +421,12 @@ mod tests {
                 "postgres://a:se@cret@h/d?sslmode=require",
             ),
         ] {
-            let (told, address, _) = split(url);
-            assert_eq!((&*told, &*address), (shown, rest));
-            assert!(!told.contains("secret") && !told.contains("cret@"), "{told}");
+            let (without, address, _) = split(url);
+            assert_eq!((&*without, &*address), (shown, rest));
+            assert!(
+                !without.contains("secret") && !without.contains("cret@"),
+                "{without}"
+            );
         }
         let (_, rest, own) = split("postgres://h/d?sslmode=verify-full&sslrootcert=%2Ftmp%2Fca.pem");
         assert_eq!(rest, "postgres://h/d");

@@ -37,6 +37,52 @@ struct Record {
     delta: Result<Delta, String>,
 }
 
+/// Checkpoints that go, as those that stay need to know of them.
+struct Leaving {
+    /// Row numbers of those that go.
+    seqs: Vec<i64>,
+    /// Those that stay and are built on one that goes.
+    alone: Vec<String>,
+    /// Values that those that stay hold.
+    kept: HashSet<i64>,
+}
+
+impl Leaving {
+    fn of(records: &[Record], gone: &HashSet<String>) -> Result<Self, PostgresFault> {
+        let (mut kept, mut alone, mut seqs) = (HashSet::new(), Vec::new(), Vec::new());
+        for record in records {
+            if gone.contains(&record.id) {
+                seqs.push(record.seq);
+                continue;
+            }
+            let orphaned = record.parent.as_ref().is_some_and(|parent| gone.contains(parent));
+            if record.depth > 0 && orphaned {
+                alone.push(record.id.clone());
+            }
+            let place = || format!("Checkpoint {}", record.id);
+            let delta = record
+                .delta
+                .as_ref()
+                .map_err(|cause| PostgresFault::corrupt(place(), cause))?;
+            kept.extend(delta.channels.iter().map(|(.., item)| *item));
+        }
+        Ok(Self { seqs, alone, kept })
+    }
+}
+
+/// Bytes of the writes, of the checkpoints themselves and of the shared parts that go with checkpoints: for a dry run.
+const FREED: &str = "WITH named AS (
+        SELECT t.id, count(*) AS refs FROM (
+            SELECT unnest(parts) AS id FROM items WHERE space = $2 AND id = ANY($4)
+            UNION ALL SELECT unnest(parts) FROM writes WHERE checkpoint = ANY($1)
+        ) t GROUP BY t.id
+    )
+    SELECT (SELECT coalesce(sum(length(data)), 0) FROM writes WHERE checkpoint = ANY($1))::bigint,
+           (SELECT coalesce(sum(length(delta)), 0) FROM checkpoints
+            WHERE space = $2 AND id = ANY($3))::bigint,
+           (SELECT coalesce(sum(length(p.data)), 0) FROM named n JOIN parts p ON p.id = n.id
+            WHERE p.refs <= n.refs)::bigint";
+
 impl Writer {
     /// The namespaces of a thread, which nobody else changes until the transaction ends.
     async fn hold(&mut self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, PostgresFault> {
@@ -374,52 +420,24 @@ impl Writer {
         if gone.is_empty() {
             return Ok(0);
         }
-        let records = self.records(space).await?;
-        let (mut kept, mut alone, mut seqs) = (HashSet::new(), Vec::new(), Vec::new());
-        for record in &records {
-            if gone.contains(&record.id) {
-                seqs.push(record.seq);
-                continue;
-            }
-            let orphaned = record.parent.as_ref().is_some_and(|parent| gone.contains(parent));
-            if record.depth > 0 && orphaned {
-                alone.push(record.id.clone());
-            }
-            let place = || format!("Checkpoint {}", record.id);
-            let delta = record
-                .delta
-                .as_ref()
-                .map_err(|cause| PostgresFault::corrupt(place(), cause))?;
-            kept.extend(delta.channels.iter().map(|(.., item)| *item));
-        }
+        let Leaving {
+            seqs,
+            alone,
+            mut kept,
+        } = Leaving::of(&self.records(space).await?, gone)?;
         let wholes = self.wholes(space, &alone).await?;
         for (_, delta) in &wholes {
             kept.extend(delta.channels.iter().map(|(.., item)| *item));
         }
-        let (lost, mut bytes) = self.lost_items(space, kept).await?;
+        let (lost, values) = self.lost_items(space, kept).await?;
         let gone: Vec<&str> = gone.iter().map(String::as_str).collect();
         let session = self.session().await?;
-        let sums = session
-            .query(
-                "WITH named AS (
-                     SELECT t.id, count(*) AS refs FROM (
-                         SELECT unnest(parts) AS id FROM items WHERE space = $2 AND id = ANY($4)
-                         UNION ALL SELECT unnest(parts) FROM writes WHERE checkpoint = ANY($1)
-                     ) t GROUP BY t.id
-                 )
-                 SELECT (SELECT coalesce(sum(length(data)), 0) FROM writes WHERE checkpoint = ANY($1))::bigint,
-                        (SELECT coalesce(sum(length(delta)), 0) FROM checkpoints
-                         WHERE space = $2 AND id = ANY($3))::bigint,
-                        (SELECT coalesce(sum(length(p.data)), 0) FROM named n JOIN parts p ON p.id = n.id
-                         WHERE p.refs <= n.refs)::bigint",
-                &[&seqs, &space, &gone, &lost],
-            )
-            .await?;
+        let sums = session.query(FREED, &[&seqs, &space, &gone, &lost]).await?;
         let Some(sums) = sums.first() else { return Ok(0) };
         let deltas: i64 = sums.try_get(1)?;
-        bytes += deltas + sums.try_get::<_, i64>(0)? + sums.try_get::<_, i64>(2)?;
         if dry_run {
-            return Ok(bytes.unsigned_abs());
+            let freed = values + deltas + sums.try_get::<_, i64>(0)? + sums.try_get::<_, i64>(2)?;
+            return Ok(freed.unsigned_abs());
         }
         for (id, delta) in wholes {
             session
@@ -430,7 +448,7 @@ impl Writer {
                 .await?;
         }
         // What really goes, parts included; the sums above are for a dry run.
-        bytes = deltas
+        let mut bytes = deltas
             + self
                 .let_go(
                     "DELETE FROM items WHERE space = $1 AND id = ANY($2) RETURNING parts, length(data)",
@@ -443,6 +461,12 @@ impl Writer {
                 &[&seqs],
             )
             .await?;
+        self.forget_rows(space, &gone).await?;
+        Ok(bytes.unsigned_abs())
+    }
+
+    /// Removes the rows of checkpoints, and of a namespace in which none is left.
+    async fn forget_rows(&mut self, space: i64, gone: &[&str]) -> Result<(), PostgresFault> {
         let session = self.session().await?;
         session
             .execute(
@@ -471,7 +495,7 @@ impl Writer {
                 &[&space],
             )
             .await?;
-        Ok(bytes.unsigned_abs())
+        Ok(())
     }
 
     /// The whole states of checkpoints as one delta each.

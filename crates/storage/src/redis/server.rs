@@ -97,7 +97,7 @@ impl Keys {
     }
 }
 
-/// Where a thread stands in the list of threads: sorts by head, and backwards by name, because the list is read from
+/// The place of a thread in the list of threads: sorts by head, and backwards by name, because the list is read from
 /// its end. Zero is below every byte of text, 0xff above every changed one.
 pub(super) fn place(head: &CheckpointId, thread: &ThreadId) -> Vec<u8> {
     let mut place = head.as_str().as_bytes().to_vec();
@@ -175,7 +175,7 @@ impl Server {
             .set_connection_timeout(Some(Duration::from_secs(10)))
             .set_response_timeout(Some(PATIENCE));
         let client = redis::Client::open(url).map_err(|error| failed(&what, &error))?;
-        // Who opens a place that nobody answers at is told at once: the manager alone would try for a while.
+        // Who opens a place that nobody answers at gets the error at once: the manager alone would try for a while.
         let opening = tokio::time::timeout(OPENING, ConnectionManager::new_with_config(client, config));
         let manager = match opening.await {
             Ok(manager) => manager.map_err(|error| failed(&what, &error))?,
@@ -246,7 +246,7 @@ impl Server {
         };
         match found.parse::<i64>() {
             Ok(found @ 1..SCHEMA) => {
-                // No row is rewritten. An older release, which cannot read what comes, is told; anyone who may not write
+                // No row is rewritten. An older release, which cannot read what comes, gets an error; anyone who may not write
                 // this, writes no row either.
                 let mut set = redis::cmd("SET");
                 set.arg(self.keys.of_all("schema")).arg(SCHEMA).arg("XX");
@@ -452,7 +452,7 @@ impl Server {
     }
 }
 
-/// What tells the script to remove everything of a thread; with `gone`, only if its time is over.
+/// What makes the script remove everything of a thread; with `gone`, only if its time is over.
 fn everything(thread: &ThreadId, when: &str, shown: Option<&ClaimUse>) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = [thread.as_str(), "", when, ""]
         .map(|text| text.as_bytes().to_vec())

@@ -355,66 +355,83 @@ impl Writer {
         }
         for thread in threads {
             found.threads += 1;
-            for _ in 0..ROUNDS {
-                let whole = self.server.whole(&thread).await?;
-                let (mut doomed, mut damage) = (HashSet::new(), Vec::new());
-                for (done, key) in whole.records.keys().enumerate() {
-                    progress.at(found.checkpoints + done as u64, total)?;
-                    let Some((ns, id)) = index_parts(key) else {
-                        continue;
-                    };
-                    if let Err(StorageError::Corrupt { place, cause }) =
-                        self.server.get(&thread, &ns, Some(&id)).await
-                    {
-                        doomed.insert(key.clone());
-                        damage.push(Damage {
-                            thread: Some(thread.clone()),
-                            what: format!("{place} cannot be read: {cause}"),
-                            repair: Some("The checkpoint is removed".to_owned()),
-                        });
-                    }
-                }
-                if !doomed.is_empty() && self.server.has_changed(&thread, &whole).await? {
+            self.verify_thread(&thread, repair, progress, total, &mut found)
+                .await?;
+        }
+        self.verify_items(repair, &mut found).await?;
+        Ok(found)
+    }
+
+    /// Reads a thread, again while others change it.
+    async fn verify_thread(
+        &mut self,
+        thread: &ThreadId,
+        repair: bool,
+        progress: &Progress,
+        total: u64,
+        found: &mut Integrity,
+    ) -> Result<(), StorageError> {
+        for _ in 0..ROUNDS {
+            let whole = self.server.whole(thread).await?;
+            let (mut doomed, mut damage) = (HashSet::new(), Vec::new());
+            for (done, key) in whole.records.keys().enumerate() {
+                progress.at(found.checkpoints + done as u64, total)?;
+                let Some((ns, id)) = index_parts(key) else {
                     continue;
-                }
-                if repair && !doomed.is_empty() {
-                    self.forget(&thread);
-                    let mut gone = Gone::default();
-                    if !self
-                        .server
-                        .remove(&thread, &whole, &doomed, false, &mut gone)
-                        .await?
-                    {
-                        continue;
-                    }
-                    found.repaired = true;
-                }
-                // What cannot be read is named already.
-                let wrong = match self.server.is_listed_wrong(&thread).await {
-                    Err(StorageError::Corrupt { .. }) => false,
-                    wrong => wrong?,
                 };
-                if wrong && doomed.is_empty() && self.server.has_changed(&thread, &whole).await? {
-                    continue;
-                }
-                if wrong {
+                if let Err(StorageError::Corrupt { place, cause }) =
+                    self.server.get(thread, &ns, Some(&id)).await
+                {
+                    doomed.insert(key.clone());
                     damage.push(Damage {
                         thread: Some(thread.clone()),
-                        what: format!(
-                            "The questions of thread {thread} that wait are not listed as they are"
-                        ),
-                        repair: Some("They are listed again".to_owned()),
+                        what: format!("{place} cannot be read: {cause}"),
+                        repair: Some("The checkpoint is removed".to_owned()),
                     });
                 }
-                if repair && wrong {
-                    self.server.list_again(&thread).await?;
-                    found.repaired = true;
-                }
-                found.checkpoints += whole.records.len() as u64;
-                found.damage.extend(damage);
-                break;
             }
+            if !doomed.is_empty() && self.server.has_changed(thread, &whole).await? {
+                continue;
+            }
+            if repair && !doomed.is_empty() {
+                self.forget(thread);
+                let mut gone = Gone::default();
+                if !self
+                    .server
+                    .remove(thread, &whole, &doomed, false, &mut gone)
+                    .await?
+                {
+                    continue;
+                }
+                found.repaired = true;
+            }
+            // What cannot be read is named already.
+            let wrong = match self.server.is_listed_wrong(thread).await {
+                Err(StorageError::Corrupt { .. }) => false,
+                wrong => wrong?,
+            };
+            if wrong && doomed.is_empty() && self.server.has_changed(thread, &whole).await? {
+                continue;
+            }
+            if wrong {
+                damage.push(Damage {
+                    thread: Some(thread.clone()),
+                    what: format!("The questions of thread {thread} that wait are not listed as they are"),
+                    repair: Some("They are listed again".to_owned()),
+                });
+            }
+            if repair && wrong {
+                self.server.list_again(thread).await?;
+                found.repaired = true;
+            }
+            found.checkpoints += whole.records.len() as u64;
+            found.damage.extend(damage);
+            return Ok(());
         }
+        Ok(())
+    }
+
+    async fn verify_items(&mut self, repair: bool, found: &mut Integrity) -> Result<(), StorageError> {
         let (items, broken) = self.server.check_items().await?;
         found.items = items;
         for broken in broken {
@@ -431,6 +448,6 @@ impl Writer {
                 found.repaired = true;
             }
         }
-        Ok(found)
+        Ok(())
     }
 }

@@ -208,7 +208,7 @@ impl Coordination for SqliteSaver {
     }
 
     async fn changes(&self) -> Result<Option<u64>, StorageError> {
-        // Only the connection that writes here is not told of what is written here.
+        // Only the connection that writes here is not notified of what is written here.
         self.connections
             .changes()
             .map_err(|fault| fault.worded("looking for changes", &self.connections.path))

@@ -275,7 +275,7 @@ impl Drop for Lease<'_> {
     fn drop(&mut self) {
         let mut state = self.queue.state.lock();
         if std::thread::panicking() {
-            // Nobody knows what it left half done. Everybody who waits is told that it has stopped.
+            // Nobody knows what it left half done. Everybody who waits gets the error that it has stopped.
             tracing::error!("the writer of a database ended in a panic");
             state.broken = true;
             state.waiting.clear();

@@ -1,6 +1,6 @@
 //! Opens a database file: recognises ours, refuses others, migrates older schemas.
 //!
-//! `application_id` tells that the file is ours, `user_version` is the schema. Migrations are numbered SQL files,
+//! `application_id` says that the file is ours, `user_version` is the schema. Migrations are numbered SQL files,
 //! applied in one transaction each; a released file is never edited.
 
 use std::fmt::Write as _;
@@ -107,7 +107,7 @@ fn open_writer(path: &Path, options: SqliteOptions) -> Result<Connection, Sqlite
     Ok(conn)
 }
 
-/// Opens a connection to a file that may only be read. Where nobody has it open, SQLite is told that it does not
+/// Opens a connection to a file that may only be read. Where nobody has it open, it is opened as one that does not
 /// change: it asks for no files beside it then.
 pub(super) fn open_only_reader(path: &Path, options: SqliteOptions) -> Result<Connection, SqliteFault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;

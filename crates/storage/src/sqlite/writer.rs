@@ -55,7 +55,7 @@ type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// States of stored checkpoints kept in memory, and places of namespaces.
 const KNOWN: usize = 4096;
-/// Longest JSON text of a value that stands in the delta: a row would take more, and the time of an insert.
+/// Longest JSON text of a value that is kept in the delta: a row would take more, and the time of an insert.
 const SHORT: usize = 100;
 
 /// Something for the writer to do.
@@ -253,7 +253,7 @@ impl Writer {
         if !patient {
             match self.begin() {
                 Err(fault) if is_locked(&fault) => return group,
-                // What else is wrong is told by trying.
+                // What else is wrong is found by trying.
                 Err(_) => self.undo(),
                 Ok(()) => self.begun = true,
             }

@@ -68,6 +68,66 @@ struct TaskLine {
     writes: Vec<(i32, Name, Value)>,
 }
 
+impl TaskLine {
+    fn of(task: TaskWrites) -> Self {
+        let writes = task.writes.into_iter();
+        TaskLine {
+            task: task.task_id,
+            path: task.task_path.to_string(),
+            writes: writes
+                .map(|write| (write.idx, write.channel, write.value))
+                .collect(),
+        }
+    }
+}
+
+/// Values of a checkpoint as its line has them.
+struct Values {
+    /// Whole.
+    values: Object,
+    /// What lists have grown by.
+    added: Object,
+    /// Keys that its parent had.
+    gone: Vec<Name>,
+}
+
+impl Values {
+    fn of(checkpoint: &Checkpoint, changes: &[Change], parent: Option<&Checkpoint>) -> Self {
+        let (mut values, mut added) = (Object::new(), Object::new());
+        for change in changes {
+            match (
+                checkpoint.channel_values.get(&change.channel),
+                change.appended_from,
+            ) {
+                (Some(Value::Array(items)), Some(from)) => {
+                    added.insert(change.channel.clone(), Value::Array(items.skip(from)));
+                }
+                (Some(value), _) => {
+                    values.insert(change.channel.clone(), value.clone());
+                }
+                (None, _) => {}
+            }
+        }
+        let gone = match parent {
+            Some(parent) => {
+                // A value can come and go without a new version: that of a delta key, which is stored now and then.
+                for (name, value) in &checkpoint.channel_values {
+                    if !parent.channel_values.contains_key(name) {
+                        values.insert(name.clone(), value.clone());
+                    }
+                }
+                let names = parent.channel_values.keys();
+                names
+                    .filter(|name| !checkpoint.channel_values.contains_key(name))
+                    .cloned()
+                    .collect()
+            }
+            None => Vec::new(),
+        };
+        Values { values, added, gone }
+    }
+}
+
 impl Line {
     fn of(parcel: Parcel, parent: Option<&Checkpoint>) -> Self {
         let Put {
@@ -98,37 +158,7 @@ impl Line {
                 .collect();
             seen = checkpoint.versions_seen.keys().cloned().collect();
         }
-        let (mut values, mut added) = (Object::new(), Object::new());
-        for change in &changes {
-            match (
-                checkpoint.channel_values.get(&change.channel),
-                change.appended_from,
-            ) {
-                (Some(Value::Array(items)), Some(from)) => {
-                    added.insert(change.channel.clone(), Value::Array(items.skip(from)));
-                }
-                (Some(value), _) => {
-                    values.insert(change.channel.clone(), value.clone());
-                }
-                (None, _) => {}
-            }
-        }
-        let gone = match parent {
-            Some(parent) => {
-                // A value can come and go without a new version: that of a delta key, which is stored now and then.
-                for (name, value) in &checkpoint.channel_values {
-                    if !parent.channel_values.contains_key(name) {
-                        values.insert(name.clone(), value.clone());
-                    }
-                }
-                let names = parent.channel_values.keys();
-                names
-                    .filter(|name| !checkpoint.channel_values.contains_key(name))
-                    .cloned()
-                    .collect()
-            }
-            None => Vec::new(),
-        };
+        let Values { values, added, gone } = Values::of(&checkpoint, &changes, parent);
         let version = |name: &Name| checkpoint.channel_versions.get(name).copied();
         let entry = |node: &Name| {
             let versions = checkpoint.versions_seen.get(node)?.iter();
@@ -148,19 +178,7 @@ impl Line {
             values,
             added,
             gone,
-            writes: parcel
-                .writes
-                .into_iter()
-                .map(|task| TaskLine {
-                    task: task.task_id,
-                    path: task.task_path.to_string(),
-                    writes: task
-                        .writes
-                        .into_iter()
-                        .map(|write| (write.idx, write.channel, write.value))
-                        .collect(),
-                })
-                .collect(),
+            writes: parcel.writes.into_iter().map(TaskLine::of).collect(),
             id: checkpoint.id,
             parent: checkpoint.parent,
             ts: checkpoint.ts,

@@ -5,7 +5,7 @@
 //! refers to a checkpoint or a question finds it in the other place too.
 //!
 //! The file is JSON lines: a head that names the format, one line per checkpoint, and an end that counts them, so that
-//! a file that was cut off is told from a whole one. A thread that could not be taken over whole is not there at all.
+//! a file that was cut off is distinguished from a whole one. A thread that could not be taken over whole is not there at all.
 
 mod file;
 mod thread;

@@ -37,7 +37,7 @@ use superstep::store::{
 };
 use superstep::{Clock, Value, json};
 
-/// A clock that stands still until it is told to go on.
+/// A clock that stands still until it is made to go on.
 #[derive(Debug)]
 pub struct HandClock(AtomicU64);
 

@@ -1,4 +1,4 @@
-//! Which layer each box stands in. Links that lead back are left out: the canvas leads them round. Links over several
+//! Which layer each box is in. Links that lead back are left out: the canvas leads them round. Links over several
 //! layers get a bend in each, so that they take part in the order and are given room.
 
 use super::boxes::{End, Link, Place};

@@ -12,7 +12,7 @@ const VARIABLE: &str = "SUPERSTEP_LOG";
 
 /// Writes to standard error what `SUPERSTEP_LOG` asks for, or else what is `usual` (`error`, `warn`). Keys that graphs were
 /// given are taken out of every line; a host that writes a log in another way would show them. What a
-/// model server refuses stands in the failure of the node, so the library's own lines about it are left out.
+/// model server refuses is in the failure of the node, so the library's own lines about it are left out.
 pub fn log<S>(usual: &str) -> impl Layer<S> + Send + Sync + use<S>
 where
     S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,

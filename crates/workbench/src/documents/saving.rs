@@ -1,6 +1,6 @@
 //! How what was changed is kept: autosaves, saving, closing, earlier versions.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -14,6 +14,89 @@ use crate::base::files::{self, Fingerprint};
 use crate::documents::autosave::AutosaveSlot;
 use crate::session::name_of;
 use crate::wire::{CloseGraph, Empty, Problem, SaveGraph, Saved};
+
+/// Where a graph is saved: under the name that was given, else where it was.
+fn saved_to(named: Option<&str>, old: Option<&Path>) -> Result<PathBuf, Problem> {
+    match (named, old) {
+        (Some(path), _) => {
+            let mut path = graph_file(path)?;
+            if path.extension().is_none() {
+                path.set_extension("json");
+            }
+            Ok(path)
+        }
+        (None, Some(path)) => Ok(path.to_owned()),
+        (None, None) => {
+            Err(Problem::new("path-needed", "The graph has no file yet.").remedy("Choose where to save it."))
+        }
+    }
+}
+
+/// A graph's text on its way to its file, and the copies that are kept beside.
+struct NewFile {
+    target: PathBuf,
+    text: String,
+    fingerprint: Fingerprint,
+    /// What the file held when it was read or written last.
+    disk: Option<Fingerprint>,
+    /// The text as it was opened, unless it is among the copies already.
+    before: Option<String>,
+    overwrite: bool,
+    /// The file is the one that the graph has had.
+    same_place: bool,
+    /// The graph has had no file.
+    drafted: bool,
+    slot: AutosaveSlot,
+    old_slot: AutosaveSlot,
+}
+
+impl NewFile {
+    /// Writes the file, unless it holds what nobody here has seen.
+    fn write(self) -> Result<(), Problem> {
+        let there = match read_text(&self.target) {
+            Err(problem) if !self.overwrite => return Err(problem),
+            there => there.ok().flatten(),
+        };
+        if let Some(there) = there {
+            let found = Fingerprint::of(&there);
+            let known = found == self.fingerprint || (self.same_place && self.disk.as_ref() == Some(&found));
+            if !known && !self.overwrite {
+                return Err(if self.same_place {
+                    Problem::new("changed-on-disk", format!("{} was changed outside since it was opened.", self.target.display()))
+                        .remedy("Save under another name, or write over it: the version on disk is kept among the earlier versions.")
+                } else {
+                    Problem::new(
+                        "file-exists",
+                        format!("{} already exists.", self.target.display()),
+                    )
+                    .remedy("Choose another name, or write over it.")
+                });
+            }
+            if !known {
+                let _ = self.slot.keep(&there, true);
+            }
+        }
+        // The autosave of the first change would have kept it; the save came before.
+        if let Some(before) = &self.before {
+            let _ = self.old_slot.keep(before, true);
+        }
+        files::write_atomic(&self.target, self.text.as_bytes())
+            .map_err(|e| Problem::file("save", &self.target, &e))?;
+        if !self.same_place {
+            self.slot.adopt(&self.old_slot);
+        }
+        // The user's file is written; what follows is housekeeping that must not make the save look failed.
+        let _ = self.slot.keep(&self.text, true);
+        if self.drafted {
+            let _ = self.old_slot.remove();
+        } else if !self.same_place {
+            let _ = self.old_slot.clear_unsaved();
+            // They lead to what is now in the other file.
+            let _ = self.old_slot.clear_steps();
+        }
+        Ok(())
+    }
+}
 
 impl Workbench {
     /// Writes what is not saved to the autosave folder.
@@ -91,20 +174,7 @@ impl Workbench {
                 state.before.clone(),
             )
         };
-        let path = match (&request.path, &old_path) {
-            (Some(path), _) => {
-                let mut path = graph_file(path)?;
-                if path.extension().is_none() {
-                    path.set_extension("json");
-                }
-                path
-            }
-            (None, Some(path)) => path.clone(),
-            (None, None) => {
-                return Err(Problem::new("path-needed", "The graph has no file yet.")
-                    .remedy("Choose where to save it."));
-            }
-        };
+        let path = saved_to(request.path.as_deref(), old_path.as_deref())?;
         let same_place = old_path.as_deref() == Some(path.as_path());
         if !same_place && let Some(other) = self.documents.at_path(&path) {
             return Err(Problem::new(
@@ -118,51 +188,20 @@ impl Workbench {
         } else {
             AutosaveSlot::of_path(&self.autosave_dir(), &path)
         };
-        let (target, overwrite, copy, drafted) =
-            (path.clone(), request.overwrite, slot.clone(), old_path.is_none());
         let fingerprint = Fingerprint::of(&text);
-        let written = fingerprint.clone();
-        blocking(move || {
-            let there = match read_text(&target) {
-                Err(problem) if !overwrite => return Err(problem),
-                there => there.ok().flatten(),
-            };
-            if let Some(there) = there {
-                let found = Fingerprint::of(&there);
-                let known = found == written || (same_place && disk.as_ref() == Some(&found));
-                if !known && !overwrite {
-                    return Err(if same_place {
-                        Problem::new("changed-on-disk", format!("{} was changed outside since it was opened.", target.display()))
-                            .remedy("Save under another name, or write over it: the version on disk is kept among the earlier versions.")
-                    } else {
-                        Problem::new("file-exists", format!("{} already exists.", target.display()))
-                            .remedy("Choose another name, or write over it.")
-                    });
-                }
-                if !known {
-                    let _ = copy.keep(&there, true);
-                }
-            }
-            // The autosave of the first change would have kept it; the save came before.
-            if let Some(before) = before {
-                let _ = old_slot.keep(&before, true);
-            }
-            files::write_atomic(&target, text.as_bytes()).map_err(|e| Problem::file("save", &target, &e))?;
-            if !same_place {
-                copy.adopt(&old_slot);
-            }
-            // The user's file is written; what follows is housekeeping that must not make the save look failed.
-            let _ = copy.keep(&text, true);
-            if drafted {
-                let _ = old_slot.remove();
-            } else if !same_place {
-                let _ = old_slot.clear_unsaved();
-                // They lead to what is now in the other file.
-                let _ = old_slot.clear_steps();
-            }
-            Ok(())
-        })
-        .await??;
+        let file = NewFile {
+            target: path.clone(),
+            text,
+            fingerprint: fingerprint.clone(),
+            disk,
+            before,
+            overwrite: request.overwrite,
+            same_place,
+            drafted: old_path.is_none(),
+            slot: slot.clone(),
+            old_slot,
+        };
+        blocking(move || file.write()).await??;
         let (name, clean) = {
             let mut state = open.state.lock();
             state.path = Some(path.clone());

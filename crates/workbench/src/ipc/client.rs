@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::io;
+#[cfg(unix)]
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,6 +44,49 @@ pub struct Peer {
     runs: Arc<Mutex<HashMap<u64, mpsc::UnboundedSender<Reported>>>>,
     next: AtomicU64,
     ended: CancellationToken,
+}
+
+/// Who waits for what the other program answers.
+#[cfg(unix)]
+struct Waiters {
+    calls: Arc<Mutex<HashMap<u64, Answered>>>,
+    runs: Arc<Mutex<HashMap<u64, mpsc::UnboundedSender<Reported>>>>,
+}
+
+#[cfg(unix)]
+impl Waiters {
+    /// Gives an answer to who waits for it; breaks when the connection is over.
+    async fn deliver(&self, answer: Answer, happened: &mpsc::Sender<Happened>) -> ControlFlow<()> {
+        let (id, result) = match answer {
+            Answer::Result { id, value } => (id, Ok(value)),
+            Answer::Error {
+                id: Some(id),
+                problem,
+            } => (id, Err(problem)),
+            Answer::Reported { id, report } => {
+                let mut runs = self.runs.lock();
+                let over = matches!(report, Reported::Ended { .. });
+                if let Some(run) = runs.get(&id) {
+                    let _ = run.send(report);
+                }
+                if over {
+                    runs.remove(&id);
+                }
+                return ControlFlow::Continue(());
+            }
+            Answer::Events { lost, events } => {
+                // Answers come although nobody takes events.
+                let _ = happened.send(Happened { lost, events }).await;
+                return ControlFlow::Continue(());
+            }
+            Answer::Hello(_) | Answer::Error { id: None, .. } => return ControlFlow::Break(()),
+        };
+        let call = self.calls.lock().remove(&id);
+        if let Some(call) = call {
+            let _ = call.send(result);
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 impl Drop for Peer {
@@ -111,7 +156,11 @@ impl Peer {
                 () = write_all => end.cancel(),
             }
         });
-        let (end, answered, reporting) = (ended.clone(), calls.clone(), runs.clone());
+        let end = ended.clone();
+        let waiters = Waiters {
+            calls: calls.clone(),
+            runs: runs.clone(),
+        };
         tokio::spawn(async move {
             let read_all = async {
                 while let Ok(Some(message)) = read_line(&mut reader, MOST_BYTES).await {
@@ -119,33 +168,8 @@ impl Peer {
                         tracing::warn!("another program sent what is no message");
                         break;
                     };
-                    let (id, result) = match answer {
-                        Answer::Result { id, value } => (id, Ok(value)),
-                        Answer::Error {
-                            id: Some(id),
-                            problem,
-                        } => (id, Err(problem)),
-                        Answer::Reported { id, report } => {
-                            let mut runs = reporting.lock();
-                            let over = matches!(report, Reported::Ended { .. });
-                            if let Some(run) = runs.get(&id) {
-                                let _ = run.send(report);
-                            }
-                            if over {
-                                runs.remove(&id);
-                            }
-                            continue;
-                        }
-                        Answer::Events { lost, events } => {
-                            // Answers come although nobody takes events.
-                            let _ = happened.send(Happened { lost, events }).await;
-                            continue;
-                        }
-                        Answer::Hello(_) | Answer::Error { id: None, .. } => break,
-                    };
-                    let call = answered.lock().remove(&id);
-                    if let Some(call) = call {
-                        let _ = call.send(result);
+                    if waiters.deliver(answer, &happened).await.is_break() {
+                        break;
                     }
                 }
             };
@@ -154,8 +178,8 @@ impl Peer {
                 () = read_all => end.cancel(),
             }
             // A call that waits for an answer learns that none comes.
-            answered.lock().clear();
-            reporting.lock().clear();
+            waiters.calls.lock().clear();
+            waiters.runs.lock().clear();
         });
         let peer = Self {
             hello,

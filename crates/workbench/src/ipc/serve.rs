@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Answer, MOST_BYTES, Request, VERSION, is_of_threads};
-use super::{Host, place};
+use super::{HandedRun, Host, place};
 use crate::events::hub::Subscription;
 use crate::ipc::instance::Instance;
 use crate::wire::Problem;
@@ -126,6 +126,44 @@ async fn connection(stream: UnixStream, host: Arc<dyn Host>, stop: CancellationT
     let _ = writer.await;
 }
 
+/// Reads the hello of the other program; false when it or this one has ended before.
+async fn greeted(reader: &mut BufReader<OwnedReadHalf>, stop: &CancellationToken) -> io::Result<bool> {
+    let hello = tokio::select! {
+        () = stop.cancelled() => return Ok(false),
+        hello = tokio::time::timeout(HELLO_WITHIN, read_line(reader, HELLO_BYTES)) => hello,
+    };
+    let hello = hello.map_err(|_| io::Error::other("no hello came in time"))??;
+    let Some(hello) = hello else { return Ok(false) };
+    match serde_json::from_slice(&hello) {
+        Ok(Request::Hello { version: VERSION }) => Ok(true),
+        Ok(Request::Hello { version }) => Err(io::Error::other(format!(
+            "it speaks version {version}, and this program {VERSION}"
+        ))),
+        _ => Err(io::Error::other("it does not begin with a hello")),
+    }
+}
+
+/// Starts a run and sends what it reports.
+async fn report_run(host: Arc<dyn Host>, answers: mpsc::Sender<Answer>, id: u64, run: HandedRun) {
+    let mut reports = match host.run(run).await {
+        Ok((run, reports)) => {
+            let value = serde_json::to_value(run).unwrap_or_default();
+            let _ = answers.send(Answer::Result { id, value }).await;
+            reports
+        }
+        Err(problem) => {
+            let id = Some(id);
+            let _ = answers.send(Answer::Error { id, problem }).await;
+            return;
+        }
+    };
+    while let Some(report) = reports.recv().await {
+        if answers.send(Answer::Reported { id, report }).await.is_err() {
+            return;
+        }
+    }
+}
+
 async fn read_all(
     read: OwnedReadHalf,
     host: &Arc<dyn Host>,
@@ -133,20 +171,8 @@ async fn read_all(
     stop: &CancellationToken,
 ) -> io::Result<()> {
     let mut reader = BufReader::new(read);
-    let hello = tokio::select! {
-        () = stop.cancelled() => return Ok(()),
-        hello = tokio::time::timeout(HELLO_WITHIN, read_line(&mut reader, HELLO_BYTES)) => hello,
-    };
-    let hello = hello.map_err(|_| io::Error::other("no hello came in time"))??;
-    let Some(hello) = hello else { return Ok(()) };
-    match serde_json::from_slice(&hello) {
-        Ok(Request::Hello { version: VERSION }) => {}
-        Ok(Request::Hello { version }) => {
-            return Err(io::Error::other(format!(
-                "it speaks version {version}, and this program {VERSION}"
-            )));
-        }
-        _ => return Err(io::Error::other("it does not begin with a hello")),
+    if !greeted(&mut reader, stop).await? {
+        return Ok(());
     }
     let _ = answers.send(Answer::Hello(host.hello())).await;
     // What was begun for a connection ends with it, except for commands.
@@ -182,26 +208,7 @@ async fn read_all(
                 });
             }
             Request::Run { id, run } => {
-                let (host, answers) = (host.clone(), answers.clone());
-                tasks.spawn(async move {
-                    let mut reports = match host.run(*run).await {
-                        Ok((run, reports)) => {
-                            let value = serde_json::to_value(run).unwrap_or_default();
-                            let _ = answers.send(Answer::Result { id, value }).await;
-                            reports
-                        }
-                        Err(problem) => {
-                            let id = Some(id);
-                            let _ = answers.send(Answer::Error { id, problem }).await;
-                            return;
-                        }
-                    };
-                    while let Some(report) = reports.recv().await {
-                        if answers.send(Answer::Reported { id, report }).await.is_err() {
-                            return;
-                        }
-                    }
-                });
+                tasks.spawn(report_run(host.clone(), answers.clone(), id, *run));
             }
             Request::Subscribe if listens => return Err(io::Error::other("it subscribes twice")),
             Request::Subscribe => {

@@ -83,16 +83,7 @@ impl Workbench {
         let action = std::mem::replace(&mut request.action, RunAction::Continue);
         let start = self.start_of(&thread_id, action, passed, &built).await?;
         let start = self.renamed_start(&thread_id, start, &renamed).await?;
-        let run = RunRow {
-            run_id: uuid::Uuid::now_v7().to_string(),
-            thread_id: thread_id.clone(),
-            instance: self.instance.id().to_owned(),
-            status: RunStatus::Running,
-            started_at: files::now(),
-            ended_at: None,
-            problem: None,
-            stop: None,
-        };
+        let run = self.new_run(&thread_id);
         let of = RunOf {
             thread: &thread_id,
             run_id: &run.run_id,
@@ -119,6 +110,19 @@ impl Workbench {
         tokio::spawn(Reader::new(self.clone(), slot, run, log, &built, report).read(stream));
         self.publish_inbox(Some(&thread_id));
         Ok(started)
+    }
+
+    fn new_run(&self, thread_id: &str) -> RunRow {
+        RunRow {
+            run_id: uuid::Uuid::now_v7().to_string(),
+            thread_id: thread_id.to_owned(),
+            instance: self.instance.id().to_owned(),
+            status: RunStatus::Running,
+            started_at: files::now(),
+            ended_at: None,
+            problem: None,
+            stop: None,
+        }
     }
 
     /// Takes a thread for a run.

@@ -223,31 +223,25 @@ const FORMS: &str = "Write PLACE [in GRAPH] [every N | hit N | from N] [if CONDI
                      after:NODE, edge:FROM->TO, key:KEY, error[:NODE[:CLASS]], retry[:NODE], question[:NODE[:KIND]], \
                      emitted[:NODE], steps:N, seconds:N, state-bytes:N, key-bytes:KEY:N or watch.";
 
-impl FromStr for Breakpoint {
-    type Err = Problem;
+fn bad(message: String) -> Problem {
+    Problem::new("invalid-breakpoint", message).remedy(FORMS)
+}
 
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        let bad = |message: String| Problem::new("invalid-breakpoint", message).remedy(FORMS);
-        let (rest, log) = match text.split_once(" => ") {
-            Some((rest, log)) => (rest, Some(log.trim().to_owned())),
-            None => (text, None),
-        };
-        let (rest, condition) = match rest.split_once(" if ") {
-            Some((rest, condition)) => (rest, Some(condition.trim().to_owned())),
-            None => (rest, None),
-        };
-        let mut words = rest.split_whitespace();
-        let place = words.next().unwrap_or_default();
+/// The number that this says; `whole` is what it is part of.
+fn above_zero(text: &str, whole: &str) -> Result<u32, Problem> {
+    let number = text.parse::<u32>().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| {
+        bad(format!(
+            "`{text}` in the breakpoint `{}` is not a number above 0.",
+            whole.trim()
+        ))
+    })
+}
+
+impl Breakpoint {
+    /// The breakpoint that a place means; `whole` is the text around it.
+    fn at_place(place: &str, whole: &str) -> Result<Self, Problem> {
         let (name, of) = place.split_once(':').unwrap_or((place, ""));
-        let number = |text: &str| {
-            let number = text.parse::<u32>().ok().filter(|number| *number > 0);
-            number.ok_or_else(|| {
-                bad(format!(
-                    "`{text}` in the breakpoint `{text_of}` is not a number above 0.",
-                    text_of = rest.trim()
-                ))
-            })
-        };
         let node = |of: &str| {
             if of.is_empty() {
                 "*".to_owned()
@@ -263,7 +257,7 @@ impl FromStr for Breakpoint {
             point.kind = kind.map(str::to_owned);
             point
         };
-        let mut point = match name {
+        Ok(match name {
             "before" => Self::at(BreakWhen::Before, of),
             "after" => Self::at(BreakWhen::After, of),
             "edge" => {
@@ -292,7 +286,7 @@ impl FromStr for Breakpoint {
                     },
                     "",
                 );
-                point.limit = Some(number(of)?);
+                point.limit = Some(above_zero(of, whole)?);
                 point
             }
             "key-bytes" => {
@@ -300,12 +294,31 @@ impl FromStr for Breakpoint {
                     .rsplit_once(':')
                     .ok_or_else(|| bad(format!("`{place}` names no size.")))?;
                 let mut point = Self::at(BreakWhen::KeyBytes, "");
-                (point.key, point.limit) = (Some(key.to_owned()), Some(number(bytes)?));
+                (point.key, point.limit) = (Some(key.to_owned()), Some(above_zero(bytes, whole)?));
                 point
             }
             "watch" => Self::at(BreakWhen::Watch, ""),
             _ => return Err(bad(format!("`{place}` is no place of a breakpoint."))),
+        })
+    }
+}
+
+impl FromStr for Breakpoint {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        let (rest, log) = match text.split_once(" => ") {
+            Some((rest, log)) => (rest, Some(log.trim().to_owned())),
+            None => (text, None),
         };
+        let (rest, condition) = match rest.split_once(" if ") {
+            Some((rest, condition)) => (rest, Some(condition.trim().to_owned())),
+            None => (rest, None),
+        };
+        let mut words = rest.split_whitespace();
+        let place = words.next().unwrap_or_default();
+        let number = |text: &str| above_zero(text, rest);
+        let mut point = Self::at_place(place, rest)?;
         while let Some(word) = words.next() {
             let value = words.next().ok_or_else(|| {
                 bad(format!(

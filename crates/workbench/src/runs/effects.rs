@@ -57,7 +57,7 @@ impl Workbench {
 }
 
 fn view(built: &Built, done: EffectDone) -> EffectView {
-    // What stands in a nested graph is not in this document.
+    // What is in a nested graph is not in this document.
     let spec = built
         .source
         .document

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use superstep::{
-    Checkpointer, Input, Interrupt, ListQuery, MemorySaver, Name, Object, Payload, PendingWrite, Run,
+    Checkpointer, Graph, Input, Interrupt, ListQuery, MemorySaver, Name, Object, Payload, PendingWrite, Run,
     RunConfig, RunError, StreamEvent, StreamMode, TaskEnd, Value,
 };
 use superstep_document::Document;
@@ -21,7 +21,8 @@ use crate::session::replacing;
 use crate::threads::provenance::records;
 use crate::threads::tasks::not_retried;
 use crate::wire::{
-    AttemptView, Json, NodeTested, Problem, RunModels, TaskStatus, TaskView, TestNode, TokenPiece,
+    AttemptView, Json, NodeTested, Problem, RunModels, TaskRecordView, TaskStatus, TaskView, TestNode,
+    TokenPiece,
 };
 
 /// Name of the thread, which lives in memory for as long as the test.
@@ -76,11 +77,87 @@ impl Collected {
         }
         Ok(run.finish().await?.interrupts)
     }
+
+    /// Runs the node until it asks nothing, or more than there are answers.
+    async fn run(
+        &mut self,
+        graph: &Graph,
+        config: &RunConfig,
+        node: &str,
+        mut next: Input,
+        answers: Vec<Json>,
+    ) -> Result<(), RunError> {
+        let mut answers = answers.into_iter();
+        loop {
+            let questions = self.read(graph.stream(next, config.clone()), node).await?;
+            // One answer at a time, as a person gives them.
+            let (Some(question), Some(answer)) = (questions.first(), answers.next()) else {
+                return Ok(());
+            };
+            let answer: Object = [(question.id.to_string(), Value::from(answer))]
+                .into_iter()
+                .collect();
+            next = Input::answer(answer);
+        }
+    }
+
+    /// The task as it is shown.
+    fn shown(
+        self,
+        task: TaskEnd,
+        document: &Document,
+        millis: u32,
+        record: Option<TaskRecordView>,
+    ) -> NodeTested {
+        let status = match (&task.error, task.interrupts.is_empty()) {
+            (Some(_), _) => TaskStatus::Failed,
+            (None, false) => TaskStatus::Asking,
+            (None, true) => TaskStatus::Done,
+        };
+        NodeTested {
+            asked: task.interrupts.first().map(|asks| asked(&asks.value)),
+            task: TaskView {
+                not_retried: (task.error.as_deref())
+                    .and_then(|error| not_retried(document, &task.name, error)),
+                id: task.id.to_string(),
+                node: task.name.to_string(),
+                status,
+                error: task.error,
+                interrupts: task.interrupts.iter().map(interrupt_view).collect(),
+                result: (status == TaskStatus::Done).then(|| values::view(&task.result)),
+                targets: task.targets.iter().map(ToString::to_string).collect(),
+                millis: Some(millis),
+                attempts: self.attempts,
+                within: None,
+                record,
+                packet: None,
+            },
+            text: self.text,
+            emitted: self.emitted,
+            more: self.more,
+            exchanges: Vec::new(),
+        }
+    }
 }
 
 /// An input that makes the state exactly these values.
 fn input(document: &Document, values: &Object) -> Value {
     replacing(document, values, |_| true)
+}
+
+/// How a node is tried: everything is recorded, and nothing runs behind it.
+fn config(node: &str) -> RunConfig {
+    RunConfig::on(THREAD)
+        .modes([
+            StreamMode::Tasks,
+            StreamMode::Attempts,
+            StreamMode::Messages,
+            StreamMode::Custom,
+        ])
+        .interrupt_after([Name::from(node)])
+        .record(true)
+        // Models inside of a nested graph are collected, too.
+        .subgraphs(true)
 }
 
 impl Workbench {
@@ -118,48 +195,27 @@ impl Workbench {
             .context_of(context.clone())
             .map_err(|error| Problem::invalid(error.to_string()))?;
         let work = self.job(request.work);
-        let config = RunConfig::on(THREAD)
-            .modes([
-                StreamMode::Tasks,
-                StreamMode::Attempts,
-                StreamMode::Messages,
-                StreamMode::Custom,
-            ])
-            .interrupt_after([Name::from(request.node.as_str())])
+        let config = config(&request.node)
             .bounds(bounds)
             .context(context)
-            .record(true)
-            .cancel(work.stop().clone())
-            // Models inside of a nested graph are collected, too.
-            .subgraphs(true);
+            .cancel(work.stop().clone());
         let saver = Arc::new(MemorySaver::new());
         let graph = graph.with_checkpointer(saver.clone());
         let began = Instant::now();
         let mut collected = Collected::default();
-        let mut answers = request.answers.into_iter();
-        let mut next = Input::Value(input);
-        let ended = loop {
-            match collected
-                .read(graph.stream(next, config.clone()), &request.node)
-                .await
-            {
-                // One answer at a time, as a person gives them.
-                Ok(questions) => match (questions.first(), answers.next()) {
-                    (Some(question), Some(answer)) => {
-                        let answer: Object = [(question.id.to_string(), Value::from(answer))]
-                            .into_iter()
-                            .collect();
-                        next = Input::answer(answer);
-                    }
-                    _ => break Ok(()),
-                },
-                Err(error) => break Err(error),
-            }
-        };
+        let ended = collected
+            .run(
+                &graph,
+                &config,
+                &request.node,
+                Input::Value(input),
+                request.answers,
+            )
+            .await;
         let tasks = std::mem::take(&mut collected.tasks);
         let exchanges = tasks.iter().flat_map(|task| self.taken_exchanges(task)).collect();
         let millis = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
-        let Some(task) = collected.ended else {
+        let Some(task) = collected.ended.take() else {
             return Err(match ended {
                 Err(error) => error.into(),
                 Ok(()) => Problem::new("internal", format!("Node {} did not run.", request.node)),
@@ -174,33 +230,9 @@ impl Workbench {
             .flat_map(|tuple| tuple.pending_writes)
             .collect();
         let record = records(&writes).remove(task.id.as_str());
-        let status = match (&task.error, task.interrupts.is_empty()) {
-            (Some(_), _) => TaskStatus::Failed,
-            (None, false) => TaskStatus::Asking,
-            (None, true) => TaskStatus::Done,
-        };
         Ok(NodeTested {
-            asked: task.interrupts.first().map(|asks| asked(&asks.value)),
-            task: TaskView {
-                not_retried: (task.error.as_deref())
-                    .and_then(|error| not_retried(&document, &request.node, error)),
-                id: task.id.to_string(),
-                node: request.node,
-                status,
-                error: task.error,
-                interrupts: task.interrupts.iter().map(interrupt_view).collect(),
-                result: (status == TaskStatus::Done).then(|| values::view(&task.result)),
-                targets: task.targets.iter().map(ToString::to_string).collect(),
-                millis: Some(millis),
-                attempts: collected.attempts,
-                within: None,
-                record,
-                packet: None,
-            },
-            text: collected.text,
-            emitted: collected.emitted,
-            more: collected.more,
             exchanges,
+            ..collected.shown(task, &document, millis, record)
         })
     }
 }

@@ -11,6 +11,7 @@ mod condition;
 mod desk;
 mod edges;
 mod find;
+mod folder;
 mod index;
 mod invariants;
 mod past;
@@ -25,7 +26,8 @@ use std::fmt::Debug;
 use async_trait::async_trait;
 use superstep::{Graph, Object, ThreadSummary};
 
-pub use desk::{Desk, Folder};
+pub use desk::Desk;
+pub use folder::Folder;
 pub(crate) use index::{Indexing, watch as keep_index};
 
 use crate::wire::{Problem, RunStatus};

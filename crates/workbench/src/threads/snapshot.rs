@@ -1,6 +1,6 @@
 //! A thread at one moment: state, tasks, and the route that led there. All reads; nothing here changes a thread.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use superstep::inspect::Lineage;
@@ -8,12 +8,14 @@ use superstep::{
     CheckpointHead, CheckpointId, GraphVersion, Object, Source, StateRef, StateSnapshot, TaskSnapshot,
     ThreadId, Value, waiting_questions,
 };
+use superstep_document::Document;
 
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::problem::{no_checkpoint, no_thread};
 use crate::base::values;
 use crate::documents::graphs::Built;
+use crate::ledger::TaskRow;
 use crate::session::RanOn;
 use crate::threads::compare::compare;
 use crate::threads::paths::paths;
@@ -23,7 +25,7 @@ use crate::threads::tasks::{TasksOf, task_view};
 use crate::threads::{is_state_key, stored_state};
 use crate::wire::{
     ChangeKind, CheckpointRef, Compare, Comparison, EdgeCount, KeyView, NodeCount, Problem, ReadValue,
-    SnapshotView, ValueView,
+    SnapshotView, TaskView, ValueView,
 };
 
 /// A state as it is shown: with the thread's graph, or the bare values when the graph is gone.
@@ -68,6 +70,35 @@ pub(super) fn change(before: Option<&Value>, now: Option<&Value>) -> ChangeKind 
         }
         _ => ChangeKind::Changed,
     }
+}
+
+/// A thread that is known, and has no checkpoint yet.
+fn nothing_stored(thread_id: &str) -> SnapshotView {
+    SnapshotView {
+        thread_id: thread_id.to_owned(),
+        checkpoint: None,
+        is_head: true,
+        keys: Vec::new(),
+        next: Vec::new(),
+        tasks: Vec::new(),
+        previous_tasks: Vec::new(),
+        visits: Vec::new(),
+        taken: Vec::new(),
+        counted: None,
+    }
+}
+
+/// A checkpoint with what is known around it.
+struct Moment<'a> {
+    thread_id: &'a str,
+    head: &'a CheckpointHead,
+    /// The checkpoints before it, the nearest first.
+    line: &'a [CheckpointHead],
+    now: &'a Shown,
+    before: Option<&'a Shown>,
+    is_head: bool,
+    document: Option<&'a Document>,
+    timings: &'a HashMap<String, Vec<TaskRow>>,
 }
 
 /// Super-steps that are counted on the way to a checkpoint.
@@ -163,18 +194,7 @@ impl Workbench {
         let Some(head) = target else {
             // Known, but nothing is stored yet.
             self.thread(thread_id).await?;
-            return Ok(SnapshotView {
-                thread_id: thread_id.to_owned(),
-                checkpoint: None,
-                is_head: true,
-                keys: Vec::new(),
-                next: Vec::new(),
-                tasks: Vec::new(),
-                previous_tasks: Vec::new(),
-                visits: Vec::new(),
-                taken: Vec::new(),
-                counted: None,
-            });
+            return Ok(nothing_stored(thread_id));
         };
         let is_head = newest.as_ref().is_some_and(|newest| newest.id == head.id);
         let live = request.checkpoint_id.is_none();
@@ -195,57 +215,17 @@ impl Workbench {
         };
         let oldest = line.last().unwrap_or(&head).id.as_str();
         let timings = self.ledger.tasks(thread_id, oldest, head.id.as_str())?;
-        let none = Vec::new();
-        let of = |id: &str| timings.get(id).unwrap_or(&none);
-        let shown = now
-            .tasks
-            .iter()
-            .chain(before.iter().flat_map(|before| &before.tasks));
-        let ids: Vec<&str> = shown.map(|task| task.id.as_str()).collect();
-        let attempts = self.ledger.attempts(thread_id, &ids)?;
-        let running = if is_head {
-            self.hub.working(thread_id)
-        } else {
-            HashSet::new()
+        let moment = Moment {
+            thread_id,
+            head: &head,
+            line: &line,
+            now: &now,
+            before: before.as_ref(),
+            is_head,
+            document: built.as_ref().map(|built| &built.source.document),
+            timings: &timings,
         };
-        let stored = self.writes_at(thread_id, &head.id).await?;
-        let stored_before = match line.first() {
-            Some(parent) => self.writes_at(thread_id, &parent.id).await?,
-            None => Vec::new(),
-        };
-        let (own_records, records_before) = (records(&stored), records(&stored_before));
-        let waiting: HashSet<String> = waiting_questions(&stored)
-            .iter()
-            .map(|(write, _)| write.task_id.to_string())
-            .collect();
-        let (idle, nobody) = (HashSet::new(), HashSet::new());
-        let document = built.as_ref().map(|built| &built.source.document);
-        let known = TasksOf {
-            timings: of(head.id.as_str()),
-            running: &running,
-            attempts: &attempts,
-            waiting: Some(&waiting),
-            closed: false,
-            document,
-            records: &own_records,
-        };
-        let tasks = now.tasks.iter().map(|task| task_view(task, &known)).collect();
-        let led = head.metadata.source == Source::Loop;
-        let before_it = TasksOf {
-            timings: head.parent.as_ref().map_or(&none, |id| of(id.as_str())),
-            running: &idle,
-            attempts: &attempts,
-            // The step that led here has ended; what an edit left behind may still wait.
-            waiting: Some(&nobody).filter(|_| led),
-            closed: led,
-            document,
-            records: &records_before,
-        };
-        let previous_tasks = before
-            .iter()
-            .flat_map(|before| &before.tasks)
-            .map(|task| task_view(task, &before_it))
-            .collect();
+        let (tasks, previous_tasks) = self.tasks_at(&moment).await?;
         let open: &[TaskSnapshot] = if live { &now.tasks } else { &[] };
         let route = route(&line, &head, built.as_deref(), &timings, open);
         Ok(SnapshotView {
@@ -268,6 +248,71 @@ impl Workbench {
                 .collect(),
             counted: longer.then_some(COUNTED as u32),
         })
+    }
+
+    /// The tasks of a checkpoint, and those of the step before it.
+    async fn tasks_at(&self, moment: &Moment<'_>) -> Result<(Vec<TaskView>, Vec<TaskView>), Problem> {
+        let Moment {
+            thread_id,
+            head,
+            line,
+            now,
+            before,
+            is_head,
+            document,
+            timings,
+        } = moment;
+        let none = Vec::new();
+        let of = |id: &str| timings.get(id).unwrap_or(&none);
+        let shown = now
+            .tasks
+            .iter()
+            .chain(before.iter().flat_map(|before| &before.tasks));
+        let ids: Vec<&str> = shown.map(|task| task.id.as_str()).collect();
+        let attempts = self.ledger.attempts(thread_id, &ids)?;
+        let running = if *is_head {
+            self.hub.working(thread_id)
+        } else {
+            HashSet::new()
+        };
+        let stored = self.writes_at(thread_id, &head.id).await?;
+        let stored_before = match line.first() {
+            Some(parent) => self.writes_at(thread_id, &parent.id).await?,
+            None => Vec::new(),
+        };
+        let (own_records, records_before) = (records(&stored), records(&stored_before));
+        let waiting: HashSet<String> = waiting_questions(&stored)
+            .iter()
+            .map(|(write, _)| write.task_id.to_string())
+            .collect();
+        let (idle, nobody) = (HashSet::new(), HashSet::new());
+        let known = TasksOf {
+            timings: of(head.id.as_str()),
+            running: &running,
+            attempts: &attempts,
+            waiting: Some(&waiting),
+            closed: false,
+            document: *document,
+            records: &own_records,
+        };
+        let tasks = now.tasks.iter().map(|task| task_view(task, &known)).collect();
+        let led = head.metadata.source == Source::Loop;
+        let before_it = TasksOf {
+            timings: head.parent.as_ref().map_or(&none, |id| of(id.as_str())),
+            running: &idle,
+            attempts: &attempts,
+            // The step that led here has ended; what an edit left behind may still wait.
+            waiting: Some(&nobody).filter(|_| led),
+            closed: led,
+            document: *document,
+            records: &records_before,
+        };
+        let previous_tasks = before
+            .iter()
+            .flat_map(|before| &before.tasks)
+            .map(|task| task_view(task, &before_it))
+            .collect();
+        Ok((tasks, previous_tasks))
     }
 
     pub(crate) async fn thread_value(self: &Arc<Self>, request: ReadValue) -> Result<ValueView, Problem> {

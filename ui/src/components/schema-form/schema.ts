@@ -398,7 +398,7 @@ export function variantOf(variants: Schema[], value: Json, root: Schema): number
   if (value === undefined) return -1;
   const exact = variants.findIndex((variant) => validate(variant, value, root).length === 0);
   if (exact >= 0) return exact;
-  // A value that is being edited is often not valid yet; a constant property tells which variant is meant.
+  // A value that is being edited is often not valid yet; a constant property shows which variant is meant.
   if (typeName(value) === "object") {
     const tagged = variants.findIndex((variant) =>
       Object.entries(resolve(variant, root).properties ?? {}).some(([name, property]) => {

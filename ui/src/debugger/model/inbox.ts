@@ -38,7 +38,7 @@ export interface InboxStore {
   readonly goneOfThread: Question | null;
   /** Why an answer was not taken, by question. */
   readonly refusals: ReadonlyMap<string, ShownProblem>;
-  /** The question that came back last; the number tells two times of one question apart. */
+  /** The question that came back last; the number distinguishes two times of one question. */
   readonly back: { readonly key: string; readonly n: number } | null;
   /** Answered or withdrawn elsewhere a moment ago: the inbox says so instead of letting rows vanish. */
   readonly gone: readonly Question[];

@@ -183,7 +183,7 @@ export function pruneTo(threads: LiveThreads, threadId: string, era: number, ste
   if (!thread || thread.era !== era) return threads;
   let tasks: Map<string, LiveTask> | undefined;
   for (const task of thread.tasks.values()) {
-    // The step just before stays: its targets tell which edge is active now.
+    // The step just before stays: its targets say which edge is active now.
     if (task.step < step && task.status !== "running") {
       tasks ??= new Map(thread.tasks);
       tasks.delete(task.id);
@@ -193,13 +193,13 @@ export function pruneTo(threads: LiveThreads, threadId: string, era: number, ste
 }
 
 /**
- * After lost events: nothing that was running is known to run any more. The next snapshot tells; until then the tasks
+ * After lost events: nothing that was running is known to run any more. The next snapshot says what is; until then the tasks
  * are forgotten rather than shown as running for ever.
  */
 export function forgetTasks(threads: LiveThreads): LiveThreads {
   const next = new Map<string, LiveThread>();
   for (const [id, thread] of threads) {
-    // The end of a run may be among what was lost; the thread's row tells how it stands.
+    // The end of a run may be among what was lost; the thread's row has its status.
     const over = thread.run && thread.run.status !== "running" ? { run: thread.run } : {};
     next.set(id, { ...over, era: thread.era + 1, tasks: new Map(), text: new Map() });
   }

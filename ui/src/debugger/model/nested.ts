@@ -49,7 +49,7 @@ export const standsInside = (
 ): boolean =>
   use === "debug" && path.length > 0 && cursor.threadId === threadId && cursor.checkpointId === null;
 
-/** The thread whose run was told to stop inside of nested graphs. */
+/** The thread whose run was asked to stop inside of nested graphs. */
 let stepping: string | null = null;
 
 export function noteStep({ threadId, runId }: RunView, into: boolean): void {

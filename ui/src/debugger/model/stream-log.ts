@@ -184,7 +184,7 @@ export class StreamLog {
   gap(): void {
     this.#readings.clear();
     this.#threads.clear();
-    this.#tell();
+    this.#notify();
   }
 
   /** Begins a thread with what was kept of its runs, unless that was done. */
@@ -259,7 +259,7 @@ export class StreamLog {
       log.version += 1;
       any = true;
     }
-    if (any) this.#tell();
+    if (any) this.#notify();
   }
 
   /** Empties what is shown; what was kept stays, and is shown after a reload. */
@@ -286,7 +286,7 @@ export class StreamLog {
     return () => this.#listeners.delete(listener);
   };
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 

@@ -9,7 +9,7 @@ export interface Piece {
   readonly text: string;
 }
 
-/** Beyond this many words per side the table would cost more than it tells; ends are compared and the middle replaced. */
+/** Beyond this many words per side the table would cost more than it shows; ends are compared and the middle replaced. */
 const MAX_CELLS = 4_000_000;
 
 const WORDS = /\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu;

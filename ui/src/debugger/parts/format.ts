@@ -92,7 +92,7 @@ export function readableError(text: string): string {
   );
 }
 
-/** The last part of an id, enough to tell two apart by eye: the random end of a time-sorted id. */
+/** The last part of an id, enough to distinguish two by eye: the random end of a time-sorted id. */
 export const shortId = (id: string): string => (id.length <= 12 ? id : id.slice(-8));
 
 /** One line for a value: scalars whole, containers by their first content. */

@@ -456,7 +456,7 @@ function focusAnswer(): void {
   session.setUse("debug");
   if (!asksAt(session.cursor)) session.setCursor({ checkpointId: null });
   session.showTab("right", "state", "debug");
-  // The form stands in that tab: it is there one turn later.
+  // The form is in that tab: it is there one turn later.
   setTimeout(() => window.dispatchEvent(new Event(FOCUS_ANSWER)), 0);
 }
 

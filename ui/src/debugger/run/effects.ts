@@ -38,7 +38,7 @@ export const chosen = (
   choice: EffectChoice,
 ): readonly EffectView[] => effects.filter((effect) => choices[effectKey(effect)] === choice);
 
-/** The more careful first: nodes of the same name in different graphs share what the run is told. */
+/** The more careful first: nodes of the same name in different graphs share what is chosen for the run. */
 const CAREFUL: readonly EffectChoice[] = ["stop", "ask", "reuse", "again"];
 
 /** As `run.start` takes it: by the node's name in its graph. */

@@ -318,7 +318,7 @@ function savePath(dir: string, name: string, ending: FileEnding): string {
   return joinPath(split.dir, withEnding(split.name, ending));
 }
 
-/** Whether a graph file is certainly not there; the listing tells of no others. */
+/** Whether a graph file is certainly not there; the listing has no others. */
 async function missing(path: string, listing: FileList | null): Promise<boolean> {
   const { dir, name } = splitPath(path);
   const wanted = name.toLowerCase();

@@ -9,7 +9,7 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { fakeHost } from "../../test/fakeHost";
 import { edgeSentence } from "./describe";
-import { LastRun } from "../last-run";
+import { LastRun } from "../node-test";
 import { Inspector } from "./Inspector";
 
 beforeEach(() => {

@@ -14,7 +14,7 @@ import { iconButton, problemsClass } from "../../components/recipes";
 import { rpc } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { NodeTest } from "../last-run";
+import { NodeTest } from "../node-test";
 import { LiveValue } from "./LiveValue";
 import { useLastState } from "./last-state";
 

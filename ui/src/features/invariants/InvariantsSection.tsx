@@ -43,7 +43,7 @@ const NAMES: Readonly<Record<Section, readonly string[]>> = {
 interface Props {
   record: string;
   keys: readonly KeyInfo[];
-  /** It stands in a form of its own, without a line above. */
+  /** It has a form of its own, without a line above. */
   inside?: boolean;
 }
 

@@ -77,11 +77,11 @@ function Form({
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ShownProblem | null>(null);
   const changed = !valid || !sameJson(value, before) || (item === null && key !== "");
-  const tell = useRef(onChanged);
-  tell.current = onChanged;
+  const notify = useRef(onChanged);
+  notify.current = onChanged;
   useEffect(() => {
-    tell.current(changed);
-    return () => tell.current(false);
+    notify.current(changed);
+    return () => notify.current(false);
   }, [changed]);
 
   const labels = item?.namespace ?? placeOf(place);

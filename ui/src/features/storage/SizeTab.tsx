@@ -215,7 +215,7 @@ function EngineRow({ keys }: { keys: readonly KeySize[] }) {
   );
 }
 
-/** The size over the checkpoints, as an area; what each part added is told by its tooltip. */
+/** The size over the checkpoints, as an area; what each part added is in its tooltip. */
 function Growth({ lens }: { lens: LensView }) {
   const { growth } = lens;
   if (growth.length < 2) return null;

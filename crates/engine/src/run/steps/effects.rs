@@ -80,7 +80,7 @@ impl<'a> Earlier<'a> {
 }
 
 /// What a person answers.
-enum Said {
+enum EffectAnswer {
     Again,
     Use,
     /// Go on as if the node had returned this.
@@ -212,13 +212,15 @@ impl Doubt {
         question
     }
 
-    fn answer(&self, answer: &Value) -> Option<Said> {
+    fn answer(&self, answer: &Value) -> Option<EffectAnswer> {
         match (answer.as_str(), answer.get("update")) {
-            (Some("again"), _) => Some(Said::Again),
-            (Some("use"), _) if self.uses.is_some() => Some(Said::Use),
-            (Some("done"), _) => Some(Said::Give(NodeOutput::none())),
+            (Some("again"), _) => Some(EffectAnswer::Again),
+            (Some("use"), _) if self.uses.is_some() => Some(EffectAnswer::Use),
+            (Some("done"), _) => Some(EffectAnswer::Give(NodeOutput::none())),
             // The one who looked knows what came of it.
-            (None, Some(update @ Value::Object(_))) => Some(Said::Give(NodeOutput::Update(update.clone()))),
+            (None, Some(update @ Value::Object(_))) => {
+                Some(EffectAnswer::Give(NodeOutput::Update(update.clone())))
+            }
             _ => None,
         }
     }
@@ -370,9 +372,9 @@ impl Loop {
                 };
                 used += 1;
                 match doubt.answer(answer) {
-                    Some(Said::Again) => {}
-                    Some(Said::Use) => decided.uses = doubt.uses.clone(),
-                    Some(Said::Give(output)) => decided.instead = Some(Instead::Give(output)),
+                    Some(EffectAnswer::Again) => {}
+                    Some(EffectAnswer::Use) => decided.uses = doubt.uses.clone(),
+                    Some(EffectAnswer::Give(output)) => decided.instead = Some(Instead::Give(output)),
                     None => continue,
                 }
                 break;

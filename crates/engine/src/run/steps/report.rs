@@ -278,7 +278,7 @@ impl Loop {
             for message in messages.iter() {
                 let id = message.get("id").and_then(Value::as_str);
                 if message.get("type").and_then(Value::as_str) == Some("tool")
-                    && !self.setup.shared.emitter.tells_tools()
+                    && !self.setup.shared.emitter.emits_tool_messages()
                 {
                     continue;
                 }

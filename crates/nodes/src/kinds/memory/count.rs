@@ -87,7 +87,7 @@ pub(super) fn tokens(message: &Value) -> usize {
     tokens + letters.div_ceil(4) + 3
 }
 
-/// By how much the provider counted more than this does, as far as its last answer tells; from 1 to 1.25.
+/// By how much the provider counted more than this does, as far as its last answer shows; from 1 to 1.25.
 pub(super) fn scale(messages: &[Value]) -> f64 {
     let (mut sum, mut known) = (0, None);
     let mut provider: Option<&str> = None;

@@ -207,12 +207,12 @@ impl MemoryNode {
             .take_while(|message| kind(message) == "system" && !is_summary(message))
             .count();
         let (instructions, old) = old.split_at(stays);
-        let told: Vec<Value> = old
+        let old_messages: Vec<Value> = old
             .iter()
             .filter(|message| !is_summary(message))
             .cloned()
             .collect();
-        if told.is_empty() {
+        if old_messages.is_empty() {
             return Ok(NodeOutput::none());
         }
         let known = match &summarise.summary {
@@ -226,7 +226,7 @@ impl MemoryNode {
         };
         let summary = summarise
             .asking
-            .ask(context, with(input, transcript(&told), known))
+            .ask(context, with(input, transcript(&old_messages), known))
             .await?;
         let mut kept = instructions.to_vec();
         let mut update = Object::new();

@@ -1,5 +1,5 @@
 //! Tools that are graphs: the arguments are what the graph is given, and what comes of it is the answer. A graph whose
-//! state has messages is an agent to the model that calls it: it is told what to do and answers with what it says last.
+//! state has messages is an agent to the model that calls it: it is given a task and answers with what it says last.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use superstep::{Graph, Input, NodeContext, NodeError, Object, Persistence, Value};
 use superstep_document::{Diagnostic, Document, Reducer};
 
-use super::node::{Answer, Said, Unsaid};
+use super::node::{Answer, NoAnswer, ToolResult};
 use crate::expression::{Expression, Scope};
 use crate::kinds::graph::{Mapping, RESULT, compiled, known_inside, mapped, pointer_to};
 use crate::models::no_arguments;
@@ -134,16 +134,16 @@ pub(super) struct GraphWork {
 }
 
 impl GraphWork {
-    pub(super) async fn run(&self, context: &NodeContext, args: &Object, state: &Value) -> Said {
-        let told = |error: NodeError| match error {
+    pub(super) async fn run(&self, context: &NodeContext, args: &Object, state: &Value) -> ToolResult {
+        let failed = |error: NodeError| match error {
             NodeError::Failed(failure) => {
-                Unsaid::Failed(failure.to_string().trim_end_matches('.').to_owned())
+                NoAnswer::Failed(failure.to_string().trim_end_matches('.').to_owned())
             }
-            NodeError::Parent(_) => Unsaid::Failed(
+            NodeError::Parent(_) => NoAnswer::Failed(
                 "the tool's graph wanted to hand over to a node outside of it, which a tool cannot"
                     .to_owned(),
             ),
-            stop => Unsaid::Stop(stop),
+            stop => NoAnswer::Stop(stop),
         };
         let given = match &self.input {
             Some(mapping) => mapped(
@@ -152,12 +152,12 @@ impl GraphWork {
             ),
             None => Ok(self.given(args)),
         };
-        let given = given.map_err(told)?;
+        let given = given.map_err(failed)?;
         let result = context
             .invoke(&self.graph, Input::value(given))
             .await
-            .map_err(told)?;
-        self.answer(context, result, state).map_err(told)
+            .map_err(failed)?;
+        self.answer(context, result, state).map_err(failed)
     }
 
     /// Arguments by their names; the others are what somebody says to the graph.

@@ -1,5 +1,5 @@
 //! Tools of MCP servers. What a server offers is asked while the graph runs, because servers change their minds; what
-//! of it may be called, and when a person is asked first, stands in the settings.
+//! of it may be called, and when a person is asked first, is in the settings.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use superstep::{NodeContext, NodeError, Object, Value};
 
-use super::node::{Answer, Said, Tool, ToolWork, Unsaid};
+use super::node::{Answer, NoAnswer, Tool, ToolResult, ToolWork};
 use crate::base::schema_validator::SchemaValidator;
 use crate::mcp::{self, Client, Content, Mcp, McpError};
 use crate::models::{ToolSpec, args_json};
@@ -148,7 +148,7 @@ pub(crate) struct ServerTools {
     mcp: Mcp,
 }
 
-/// A tool of a server, as the model is told of it, and what a call of it does.
+/// A tool of a server, as the model sees it, and what a call of it does.
 pub(super) struct Offered {
     pub(super) spec: ToolSpec,
     approval: bool,
@@ -307,22 +307,22 @@ impl Offered {
 }
 
 impl McpWork {
-    pub(super) async fn run(&self, context: &NodeContext, args: &Object) -> Said {
+    pub(super) async fn run(&self, context: &NodeContext, args: &Object) -> ToolResult {
         match self.answer(context, args).await {
             Ok(Content {
                 content,
                 failed: true,
                 ..
-            }) => Err(Unsaid::Failed(match content {
+            }) => Err(NoAnswer::Failed(match content {
                 Value::String(text) => text.trim_end_matches('.').to_owned(),
                 parts => parts.to_string(),
             })),
             Ok(Content {
                 content, artifact, ..
             }) => Ok(Answer { content, artifact }),
-            Err(McpError::Cancelled) => Err(Unsaid::Stop(NodeError::Cancelled)),
-            Err(error) if error.is_settings() => Err(Unsaid::Stop(error.of_node(&context.info().node))),
-            Err(error) => Err(Unsaid::Failed(error.to_string())),
+            Err(McpError::Cancelled) => Err(NoAnswer::Stop(NodeError::Cancelled)),
+            Err(error) if error.is_settings() => Err(NoAnswer::Stop(error.of_node(&context.info().node))),
+            Err(error) => Err(NoAnswer::Failed(error.to_string())),
         }
     }
 

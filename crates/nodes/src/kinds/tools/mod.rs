@@ -65,7 +65,7 @@ fn beginnings() -> Json {
     ])
 }
 
-/// A tool: what the model is told of it, and what it does.
+/// A tool: what the model sees of it, and what it does.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(extend("x-one-of" = ["javascript", "python", "http", "graph", "handoff"], "x-begin" = beginnings()))]
 pub struct ToolConfig {

@@ -66,11 +66,11 @@ impl From<String> for Answer {
 }
 
 /// What a call came to: something for the model to read, or the end of the run.
-pub(super) type Said = Result<Answer, Unsaid>;
+pub(super) type ToolResult = Result<Answer, NoAnswer>;
 
 /// Why a tool gave no answer.
-pub(super) enum Unsaid {
-    /// The model is told.
+pub(super) enum NoAnswer {
+    /// The model is given the reason.
     Failed(String),
     /// The run stops: it was cancelled, or somebody is asked.
     Stop(NodeError),
@@ -85,22 +85,22 @@ impl Tool {
         (!problems.is_empty()).then(|| problems.join("; "))
     }
 
-    async fn call(&self, context: &NodeContext, call: ToolCall, state: Value) -> Said {
+    async fn call(&self, context: &NodeContext, call: ToolCall, state: Value) -> ToolResult {
         let mut args = match call.args {
             Ok(args) => args,
-            Err(invalid) => return Err(Unsaid::Failed(format!("{}. Call it again", invalid.cause))),
+            Err(invalid) => return Err(NoAnswer::Failed(format!("{}. Call it again", invalid.cause))),
         };
         if let Some(problem) = self.problem(&args) {
-            return Err(Unsaid::Failed(format!("the arguments do not fit: {problem}")));
+            return Err(NoAnswer::Failed(format!("the arguments do not fit: {problem}")));
         }
         if self.approval {
-            match approval::ask(context, self, &call.id, &args).map_err(Unsaid::Stop)? {
+            match approval::ask(context, self, &call.id, &args).map_err(NoAnswer::Stop)? {
                 Decision::Approve => {}
                 Decision::Edit(edited) => args = edited,
                 Decision::Respond(answer) => return Ok(answer.into()),
                 Decision::Reject(reason) => {
                     let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-                    return Err(Unsaid::Failed(format!(
+                    return Err(NoAnswer::Failed(format!(
                         "a person did not allow this call{reason}"
                     )));
                 }
@@ -117,18 +117,18 @@ impl Tool {
                     args: Some(&args),
                     state: &state,
                 };
-                match work.run(context, call).await.map_err(Unsaid::Stop)? {
+                match work.run(context, call).await.map_err(NoAnswer::Stop)? {
                     Ok(output) => script::answer_text(output)
                         .map(Into::into)
-                        .map_err(Unsaid::Failed),
-                    Err(error) => Err(Unsaid::Failed(error.for_model())),
+                        .map_err(NoAnswer::Failed),
+                    Err(error) => Err(NoAnswer::Failed(error.for_model())),
                 }
             }
             ToolWork::Http(request, web) => {
                 let answer = request.send(context, web, &call.id, &args).await;
                 answer.map(Answer::from).map_err(|error| match error {
-                    RequestError::Cancelled => Unsaid::Stop(NodeError::Cancelled),
-                    other => Unsaid::Failed(other.to_string()),
+                    RequestError::Cancelled => NoAnswer::Stop(NodeError::Cancelled),
+                    other => NoAnswer::Failed(other.to_string()),
                 })
             }
             ToolWork::Graph(graph) => graph.run(context, &args, &state).await,
@@ -270,16 +270,16 @@ impl ToolsNode {
             async move {
                 let (call_id, name) = (call.id.clone(), call.name.clone());
                 let said = match tools.get(&call.name) {
-                    Some(_) if late => Err(Unsaid::Failed(
+                    Some(_) if late => Err(NoAnswer::Failed(
                         "another agent goes on already: one hand-off at a time".to_owned(),
                     )),
                     Some(tool) => tool.call(&context, call, state).await,
-                    None => Err(Unsaid::Failed(unknown(&tools, &name))),
+                    None => Err(NoAnswer::Failed(unknown(&tools, &name))),
                 };
                 let (answer, status) = match said {
                     Ok(answer) => (answer, "success"),
-                    Err(Unsaid::Failed(cause)) => (format!("Error: {cause}.").into(), "error"),
-                    Err(Unsaid::Stop(error)) => return Err(redact_error(error)),
+                    Err(NoAnswer::Failed(cause)) => (format!("Error: {cause}.").into(), "error"),
+                    Err(NoAnswer::Stop(error)) => return Err(redact_error(error)),
                 };
                 // A server may repeat what it was sent, and this is recorded.
                 Ok(redact_value(&superstep::json!({

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use superstep::{NodeContext, NodeError, Object, Value};
 
-use super::node::{Said, Unsaid};
+use super::node::{NoAnswer, ToolResult};
 use crate::kinds::code;
 use crate::programs::javascript::{self, CodeError, Files, JavaScriptSource, Limits, Workers};
 use crate::programs::requests::{Output, Owner};
@@ -80,17 +80,19 @@ pub(super) async fn run(
     name: &str,
     args: Object,
     state: Value,
-) -> Said {
+) -> ToolResult {
     let given = vec![Value::Object(args), state];
     let ended = code::run(context, Owner::Tool(name), script, given).await;
-    match ended.map_err(Unsaid::Stop)? {
-        Ok(output) => answer_text(output).map(Into::into).map_err(Unsaid::Failed),
-        Err(CodeError::Cancelled) => Err(Unsaid::Stop(NodeError::Cancelled)),
-        Err(error) => Err(Unsaid::Failed(error.to_string().trim_end_matches('.').to_owned())),
+    match ended.map_err(NoAnswer::Stop)? {
+        Ok(output) => answer_text(output).map(Into::into).map_err(NoAnswer::Failed),
+        Err(CodeError::Cancelled) => Err(NoAnswer::Stop(NodeError::Cancelled)),
+        Err(error) => Err(NoAnswer::Failed(
+            error.to_string().trim_end_matches('.').to_owned(),
+        )),
     }
 }
 
-/// What a function returned, as the model is told it.
+/// What a function returned, as the model is given it.
 pub(super) fn answer_text(output: Output) -> Result<String, String> {
     match output {
         Output::Update(Value::String(text)) => Ok(text.to_string()),

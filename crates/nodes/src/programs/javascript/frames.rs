@@ -19,11 +19,11 @@ pub(super) const HEAD: usize = 5;
 /// To the worker: a call, as [`Head`] says.
 pub(super) const CALL: u8 = b'c';
 /// To the worker: something for the program, as [`For`] says.
-pub(super) const TOLD: u8 = b't';
+pub(super) const NOTICE: u8 = b't';
 /// To the worker: the JSON of a part of an argument.
 pub(super) const PART: u8 = b'p';
 /// From the worker: what the program says.
-pub(super) const SAID: u8 = b's';
+pub(super) const REQUEST: u8 = b's';
 /// From the worker: the part of an argument that is wanted, as [`Wanted`] says.
 pub(super) const WANT: u8 = b'w';
 /// From the worker: the program has ended with this JSON.

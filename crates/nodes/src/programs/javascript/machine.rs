@@ -21,7 +21,7 @@ use super::modules::{Files, Imports};
 use super::ready::Fresh;
 use super::source::{self, JavaScriptSource};
 use super::{CodeError, FILE, Limits};
-use crate::programs::requests::{Ending, NODE, Notice, Output, Reply, Request, Said};
+use crate::programs::requests::{Ending, NODE, Notice, Output, ProgramRequest, Reply, Request};
 
 /// Stack of the JavaScript program; small enough for any thread of the blocking pool.
 const STACK: usize = 512 * 1024;
@@ -45,7 +45,7 @@ pub(super) struct Program<'a> {
 /// The way from a program to its node and back.
 pub(super) trait Line {
     /// Passes on what the program says; false when nobody listens any more.
-    fn say(&self, said: Said) -> bool;
+    fn request(&self, request: ProgramRequest) -> bool;
     /// What comes for the program.
     fn receive(&self, wait: Duration) -> Result<Received, RecvTimeoutError>;
     /// Asks for a part of an argument that was not sent with the call.
@@ -485,7 +485,7 @@ fn prelude<'js>(
             let said = said.split(" at line ").next().unwrap_or_default();
             Exception::throw_type(&ctx, &format!("the options cannot be read: {said}"))
         })?;
-        match out.line.say(Said { id, scope, request }) {
+        match out.line.request(ProgramRequest { id, scope, request }) {
             true => Ok(()),
             false => Err(gone(&ctx)),
         }
@@ -516,7 +516,7 @@ fn console<'js>(ctx: &Ctx<'js>, wire: &Rc<Wire>) -> rquickjs::Result<()> {
             }
             let log = |text: String| {
                 // When nobody listens any more, the program is about to be stopped.
-                let _ = wire.line.say(Said {
+                let _ = wire.line.request(ProgramRequest {
                     id: 0,
                     scope: NODE,
                     request: Request::Log(text),

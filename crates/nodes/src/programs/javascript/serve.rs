@@ -18,7 +18,7 @@ use super::machine::{Line, Program, Received, run};
 use super::modules::Files;
 use super::workers::path_of;
 use super::{CodeError, JavaScriptSource};
-use crate::programs::requests::{Ending, Notice, Said};
+use crate::programs::requests::{Ending, Notice, ProgramRequest};
 
 /// Stack of the thread that runs programs.
 const STACK: usize = 4 * 1024 * 1024;
@@ -185,8 +185,8 @@ fn reading(mut pipe: BufReader<File>) -> io::Result<Receiver<Frame>> {
 struct WorkerLine(Rc<Worker>);
 
 impl Line for WorkerLine {
-    fn say(&self, said: Said) -> bool {
-        self.0.send(frames::SAID, &said)
+    fn request(&self, request: ProgramRequest) -> bool {
+        self.0.send(frames::REQUEST, &request)
     }
 
     fn receive(&self, wait: Duration) -> Result<Received, RecvTimeoutError> {

@@ -8,7 +8,7 @@ use superstep::{Value, json};
 use super::given::Given;
 use super::machine::{Line, MAX_LOG_LINES, Program, Received, returned, run};
 use super::*;
-use crate::programs::requests::{Ending, Notice, Output, Reply, Request, Said};
+use crate::programs::requests::{Ending, Notice, Output, ProgramRequest, Reply, Request};
 
 const LIMITS: Limits = Limits {
     timeout: Duration::from_millis(1000),
@@ -16,12 +16,12 @@ const LIMITS: Limits = Limits {
 };
 
 struct Played {
-    say: Box<dyn Fn(Said) -> bool>,
+    say: Box<dyn Fn(ProgramRequest) -> bool>,
     notices: mpsc::Receiver<Notice>,
 }
 
 impl Line for Played {
-    fn say(&self, said: Said) -> bool {
+    fn request(&self, said: ProgramRequest) -> bool {
         (self.say)(said)
     }
     fn receive(&self, wait: Duration) -> Result<Received, mpsc::RecvTimeoutError> {
@@ -38,10 +38,10 @@ fn play(
     state: Value,
     limits: Limits,
     stop: &Arc<AtomicBool>,
-    answer: impl Fn(Said) -> Option<Reply> + 'static,
+    answer: impl Fn(ProgramRequest) -> Option<Reply> + 'static,
 ) -> Result<Ending<Output>, CodeError> {
     let (tell, notices) = mpsc::channel();
-    let say = Box::new(move |said: Said| {
+    let say = Box::new(move |said: ProgramRequest| {
         let id = said.id;
         if let Some(reply) = answer(said) {
             let _ = tell.send(Notice::Answer(id, reply));

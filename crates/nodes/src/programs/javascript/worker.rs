@@ -189,10 +189,10 @@ impl Worker {
             while let Some((letter, content)) = self.arrived()? {
                 answered = true;
                 match letter {
-                    frames::SAID => {
-                        let said = serde_json::from_slice(&content).map_err(|error| garbled(&error))?;
+                    frames::REQUEST => {
+                        let request = serde_json::from_slice(&content).map_err(|error| garbled(&error))?;
                         // When nobody listens any more, this is about to be dropped.
-                        let _ = events.send(Event::Said(said)).await;
+                        let _ = events.send(Event::Request(request)).await;
                     }
                     frames::WANT => {
                         let wanted = serde_json::from_slice(&content).map_err(|error| garbled(&error))?;
@@ -228,7 +228,7 @@ impl Worker {
                     Some(word) => {
                         let word = For { call: self.calls, message: word };
                         let unfit = |cause| CodeError::Machine(format!("an answer cannot be sent: {cause}"));
-                        outgoing.push_back(frames::frame_of(frames::TOLD, &word).map_err(unfit)?);
+                        outgoing.push_back(frames::frame_of(frames::NOTICE, &word).map_err(unfit)?);
                     }
                     None => open = false,
                 },

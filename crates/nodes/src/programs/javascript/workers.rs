@@ -19,7 +19,7 @@ use super::modules::Files;
 use super::worker::{JsEvent, Lost, Worker};
 use super::{CodeError, JavaScriptSource, Limits};
 use crate::programs::helper::HelperProgram;
-use crate::programs::requests::{self, Event, Notice, Output, Owner, Said};
+use crate::programs::requests::{self, Event, Notice, Output, Owner, ProgramRequest};
 
 /// Most processes at once. Programs that wait for something hold theirs.
 const MOST: usize = 32;
@@ -270,8 +270,8 @@ struct Near {
 }
 
 impl Line for Near {
-    fn say(&self, said: Said) -> bool {
-        self.events.blocking_send(Event::Said(said)).is_ok()
+    fn request(&self, request: ProgramRequest) -> bool {
+        self.events.blocking_send(Event::Request(request)).is_ok()
     }
 
     fn receive(&self, wait: Duration) -> Result<Received, RecvTimeoutError> {

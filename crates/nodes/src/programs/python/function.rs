@@ -245,7 +245,9 @@ impl PythonWork {
         };
         let limit = Duration::from_millis(self.function.timeout_ms);
         let state = call.owner.is_node().then_some(call.state);
-        let served = requests::serve(context, call.owner, state, inbox, open.teller(), || worker.lost());
+        let served = requests::serve(context, call.owner, state, inbox, open.notifier(), || {
+            worker.lost()
+        });
         let ended = tokio::time::timeout(limit, served).await;
         drop(open);
         ended.unwrap_or(Ok(Err(PythonError::Timeout(limit))))

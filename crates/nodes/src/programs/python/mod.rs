@@ -79,7 +79,7 @@ impl PythonError {
         }
     }
 
-    /// As a model is told it: without the traceback, which it could do nothing about.
+    /// As a model is given it: without the traceback, which it could do nothing about.
     pub(crate) fn for_model(&self) -> String {
         let text = self.to_string();
         let first = text.lines().next().unwrap_or_default();

@@ -15,7 +15,7 @@ use tokio::sync::{Notify, mpsc};
 use super::{Key, PythonError, find};
 use crate::programs::helper::HelperProgram;
 use crate::programs::process_group::{ProcessGroup, Start};
-use crate::programs::requests::{CLASS, Ending, Event, Fault, Inbox, Notice, Output, Said};
+use crate::programs::requests::{CLASS, Ending, Event, Fault, Inbox, Notice, Output, ProgramRequest};
 
 /// What starts the worker: it reads its own modules from its input.
 const BOOT: &str = include_str!("boot.py");
@@ -101,7 +101,7 @@ impl Shared {
 struct Frame {
     #[serde(default)]
     call: u64,
-    said: Option<Said>,
+    said: Option<ProgramRequest>,
     ended: Option<Ending<Output>>,
 }
 
@@ -219,7 +219,7 @@ pub(super) struct OpenCall {
 
 impl OpenCall {
     /// Tells the function something.
-    pub(super) fn teller(&self) -> impl Fn(Notice) + Clone + Send + Sync + 'static {
+    pub(super) fn notifier(&self) -> impl Fn(Notice) + Clone + Send + Sync + 'static {
         let (worker, number) = (self.worker.clone(), self.number);
         move |notice: Notice| {
             #[derive(Serialize)]
@@ -325,7 +325,7 @@ async fn read(output: ChildStdout, shared: Arc<Shared>) {
     let mut output = BufReader::new(output);
     while let Ok(length) = output.read_u32().await {
         if length > LARGEST {
-            // What follows cannot be told apart any more.
+            // What follows cannot be separated any more.
             shared.kill.notify_one();
             return;
         }
@@ -333,11 +333,11 @@ async fn read(output: ChildStdout, shared: Arc<Shared>) {
         if output.read_exact(&mut bytes).await.is_err() {
             return;
         }
-        hear(&bytes, &shared);
+        receive(&bytes, &shared);
     }
 }
 
-fn hear(bytes: &[u8], shared: &Shared) {
+fn receive(bytes: &[u8], shared: &Shared) {
     let frame = serde_json::from_slice::<Frame>(bytes);
     let frame = frame.unwrap_or_else(|error| Frame {
         call: serde_json::from_slice::<Whose>(bytes).map_or(0, |whose| whose.call),
@@ -347,14 +347,14 @@ fn hear(bytes: &[u8], shared: &Shared) {
             format!("what the function said cannot be read: {error}."),
         ))),
     });
-    if let Some(said) = frame.said {
+    if let Some(request) = frame.said {
         let events = shared
             .calls()
             .open
             .get(&frame.call)
             .map(|call| call.events.clone());
         if let Some(events) = events
-            && let Err(mpsc::error::TrySendError::Full(_)) = events.try_send(Event::Said(said))
+            && let Err(mpsc::error::TrySendError::Full(_)) = events.try_send(Event::Request(request))
         {
             shared.calls().open.remove(&frame.call);
         }

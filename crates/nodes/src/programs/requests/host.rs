@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::store::{self, StoreRequest};
 use super::stream::Streams;
-use super::{Ending, Event, Fault, Inbox, NODE, Notice, Reply, Request, Said};
+use super::{Ending, Event, Fault, Inbox, NODE, Notice, ProgramRequest, Reply, Request};
 use crate::base::secrets::{redact_result, redact_value};
 
 /// Longest time that a program may ask to wait.
@@ -97,7 +97,7 @@ where
             Some((id, answer)) = host.answers.next(), if !host.answers.is_empty() => host.answer(id, answer),
             Some((id, answer)) = host.stores.next(), if !host.stores.is_empty() => host.answer(id, answer),
             event = inbox.recv() => match event {
-                Some(Event::Said(said)) => host.hear(said).await,
+                Some(Event::Request(request)) => host.take(request).await,
                 Some(Event::Ended(end)) => return host.end(end).await,
                 None => return Ok(Err(lost())),
             },
@@ -130,8 +130,8 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
     }
 
     /// A program may have been given a key; what it says of it goes no further.
-    async fn hear(&mut self, said: Said) {
-        let Said { id, scope, request } = said;
+    async fn take(&mut self, asked: ProgramRequest) {
+        let ProgramRequest { id, scope, request } = asked;
         let reply = |reply| (self.tell)(Notice::Answer(id, reply));
         match request {
             Request::Emit(value) => self.context.emit(redact_value(&value)).await,

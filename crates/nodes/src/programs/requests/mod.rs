@@ -15,20 +15,20 @@ use crate::base::error_class;
 pub(crate) use host::{Owner, serve};
 pub(crate) use store::shown;
 
-/// The scope of what is said by the node's own function; those of durable tasks are the ids that they were asked with.
+/// The scope of what the node's own function sends; those of durable tasks are the ids that they were asked with.
 pub(crate) const NODE: u64 = 0;
 /// Things a program has sent and its node has not received yet; then the program waits.
 pub(crate) const UNREAD: usize = 64;
 /// Class of errors that programs throw without a class of their own.
 pub(crate) const CLASS: &str = error_class::CODE;
 
-/// What a program says while it runs.
+/// What a program asks of its node, or reports, while it runs.
 #[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Said {
+pub(crate) struct ProgramRequest {
     /// By which it knows the answer; 0 where none is wanted.
     #[serde(default)]
     pub(crate) id: u64,
-    /// Which of its functions says it: [`NODE`], or the id of a task.
+    /// Which of its functions sent it: [`NODE`], or the id of a task.
     #[serde(default)]
     pub(crate) scope: u64,
     /// What it is.
@@ -202,13 +202,13 @@ impl From<Output> for NodeOutput {
 /// What comes from a program.
 #[derive(Debug)]
 pub(crate) enum Event<T, E> {
-    /// It says something.
-    Said(Said),
+    /// It asks or reports something.
+    Request(ProgramRequest),
     /// It has ended; nothing follows.
     Ended(Result<Ending<T>, E>),
 }
 
-/// Where a program's words arrive.
+/// Where a program's requests arrive.
 pub(crate) type Inbox<T, E> = mpsc::Receiver<Event<T, E>>;
 
 /// What a program knows of its place: LangGraph's names in `config`, short ones in `context`.

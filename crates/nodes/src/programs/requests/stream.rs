@@ -17,7 +17,7 @@ const CONTINUED: [&str; 4] = [
 /// Members within them that say what something is, in every chunk.
 const REPEATED: [&str; 4] = ["type", "id", "name", "index"];
 
-/// The way to a text in a chunk. What stands in a list is known by its `index`, or else by its place.
+/// The way to a text in a chunk. An entry of a list is known by its `index`, or else by its place.
 type Path = Vec<Step>;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -40,7 +40,7 @@ impl View {
                 if cached.contains_key(row) {
                     continue;
                 }
-                match self.server.at_hand(*row).filter(|_| !self.afresh) {
+                match self.server.cached_value(*row).filter(|_| !self.afresh) {
                     Some(value) => drop(cached.insert(*row, value)),
                     None => {
                         spaces.push(found.space);

@@ -255,30 +255,10 @@ impl Writer {
             && writes.iter().all(|task| Some(&task.checkpoint_id) == new_id);
         // A first checkpoint whose namespace is not known here most likely begins it; if not, the statement fails.
         let space = self.space(thread, ns, alone && !careful).await?;
-        let mut owners = HashMap::new();
-        for task in writes {
-            let id = &task.checkpoint_id;
-            if Some(id) == new_id || owners.contains_key(id) {
-                continue;
-            }
-            let known = match space {
-                Some(space) => self.known(space, thread, id).await?,
-                None => None,
-            };
-            let known = known.ok_or_else(|| StorageError::orphan(thread, task))?;
-            owners.insert(id.clone(), known.seq);
-        }
+        let mut owners = self.owners(space, thread, writes, new_id).await?;
         let space = match space {
             Some(space) => space,
-            None => {
-                let space = Space {
-                    id: self.number().await?,
-                    epoch: 0,
-                };
-                batch.spaces.push((space.id, thread.to_string(), ns.to_string()));
-                self.spaces.insert((thread.clone(), ns.clone()), space);
-                space
-            }
+            None => self.begin_space(thread, ns, batch).await?,
         };
         batch.touch(space.id, space.epoch);
         if let Some(shown) = claim {
@@ -311,6 +291,46 @@ impl Writer {
             }
         }
         Ok(())
+    }
+
+    /// The rows of the checkpoints that tasks wrote at, except the `new` one.
+    async fn owners(
+        &mut self,
+        space: Option<Space>,
+        thread: &ThreadId,
+        writes: &[TaskWrites],
+        new: Option<&CheckpointId>,
+    ) -> Result<HashMap<CheckpointId, i64>, PostgresFault> {
+        let mut owners = HashMap::new();
+        for task in writes {
+            let id = &task.checkpoint_id;
+            if Some(id) == new || owners.contains_key(id) {
+                continue;
+            }
+            let known = match space {
+                Some(space) => self.known(space, thread, id).await?,
+                None => None,
+            };
+            let known = known.ok_or_else(|| StorageError::orphan(thread, task))?;
+            owners.insert(id.clone(), known.seq);
+        }
+        Ok(owners)
+    }
+
+    /// A namespace that begins with this commit.
+    async fn begin_space(
+        &mut self,
+        thread: &ThreadId,
+        ns: &Name,
+        batch: &mut Batch,
+    ) -> Result<Space, PostgresFault> {
+        let space = Space {
+            id: self.number().await?,
+            epoch: 0,
+        };
+        batch.spaces.push((space.id, thread.to_string(), ns.to_string()));
+        self.spaces.insert((thread.clone(), ns.clone()), space);
+        Ok(space)
     }
 
     /// The namespace; not looked up when it is taken to be `new`.

@@ -147,11 +147,11 @@ impl Writer {
         id: &CheckpointId,
     ) -> Result<Option<Arc<KnownRows>>, StorageError> {
         let key = (ns.clone(), id.clone());
-        let at_hand = self
+        let cached = self
             .threads
             .get(thread)
             .and_then(|thread| thread.checkpoints.get(&key));
-        if let Some(known) = at_hand {
+        if let Some(known) = cached {
             return Ok(Some(known.clone()));
         }
         let read = self.server.fetch_one(thread, ns, Some(id)).await?;

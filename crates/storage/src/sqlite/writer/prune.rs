@@ -10,6 +10,9 @@ use crate::codec::pruning::{Looked, doomed};
 /// Called with how many more are done; its error ends the work.
 pub(super) type Step<'a> = &'a dyn Fn(u64) -> Result<(), StorageError>;
 
+/// Row number, that of the parent, depth, metadata, delta and id.
+type CheckpointRow = (i64, Option<i64>, i64, i64, Vec<u8>, Option<IdColumn>);
+
 impl Writer {
     pub(super) fn prune(&mut self, pruning: &Pruning, progress: &Progress) -> Result<Removal, SqliteFault> {
         let threads: Vec<ThreadId> = match &pruning.scope {
@@ -120,7 +123,7 @@ impl Writer {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Removes these checkpoints of a thread; gives the bytes that their rows took. `step` is told when one more was
+    /// Removes these checkpoints of a thread; gives the bytes that their rows took. `step` is called when one more was
     /// looked at or removed, and may end it.
     pub(super) fn remove(
         &mut self,
@@ -132,29 +135,9 @@ impl Writer {
             return Ok(0);
         }
         self.wrote = true;
-        type Row = (i64, Option<i64>, i64, i64, Vec<u8>, Option<IdColumn>);
-        let rows: Vec<Row> = self
-            .conn
-            .prepare_cached(
-                "SELECT c.seq, CASE typeof(c.parent) WHEN 'integer' THEN c.parent END, c.depth, c.meta, c.delta, c.id
-                 FROM threads t JOIN spaces s ON s.thread = t.id JOIN checkpoints c ON c.space = s.id
-                 WHERE t.name = ?1",
-            )?
-            .query_map([thread.as_str()], |row| {
-                Ok((
-                    row.get(0)?,
-                    row.get(1)?,
-                    row.get(2)?,
-                    row.get(3)?,
-                    row.get(4)?,
-                    // One that is damaged must not keep its checkpoint from being removed.
-                    row.get(5).ok(),
-                ))
-            })?
-            .collect::<Result<_, _>>()?;
         let (mut kept, mut lost) = (HashSet::new(), HashSet::new());
         let (mut kept_metas, mut lost_metas) = (HashSet::new(), HashSet::new());
-        for (seq, parent, depth, meta, blob, id) in rows {
+        for (seq, parent, depth, meta, blob, id) in self.rows_of(thread)? {
             step(1)?;
             let decoded = Delta::decode(&blob);
             if gone.contains(&seq) {
@@ -193,6 +176,35 @@ impl Writer {
         if self.planning {
             return Ok(freed);
         }
+        self.drop_empty(thread)?;
+        Ok(freed)
+    }
+
+    fn rows_of(&self, thread: &ThreadId) -> Result<Vec<CheckpointRow>, SqliteFault> {
+        let rows = self
+            .conn
+            .prepare_cached(
+                "SELECT c.seq, CASE typeof(c.parent) WHEN 'integer' THEN c.parent END, c.depth, c.meta, c.delta, c.id
+                 FROM threads t JOIN spaces s ON s.thread = t.id JOIN checkpoints c ON c.space = s.id
+                 WHERE t.name = ?1",
+            )?
+            .query_map([thread.as_str()], |row| {
+                Ok((
+                    row.get(0)?,
+                    row.get(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                    row.get(4)?,
+                    // One that is damaged must not keep its checkpoint from being removed.
+                    row.get(5).ok(),
+                ))
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(rows)
+    }
+
+    /// Removes namespaces without a checkpoint, and the thread without a namespace.
+    fn drop_empty(&mut self, thread: &ThreadId) -> Result<(), SqliteFault> {
         for sql in [
             "DELETE FROM spaces WHERE thread = (SELECT id FROM threads WHERE name = ?1)
              AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE space = spaces.id)",
@@ -203,7 +215,7 @@ impl Writer {
             self.conn.prepare_cached(sql)?.execute([thread.as_str()])?;
         }
         self.forget_threads();
-        Ok(freed)
+        Ok(())
     }
 
     /// The whole state of a checkpoint as one delta.

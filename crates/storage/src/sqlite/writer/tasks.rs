@@ -77,7 +77,7 @@ impl Written {
 /// What a checkpoint is stored with.
 pub(super) struct Early {
     pub(super) written: Written,
-    /// What stands in its row.
+    /// What its row holds.
     pub(super) blob: Option<Vec<u8>>,
     /// What is too long for that.
     pub(super) long: Option<Long>,
@@ -398,7 +398,7 @@ mod tests {
         assert_eq!(breakdown.checkpoints.len(), 2);
     }
 
-    /// What stands in the rows: what tasks wrote beside their checkpoints, and in rows of their own.
+    /// What the rows hold: what tasks wrote beside their checkpoints, and in rows of their own.
     fn stored(file: &std::path::Path) -> Vec<String> {
         let conn = Connection::open(file).expect("opens");
         let mut read = conn

@@ -2,6 +2,16 @@
 
 use super::*;
 
+/// A checkpoint's row as it is copied.
+struct CopiedRow {
+    id: IdColumn,
+    parent: Sql,
+    meta: i64,
+    blob: Vec<u8>,
+    depth: i64,
+    weight: i64,
+}
+
 impl Writer {
     pub(super) fn spaces_of(&self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, SqliteFault> {
         let mut statement = self.conn.prepare_cached(
@@ -90,21 +100,14 @@ impl Writer {
         let mut new_seqs: BTreeMap<i64, i64> = BTreeMap::new();
         let mut stood = HashSet::new();
         for seq in seqs {
-            let (id, parent, meta, blob, mut depth, mut weight): (IdColumn, Sql, i64, Vec<u8>, i64, i64) =
-                self.conn
-                    .prepare_cached(
-                        "SELECT id, parent, meta, delta, depth, weight FROM checkpoints WHERE seq = ?1",
-                    )?
-                    .query_row([seq], |row| {
-                        Ok((
-                            row.get(0)?,
-                            row.get(1)?,
-                            row.get(2)?,
-                            row.get(3)?,
-                            row.get(4)?,
-                            row.get(5)?,
-                        ))
-                    })?;
+            let CopiedRow {
+                id,
+                parent,
+                meta,
+                blob,
+                mut depth,
+                mut weight,
+            } = self.copied_row(seq)?;
             if let Some(there) = self.seq(target, &CheckpointId::new(id.0.as_str()))? {
                 new_seqs.insert(seq, there);
                 stood.insert(seq);
@@ -127,17 +130,7 @@ impl Writer {
                     })?;
                 }
             }
-            let meta = match copied.metas.get(&meta) {
-                Some(meta) => *meta,
-                None => {
-                    let new = self
-                        .conn
-                        .prepare_cached("INSERT INTO metas (json) SELECT json FROM metas WHERE id = ?1")?
-                        .insert([meta])?;
-                    copied.metas.insert(meta, new);
-                    new
-                }
-            };
+            let meta = self.copy_meta(meta, copied)?;
             let parent = match parent {
                 Sql::Integer(parent) => {
                     let new = new_seqs.get(&parent).copied();
@@ -155,21 +148,57 @@ impl Writer {
                 .insert(params![seq, target, parent, meta, delta.encode(), depth, weight])?;
             new_seqs.insert(seq, new);
             self.tail.stored(target, new);
-            self.conn
-                .prepare_cached(
-                    "INSERT INTO writes (checkpoint, task, path, status, data)
-                     SELECT ?2, task, path, status, data FROM writes WHERE checkpoint = ?1",
-                )?
-                .execute([seq, new])?;
-            let mut statement = self
-                .conn
-                .prepare_cached("SELECT data FROM writes WHERE checkpoint = ?1")?;
-            let mut rows = statement.query([new])?;
-            while let Some(row) = rows.next()? {
-                let refs = refs_of_writes(row.get_ref(0)?.as_blob().unwrap_or_default());
-                self.part_store
-                    .refer(&refs.map_err(|cause| SqliteFault::corrupt(place(), cause))?);
-            }
+            self.copy_writes(seq, new, &place)?;
+        }
+        Ok(())
+    }
+
+    fn copied_row(&self, seq: i64) -> Result<CopiedRow, SqliteFault> {
+        let row = self
+            .conn
+            .prepare_cached("SELECT id, parent, meta, delta, depth, weight FROM checkpoints WHERE seq = ?1")?
+            .query_row([seq], |row| {
+                Ok(CopiedRow {
+                    id: row.get(0)?,
+                    parent: row.get(1)?,
+                    meta: row.get(2)?,
+                    blob: row.get(3)?,
+                    depth: row.get(4)?,
+                    weight: row.get(5)?,
+                })
+            })?;
+        Ok(row)
+    }
+
+    /// Copies the metadata that checkpoints share, once.
+    fn copy_meta(&self, meta: i64, copied: &mut Copied) -> Result<i64, SqliteFault> {
+        if let Some(meta) = copied.metas.get(&meta) {
+            return Ok(*meta);
+        }
+        let new = self
+            .conn
+            .prepare_cached("INSERT INTO metas (json) SELECT json FROM metas WHERE id = ?1")?
+            .insert([meta])?;
+        copied.metas.insert(meta, new);
+        Ok(new)
+    }
+
+    /// Copies what the tasks of a checkpoint wrote, and counts the parts that the copies name.
+    fn copy_writes(&mut self, seq: i64, new: i64, place: &impl Fn() -> String) -> Result<(), SqliteFault> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO writes (checkpoint, task, path, status, data)
+                 SELECT ?2, task, path, status, data FROM writes WHERE checkpoint = ?1",
+            )?
+            .execute([seq, new])?;
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT data FROM writes WHERE checkpoint = ?1")?;
+        let mut rows = statement.query([new])?;
+        while let Some(row) = rows.next()? {
+            let refs = refs_of_writes(row.get_ref(0)?.as_blob().unwrap_or_default());
+            self.part_store
+                .refer(&refs.map_err(|cause| SqliteFault::corrupt(place(), cause))?);
         }
         Ok(())
     }
