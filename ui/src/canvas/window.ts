@@ -16,7 +16,6 @@ import {
   type CardRow,
   cardHeight,
   cardRows,
-  fanOffsets,
   isBack,
   JOIN_X,
   LABEL_X,
@@ -34,7 +33,8 @@ import { type Jump, jumpsOf, type Leads, unknownJumps } from "../document/named"
 import { isFrame, noteOf, noteSize } from "./notes";
 import { placeMissing } from "./placement";
 import { besidesOf } from "./beside";
-import { isCrowded } from "./wire-labels";
+import { type Fan, fansOf, MAX_FAN, NO_FAN } from "./fans";
+import { grown, isCrowded, LABEL_REACH, touch } from "./wire-labels";
 import { passesOf } from "./wire-passes";
 import {
   boundOf,
@@ -59,18 +59,6 @@ interface NodeItem extends Box {
   readonly name: string;
   readonly rect: Rect;
 }
-
-interface Fan {
-  readonly fan: number;
-  readonly lead: number;
-  /** A card stands where its label would be. */
-  readonly beside: boolean;
-}
-
-const NO_FAN: Fan = { fan: 0, lead: 0, beside: false };
-const NO_FANS: ReadonlyMap<string, Fan> = new Map();
-/** A node with more edges than this has no fan: its labels would reach out of sight. */
-const MAX_FAN = 64;
 
 interface LineItem extends Box {
   readonly line: Line;
@@ -559,52 +547,14 @@ export class Scene {
   #fanOf(source: string, id: string, labelled: boolean): Fan {
     let fans = this.#fans.get(source);
     if (fans === undefined) {
-      fans = this.#makeFans(source);
+      fans = fansOf(this.doc, source, {
+        rects: this.#rects,
+        isPorted: this.ports(source).ports.length > 0,
+        cards: this.#cardsAt,
+      });
       this.#fans.set(source, fans);
     }
     return fans.get(labelled ? id : "") ?? NO_FAN;
-  }
-
-  #makeFans(source: string): ReadonlyMap<string, Fan> {
-    const edges = this.doc.edgesFrom(source);
-    const rect = this.#rects.get(source);
-    if (!rect || edges.length > MAX_FAN) return NO_FANS;
-    const ported = this.ports(source).ports.length > 0;
-    const start = portOf(rect, "out");
-    const slots: { key: string; y: number; width: number; end: number }[] = [];
-    let plainSum = 0;
-    let plainCount = 0;
-    for (const edge of edges) {
-      const view = edgeOf(this.doc.get(`edge:${edge}`));
-      for (const path of view.paths) {
-        if (path.from !== source || (ported && view.form === "route")) continue;
-        const target = this.#rects.get(path.to);
-        if (!target) continue;
-        const end = portOf(target, "in");
-        const back = isBack(start, end);
-        const label = labelOf(view.form, path, view.expression);
-        if (label === null) {
-          if (back) continue;
-          plainSum += end.y;
-          plainCount += 1;
-          continue;
-        }
-        const width = labelWidth(shownLabel(view.form, path.label === null, label));
-        // Lines that go round start lowest.
-        const key = lineId(edge, path.part);
-        slots.push({ key, y: back ? Infinity : end.y, width, end: back ? Infinity : end.x });
-      }
-    }
-    if (slots.length === 0) return NO_FANS;
-    const lead = Math.max(...slots.map((slot) => slot.width));
-    if (plainCount > 0) slots.push({ key: "", y: plainSum / plainCount, width: 0, end: Infinity });
-    slots.sort((a, b) => (a.y === b.y ? 0 : a.y - b.y));
-    const offsets = fanOffsets(slots.length);
-    const fans = slots.map((slot, index) => ({ ...slot, fan: offsets[index] ?? 0 }));
-    const labels = fans.filter(({ key }) => key !== "");
-    const beside = isCrowded(start, labels, (area) => this.#cardsAt(area));
-    // Labels that stand elsewhere lead no plain line away from the port either.
-    return new Map(fans.map(({ key, fan }) => [key, beside && key === "" ? NO_FAN : { fan, lead, beside }]));
   }
 
   #cardsAt = (area: Box): NodeItem[] =>
@@ -671,8 +621,18 @@ export class Scene {
     const all = [...this.#lines.values()].filter((line) => line.beside !== null);
     const lines = all.length <= MAX_LOOPS ? all : all.filter((line) => changed.has(line.edge));
     if (lines.length === 0) return;
-    const places = besidesOf(lines, this.#lines.values(), this.#rects, this.#cardsAt);
+    const near = lines.length > MAX_LOOPS ? this.#lines.values() : this.#linesNear(lines);
+    const places = besidesOf(lines, near, this.#rects, this.#cardsAt);
     this.#replaceLines(lines, (line) => ({ beside: places.get(line.id) ?? line.beside }));
+  }
+
+  /** Lines whose labels might lie where those of these could be. */
+  #linesNear(lines: readonly Line[]): Set<Line> {
+    const near = new Set<Line>();
+    for (const edge of new Set(lines.map((line) => line.edge)))
+      for (const item of this.#lineItems.get(edge) ?? [])
+        for (const other of this.#edges.search(grown(item, LABEL_REACH))) near.add(other.line);
+    return near;
   }
 
   /** Gives lines another way. */
@@ -699,10 +659,6 @@ export class Scene {
     const to = this.#rects.get(line.to);
     return from !== undefined && to !== undefined && isBack(portOf(from, "out"), portOf(to, "in"));
   }
-}
-
-function touch(a: Box, b: Box): boolean {
-  return a.minX <= b.maxX && a.maxX >= b.minX && a.minY <= b.maxY && a.maxY >= b.minY;
 }
 
 function boxOf(rect: Rect): Box {

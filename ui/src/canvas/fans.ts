@@ -1,0 +1,74 @@
+/**
+ * How the lines of a node leave its port: those with labels are spread, one under the other in the order of where they go, and
+ * all plain ones share one place.
+ */
+import type { GraphDocument } from "../document/document";
+import { edgeOf } from "../document/types";
+import { fanOffsets, isBack, labelWidth, portOf, type Rect } from "./geometry";
+import { labelOf, lineId, shownLabel } from "./lines";
+import { isCrowded } from "./wire-labels";
+
+export interface Fan {
+  readonly fan: number;
+  readonly lead: number;
+  /** A card stands where its label would be. */
+  readonly beside: boolean;
+}
+
+export const NO_FAN: Fan = { fan: 0, lead: 0, beside: false };
+const NO_FANS: ReadonlyMap<string, Fan> = new Map();
+/** A node with more edges than this has no fan: its labels would reach out of sight. */
+export const MAX_FAN = 64;
+
+interface Around {
+  readonly rects: ReadonlyMap<string, Rect>;
+  /** Ways of its routes leave by named ports. */
+  readonly isPorted: boolean;
+  readonly cards: Parameters<typeof isCrowded>[2];
+}
+
+/** The fan of a node: by line, and by the empty name for all lines without a label. */
+export function fansOf(
+  doc: GraphDocument,
+  source: string,
+  { rects, isPorted, cards }: Around,
+): ReadonlyMap<string, Fan> {
+  const edges = doc.edgesFrom(source);
+  const rect = rects.get(source);
+  if (!rect || edges.length > MAX_FAN) return NO_FANS;
+  const start = portOf(rect, "out");
+  const slots: { key: string; y: number; width: number; end: number }[] = [];
+  let plainSum = 0;
+  let plainCount = 0;
+  for (const edge of edges) {
+    const view = edgeOf(doc.get(`edge:${edge}`));
+    for (const path of view.paths) {
+      if (path.from !== source || (isPorted && view.form === "route")) continue;
+      const target = rects.get(path.to);
+      if (!target) continue;
+      const end = portOf(target, "in");
+      const back = isBack(start, end);
+      const label = labelOf(view.form, path, view.expression);
+      if (label === null) {
+        if (back) continue;
+        plainSum += end.y;
+        plainCount += 1;
+        continue;
+      }
+      const width = labelWidth(shownLabel(view.form, path.label === null, label));
+      // Lines that go round start lowest.
+      const key = lineId(edge, path.part);
+      slots.push({ key, y: back ? Infinity : end.y, width, end: back ? Infinity : end.x });
+    }
+  }
+  if (slots.length === 0) return NO_FANS;
+  const lead = Math.max(...slots.map((slot) => slot.width));
+  if (plainCount > 0) slots.push({ key: "", y: plainSum / plainCount, width: 0, end: Infinity });
+  slots.sort((a, b) => (a.y === b.y ? 0 : a.y - b.y));
+  const offsets = fanOffsets(slots.length);
+  const fans = slots.map((slot, index) => ({ ...slot, fan: offsets[index] ?? 0 }));
+  const labels = fans.filter(({ key }) => key !== "");
+  const beside = isCrowded(start, labels, cards);
+  // Labels that stand elsewhere lead no plain line away from the port either.
+  return new Map(fans.map(({ key, fan }) => [key, beside && key === "" ? NO_FAN : { fan, lead, beside }]));
+}
