@@ -19,10 +19,6 @@ export function boxOf(rect: Rect): Box {
   return { minX: rect.x, minY: rect.y, maxX: rect.x + rect.width, maxY: rect.y + rect.height };
 }
 
-export function touch(a: Box, b: Box): boolean {
-  return a.minX <= b.maxX && a.maxX >= b.minX && a.minY <= b.maxY && a.maxY >= b.minY;
-}
-
 /** A line with the room that it takes. */
 export function boxed(line: Line, from: Rect, to: Rect): LineItem {
   const start = startOf(line, from);

@@ -30,10 +30,10 @@ import { type Loop, lanesOf } from "./wire-lanes";
 import { type Jump, jumpsOf, type DynamicTargets, unknownJumps } from "../document/named";
 import { isFrame, noteOf, noteSize } from "./notes";
 import { besidesOf } from "./beside";
-import { type Box, boxed, boxOf, forwardOf, type LineItem, loopOf, touch } from "./line-boxes";
+import { type Box, boxed, boxOf, forwardOf, type LineItem, loopOf } from "./line-boxes";
 import { placeMissing } from "./placement";
 import { type Fan, fansOf, MAX_FAN, NO_FAN } from "./wire-fans";
-import { isCrowded } from "./wire-labels";
+import { grown, isCrowded, LABEL_REACH, touch } from "./wire-labels";
 import { type Forward, passesOf } from "./wire-passes";
 import { boundOf, labelOf, lineId, type Line, type LineView, sameWay, shownLabel, startOf } from "./lines";
 
@@ -555,8 +555,18 @@ export class Scene {
     const all = [...this.#lines.values()].filter((line) => line.beside !== null);
     const lines = all.length <= MAX_LOOPS ? all : all.filter((line) => changed.has(line.edge));
     if (lines.length === 0) return;
-    const places = besidesOf(lines, this.#lines.values(), this.#rects, this.#cardsAt);
+    const near = lines.length > MAX_LOOPS ? this.#lines.values() : this.#linesNear(lines);
+    const places = besidesOf(lines, near, this.#rects, this.#cardsAt);
     this.#replaceLines(lines, (line) => ({ beside: places.get(line.id) ?? line.beside }));
+  }
+
+  /** Lines whose labels might lie where those of these could be. */
+  #linesNear(lines: readonly Line[]): Set<Line> {
+    const near = new Set<Line>();
+    for (const edge of new Set(lines.map((line) => line.edge)))
+      for (const item of this.#lineItems.get(edge) ?? [])
+        for (const other of this.#edges.search(grown(item, LABEL_REACH))) near.add(other.line);
+    return near;
   }
 
   /** Gives lines another way. */

@@ -29,6 +29,8 @@ const ROOM = 4;
 const NEAR = 72;
 /** Farther away none is looked for. */
 const FAR = 600;
+/** No farther from its line is a label, with what it may not lie on. */
+export const LABEL_REACH = FAR + LABEL_HEIGHT;
 /** Widths of a label that finds no room for its words; they are read when it is pointed at or selected. */
 const SHORT = [96, 64, 44, 28];
 /** From a label in its place to the target of its line, whose arrow is seen. */
@@ -74,10 +76,12 @@ export function placesOf(
   const places = new Map<string, Place>();
   const boxAt = ({ x, y }: Point, width: number) => labelBox({ x: x - width / 2, y }, width);
   const put = ({ id }: Beside, width: number, among: readonly Point[]) => {
-    const centre = among.find((each) => {
-      const box = grown(boxAt(each, width), ROOM - 1);
-      return cards(box).length === 0 && !others.collides(box);
-    });
+    if (among.length === 0) return false;
+    // Asked once for all of them: a crowded graph has thousands of labels with dozens of places each.
+    const boxes = among.map((each) => grown(boxAt(each, width), ROOM - 1));
+    const all = around(boxes);
+    const near = [...cards(all), ...others.search(all)];
+    const centre = among[boxes.findIndex((box) => !near.some((each) => touch(each, box)))];
     if (centre === undefined) return false;
     const box = boxAt(centre, width);
     others.insert(box);
@@ -113,6 +117,19 @@ function outside(
     .map((y) => ({ x: middle.x, y }));
 }
 
-function grown({ minX, minY, maxX, maxY }: Box, by: number): Box {
+function around(boxes: readonly Box[]): Box {
+  return {
+    minX: Math.min(...boxes.map((box) => box.minX)),
+    minY: Math.min(...boxes.map((box) => box.minY)),
+    maxX: Math.max(...boxes.map((box) => box.maxX)),
+    maxY: Math.max(...boxes.map((box) => box.maxY)),
+  };
+}
+
+export function touch(a: Box, b: Box): boolean {
+  return a.minX <= b.maxX && a.maxX >= b.minX && a.minY <= b.maxY && a.maxY >= b.minY;
+}
+
+export function grown({ minX, minY, maxX, maxY }: Box, by: number): Box {
   return { minX: minX - by, minY: minY - by, maxX: maxX + by, maxY: maxY + by };
 }

@@ -14,7 +14,7 @@ export type Side = "left" | "right" | "bottom";
 /** What has a size that a person can change: the sides, and the part of the bottom that stands beside the rest of it. */
 export type Sized = Side | "beside";
 /** What the window has room for: a side less, what is usual, two parts at the bottom. */
-export type Room = "small" | "usual" | "large";
+type Room = "small" | "usual" | "large";
 
 /** The tabs of the bottom panel that stand beside the others in a large window: what a run did, and what was found. */
 const BESIDE: ReadonlySet<string> = new Set(["trace", "stream", "messages", "problems", "find"]);
