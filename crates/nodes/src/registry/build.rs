@@ -1,7 +1,7 @@
 //! The engine graph that a document means: its state keys, its nodes, its edges, in this order.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec};
 
 use super::check::Findings;
 use super::disabled::{self, Idle};
+use super::working::Working;
 use super::{BuildSite, Built, KindEntry, Registry, edges, invariants, policy};
 use crate::base::files::Stamp;
 use crate::base::schema_validator::SchemaValidator;
@@ -70,17 +71,6 @@ fn note_secrets(found: &Findings, environment: &Environment) {
             secrets::note(&value);
         }
     }
-}
-
-/// Which nodes of a graph work; the others do nothing when it is their turn.
-#[derive(Clone, Copy)]
-pub(super) enum Working<'a> {
-    /// All that are enabled.
-    All,
-    /// The one that is tried alone.
-    Only(&'a str),
-    /// Those whose result follows from the state alone, but for these.
-    Certain(&'a BTreeSet<String>),
 }
 
 /// A node as its kind built it, and the graphs that it runs.

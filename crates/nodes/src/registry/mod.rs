@@ -14,6 +14,7 @@ mod policy;
 mod preview;
 mod settings;
 mod site;
+mod working;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -39,13 +40,13 @@ use crate::search::Folders;
 use crate::state::schema::Keys;
 
 pub use crate::base::config_schema::schema_of;
-use build::Working;
 pub use build_site::BuildSite;
 pub use disabled::{NODE_DISABLED, refuse as refuse_disabled};
 pub use kind::{KindInfo, NodeKind, Usage, parse};
 pub use policy::{bounds, not_retried};
-pub use preview::{PreviewGraph, Uncertain};
 pub use site::Site;
+use working::Working;
+pub use working::{PreviewGraph, Uncertain};
 
 struct KindEntry {
     info: KindInfo,

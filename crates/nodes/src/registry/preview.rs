@@ -5,33 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde_json::Value as Json;
-use superstep::{Effect, Graph};
+use superstep::Effect;
 use superstep_document::{Diagnostic, Document, NOTE, NodeSpec};
 
-use super::build::Working;
+use super::working::{PreviewGraph, Uncertain, Working};
 use super::{KindEntry, Registry, policy};
 use crate::project::Environment;
 use crate::project::graph_files::GRAPH;
-
-/// A graph of which only the certain nodes work.
-#[derive(Debug)]
-pub struct PreviewGraph {
-    /// The graph.
-    pub graph: Graph,
-    /// The nodes that are passed by.
-    pub uncertain: BTreeMap<String, Uncertain>,
-}
-
-/// What is known of a node without running it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Uncertain {
-    /// State keys that it may write; `None` when that may be any.
-    pub writes: Option<BTreeSet<String>>,
-    /// Nodes that it may go to without an edge.
-    pub targets: BTreeSet<String>,
-    /// What it does to the world outside of the graph.
-    pub effect: Effect,
-}
 
 impl KindEntry {
     /// What running a node does to the world outside of the graph.
