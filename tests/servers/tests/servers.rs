@@ -51,7 +51,8 @@ fn postgres_comes_back_after_a_stop_and_a_crash_and_goes_with_its_guard() {
     postgres.restart();
     assert!(listens(postgres.url()));
     postgres.kill();
-    assert!(!listens(postgres.url()));
+    // Its processes notice one after the other that the first of them is gone, and hold the port until then.
+    wait_until("the end of a killed server", || !listens(postgres.url()));
     postgres.restart();
     assert!(listens(postgres.url()));
     assert!(
@@ -60,7 +61,7 @@ fn postgres_comes_back_after_a_stop_and_a_crash_and_goes_with_its_guard() {
     );
     let url = postgres.url().to_owned();
     drop(postgres);
-    assert!(!listens(&url));
+    wait_until("the end of a server with its guard", || !listens(&url));
 }
 
 #[test]

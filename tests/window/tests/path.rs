@@ -169,7 +169,7 @@ fn choice(window: &Superstep, label: &str) {
     let at = window.app.script_async(
         "const [css,label,done]=arguments;const look=()=>{const all=[...document.querySelectorAll(css)];
         const one=all.findIndex(e=>e.textContent.includes(label));
-        if(one<0)return setTimeout(look,30);all[one].dataset.chosen=label;done(one)};look()",
+        if(one<0)return setTimeout(look,30);all[one].dataset.chosen=label;all[one].scrollIntoView({block:'nearest'});done(one)};look()",
         json!([css, label]),
     );
     assert!(at.is_number(), "{label}");

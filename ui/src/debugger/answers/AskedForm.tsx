@@ -45,14 +45,12 @@ export interface AnswerHandle {
   choose(n: number): boolean;
 }
 
-/** In a low window a choice beside the state has a line, and one for where it leads, so that some of the state is in view. */
-const LOW = {
-  list: "[@media(max-height:760px)]:grid-cols-1 [@media(max-height:760px)]:gap-1",
-  choice: "[@media(max-height:760px)]:min-h-8 [@media(max-height:760px)]:py-1",
-  words:
-    "[@media(max-height:760px)]:flex [@media(max-height:760px)]:flex-wrap [@media(max-height:760px)]:items-baseline [@media(max-height:760px)]:gap-x-2",
-  description:
-    "[@media(max-height:760px)]:min-w-0 [@media(max-height:760px)]:flex-1 [@media(max-height:760px)]:truncate",
+/** Beside the state a choice has a line, and one for where it leads, so that all of them are in view. */
+const COMPACT = {
+  list: "grid-cols-1 gap-1.5",
+  choice: "min-h-8 py-1.5",
+  words: "flex flex-wrap items-baseline gap-x-2",
+  description: "min-w-0 flex-1 truncate",
   path: "[@media(max-height:760px)]:max-h-5 [@media(max-height:760px)]:overflow-hidden",
 };
 
@@ -247,7 +245,7 @@ export function AskedForm({
         <div
           className={cx(
             onPreview ? "flex flex-col gap-2" : "grid grid-cols-[repeat(auto-fit,minmax(124px,1fr))] gap-2",
-            compact && LOW.list,
+            compact && COMPACT.list,
           )}
         >
           {choices.map((choice, index) => {
@@ -261,22 +259,25 @@ export function AskedForm({
                 {...(index === 0 && { "data-answer-first": true })}
                 className={cx(
                   "flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left transition-opacity not-disabled:hover:border-accent not-disabled:hover:bg-accent-soft disabled:opacity-50",
-                  compact && LOW.choice,
+                  compact && COMPACT.choice,
                 )}
                 onClick={() => take(choice)}
                 data-testid={debugIds.answerChoice}
                 data-choice={index + 1}
               >
                 {index < 9 && <Kbd keys={String(index + 1)} />}
-                <span className={cx("min-w-0 flex-1", compact && LOW.words)}>
+                <span className={cx("min-w-0 flex-1", compact && COMPACT.words)}>
                   <span className="block text-sm font-semibold">{choice.label}</span>
                   {choice.description !== undefined && (
-                    <span className={cx("block text-xs text-text-2", compact && LOW.description)}>
+                    <span className={cx("block text-xs text-text-2", compact && COMPACT.description)}>
                       {choice.description}
                     </span>
                   )}
                   {onPreview && !("form" in choice) && (
-                    <span className={cx("block w-full", compact && LOW.path)} title={path && textOf(path)}>
+                    <span
+                      className={cx("block w-full", compact && COMPACT.path)}
+                      title={path && textOf(path)}
+                    >
                       <AnswerPath preview={path} />
                     </span>
                   )}
