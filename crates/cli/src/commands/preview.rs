@@ -6,10 +6,11 @@ use superstep_nodes::Registry;
 use superstep_workbench::wire::{AnswerPreview, PreviewEnd, PreviewNode};
 use superstep_workbench::{Previewer, WaitingQuestion};
 
-use super::what_if::{cannot_run, refused};
+use super::what_if::cannot_run;
 use crate::args::PreviewArgs;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
+use crate::handover::fault;
 use crate::out;
 use crate::place::{Store, graph_of};
 
@@ -21,9 +22,12 @@ pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
+    if let Some(problem) = file.unread().iter().find(|problem| problem.is_error()) {
+        return Err(Fault::failed(format!("{} {}", problem.message, problem.remedy)));
+    }
     let checkpoint = args.checkpoint.as_deref().map(CheckpointId::from);
     let question = WaitingQuestion::read(&*store.saver, &thread, checkpoint.as_ref(), args.id.as_deref());
-    let question = question.await.map_err(refused)?;
+    let question = question.await.map_err(fault)?;
     let texts = args.texts.into_iter().map(Json::String);
     let answers: Vec<Json> = args.answers.iter().map(Json::from).chain(texts).collect();
     let context = args
@@ -35,7 +39,7 @@ pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
             .build_preview(&file.document, &file.environment(), without)
             .map_err(cannot_run)
     });
-    let previews = previewer.previews(&question, &answers).await.map_err(refused)?;
+    let previews = previewer.previews(&question, &answers).await.map_err(fault)?;
     if args.json {
         return Ok(out::pretty(&json!({"previews": previews}))?);
     }

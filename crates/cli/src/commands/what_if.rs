@@ -63,7 +63,7 @@ pub(crate) fn cannot_run(problems: Vec<Diagnostic>) -> Problem {
     Problem::new("graph-invalid", format!("The graph cannot run. {message}")).remedy(remedy)
 }
 
-pub(crate) fn refused(problem: Problem) -> Fault {
+fn refused(problem: Problem) -> Fault {
     let remedy = problem
         .remedy
         .map_or(String::new(), |remedy| format!(" {remedy}"));

@@ -175,9 +175,9 @@ impl Node for DelayNode {
             if quiet >= pause {
                 let done = 1.0 - left.as_millis() as f64 / whole as f64;
                 let progress = (done * 1000.0).round() / 1000.0;
-                let told =
+                let notice =
                     superstep::json!({"node": &*self.name, "until": iso8601(wake), "progress": progress});
-                context.emit(told).await;
+                context.emit(notice).await;
                 quiet = Duration::ZERO;
             }
             let step = left.min(TICK);

@@ -2,6 +2,7 @@
 import { ChevronRight, TriangleAlert } from "lucide-react";
 import { Fragment, type ReactNode } from "react";
 import type { AnswerPreview } from "../../ipc/bindings/AnswerPreview";
+import type { ExchangeCost } from "../../ipc/bindings/ExchangeCost";
 import type { PreviewEnd } from "../../ipc/bindings/PreviewEnd";
 import type { PreviewNode } from "../../ipc/bindings/PreviewNode";
 import { debugIds } from "../../lib/testIds";
@@ -45,8 +46,8 @@ export function AnswerPath({ preview }: { preview: AnswerPreview | undefined }) 
 
 /** What follows, with the arrow that leads to it. */
 const Item = ({ children }: { children: ReactNode }): ReactNode => (
-  <span className="inline-flex min-w-0 items-center gap-1">
-    <ChevronRight size={12} className="-ml-0.5 shrink-0 text-text-3" aria-hidden />
+  <span className="inline-flex min-w-0 items-start gap-1">
+    <ChevronRight size={12} className="mt-0.5 -ml-0.5 shrink-0 text-text-3" aria-hidden />
     {children}
   </span>
 );
@@ -70,15 +71,24 @@ function Node({ node }: { node: PreviewNode }) {
   );
 }
 
-/** Time and cost of the nodes on the way, where they ran before. */
-function Expected({ preview }: { preview: AnswerPreview }) {
-  const known = preview.steps
+/**
+ * Time and costs of the nodes on the way, where they ran before: tasks of a step work side by side, and each has its cost.
+ */
+export function expected({ steps }: AnswerPreview): {
+  readonly millis: number;
+  readonly costs: readonly ExchangeCost[];
+} {
+  const longest = steps.map((nodes) => Math.max(0, ...nodes.map((node) => node.earlier?.millis ?? 0)));
+  const costs = steps
     .flat()
-    .flatMap((node) => (node.earlier ? [{ node, earlier: node.earlier }] : []));
-  const millis = known.reduce((sum, { node, earlier }) => sum + earlier.millis * node.tasks, 0);
-  const costs = known.flatMap(({ node, earlier }) =>
-    earlier.cost ? [{ ...earlier.cost, amount: earlier.cost.amount * node.tasks }] : [],
-  );
+    .flatMap(({ earlier, tasks }) =>
+      earlier?.cost ? [{ ...earlier.cost, amount: earlier.cost.amount * tasks }] : [],
+    );
+  return { millis: longest.reduce((sum, millis) => sum + millis, 0), costs };
+}
+
+function Expected({ preview }: { preview: AnswerPreview }) {
+  const { millis, costs } = expected(preview);
   const currency = costs[0]?.currency;
   const parts = [
     ...(millis >= 100 ? [duration(millis)] : []),
@@ -100,7 +110,7 @@ function Expected({ preview }: { preview: AnswerPreview }) {
 }
 
 /** How it ends, in words. */
-export function endText(end: PreviewEnd): string {
+function endText(end: PreviewEnd): string {
   switch (end.type) {
     case "done":
       return t("debug.end");
@@ -121,8 +131,14 @@ export function endText(end: PreviewEnd): string {
   }
 }
 
-/** The way in one line: `pay → close → End`. */
+function nodeText({ node, tasks, effect }: PreviewNode): string {
+  const key = effect === undefined ? undefined : EFFECTS[effect];
+  const marks = [...(tasks > 1 ? [`×${tasks}`] : []), ...(key === undefined ? [] : [`(${t(key)})`])];
+  return [nodeName(node), ...marks].join(" ");
+}
+
+/** The way in one line: `pay (once) → close → End`. */
 export function textOf(preview: AnswerPreview): string {
-  const steps = preview.steps.map((nodes) => nodes.map((node) => nodeName(node.node)).join(" + "));
+  const steps = preview.steps.map((nodes) => nodes.map(nodeText).join(" + "));
   return [...steps, endText(preview.end)].join(" → ");
 }

@@ -51,7 +51,6 @@ const COMPACT = {
   choice: "min-h-8 py-1.5",
   words: "flex flex-wrap items-baseline gap-x-2",
   description: "min-w-0 flex-1 truncate",
-  path: "[@media(max-height:760px)]:max-h-5 [@media(max-height:760px)]:overflow-hidden",
 };
 
 interface Props {
@@ -274,10 +273,7 @@ export function AskedForm({
                     </span>
                   )}
                   {onPreview && !("form" in choice) && (
-                    <span
-                      className={cx("block w-full", compact && COMPACT.path)}
-                      title={path && textOf(path)}
-                    >
+                    <span className="block w-full" title={path && textOf(path)}>
                       <AnswerPath preview={path} />
                     </span>
                   )}

@@ -19,7 +19,7 @@ use crate::wire::{Json, PreviewEnd, PreviewNode, Problem};
 const MOST_STEPS: usize = 30;
 
 /// State keys whose values depend on what was not run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Unknown {
     /// Any of them may.
     all: bool,
@@ -201,10 +201,7 @@ impl Walk<'_> {
         specs: &BTreeMap<&str, NodeSpec>,
         unknown: &mut Unknown,
     ) -> Option<PreviewEnd> {
-        let before = Unknown {
-            all: unknown.all,
-            keys: unknown.keys.clone(),
-        };
+        let before = unknown.clone();
         for task in &stretch.ended {
             self.written(task, records.get(task.id.as_str()), &before, unknown);
         }
