@@ -161,7 +161,7 @@ export function fakeHost(graphs: ReadonlyMap<string, Json> = new Map(), own: Fak
   const documents = new Map<string, Open>();
   const breakpoints = new Map<string, unknown>();
   let next = 1;
-  const settings = { theme: "system" as const, follow: false, welcomed: true };
+  const settings = { theme: "system" as const, language: "system" as const, follow: false, welcomed: true };
 
   const view = (graphId: string): GraphView => {
     const open = documents.get(graphId);

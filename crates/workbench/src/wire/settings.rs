@@ -16,12 +16,27 @@ pub enum Theme {
     Dark,
 }
 
+/// Language of the interface. Logs, the API and the command line stay English.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// As the system says.
+    #[default]
+    System,
+    /// English.
+    En,
+    /// Simplified Chinese.
+    Zh,
+}
+
 /// Settings, kept in the data folder.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
     /// Colours.
     pub theme: Theme,
+    /// Language of the interface.
+    pub language: Language,
     /// Let the canvas follow a run.
     pub follow: bool,
     /// The user has seen the first-start screen.

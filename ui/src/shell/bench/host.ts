@@ -63,7 +63,7 @@ export class BenchHost implements Host {
           examples: [],
           recents: [],
           kinds: [kind("assign", "equal"), kind("model", "bot")],
-          settings: { theme: "system", follow: false, welcomed: true },
+          settings: { theme: "system", language: "system", follow: false, welcomed: true },
           open: [{ graphId: "bench" }],
         };
       case "graph.get":
