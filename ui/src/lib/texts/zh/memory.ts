@@ -67,7 +67,7 @@ export const memory: Record<keyof typeof english, string> = {
   "memory.settings.nameHelp": "带有嵌入模型的连接或提供商。使用前会先测试。",
   "memory.settings.uses": "正在使用：{model}，{n} 维。",
   "memory.settings.toVectors":
-    "现有条目没有这种嵌入（embedding），仍可按词找到。嵌入后才能按相似度找到，应用后可在这里进行。",
+    "现有条目没有这种嵌入（embedding），仍可按词找到。嵌入后才能按相似度找到；应用后，这里会提供嵌入操作。",
   "memory.settings.toWords": "所有条目都按词查找。现有的嵌入（embedding）会保留，供以后使用。",
   "memory.settings.ttl": "条目有效期",
   "memory.settings.ttlHelp": "用于存入时未指定有效期的条目。现有条目的有效期不变。",
