@@ -5,10 +5,10 @@ import type { AnswerPreview } from "../../ipc/bindings/AnswerPreview";
 import type { ExchangeCost } from "../../ipc/bindings/ExchangeCost";
 import type { PreviewEnd } from "../../ipc/bindings/PreviewEnd";
 import type { PreviewNode } from "../../ipc/bindings/PreviewNode";
+import { duration, fullTime, money } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
-import { money } from "../exchanges/exchange-text";
-import { duration, fullTime, nodeName, readableError } from "../parts/format";
+import { nodeName, readableError } from "../parts/format";
 
 const EFFECTS: Readonly<Record<string, TextKey>> = {
   once: "debug.preview.once",

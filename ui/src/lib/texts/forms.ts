@@ -336,13 +336,6 @@ export const forms = {
   "forms.start.answer": "Answer",
   "forms.start.helpPalette": "Find any command with",
   "forms.start.helpOffline": "Changes are saved as you make them. Closing the window loses nothing.",
-  "forms.ago.now": "just now",
-  "forms.ago.minute": "1 minute ago",
-  "forms.ago.minutes": "{n} minutes ago",
-  "forms.ago.hour": "1 hour ago",
-  "forms.ago.hours": "{n} hours ago",
-  "forms.ago.day": "1 day ago",
-  "forms.ago.days": "{n} days ago",
 
   "forms.builder.string": "Text",
   "forms.builder.enum": "One of…",
