@@ -288,7 +288,7 @@ export const forms = {
   "forms.settings.version": "Superstep {version}",
   "forms.settings.licence": "Free software under the MIT licence or the Apache licence 2.0, as you choose.",
   "forms.settings.fonts":
-    "Fonts: Inter and JetBrains Mono, under the SIL Open Font Licence. Icons: Lucide, under the ISC licence.",
+    "Fonts: Inter, JetBrains Mono and Noto Sans SC, under the SIL Open Font Licence. Icons: Lucide, under the ISC licence.",
   "settings.notices": "Third-party notices",
   "settings.notices.loading": "Loading…",
   "forms.settings.open": "Settings",

@@ -2,6 +2,7 @@
  * Chinese. A chunk of its own with its font: both are loaded when the interface speaks it. Every file of the English
  * catalogue has one here of the same name and keys; `kinds` and `problems` say what the workbench says, by its English texts.
  */
+import "@fontsource-variable/noto-sans-sc/wght.css";
 import type { Catalogue } from "../../texts";
 
 type Words = Readonly<Record<string, string>>;
