@@ -1,9 +1,10 @@
-/** Starts the interface: finds the host, then renders. A fake host can stand in while developing (`?fake`). */
+/** Starts the interface: finds the host and the language, then renders. A fake host can stand in while developing (`?fake`). */
 import "./styles/app.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app";
 import type { Json } from "./document/types";
+import { followLanguage } from "./state/language";
 
 async function start(): Promise<void> {
   const query = new URLSearchParams(window.location.search);
@@ -39,6 +40,7 @@ async function start(): Promise<void> {
     createRoot(root).render(<Bench query={query} />);
     return;
   }
+  await followLanguage();
   createRoot(root).render(
     <StrictMode>
       <App />

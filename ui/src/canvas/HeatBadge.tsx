@@ -1,7 +1,7 @@
 /** How much of the time or the cost of the thread a node took, below its card: the numbers, and a bar of its share. */
 import { moneyOf } from "../debugger/exchanges/exchange-text";
-import { duration } from "../debugger/parts/format";
 import { useHeat, useNodeHeat } from "../debugger/trace/heat";
+import { duration } from "../lib/intl";
 import { traceIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 

@@ -1,12 +1,19 @@
 /**
- * Every word a person reads, by key, so that a second language is one more set of files. `t` fills `{name}` places;
- * a missing key shows itself rather than nothing, so that it is found at once.
+ * Every word that a person reads, by key. English is built in, and its keys are the type of all others; another language is
+ * a catalogue of its own, which `language.ts` loads. A text that it lacks is English; a key that is none shows itself, so
+ * that it is found at once.
+ *
+ * The words are those of the language that is spoken now, so `t` is called while something is shown and never when a
+ * module is loaded.
  */
+import { isOne, number } from "./intl";
+import { commandNames } from "./texts/command-names";
 import { debug } from "./texts/debug";
 import { find } from "./texts/find";
 import { forks } from "./texts/forks";
 import { forms } from "./texts/forms";
 import { git } from "./texts/git";
+import { language } from "./texts/language";
 import { memory } from "./texts/memory";
 import { query } from "./texts/query";
 import { result } from "./texts/result";
@@ -19,7 +26,7 @@ import { trace } from "./texts/trace";
 import { whatIf } from "./texts/what-if";
 import { versions } from "./texts/versions";
 
-const catalogue: Readonly<Record<string, string>> = {
+export const english = {
   ...shell,
   ...find,
   ...git,
@@ -29,6 +36,7 @@ const catalogue: Readonly<Record<string, string>> = {
   ...storage,
   ...structure,
   ...safety,
+  ...language,
   ...memory,
   ...query,
   ...result,
@@ -38,36 +46,65 @@ const catalogue: Readonly<Record<string, string>> = {
   ...versions,
 };
 
-export type TextKey =
-  | keyof typeof shell
-  | keyof typeof find
-  | keyof typeof git
-  | keyof typeof forms
-  | keyof typeof debug
-  | keyof typeof forks
-  | keyof typeof storage
-  | keyof typeof structure
-  | keyof typeof safety
-  | keyof typeof memory
-  | keyof typeof query
-  | keyof typeof result
-  | keyof typeof task
-  | keyof typeof trace
-  | keyof typeof versions
-  | keyof typeof whatIf;
+export type TextKey = keyof typeof english;
 
-export function t(key: TextKey, vars?: Readonly<Record<string, string | number>>): string {
-  const text = catalogue[key] ?? key;
+/** The words of a language other than English. */
+export interface Catalogue {
+  /** Texts by key. */
+  readonly texts: Readonly<Partial<Record<TextKey, string>>>;
+  /** Other names that the command palette finds commands by. */
+  readonly commandNames: Readonly<Record<string, readonly string[]>>;
+  /** Texts of node kinds, forms and problems, which come from the workbench in English: what it says for an English one. */
+  readonly rust: (english: string) => string | undefined;
+}
+
+const ENGLISH: Catalogue = { texts: english, commandNames, rust: () => undefined };
+
+let words = ENGLISH;
+
+/** Takes the words of a language; null for English. */
+export function setWords(catalogue: Catalogue | null): void {
+  words = catalogue ?? ENGLISH;
+}
+
+type Vars = Readonly<Record<string, string | number>>;
+
+/** Fills `{name}` places. */
+function fill(text: string, vars: Vars | undefined): string {
   if (!vars) return text;
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in vars ? String(vars[name]) : whole));
 }
 
-/** `t` with the singular key for one: `tn("x.one", "x.many", n)`; `{n}` is filled in. */
-export function tn(
-  one: TextKey,
-  many: TextKey,
-  n: number,
-  vars?: Readonly<Record<string, string | number>>,
-): string {
-  return t(n === 1 ? one : many, { ...vars, n });
+export function t(key: TextKey, vars?: Vars): string {
+  return fill(words.texts[key] ?? english[key] ?? key, vars);
+}
+
+/** `t` with the singular key where the language takes it for this number: `tn("x.one", "x.many", n)`; `{n}` is filled in. */
+export function tn(one: TextKey, many: TextKey, n: number, vars?: Vars): string {
+  return t(isOne(n) ? one : many, { ...vars, n: number(n) });
+}
+
+/** Other names of a command, for the command palette; the English ones find it in every language. */
+export function namesOfCommand(id: string): readonly string[] {
+  const own = words.commandNames[id] ?? [];
+  const known = commandNames[id] ?? [];
+  return own === known ? known : [...own, ...known];
+}
+
+/** A text of the workbench with what was filled into it. */
+export interface Said {
+  readonly pattern: string;
+  readonly args: Readonly<Record<string, string>>;
+}
+
+/**
+ * A text that the workbench gives in English (kinds, forms, problems) in the language of the interface. Where values were
+ * filled into it, `said` holds the text without them, and the values.
+ */
+export function fromWorkbench(text: string, said?: Said | null): string;
+export function fromWorkbench(text: string | undefined, said?: Said | null): string | undefined;
+export function fromWorkbench(text: string | undefined, said?: Said | null): string | undefined {
+  if (text === undefined) return undefined;
+  const pattern = said ? words.rust(said.pattern) : undefined;
+  return said && pattern !== undefined ? fill(pattern, said.args) : (words.rust(text) ?? text);
 }

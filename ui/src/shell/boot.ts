@@ -52,7 +52,9 @@ async function goOn(): Promise<void> {
 }
 
 export function useBoot(): Boot {
-  const [boot, setBoot] = useState<Boot>({ state: "starting" });
+  // The window is made anew when the language changes; it has begun then.
+  const begun = useSession.getState().appInfo !== null;
+  const [boot, setBoot] = useState<Boot>({ state: begun ? "ready" : "starting" });
   const begin = useCallback(() => {
     setBoot({ state: "starting" });
     start().then(
@@ -62,7 +64,7 @@ export function useBoot(): Boot {
   }, []);
 
   useEffect(() => {
-    begin();
+    if (useSession.getState().appInfo === null) begin();
   }, [begin]);
 
   useEffect(() => {

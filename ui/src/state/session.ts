@@ -4,6 +4,7 @@
  */
 import { create } from "zustand";
 import type { AppInfo } from "../ipc/bindings/AppInfo";
+import type { Language } from "../ipc/bindings/Language";
 import type { Settings } from "../ipc/bindings/Settings";
 import type { Theme } from "../ipc/bindings/Theme";
 import { rpc } from "../ipc/client";
@@ -102,6 +103,8 @@ interface SessionState {
   /** The tab shown in a panel, by `use.side`; in each part of the bottom, by `use.bottom.part`. */
   readonly tabs: Readonly<Record<string, string>>;
   readonly theme: Theme;
+  /** As a person has chosen; what is spoken is in `language.ts`. */
+  readonly language: Language;
   readonly follow: boolean;
   /** As a person has chosen; null for none, which the size of the canvas decides. */
   readonly minimap: boolean | null;
@@ -137,6 +140,7 @@ interface Kept {
   tabs: SessionState["tabs"];
   minimap: SessionState["minimap"];
   theme: Theme;
+  language: Language;
   follow: boolean;
 }
 
@@ -157,6 +161,7 @@ function kept(): Kept {
     tabs: {},
     minimap: null,
     theme: "system",
+    language: "system",
     follow: false,
   };
   try {
@@ -170,6 +175,9 @@ function kept(): Kept {
     return fresh;
   }
 }
+
+/** The settings that the window shows from its first moment, before the program has been asked. */
+const shownOf = ({ theme, language, follow }: Settings) => ({ theme, language, follow });
 
 let focusNonce = 0;
 
@@ -185,12 +193,12 @@ export const useSession = create<SessionState>((set, get) => ({
   pendingFocus: null,
   room: "usual",
 
-  setAppInfo: (appInfo) => set({ appInfo, theme: appInfo.settings.theme, follow: appInfo.settings.follow }),
+  setAppInfo: (appInfo) => set({ appInfo, ...shownOf(appInfo.settings) }),
   setSettings: (change) => {
     const { appInfo } = get();
     if (!appInfo) return Promise.resolve();
     const settings = { ...appInfo.settings, ...change };
-    set({ appInfo: { ...appInfo, settings }, theme: settings.theme, follow: settings.follow });
+    set({ appInfo: { ...appInfo, settings }, ...shownOf(settings) });
     return rpc("settings.set", settings).then(() => {}, showProblem);
   },
   takeSettings: (settings) => set(({ appInfo }) => (appInfo ? { appInfo: { ...appInfo, settings } } : {})),
@@ -282,13 +290,16 @@ if (typeof matchMedia === "function") {
 
 let saving: ReturnType<typeof setTimeout> | undefined;
 useSession.subscribe((state, before) => {
-  const fields = ["panels", "tabs", "minimap", "theme", "follow"] as const;
+  const fields = ["panels", "tabs", "minimap", "theme", "language", "follow"] as const;
   if (fields.every((field) => state[field] === before[field])) return;
   clearTimeout(saving);
   saving = setTimeout(() => {
     try {
-      const { panels, tabs, minimap, theme, follow } = useSession.getState();
-      localStorage.setItem(STORE, JSON.stringify({ panels, tabs, shownMap: minimap, theme, follow }));
+      const { panels, tabs, minimap, theme, language, follow } = useSession.getState();
+      localStorage.setItem(
+        STORE,
+        JSON.stringify({ panels, tabs, shownMap: minimap, theme, language, follow }),
+      );
     } catch {
       // Storage is full or forbidden: the window forgets its panels, nothing else.
     }

@@ -151,7 +151,7 @@ export function Bench({ query }: { query: URLSearchParams }) {
         examples: [],
         recents: [],
         kinds: [KIND],
-        settings: { theme: "light", language: "system", follow: false, welcomed: true },
+        settings: { theme: "light", language: "en", follow: false, welcomed: true },
         open: [],
       },
     });

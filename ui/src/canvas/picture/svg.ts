@@ -2,12 +2,12 @@
  * A graph as an SVG file: every card, port, line and label where the scene has it, whatever is in view. Made of the
  * scene's geometry and a theme's colours alone, so the size of the graph and the state of the window do not matter.
  */
-import { duration } from "../../debugger/parts/format";
 import { edgeKey, type NodeOverlay, type Overlay } from "../../debugger/overlay/overlay-model";
 import { disabledOf } from "../../document/disabled";
 import { allPorts } from "../../document/ports";
 import { END, nodeOf, NOTE, START } from "../../document/types";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";
+import { duration } from "../../lib/intl";
 import { t } from "../../lib/texts";
 import {
   curve,

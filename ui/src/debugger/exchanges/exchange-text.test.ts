@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ExchangeView } from "../../ipc/bindings/ExchangeView";
-import { frames, money, sum } from "./exchange-text";
+import { frames, sum } from "./exchange-text";
+import { money } from "../../lib/intl";
 
 const exchange = (given: Partial<ExchangeView>): ExchangeView => ({
   taskId: "a",

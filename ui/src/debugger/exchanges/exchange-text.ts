@@ -1,5 +1,6 @@
 /** How an exchange with a model reads: its answer frame by frame, and what several of them came to. Pure. */
 import type { ExchangeView } from "../../ipc/bindings/ExchangeView";
+import { money } from "../../lib/intl";
 
 /** A line of the answer as it came: `event: data`, or only data. */
 const FRAME = /^(?:([\w.-]+): )?([{[][\s\S]*)$/;
@@ -44,12 +45,6 @@ export function sum(exchanges: readonly Counted[]): Sum {
     else if (one.ended === "done" && one.by !== "script") priced = false;
   }
   return { millis, input, output, cost: priced && cost.size > 0 ? cost : null };
-}
-
-/** Small amounts keep the digits that matter. */
-export function money(amount: number, currency: string): string {
-  const digits = amount === 0 || amount >= 1 ? 2 : Math.min(8, 1 - Math.floor(Math.log10(amount)));
-  return `${amount.toFixed(digits)}\u202f${currency}`;
 }
 
 /** What something cost, in the currencies that it cost. */

@@ -3,10 +3,10 @@ import type { ExchangeView } from "../../ipc/bindings/ExchangeView";
 import type { TaskDetail } from "../../ipc/bindings/TaskDetail";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import type { ValueView } from "../../ipc/bindings/ValueView";
+import { duration, money } from "../../lib/intl";
 import { t } from "../../lib/texts";
-import { money } from "./exchange-text";
 import { isObject } from "../parts/diff";
-import { duration, nodeList, readableError } from "../parts/format";
+import { nodeList, readableError } from "../parts/format";
 import { statusText } from "../parts/StatusMark";
 
 export interface Reported {

@@ -1,9 +1,10 @@
 /** Attempts at a task that failed before it ended: why, and what came after. */
 import { RotateCcw } from "lucide-react";
 import type { AttemptView } from "../../ipc/bindings/AttemptView";
+import { duration } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { duration, readableError } from "../parts/format";
+import { readableError } from "../parts/format";
 
 /** What came after an attempt that failed. */
 export const afterAttempt = (attempt: AttemptView): string =>

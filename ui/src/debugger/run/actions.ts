@@ -161,7 +161,7 @@ async function start({ action, threadId, step, task, from }: Start): Promise<boo
       const problems = errorCount();
       showToast({
         tone: "problem",
-        text: t(problems === 1 ? "debug.run.errorsOne" : "debug.run.errors", { n: problems }),
+        text: tn("debug.run.errorsOne", "debug.run.errors", problems),
       });
       return false;
     }

@@ -4,8 +4,7 @@
  */
 import { fuzzyScore, plainName } from "../../components/fuzzy";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";
-import { t } from "../../lib/texts";
-import { commandNames } from "../../lib/texts/command-names";
+import { namesOfCommand, t } from "../../lib/texts";
 import type { Command } from "../../state/commands";
 
 export interface Ranked {
@@ -39,7 +38,7 @@ export function actionsOf(commands: readonly Command[]) {
       id,
       group,
       title,
-      names: commandNames[id],
+      names: namesOfCommand(id),
       action: true,
       destructive,
       shortcut,

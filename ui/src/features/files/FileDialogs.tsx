@@ -12,6 +12,7 @@ import { TextField } from "../../components/TextField";
 import type { FileEntry } from "../../ipc/bindings/FileEntry";
 import type { FileList } from "../../ipc/bindings/FileList";
 import { rpc, RpcProblem } from "../../ipc/client";
+import { day } from "../../lib/intl";
 import { formsIds, shellIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useFileQuestion, type Closing, type FileEnding, type FileQuestion } from "../../state/file-dialogs";
@@ -268,7 +269,7 @@ function FileDialog({
                   <span className="flex-1 min-w-0 truncate">{entry.name}</span>
                   {entry.isGraph && <Badge tone="accent">{t("forms.files.graph")}</Badge>}
                   <span className="w-22 text-right text-xs/inherit text-text-3 tabular-nums shrink-0">
-                    {new Date(entry.modified).toLocaleDateString()}
+                    {day(entry.modified)}
                   </span>
                 </div>
               ))

@@ -15,12 +15,12 @@ import {
   useCheckpoints,
   useRuns,
 } from "../../debugger/model/runStore";
-import { count } from "../../debugger/parts/format";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { columnsOf, lanesOf } from "../../debugger/timeline/fork-map";
 import { withoutAsides } from "../../debugger/timeline/asides";
 import { ForkGraph } from "../../debugger/timeline/forks";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import { count } from "../../lib/intl";
 import { forksIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -139,9 +139,7 @@ function ThreadForks({ threadId }: { threadId: string }) {
                 tn("forks.branchesOne", "forks.branches", lanes.chains.length),
                 pages.more
                   ? t("forks.limited", { n: count(list.length) })
-                  : list.length === 1
-                    ? t("forks.countOne")
-                    : t("forks.count", { n: count(list.length) }),
+                  : tn("forks.countOne", "forks.count", list.length),
               ].join(" · ")}
         </span>
         <Playback disabled={list.length < 2} />

@@ -1,11 +1,12 @@
 /** What is under the pointer, beside it: what the step did and what it changed, read after a moment of rest. */
 import { useEffect, useState } from "react";
 import { createPortal } from "react-dom";
-import { fullTime, plain } from "../../debugger/parts/format";
+import { plain } from "../../debugger/parts/format";
 import type { ForkGraph, ForkNode } from "../../debugger/timeline/forks";
 import type { KeyView } from "../../ipc/bindings/KeyView";
 import type { ValueView } from "../../ipc/bindings/ValueView";
 import { rpc } from "../../ipc/client";
+import { fullTime } from "../../lib/intl";
 import { forksIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { foldedText, said, stepText } from "./words";

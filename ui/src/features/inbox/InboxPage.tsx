@@ -13,7 +13,6 @@ import { InlineMarkdown } from "../../components/Markdown";
 import { Spinner } from "../../components/Spinner";
 import { AnswerForm } from "../../debugger/answers/AnswerForm";
 import type { AnswerHandle } from "../../debugger/answers/AskedForm";
-import { fullTime, since } from "../../debugger/parts/format";
 import { headline } from "../../debugger/answers/asked-effect";
 import {
   dismissGone,
@@ -27,6 +26,7 @@ import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { ensureStarted } from "../../debugger/model/runStore";
 import { useNow } from "../../debugger/parts/useNow";
 import type { Question } from "../../ipc/bindings/Question";
+import { fullTime, since } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { QuestionMenu } from "./QuestionMenu";

@@ -9,7 +9,6 @@ import { NumberField } from "../../components/NumberField";
 import type { Schema } from "../../components/schema-form/schema";
 import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { TextArea, TextField } from "../../components/TextField";
-import { fullTime } from "../../debugger/parts/format";
 import { setField } from "../../document/edits";
 import {
   doc,
@@ -22,6 +21,7 @@ import {
   useRecord,
 } from "../../document/store";
 import { isObject, type Json, type JsonObject } from "../../document/types";
+import { fullTime } from "../../lib/intl";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { InvariantsSection } from "../invariants";

@@ -27,7 +27,7 @@ export function CheckDialog() {
   return check === null ? null : <Desk only={check.only ?? ALL} />;
 }
 
-const COLUMNS: readonly Column<BrokenMoment>[] = [
+const columns = (): readonly Column<BrokenMoment>[] => [
   { title: t("invariants.invariant"), wide: true, cell: (moment) => <Broken moment={moment} /> },
 ];
 
@@ -114,7 +114,7 @@ function Desk({ only }: { only: string }) {
             id={list}
             label={t("invariants.dialog")}
             rows={rows}
-            columns={COLUMNS}
+            columns={columns()}
             chosen={chosen}
             onChoose={setChosen}
             onOpen={open}

@@ -2,10 +2,10 @@
 import { useEffect, useRef } from "react";
 import { Button } from "../../components/Button";
 import { Spinner } from "../../components/Spinner";
-import { count } from "../../debugger/parts/format";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
+import { count } from "../../lib/intl";
 import { memoryIds } from "../../lib/testIds";
-import { t } from "../../lib/texts";
+import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { stopJob, useJobs } from "../../state/jobs";
 import { NGRAMS } from "./settings";
@@ -76,5 +76,5 @@ function Far({ work, left, more }: { work: string; left: number; more: boolean }
 
 function said(items: number, more: boolean): string {
   if (more) return t("memory.outdated.more", { n: count(items) });
-  return items === 1 ? t("memory.outdated.one") : t("memory.outdated.many", { n: count(items) });
+  return tn("memory.outdated.one", "memory.outdated.many", items);
 }

@@ -10,13 +10,13 @@ import {
   useBreakpoints,
 } from "../../debugger/run/breakpoints";
 import { TaskExchanges } from "../../debugger/exchanges/Exchanges";
-import { duration } from "../../debugger/parts/format";
 import { useNodeOverlay } from "../../debugger/overlay/overlay";
 import { Pre } from "../../debugger/parts/Pre";
 import { askForTasks } from "../../debugger/state/tasks-asked";
 import { useRuns } from "../../debugger/model/runStore";
 import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
 import type { TaskView } from "../../ipc/bindings/TaskView";
+import { duration } from "../../lib/intl";
 import { debugIds, taskIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";

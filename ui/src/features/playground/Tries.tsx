@@ -4,7 +4,6 @@ import { type ReactNode, useState } from "react";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { Tabs } from "../../components/Tabs";
-import { money } from "../../debugger/exchanges/exchange-text";
 import {
   changesOf,
   type Draft,
@@ -15,13 +14,14 @@ import {
 import { closePlayground, keyOf, removeTry, type Try } from "../../debugger/exchanges/tries";
 import { CopyButton } from "../../debugger/parts/CopyButton";
 import { isObject } from "../../debugger/parts/diff";
-import { count, duration, nodeList } from "../../debugger/parts/format";
+import { nodeList } from "../../debugger/parts/format";
 import { Pre } from "../../debugger/parts/Pre";
 import { WordDiff } from "../../debugger/parts/WordDiff";
 import { makeFork } from "../../debugger/run/fork";
 import { inTurn, setField } from "../../document/edits";
 import { doc, edit, useRecord } from "../../document/store";
 import type { ExchangeView } from "../../ipc/bindings/ExchangeView";
+import { count, duration, money } from "../../lib/intl";
 import { taskIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { isBusyElsewhere } from "../../state/take-over";

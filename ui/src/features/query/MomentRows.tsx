@@ -1,10 +1,10 @@
 /** Moments of threads as a table of which only the visible lines are there: thread, step, what is shown of each, and time. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
-import { fullTime, since } from "../../debugger/parts/format";
 import { StatusMark } from "../../debugger/parts/StatusMark";
 import { useNow } from "../../debugger/parts/useNow";
 import type { RunStatus } from "../../ipc/bindings/RunStatus";
+import { fullTime, since } from "../../lib/intl";
 import { t } from "../../lib/texts";
 
 const ROW = 44;

@@ -16,11 +16,11 @@ interface Props {
   onOpen(moment: MomentFound): void;
 }
 
-const MATCH: Column<MomentFound> = {
+const matchColumn = (): Column<MomentFound> => ({
   title: t("query.column.match"),
   wide: true,
   cell: (moment) => <Match moment={moment} />,
-};
+});
 
 const ownColumn = (title: string, at: number): Column<MomentFound> => ({
   title,
@@ -34,7 +34,7 @@ export function Results({ moments, columns, ...rest }: Props) {
       {...rest}
       label={t("query.results")}
       rows={moments}
-      columns={[MATCH, ...columns.map(ownColumn)]}
+      columns={[matchColumn(), ...columns.map(ownColumn)]}
       data-testid={queryIds.result}
     />
   );

@@ -1,6 +1,7 @@
 /** The values of a probe in one picture: a line for numbers, bars that count the others. */
 import { useMemo } from "react";
 import type { Evaluated } from "../../ipc/bindings/Evaluated";
+import { number } from "../../lib/intl";
 import { queryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { summaryOf, type CountSummary, type NumberSummary } from "./summary";
@@ -11,7 +12,7 @@ interface Props {
   onChoose(index: number): void;
 }
 
-const figure = (value: number): string => value.toLocaleString("en", { maximumSignificantDigits: 6 });
+const figure = (value: number): string => number(value, { maximumSignificantDigits: 6 });
 
 export function Summary({ rows, chosen, onChoose }: Props) {
   const summary = useMemo(() => summaryOf(rows), [rows]);

@@ -3,7 +3,7 @@ import { Square } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "../../components/Button";
 import { hintClass } from "../../components/recipes";
-import { count } from "../../debugger/parts/format";
+import { count } from "../../lib/intl";
 import { queryIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import type { Walker } from "./walk";

@@ -3,10 +3,11 @@ import { Download, FileText } from "lucide-react";
 import { useLayoutEffect, useRef, useState, type ReactNode } from "react";
 import { Button } from "../../components/Button";
 import { Markdown } from "../../components/Markdown";
-import { bytes, preview } from "../../debugger/parts/format";
+import { preview } from "../../debugger/parts/format";
 import { json, Pre } from "../../debugger/parts/Pre";
 import { lastTurn, type Shape } from "../../debugger/result/result";
 import { Conversation } from "../../debugger/state/Conversation";
+import { bytes } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 

@@ -17,10 +17,11 @@ import {
   optionsOf,
   useEffectsAsked,
 } from "../../debugger/run/effects";
-import { fullTime, preview, when } from "../../debugger/parts/format";
+import { preview } from "../../debugger/parts/format";
 import { useNow } from "../../debugger/parts/useNow";
 import type { EffectChoice } from "../../ipc/bindings/EffectChoice";
 import type { EffectView } from "../../ipc/bindings/EffectView";
+import { fullTime, when } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
 

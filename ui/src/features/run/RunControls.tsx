@@ -29,9 +29,8 @@ import {
 } from "../../debugger/run/actions";
 import { focusNode } from "../../canvas/actions";
 import { useRunCost } from "../../debugger/exchanges/useRunCost";
-import { money } from "../../debugger/exchanges/exchange-text";
 import { standsInside, useNested } from "../../debugger/model/nested";
-import { duration, elapsed, nodeList } from "../../debugger/parts/format";
+import { nodeList } from "../../debugger/parts/format";
 import {
   ensureStarted,
   lastRun,
@@ -46,6 +45,7 @@ import { type ShownStatus, StatusMark, statusText } from "../../debugger/parts/S
 import { useControls } from "../../debugger/run/useControls";
 import { useNow } from "../../debugger/parts/useNow";
 import { neighbour } from "../../debugger/timeline/walk";
+import { duration, elapsed, money } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";

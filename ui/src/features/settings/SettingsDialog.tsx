@@ -8,6 +8,7 @@ import { IconButton } from "../../components/IconButton";
 import { Switch } from "../../components/Switch";
 import { Tabs } from "../../components/Tabs";
 import { TextField } from "../../components/TextField";
+import type { Language } from "../../ipc/bindings/Language";
 import type { Theme } from "../../ipc/bindings/Theme";
 import { formsIds, queryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
@@ -26,6 +27,7 @@ const settingsRowClass = "flex items-center justify-between gap-3 min-h-7 [&>spa
 
 const TABS: readonly SettingsTab[] = ["general", "connections", "storage", "trust"];
 const THEMES: Theme[] = ["system", "light", "dark"];
+const LANGUAGES: Language[] = ["system", "en", "zh"];
 const ICONS = { system: Monitor, light: Sun, dark: Moon };
 
 export function SettingsDialog() {
@@ -99,6 +101,7 @@ export function SettingsDialog() {
 function General() {
   const appInfo = useSession((state) => state.appInfo);
   const theme = useSession((state) => state.theme);
+  const language = useSession((state) => state.language);
   const follow = useSession((state) => state.follow);
   const setSettings = useSession((state) => state.setSettings);
   return (
@@ -116,6 +119,16 @@ function General() {
               const Icon = ICONS[id];
               return { id, label: t(`forms.settings.theme.${id}`), icon: <Icon size={13} aria-hidden /> };
             })}
+          />
+        </div>
+        <div className={settingsRowClass}>
+          <span>{t("language.label")}</span>
+          <Tabs
+            look="segmented"
+            label={t("language.label")}
+            value={language}
+            onChange={(next) => setSettings({ language: next as Language })}
+            tabs={LANGUAGES.map((id) => ({ id, label: t(`language.${id}`) }))}
           />
         </div>
         <Field

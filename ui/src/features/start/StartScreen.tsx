@@ -10,6 +10,7 @@ import type { Example } from "../../ipc/bindings/Example";
 import type { GraphView } from "../../ipc/bindings/GraphView";
 import type { Recent } from "../../ipc/bindings/Recent";
 import { rpc } from "../../ipc/client";
+import { ago } from "../../lib/intl";
 import { formsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
@@ -17,20 +18,6 @@ import { KEYMAP } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
 import { MiniGraph } from "./MiniGraph";
-
-/** When it was, as people say it. */
-function agoText(iso: string, now: number = Date.now()): string {
-  const at = new Date(iso).getTime();
-  if (Number.isNaN(at)) return "";
-  const minutes = Math.max(0, Math.round((now - at) / 60_000));
-  if (minutes < 1) return t("forms.ago.now");
-  if (minutes < 60) return tn("forms.ago.minute", "forms.ago.minutes", minutes);
-  const hours = Math.round(minutes / 60);
-  if (hours < 24) return tn("forms.ago.hour", "forms.ago.hours", hours);
-  const days = Math.round(hours / 24);
-  if (days < 14) return tn("forms.ago.day", "forms.ago.days", days);
-  return new Date(at).toLocaleDateString(undefined, { year: "numeric", month: "short", day: "numeric" });
-}
 
 export function StartScreen() {
   const appInfo = useSession((state) => state.appInfo);
@@ -219,7 +206,7 @@ function RecentRow({
           {recent.path}
         </span>
         <span className="text-xs/inherit text-text-3 shrink-0 tabular-nums in-data-missing:text-failed">
-          {recent.exists ? agoText(recent.openedAt) : t("forms.start.missing")}
+          {recent.exists ? ago(recent.openedAt) : t("forms.start.missing")}
         </span>
       </button>
     </li>

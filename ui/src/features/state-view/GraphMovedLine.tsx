@@ -2,12 +2,12 @@
 import { FileClock } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "../../components/Button";
-import { when } from "../../debugger/parts/format";
 import { useNow } from "../../debugger/parts/useNow";
 import { useStatus } from "../../debugger/model/runStore";
 import { useGraphMeta } from "../../document/store";
 import type { ThreadGraph } from "../../ipc/bindings/ThreadGraph";
 import { rpc } from "../../ipc/client";
+import { when } from "../../lib/intl";
 import { versionsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showVersion, useVersionOf } from "../../state/shown-version";

@@ -1,8 +1,9 @@
 /** One line that says which moment is shown: step, what made it, what comes next. */
 import { History } from "lucide-react";
 import { CopyButton } from "../../debugger/parts/CopyButton";
-import { count, fullTime, nodeList } from "../../debugger/parts/format";
+import { nodeList } from "../../debugger/parts/format";
 import type { Loaded } from "../../debugger/model/snapshots";
+import { count, fullTime } from "../../lib/intl";
 import { t } from "../../lib/texts";
 
 export function MomentLine({ loaded, past }: { loaded: Loaded; past: boolean }) {

@@ -4,7 +4,7 @@ import { ArrowDown, ArrowUp } from "lucide-react";
 import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { cx } from "../../components/cx";
 import { TextField } from "../../components/TextField";
-import { count, duration, nodeName } from "../../debugger/parts/format";
+import { nodeName } from "../../debugger/parts/format";
 import { StatusMark } from "../../debugger/parts/StatusMark";
 import {
   FAILED_FIRST,
@@ -16,6 +16,7 @@ import {
   sortedPackets,
 } from "../../debugger/state/packets";
 import type { TaskView } from "../../ipc/bindings/TaskView";
+import { count, duration } from "../../lib/intl";
 import { taskIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";

@@ -1,11 +1,12 @@
 /** What a task read, and why its edges led where they did, taken or not. */
 import { CornerDownRight, Minus } from "lucide-react";
-import { bytes, nodeList, nodeName, plain } from "../../debugger/parts/format";
+import { nodeList, nodeName, plain } from "../../debugger/parts/format";
 import { doc } from "../../document/store";
 import { edgeOf } from "../../document/types";
 import type { DecisionView } from "../../ipc/bindings/DecisionView";
 import type { RecordedValueView } from "../../ipc/bindings/RecordedValueView";
 import type { TaskRecordView } from "../../ipc/bindings/TaskRecordView";
+import { bytes } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { readsText } from "./Provenance";

@@ -3,14 +3,13 @@ import type { ReactNode } from "react";
 import { Fold } from "../../components/Fold";
 import { CopyButton } from "../../debugger/parts/CopyButton";
 import { isObject } from "../../debugger/parts/diff";
-import { clock, count, duration } from "../../debugger/parts/format";
 import { json, Pre, viewText } from "../../debugger/parts/Pre";
 import { MessageBubble, roleOf } from "../../debugger/state/Conversation";
-import { money } from "../../debugger/exchanges/exchange-text";
 import { emittedText } from "../../debugger/exchanges/task-report";
 import type { TaskDetail } from "../../ipc/bindings/TaskDetail";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import type { ValueView } from "../../ipc/bindings/ValueView";
+import { clock, count, duration, money } from "../../lib/intl";
 import { taskIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
 

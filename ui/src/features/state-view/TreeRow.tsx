@@ -8,11 +8,12 @@ import { Conversation } from "../../debugger/state/Conversation";
 import { CopyButton } from "../../debugger/parts/CopyButton";
 import { readablePath } from "../../debugger/parts/diff";
 import { type KeyEdit, useEdits } from "../../debugger/state/edits";
-import { bytes, count, nodeList, plain, preview } from "../../debugger/parts/format";
+import { nodeList, plain, preview } from "../../debugger/parts/format";
 import { Pre } from "../../debugger/parts/Pre";
 import { changeText, isContainer, type StateRow } from "../../debugger/state/state-rows";
 import { WordDiff } from "../../debugger/parts/WordDiff";
 import type { KeyView } from "../../ipc/bindings/KeyView";
+import { bytes, count } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 

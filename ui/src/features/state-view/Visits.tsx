@@ -3,13 +3,14 @@ import { ChevronFirst, ChevronLast, ChevronLeft, ChevronRight } from "lucide-rea
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { useCheckpoints } from "../../debugger/model/runStore";
-import { count, nodeList, nodeName } from "../../debugger/parts/format";
+import { nodeList, nodeName } from "../../debugger/parts/format";
 import { useVisits } from "../../debugger/state/useTaskDetail";
 import { branchThrough } from "../../debugger/timeline/lanes";
 import type { JoinWait } from "../../ipc/bindings/JoinWait";
 import type { Visit } from "../../ipc/bindings/Visit";
+import { count } from "../../lib/intl";
 import { taskIds } from "../../lib/testIds";
-import { t } from "../../lib/texts";
+import { t, tn } from "../../lib/texts";
 import { KEYMAP } from "../../state/keymap";
 import { useSession } from "../../state/session";
 
@@ -74,7 +75,7 @@ export function VisitPicker({ threadId, node, from }: { threadId: string; node: 
 function waitText({ came, missing }: JoinWait): string {
   const names = { missing: nodeList(missing), came: nodeList(came) };
   if (came.length === 0) return t("task.waitsAll", names);
-  return t(came.length === 1 ? "task.waits" : "task.waitsMany", names);
+  return tn("task.waits", "task.waitsMany", came.length, names);
 }
 
 /** For a node that has no task at the moment: why, and where it has one. */

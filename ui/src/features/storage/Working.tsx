@@ -1,7 +1,7 @@
 /** Long work under way: how far it is, and the way to stop it. */
 import { Button } from "../../components/Button";
 import { Spinner } from "../../components/Spinner";
-import { count } from "../../debugger/parts/format";
+import { count } from "../../lib/intl";
 import { storageIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { stopJob, useJobs } from "../../state/jobs";

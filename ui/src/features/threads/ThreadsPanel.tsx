@@ -30,7 +30,7 @@ import { Menu, type MenuEntry } from "../../components/Menu";
 import { TextField } from "../../components/TextField";
 import { showRunForm } from "../../debugger/run/actions";
 import { copyText } from "../../debugger/parts/CopyButton";
-import { fullTime, nodeList, since } from "../../debugger/parts/format";
+import { nodeList } from "../../debugger/parts/format";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import {
   ensureStarted,
@@ -50,6 +50,7 @@ import { useNow } from "../../debugger/parts/useNow";
 import type { RunStatus } from "../../ipc/bindings/RunStatus";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
 import { rpc } from "../../ipc/client";
+import { fullTime, since } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";

@@ -21,7 +21,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { TextField } from "../../components/TextField";
 import { Menu } from "../../components/Menu";
-import { fullTime, nodeList, when } from "../../debugger/parts/format";
+import { nodeList } from "../../debugger/parts/format";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import {
   loadCheckpoints,
@@ -34,6 +34,7 @@ import {
 import { StatusMark } from "../../debugger/parts/StatusMark";
 import { useNow } from "../../debugger/parts/useNow";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import { fullTime, when } from "../../lib/intl";
 import { debugIds, whatIfIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";

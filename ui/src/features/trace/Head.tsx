@@ -1,8 +1,8 @@
 /** What all that is shown came to: time, tasks, models, tokens, money. */
 import { memo } from "react";
-import { count } from "../../debugger/parts/format";
 import { sumByModel } from "../../debugger/trace/sums";
 import { type Span, waitedOf } from "../../debugger/trace/tree";
+import { count } from "../../lib/intl";
 import { traceIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { moneyOf } from "../../debugger/exchanges/exchange-text";

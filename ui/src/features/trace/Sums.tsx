@@ -1,9 +1,9 @@
 /** Time, tokens and cost by node or by model. */
 import { useState } from "react";
 import { cx } from "../../components/cx";
-import { count } from "../../debugger/parts/format";
 import type { SpanSum } from "../../debugger/trace/sums";
 import { total } from "../../debugger/trace/tree";
+import { count } from "../../lib/intl";
 import { traceIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { moneyOf } from "../../debugger/exchanges/exchange-text";

@@ -1,6 +1,6 @@
 /** How times, tokens and money of the trace read. */
-import { count, duration } from "../../debugger/parts/format";
 import type { Marks, Span, TraceNode } from "../../debugger/trace/tree";
+import { count, duration } from "../../lib/intl";
 import { t, type TextKey } from "../../lib/texts";
 
 export const tokensOf = (tokens: number): string => (tokens === 0 ? "" : count(tokens));

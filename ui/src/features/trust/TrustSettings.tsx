@@ -8,6 +8,7 @@ import { ProblemNote } from "../../debugger/run/ProblemNote";
 import type { AccessView } from "../../ipc/bindings/AccessView";
 import type { TrustProject } from "../../ipc/bindings/TrustProject";
 import { rpc } from "../../ipc/client";
+import { day } from "../../lib/intl";
 import { safetyIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showProblem } from "../../state/toasts";
@@ -77,9 +78,7 @@ function Project({ project: { project, exists, granted }, busy, revoke }: Projec
             <li key={keyOf(access)} data-testid={safetyIds.grant(access.what, access.name)}>
               <Icon size={14} aria-label={t(`trust.what.${access.what}`)} />
               <code>{nameOf(access)}</code>
-              <span className="text-xs/inherit text-text-3">
-                {t("trust.list.at", { when: new Date(at).toLocaleDateString() })}
-              </span>
+              <span className="text-xs/inherit text-text-3">{t("trust.list.at", { when: day(at) })}</span>
               <Button
                 size="small"
                 variant="ghost"

@@ -15,10 +15,11 @@ import { useGraphMeta } from "../../document/store";
 import type { GraphVersions } from "../../ipc/bindings/GraphVersions";
 import type { GraphVersionView } from "../../ipc/bindings/GraphVersionView";
 import { rpc, RpcProblem } from "../../ipc/client";
+import { momentText } from "../../lib/intl";
 import { formsIds, versionsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { showVersion, useVersionOf } from "../../state/shown-version";
-import { momentText, nameVersion, restoreVersion } from "./actions";
+import { nameVersion, restoreVersion } from "./actions";
 import { VersionDiff } from "./VersionDiff";
 
 type Load =

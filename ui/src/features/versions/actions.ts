@@ -1,30 +1,10 @@
-/** What is done with a version: going back to it, naming it, saying when it was. */
+/** What is done with a version: going back to it, naming it. */
 import { flush, replaceDocument, useDocumentState } from "../../document/store";
 import type { GraphVersions } from "../../ipc/bindings/GraphVersions";
 import { rpc } from "../../ipc/client";
 import { t } from "../../lib/texts";
 import { showVersion } from "../../state/shown-version";
 import { showProblem, showToast } from "../../state/toasts";
-
-/** A moment as people say it: the time for today, the day as well for before. */
-export function momentText(iso: string, now: Date = new Date()): string {
-  const at = new Date(iso);
-  if (Number.isNaN(at.getTime())) return iso;
-  const sameDay = at.toDateString() === now.toDateString();
-  return at.toLocaleString(undefined, {
-    ...(sameDay
-      ? {}
-      : {
-          month: "short",
-          day: "numeric",
-          ...(at.getFullYear() !== now.getFullYear() && { year: "numeric" }),
-        }),
-    hour: "2-digit",
-    minute: "2-digit",
-    second: sameDay ? "2-digit" : undefined,
-    hourCycle: "h23",
-  });
-}
 
 /** The document becomes what the version holds, in one step that can be undone. */
 export async function restoreVersion(version: string, time: string): Promise<void> {

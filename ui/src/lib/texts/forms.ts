@@ -288,7 +288,7 @@ export const forms = {
   "forms.settings.version": "Superstep {version}",
   "forms.settings.licence": "Free software under the MIT licence or the Apache licence 2.0, as you choose.",
   "forms.settings.fonts":
-    "Fonts: Inter and JetBrains Mono, under the SIL Open Font Licence. Icons: Lucide, under the ISC licence.",
+    "Fonts: Inter, JetBrains Mono and Noto Sans SC, under the SIL Open Font Licence. Icons: Lucide, under the ISC licence.",
   "settings.notices": "Third-party notices",
   "settings.notices.loading": "Loading…",
   "forms.settings.open": "Settings",
@@ -336,13 +336,6 @@ export const forms = {
   "forms.start.answer": "Answer",
   "forms.start.helpPalette": "Find any command with",
   "forms.start.helpOffline": "Changes are saved as you make them. Closing the window loses nothing.",
-  "forms.ago.now": "just now",
-  "forms.ago.minute": "1 minute ago",
-  "forms.ago.minutes": "{n} minutes ago",
-  "forms.ago.hour": "1 hour ago",
-  "forms.ago.hours": "{n} hours ago",
-  "forms.ago.day": "1 day ago",
-  "forms.ago.days": "{n} days ago",
 
   "forms.builder.string": "Text",
   "forms.builder.enum": "One of…",

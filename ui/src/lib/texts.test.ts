@@ -1,0 +1,97 @@
+import { parseSync } from "vite";
+import { afterEach, describe, expect, it } from "vitest";
+import { sources } from "../test/sources";
+import { setLocale } from "./intl";
+import { fromWorkbench, namesOfCommand, setWords, t, tn, type Catalogue } from "./texts";
+
+const catalogue: Catalogue = {
+  texts: {
+    "debug.run": "运行",
+    "debug.run.errors": "无法运行：图有 {n} 个错误。",
+    "debug.run.errorsOne": "无法运行：图有一个错误。",
+  },
+  commandNames: { "find.open": ["搜索"] },
+  rust: (english) => ({ Model: "模型", "No node is called {name}.": "没有名为 {name} 的节点。" })[english],
+};
+
+afterEach(() => {
+  setWords(null);
+  setLocale("en", []);
+});
+
+describe("the words of a language", () => {
+  it("are those of the catalogue, English where it lacks one", () => {
+    setWords(catalogue);
+    expect([t("debug.run"), t("debug.continue")]).toEqual(["运行", "Continue"]);
+    setWords(null);
+    expect(t("debug.run")).toBe("Run");
+  });
+  it("take the plural that the language has", () => {
+    const errors = (n: number) => tn("debug.run.errorsOne", "debug.run.errors", n);
+    expect([errors(1), errors(2)]).toEqual([
+      "Cannot run: the graph has an error.",
+      "Cannot run: the graph has 2 errors.",
+    ]);
+    expect(errors(12_345)).toContain("12\u202f345");
+    setWords(catalogue);
+    setLocale("zh-CN", []);
+    expect(errors(1)).toBe("无法运行：图有 1 个错误。");
+  });
+  it("say what the workbench says, with its values", () => {
+    setWords(catalogue);
+    const said = { pattern: "No node is called {name}.", args: { name: "bot" } };
+    expect(fromWorkbench("No node is called bot.", said)).toBe("没有名为 bot 的节点。");
+    expect(fromWorkbench("Model")).toBe("模型");
+    expect(fromWorkbench("Unknown {x}", { pattern: "Unknown {y}", args: {} })).toBe("Unknown {x}");
+    expect(fromWorkbench(undefined)).toBeUndefined();
+    setWords(null);
+    expect(fromWorkbench("No node is called bot.", said)).toBe("No node is called bot.");
+  });
+  it("name commands in both languages", () => {
+    expect(namesOfCommand("find.open")).toEqual(["Search", "Find"]);
+    setWords(catalogue);
+    expect(namesOfCommand("find.open")).toEqual(["搜索", "Search", "Find"]);
+  });
+});
+
+interface Node {
+  readonly type?: string;
+  readonly static?: boolean;
+  readonly start: number;
+  readonly callee?: Node & { readonly name?: string };
+}
+
+/** The lines that call the catalogue when the module is loaded: outside of every function. */
+function early(path: string, text: string): string[] {
+  const found: string[] = [];
+  const walk = (node: unknown): void => {
+    if (Array.isArray(node)) return node.forEach(walk);
+    if (node === null || typeof node !== "object") return;
+    const { type = "", callee, start, static: fixed } = node as Node;
+    if (/Function|MethodDefinition/.test(type) || (type === "PropertyDefinition" && fixed !== true)) return;
+    if (type === "CallExpression" && /^(t|tn|fromWorkbench)$/.test(callee?.name ?? ""))
+      found.push(`${path}:${text.slice(0, start).split("\n").length}`);
+    Object.values(node).forEach(walk);
+  };
+  walk(parseSync(path, text).program);
+  return found;
+}
+
+describe("words that are taken when a module is loaded", () => {
+  it("are found", () => {
+    const text =
+      'const late = () => t("a");\nconst early = [{ title: tn("a", "b", 1) }];\nclass A { b = t("c"); }';
+    expect(early("x.ts", text)).toEqual(["x.ts:2"]);
+  });
+  it("are nowhere, because they would stay those of the language before", () => {
+    const found = sources(".ts", ".tsx")
+      .filter(({ text }) => text.includes("lib/texts"))
+      .flatMap(({ path, text }) => early(path, text));
+    expect(found).toEqual([]);
+  });
+});
+
+it("numbers, dates and plurals are written by one file, in the interface's language", () => {
+  const found = sources(".ts", ".tsx").filter(({ text }) => /\btoLocale\w*String\(|\bIntl\./.test(text));
+  expect(found.map(({ path }) => path)).toEqual(["lib/intl.ts"]);
+});
