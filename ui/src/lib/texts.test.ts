@@ -11,6 +11,7 @@ const catalogue: Catalogue = {
     "debug.run.errorsOne": "无法运行：图有一个错误。",
   },
   commandNames: { "find.open": ["搜索"] },
+  kindAliases: {},
   rust: (english) => ({ Model: "模型", "No node is called {name}.": "没有名为 {name} 的节点。" })[english],
 };
 

@@ -54,11 +54,13 @@ export interface Catalogue {
   readonly texts: Readonly<Partial<Record<TextKey, string>>>;
   /** Other names that the command palette finds commands by. */
   readonly commandNames: Readonly<Record<string, readonly string[]>>;
+  /** Other names that node kinds are found by, beside those that the workbench gives. */
+  readonly kindAliases: Readonly<Record<string, readonly string[]>>;
   /** Texts of node kinds, forms and problems, which come from the workbench in English: what it says for an English one. */
   readonly rust: (english: string) => string | undefined;
 }
 
-const ENGLISH: Catalogue = { texts: english, commandNames, rust: () => undefined };
+const ENGLISH: Catalogue = { texts: english, commandNames, kindAliases: {}, rust: () => undefined };
 
 let words = ENGLISH;
 
@@ -89,6 +91,15 @@ export function namesOfCommand(id: string): readonly string[] {
   const own = words.commandNames[id] ?? [];
   const known = commandNames[id] ?? [];
   return own === known ? known : [...own, ...known];
+}
+
+/** Names that a node kind is found by: those of the workbench, and those of the language. */
+export function aliasesOf(kind: {
+  readonly kind: string;
+  readonly aliases: readonly string[];
+}): readonly string[] {
+  const own = words.kindAliases[kind.kind];
+  return own === undefined ? kind.aliases : [...own, ...kind.aliases];
 }
 
 /** A text of the workbench with what was filled into it. */

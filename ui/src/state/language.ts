@@ -7,6 +7,7 @@ import { create } from "zustand";
 import type { Language } from "../ipc/bindings/Language";
 import { preferred, setLocale } from "../lib/intl";
 import { setWords, type Catalogue } from "../lib/texts";
+import { kindsAgain } from "./kinds";
 import { useSession } from "./session";
 import { showProblem } from "./toasts";
 
@@ -41,6 +42,7 @@ async function speak(language: Spoken): Promise<void> {
   if (wanted !== language) return;
   setWords(words);
   setLocale(tag);
+  useSession.setState(({ appInfo }) => (appInfo ? { appInfo: { ...appInfo, kinds: kindsAgain() } } : {}));
   document.documentElement.lang = tag;
   useSpoken.setState({ spoken: language });
 }

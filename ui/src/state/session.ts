@@ -8,6 +8,7 @@ import type { Language } from "../ipc/bindings/Language";
 import type { Settings } from "../ipc/bindings/Settings";
 import type { Theme } from "../ipc/bindings/Theme";
 import { rpc } from "../ipc/client";
+import { spokenKinds } from "./kinds";
 import { showProblem } from "./toasts";
 
 export type Use = "design" | "debug" | "approve";
@@ -193,7 +194,8 @@ export const useSession = create<SessionState>((set, get) => ({
   pendingFocus: null,
   room: "usual",
 
-  setAppInfo: (appInfo) => set({ appInfo, ...shownOf(appInfo.settings) }),
+  setAppInfo: (appInfo) =>
+    set({ appInfo: { ...appInfo, kinds: spokenKinds(appInfo.kinds) }, ...shownOf(appInfo.settings) }),
   setSettings: (change) => {
     const { appInfo } = get();
     if (!appInfo) return Promise.resolve();

@@ -29,5 +29,6 @@ export const pseudo: Catalogue = {
     string
   >,
   commandNames,
+  kindAliases: {},
   rust: accented,
 };

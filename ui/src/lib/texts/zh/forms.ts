@@ -89,7 +89,7 @@ export const forms: Record<keyof typeof english, string> = {
   "forms.schema.duplicateItem": "复制第 {n} 项",
   "forms.schema.entryName": "名称",
   "forms.schema.addEntry": "添加字段",
-  "forms.schema.newField": "字段",
+  "forms.schema.newField": "field",
   "forms.schema.removeEntry": "移除 {name}",
   "forms.schema.clear": "清除 {name}",
   "forms.schema.set": "设置值",

@@ -1,32 +1,49 @@
 /**
  * Chinese. A chunk of its own with its font: both are loaded when the interface speaks it. Every file of the English
- * catalogue has one here of the same name and keys; `kinds` and `problems` say what the workbench says, by its English texts.
+ * catalogue has one here of the same name and keys; `kinds` says what node kinds and forms say, by their English texts.
  */
 import "@fontsource-variable/noto-sans-sc/wght.css";
-import type { Catalogue } from "../../texts";
+import type { Catalogue, TextKey } from "../../texts";
+import { commandNames } from "./command-names";
+import { debug } from "./debug";
+import { find } from "./find";
+import { forks } from "./forks";
+import { forms } from "./forms";
+import { git } from "./git";
+import { kindAliases, kinds } from "./kinds";
+import { language } from "./language";
+import { memory } from "./memory";
+import { query } from "./query";
+import { result } from "./result";
+import { safety } from "./safety";
+import { shell } from "./shell";
+import { storage } from "./storage";
+import { structure } from "./structure";
+import { task } from "./task";
+import { trace } from "./trace";
+import { versions } from "./versions";
+import { whatIf } from "./what-if";
 
-type Words = Readonly<Record<string, string>>;
-
-const files = import.meta.glob<Readonly<Record<string, Words>>>(
-  ["./*.ts", "!./index.ts", "!./command-names.ts", "!./kinds.ts", "!./problems.ts"],
-  { eager: true },
-);
-const names = import.meta.glob<{ commandNames: Readonly<Record<string, readonly string[]>> }>(
-  "./command-names.ts",
-  { eager: true },
-);
-const workbench = import.meta.glob<Readonly<Record<string, Words>>>(["./kinds.ts", "./problems.ts"], {
-  eager: true,
-});
-
-/** The entries of all files. */
-const merged = (from: Readonly<Record<string, Readonly<Record<string, Words>>>>): Words =>
-  Object.assign({}, ...Object.values(from).flatMap((file) => Object.values(file)));
-
-const rust = merged(workbench);
-
-export const zh: Catalogue = {
-  texts: merged(files),
-  commandNames: Object.values(names)[0]?.commandNames ?? {},
-  rust: (english) => rust[english],
+const texts: Readonly<Record<TextKey, string>> = {
+  ...debug,
+  ...find,
+  ...forks,
+  ...forms,
+  ...git,
+  ...language,
+  ...memory,
+  ...query,
+  ...result,
+  ...safety,
+  ...shell,
+  ...storage,
+  ...structure,
+  ...task,
+  ...trace,
+  ...versions,
+  ...whatIf,
 };
+
+const rust: Readonly<Record<string, string>> = kinds;
+
+export const zh: Catalogue = { texts, commandNames, kindAliases, rust: (english) => rust[english] };

@@ -1,0 +1,44 @@
+import { afterEach, expect, it } from "vitest";
+import type { NodeKind } from "../ipc/bindings/NodeKind";
+import { setWords } from "../lib/texts";
+import { zh } from "../lib/texts/zh";
+import { kindsAgain, spokenKinds } from "./kinds";
+
+afterEach(() => setWords(null));
+
+const delay: NodeKind = {
+  kind: "delay",
+  title: "Delay",
+  summary: "Waits for a while, or until a time.",
+  icon: "clock",
+  group: "state",
+  aliases: ["wait"],
+  configSchema: {
+    description: "Waits.",
+    properties: {
+      seconds: { title: "Seconds", default: "Delay", examples: ["Delay"] },
+      title: { title: "Delay", enum: ["Delay"], "x-enum-labels": ["Delay"] },
+    },
+  },
+  defaults: { seconds: "10" },
+  card: [],
+  inside: false,
+};
+
+it("gives kinds and their forms in the language, and values as they stand in files", () => {
+  expect(spokenKinds([delay])).toEqual([delay]);
+  setWords(zh);
+  const [kind] = kindsAgain();
+  const title = zh.rust("Delay");
+  expect(title).toBeDefined();
+  expect(kind?.title).toBe(title);
+  expect(kind?.aliases.at(-1)).toBe("wait");
+  expect(kind?.aliases.length).toBeGreaterThan(3);
+  const fields = (kind?.configSchema as typeof delay.configSchema).properties;
+  expect(fields.seconds.default).toBe("Delay");
+  expect(fields.seconds.examples).toEqual(["Delay"]);
+  expect(fields.title.enum).toEqual(["Delay"]);
+  expect([fields.title.title, fields.title["x-enum-labels"]]).toEqual([title, [title]]);
+  setWords(null);
+  expect(kindsAgain()).toEqual([delay]);
+});
