@@ -28,5 +28,6 @@ mod run_context;
 mod scale;
 mod search;
 mod support;
+mod texts;
 mod tools;
 mod workers;

@@ -363,7 +363,7 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.decisions.node": "由节点决定",
   "debug.decisions.packets": "{n} 个数据包发往 {nodes}",
   "debug.decisions.other": "未选 {label}：{node}",
-  "debug.decisions.otherwise": "其余情况",
+  "debug.decisions.otherwise": "否则",
   "debug.decisions.large": "值太大",
   "debug.change.added": "新增",
   "debug.change.changed": "已更改",
