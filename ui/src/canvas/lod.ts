@@ -158,7 +158,7 @@ export function drawOverview(
 }
 
 /** What a node does with the key that is shown: a filled mark at its corner writes it, a ring reads it. */
-export function drawRole(
+function drawRole(
   context: CanvasRenderingContext2D,
   role: LitRole,
   left: number,

@@ -20,7 +20,7 @@ import { showProblem, showToast } from "../state/toasts";
 import { save } from "./files";
 
 /** Is something of it not in its file? */
-export function isDirty(tab: GraphTab): boolean {
+function isDirty(tab: GraphTab): boolean {
   const { graphId, dirty } = useDocumentState.getState();
   return graphId === tab.graphId ? dirty : tab.dirty;
 }

@@ -12,7 +12,7 @@ export interface ShownVersion {
   readonly compare: boolean;
 }
 
-export const useShownVersion = create<{ readonly version: ShownVersion | null }>(() => ({ version: null }));
+const useShownVersion = create<{ readonly version: ShownVersion | null }>(() => ({ version: null }));
 
 export const showVersion = (version: ShownVersion | null) => useShownVersion.setState({ version });
 

@@ -28,7 +28,7 @@ export type Part = "system" | "prompt";
 export const PARTS: readonly Part[] = ["system", "prompt"];
 
 /** Settings that are fields of their own. */
-export const SETTINGS = ["temperature", "max_tokens", "reasoning"] as const;
+const SETTINGS = ["temperature", "max_tokens", "reasoning"] as const;
 export type Setting = (typeof SETTINGS)[number];
 
 export interface Draft {

@@ -30,7 +30,7 @@ export const chooseGrid = (threadId: string, id: string): void =>
   useGrids.setState(({ chosen }) => ({ chosen: new Map(chosen).set(threadId, id) }));
 
 /** The grid with a result in its place. */
-export function withResult(grid: WhatIfView, result: WhatIfResult): WhatIfView {
+function withResult(grid: WhatIfView, result: WhatIfResult): WhatIfView {
   const results = grid.results.map((old) =>
     old.row === result.row && old.repeat === result.repeat ? result : old,
   );

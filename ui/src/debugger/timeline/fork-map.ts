@@ -69,7 +69,7 @@ function lastUpTo(list: readonly Column[], value: number, of: (column: Column) =
 }
 
 export const columnAt = ({ list }: Columns, x: number): number => lastUpTo(list, x, (column) => column.x);
-export const columnOf = ({ list }: Columns, depth: number): Column | undefined =>
+const columnOf = ({ list }: Columns, depth: number): Column | undefined =>
   list[lastUpTo(list, depth, (column) => column.from)];
 
 export const isStretch = ({ from, to }: Column): boolean => to > from;
@@ -119,7 +119,7 @@ export function lanesOf(graph: ForkGraph): Lanes {
 export const nodeAt = (chain: Chain, depth: number): ForkNode | undefined => chain.nodes[depth - chain.start];
 
 /** The checkpoint of a branch that is nearest to a place. */
-export function nearest(chain: Chain, depth: number): ForkNode {
+function nearest(chain: Chain, depth: number): ForkNode {
   const at = Math.max(0, Math.min(chain.nodes.length - 1, depth - chain.start));
   return chain.nodes[at] as ForkNode;
 }

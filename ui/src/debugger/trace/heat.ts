@@ -24,7 +24,7 @@ export const useHeat = create<HeatStore>(() => ({ by: "off", nodes: NONE }));
 
 export const setHeat = (by: HeatBy): void => useHeat.setState(by === "off" ? { by, nodes: NONE } : { by });
 
-export const amountOf = (heat: Heat, by: HeatBy): number => (by === "cost" ? total(heat.cost) : heat.millis);
+const amountOf = (heat: Heat, by: HeatBy): number => (by === "cost" ? total(heat.cost) : heat.millis);
 
 /** Nodes with their share of the largest; those that took nothing have none. */
 export function sharesOf(heat: ReadonlyMap<string, Heat>, by: HeatBy): ReadonlyMap<string, NodeHeat> {

@@ -37,7 +37,7 @@ function replaceEverything(): void {
   askReplace(hitsIn(foundRows(found?.files ?? [], filters, around)));
 }
 
-export function registerFindCommands(): () => void {
+function registerFindCommands(): () => void {
   const group = t("find.group");
   const found = () => hasGraph() && useFind.getState().found !== null;
   return registerCommands([

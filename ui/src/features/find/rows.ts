@@ -62,7 +62,7 @@ export function passes(hit: Hit, { where, nodes, kind }: Filters, { graphId, isI
 }
 
 /** The hits of found graphs, in their order. */
-export function hitsOf(file: FoundFile, kinds: readonly NodeKind[]): Hit[] {
+function hitsOf(file: FoundFile, kinds: readonly NodeKind[]): Hit[] {
   return file.matches.map((match) => {
     const { record, kind, line, index } = match;
     const pointer = match.pointer ?? null;

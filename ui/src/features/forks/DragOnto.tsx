@@ -33,7 +33,7 @@ function canvasNodeAt(x: number, y: number): Dragging["over"] {
 }
 
 /** The moment nearest to a checkpoint on its branch at which a node runs next: later ones first. */
-export function whereNext(node: ForkNode, name: string): ForkNode | undefined {
+function whereNext(node: ForkNode, name: string): ForkNode | undefined {
   const runs = ({ checkpoint }: ForkNode) => checkpoint.next.includes(name);
   const after = node.chain.nodes.slice(node.at).find(runs);
   if (after) return after;

@@ -71,7 +71,7 @@ export interface View {
   readonly height: number;
 }
 
-export const colorOf = (palette: Palette, chain: Chain): string =>
+const colorOf = (palette: Palette, chain: Chain): string =>
   palette.branches[chain.index % BRANCH_COLORS] ?? palette.line;
 
 /** What comes after the moment is fainter. */

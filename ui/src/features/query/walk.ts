@@ -10,7 +10,7 @@ import type { SearchProgress } from "../../ipc/bindings/SearchProgress";
 /** Rows that are listed; a walk that finds more is to be made narrower. */
 const MOST = 5_000;
 
-export interface Walk<Row> {
+interface Walk<Row> {
   readonly state: "idle" | "running" | "stopped" | "full" | "done";
   readonly rows: readonly Row[];
   /** What the answers counted beside their rows, added up. */
@@ -25,7 +25,7 @@ export interface Walk<Row> {
   readonly problem: ShownProblem | null;
 }
 
-export interface WalkAnswer<Row> {
+interface WalkAnswer<Row> {
   readonly rows: readonly Row[];
   readonly sums?: Readonly<Record<string, number>>;
   readonly progress: SearchProgress;

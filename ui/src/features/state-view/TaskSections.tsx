@@ -13,7 +13,7 @@ import { clock, count, duration, money } from "../../lib/intl";
 import { taskIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
 
-export function Section({
+function Section({
   title,
   action,
   children,
@@ -108,7 +108,7 @@ const EFFECTS: Record<string, TextKey> = {
 };
 
 /** Why it ran as it did, or did not: in words, as far as it is known. */
-export function howItRan(task: TaskView, detail: TaskDetail): string[] {
+function howItRan(task: TaskView, detail: TaskDetail): string[] {
   const { spans, unworked = false, instead, effect } = detail;
   const lines: string[] = [];
   const failures = task.attempts?.length ?? 0;

@@ -11,7 +11,7 @@ const LONGER = 0.4;
 const PADDING = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen ";
 
 /** The text with accents and padding; places such as `{name}` and code stay as they are. */
-export function accented(text: string): string {
+function accented(text: string): string {
   const plain = text.replaceAll(/\{\w+\}|`[^`]*`/g, "");
   const more = Math.ceil(plain.length * LONGER);
   const words = text.replaceAll(/(\{\w+\}|`[^`]*`)|[a-zA-Z]/g, (letter, kept?: string) =>
