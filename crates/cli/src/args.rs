@@ -1,6 +1,7 @@
 //! Every command and option, with the help that teaches them.
 
 pub(crate) mod diff;
+pub(crate) mod effects;
 pub(crate) mod search;
 pub(crate) mod store;
 pub(crate) mod threads;
@@ -70,6 +71,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show what each answer to a waiting question would lead to.
     Preview(PreviewArgs),
+    /// Show what a run from a moment would do again to the world outside.
+    Effects(effects::EffectsArgs),
     /// Show what ran when on a thread, how long it took and what it cost.
     Trace(TraceArgs),
     /// Show what differs between two moments of any threads, and between the ways to them.

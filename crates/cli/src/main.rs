@@ -13,6 +13,7 @@ mod graph;
 mod handover;
 mod input;
 mod listing;
+mod moment;
 mod out;
 mod place;
 mod progress;
@@ -83,6 +84,7 @@ async fn dispatch(command: Command) -> Result<(), Fault> {
         Command::History(args) => commands::state::history(&args).await,
         Command::Why(args) => commands::explain::why(&args).await,
         Command::Explain(args) => commands::explain::explain(&args).await,
+        Command::Effects(args) => commands::effects::effects(&args).await,
         Command::Preview(args) => commands::preview::preview(args).await,
         Command::Trace(args) => commands::trace::trace(&args).await,
         Command::Diff(args) => commands::diff::diff(&args).await,

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod diff;
+pub(crate) mod effects;
 pub(crate) mod explain;
 pub(crate) mod export;
 mod hot_edit;

@@ -2,9 +2,9 @@
 
 use serde_json::{Value as Json, json};
 use superstep::{CheckpointId, END, ThreadId, Value};
-use superstep_nodes::Registry;
+use superstep_nodes::{Grants, Registry};
 use superstep_workbench::wire::{AnswerPreview, PreviewEnd, PreviewNode};
-use superstep_workbench::{Previewer, WaitingQuestion};
+use superstep_workbench::{Previewer, WaitingQuestion, effects_after, mark_done};
 
 use super::what_if::cannot_run;
 use crate::args::PreviewArgs;
@@ -33,13 +33,18 @@ pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
     let context = args
         .context
         .unwrap_or_else(|| Value::Object(superstep::Object::new()));
-    let (registry, document) = (Registry::standard(), file.document.clone());
+    let (registry, document, known) = (Registry::standard(), file.document.clone(), file.document.clone());
+    let graph = file
+        .build(&Grants::none())?
+        .with_checkpointer(store.saver.clone());
     let previewer = Previewer::new(document, context, move |without| {
         registry
             .build_preview(&file.document, &file.environment(), without)
             .map_err(cannot_run)
     });
-    let previews = previewer.previews(&question, &answers).await.map_err(fault)?;
+    let mut previews = previewer.previews(&question, &answers).await.map_err(fault)?;
+    let done = effects_after(&graph, &known, &*store.saver, &thread, Some(question.at()));
+    mark_done(&mut previews, &done.await.map_err(fault)?.effects);
     if args.json {
         return Ok(out::pretty(&json!({"previews": previews}))?);
     }
@@ -72,11 +77,16 @@ fn node(node: &PreviewNode) -> String {
         tasks => format!(" x{tasks}"),
     };
     let effect = match node.effect.as_deref() {
-        Some("unknown") => " (side effects not declared)".to_owned(),
-        Some(effect) => format!(" ({effect})"),
-        None => String::new(),
+        Some("unknown") => Some("side effects not declared".to_owned()),
+        effect => effect.map(str::to_owned),
     };
-    format!("{}{tasks}{effect}", node.node)
+    let done = node.done.last();
+    let done = done.map(|done| format!("done on another branch {}", done.last_at));
+    let marks: Vec<String> = effect.into_iter().chain(done).collect();
+    match marks.is_empty() {
+        true => format!("{}{tasks}", node.node),
+        false => format!("{}{tasks} ({})", node.node, marks.join(", ")),
+    }
 }
 
 fn name(target: &str) -> &str {

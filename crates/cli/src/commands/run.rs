@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use superstep::run::StepTask;
-use superstep::{CheckpointHead, CheckpointId, Effect, EffectState, Graph, ThreadId};
+use superstep::{CheckpointHead, CheckpointId, Graph, ThreadId};
 use superstep_nodes::Grants;
 use superstep_workbench::session::{self, Given, Start};
 use superstep_workbench::wire::{Breakpoint, RunModels};
@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::{RunArgs, Running};
 use crate::claim::claimant;
+use crate::commands::effects::line;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::handover::{Handover, fault};
@@ -128,35 +129,7 @@ async fn repeats_nothing(graph: &Graph, thread: &ThreadId, checkpoint: &Checkpoi
     if done.is_empty() {
         return Ok(());
     }
-    let mut lines = String::new();
-    for done in &done {
-        let path: Vec<&str> = done.path.iter().chain([&done.node]).map(|name| &**name).collect();
-        let what = match done.effect {
-            Effect::Once => "must not be repeated",
-            Effect::Idempotent => "may be repeated, with its old key",
-            _ => "not said what it does",
-        };
-        let state = match done.state {
-            EffectState::Done => "done",
-            EffectState::Failed => "failed",
-            EffectState::Begun => "began and did not end",
-        };
-        let times = if done.times > 1 {
-            format!(" ×{}", done.times)
-        } else {
-            String::new()
-        };
-        let result = if done.result.is_some() {
-            ""
-        } else {
-            ", no result is kept"
-        };
-        lines += &format!(
-            "\n  {}{times}: {state} {}, {what}{result}",
-            path.join(" > "),
-            done.at
-        );
-    }
+    let lines: String = done.iter().map(|done| format!("\n  {}", line(done))).collect();
     Err(Fault::usage(format!(
         "These worked on the world outside after checkpoint {checkpoint}, and going on from there would do it again:{lines}\n\
          Nothing was begun. Say how to go on: --effects reuse (use their results), again (let them work again), or stop (go \

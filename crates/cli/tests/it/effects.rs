@@ -178,6 +178,26 @@ fn going_on_from_the_past_says_first_what_it_would_repeat() {
         assert!(refused.err.contains(said), "{said} in {}", refused.err);
     }
     assert_eq!(server.asked.lock().unwrap().len(), 2, "a refusal does nothing");
+    let moment = format!("t@{past}");
+    let listed = user.expect(0, &["effects", &moment]).out;
+    let listed: Vec<&str> = listed.lines().collect();
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    assert!(listed[0].starts_with("book: done ") && listed[0].ends_with(", must not be repeated"));
+    let listed = user.expect(0, &["effects", &moment, "--json"]).json();
+    assert_eq!(
+        (
+            &listed["effects"][1]["node"],
+            &listed["effects"][1]["effect"],
+            &listed["questionsLeft"]
+        ),
+        (&json!("mail"), &json!("idempotent"), &json!(0))
+    );
+    let now = user.expect(0, &["effects", "t"]);
+    assert!(
+        now.out.is_empty() && now.err.contains("nothing was done"),
+        "{}",
+        now.err
+    );
 
     user.expect(0, &with("reuse"));
     assert_eq!(server.asked.lock().unwrap().len(), 2, "the results are used");

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use superstep::{
-    CheckpointId, Effect, EffectDone, EffectPolicy, EffectState as Came, RunConfig, ThreadId, WaitingQuery,
+    CheckpointId, Checkpointer, Effect, EffectDone, EffectPolicy, EffectState as Came, Graph, RunConfig,
+    ThreadId, WaitingQuery,
 };
+use superstep_document::Document;
 
 use crate::Workbench;
 use crate::base::values;
-use crate::documents::graphs::Built;
 use crate::wire::{EffectChoice, EffectList, EffectState, EffectView, FindEffects, Problem, StartRun};
 
 impl From<EffectChoice> for EffectPolicy {
@@ -38,29 +39,45 @@ impl Workbench {
             .await?;
         let thread = ThreadId::from(request.thread_id.as_str());
         let checkpoint = request.checkpoint_id.as_deref().map(CheckpointId::from);
-        let done = built.graph.effects_after(&thread, checkpoint.as_ref()).await;
-        let done = done?;
-        let query = WaitingQuery {
-            thread: Some(thread),
-            ..WaitingQuery::default()
-        };
-        let waiting = self.saver().waiting(&query).await;
-        let waiting = waiting?;
-        let elsewhere = waiting
-            .iter()
-            .filter(|waiting| checkpoint.as_ref() != Some(&waiting.checkpoint));
-        Ok(EffectList {
-            effects: done.into_iter().map(|done| view(&built, done)).collect(),
-            questions_left: elsewhere.map(|waiting| waiting.tasks).sum(),
-        })
+        let document = &built.source.document;
+        effects_after(
+            &built.graph,
+            document,
+            &*self.saver(),
+            &thread,
+            checkpoint.as_ref(),
+        )
+        .await
     }
 }
 
-fn view(built: &Built, done: EffectDone) -> EffectView {
+/// What a run from a checkpoint (None: from the newest) would do again to the world outside, and the questions that would
+/// keep waiting on another branch. The graph has the checkpointer, and was built from the document.
+pub async fn effects_after(
+    graph: &Graph,
+    document: &Document,
+    saver: &dyn Checkpointer,
+    thread: &ThreadId,
+    checkpoint: Option<&CheckpointId>,
+) -> Result<EffectList, Problem> {
+    let done = graph.effects_after(thread, checkpoint).await?;
+    let query = WaitingQuery {
+        thread: Some(thread.clone()),
+        ..WaitingQuery::default()
+    };
+    let waiting = saver.waiting(&query).await?;
+    let elsewhere = waiting
+        .iter()
+        .filter(|waiting| checkpoint != Some(&waiting.checkpoint));
+    Ok(EffectList {
+        effects: done.into_iter().map(|done| view(document, done)).collect(),
+        questions_left: elsewhere.map(|waiting| waiting.tasks).sum(),
+    })
+}
+
+fn view(document: &Document, done: EffectDone) -> EffectView {
     // What is in a nested graph is not in this document.
-    let spec = built
-        .source
-        .document
+    let spec = document
         .nodes()
         .find(|(id, _)| done.path.is_empty() && *id == &*done.node);
     EffectView {

@@ -77,7 +77,7 @@ impl Words {
     /// The words of a person; `None` when there are none.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut terms = Vec::new();
-        for (place, part) in text.split('"').enumerate() {
+        for (place, part) in text.split(['"', '“', '”', '„']).enumerate() {
             // Between the first quote and the next is a phrase; one that is not closed yet is one, too.
             if place % 2 == 1 {
                 terms.push(fold(part.trim()).into_owned());
@@ -201,6 +201,8 @@ mod tests {
             ("-5", "saw -5 there", true),
             ("a-12", "order A-12b", true),
             ("検索", "全文検索する", true),
+            ("“refund was”", "A refund\nwas due", true),
+            ("“was refund”", "A refund was due", false),
             ("İ", "İstanbul", true),
         ] {
             assert_eq!(has(query, text), found, "{query} in {text}");

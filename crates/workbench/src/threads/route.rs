@@ -105,6 +105,18 @@ impl Edges {
     }
 }
 
+/// What made the state of a checkpoint out of its parent's. A copy stands beside the checkpoint that it was copied from, so
+/// that between it and its parent happened what happened there; a replay's fork only repeats its parent.
+fn made_by(head: &CheckpointHead, parent: &CheckpointHead) -> Source {
+    let source = head.metadata.source;
+    let copied = head.metadata.step > parent.metadata.step + 1;
+    match source {
+        Source::Fork if copied && head.metadata.user.contains_key("as_node") => Source::Update,
+        Source::Fork if copied => Source::Loop,
+        _ => source,
+    }
+}
+
 /// The route to a checkpoint, from the checkpoints on the way and the finished tasks of its open step.
 pub(super) fn route(
     line: &[CheckpointHead],
@@ -121,7 +133,7 @@ pub(super) fn route(
     // An edit as the node that had just run takes the place of that node's own edges.
     let mut edited: Option<String> = None;
     for parent in line {
-        match child.metadata.source {
+        match made_by(child, parent) {
             Source::Loop => {
                 let edited = edited.take();
                 let rows = timings.get(parent.id.as_str());

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Comparison, ExchangeCost, Json};
+use super::{Comparison, EffectView, ExchangeCost, Json};
 
 /// A choice offered with a question.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -217,6 +217,10 @@ pub struct PreviewNode {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub effect: Option<String>,
+    /// What it, or a node of the graph that it runs, did already on another branch after the question, and would do again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<EffectView>>", optional)]
+    pub done: Vec<EffectView>,
     /// What earlier runs of it took, in any thread of the graph.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

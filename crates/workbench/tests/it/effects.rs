@@ -67,6 +67,10 @@ impl Counting {
         server
     }
 
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     /// How often it was asked.
     pub(crate) fn requests(&self, path: &str) -> usize {
         self.asked

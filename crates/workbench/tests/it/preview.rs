@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use superstep_acceptance::App;
 
+use crate::effects::{Counting, opened};
 use crate::inbox::{answer, waiting};
 
 /// review → pay → close | propose → draft → review | pick → (depends) | close
@@ -70,7 +71,11 @@ async fn previews(app: &App, question: &Value, answers: Value) -> Vec<(Value, Ve
 }
 
 async fn asked(app: &mut App) -> Value {
-    let graph = app.draft("Claims", claims()).await;
+    asked_by(app, claims()).await
+}
+
+async fn asked_by(app: &mut App, records: Value) -> Value {
+    let graph = app.draft("Claims", records).await;
     let trust = app.ok("trust.show", json!({"graphId": graph})).await;
     let accesses: Vec<&Value> = trust["wants"]
         .as_array()
@@ -244,4 +249,45 @@ async fn a_question_inside_a_nested_graph_leads_on_through_it() {
     let found = app.ok("question.preview", request).await;
     let paid = &found["previews"][0]["steps"][1][0];
     assert_eq!(paid["effect"], "once", "the worst that is inside: {paid}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_done_on_another_branch_is_marked_before_an_answer_repeats_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Counting::start().await;
+    let mut app = opened(dir.path(), &server).await;
+    let mut records = claims();
+    records["node:pay"]["config"]["url"] = format!("http://{}/pay", server.address()).into();
+    let question = asked_by(&mut app, records).await;
+    let thread = question["threadId"].clone();
+    let marks = async |app: &App, question: &Value| {
+        let request = json!({
+            "threadId": thread, "checkpointId": question["checkpointId"],
+            "interruptId": question["interruptId"], "answers": ["approve", "reject"]
+        });
+        let found = app.ok("question.preview", request).await;
+        let previews = found["previews"].as_array().unwrap().iter();
+        let nodes = previews.flat_map(|preview| preview["steps"].as_array().unwrap().iter());
+        let nodes = nodes.flat_map(|step| step.as_array().unwrap().iter());
+        nodes
+            .map(|node| (node["node"].as_str().unwrap().to_owned(), node["done"].clone()))
+            .collect::<Vec<_>>()
+    };
+    let before = marks(&app, &question).await;
+    assert!(before.iter().all(|(_, done)| done.is_null()), "{before:?}");
+    app.run(answer(&question, "approve")).await;
+    assert_eq!(server.requests("/pay"), 1);
+    let again = json!({"type": "replay", "checkpointId": question["checkpointId"]});
+    let (run, _) = app.run(json!({"threadId": thread, "action": again})).await;
+    assert_eq!(run["status"], "asking", "{run}");
+    let question = waiting(&app).await.remove(0);
+    let after = marks(&app, &question).await;
+    let paid: Vec<&(String, Value)> = after.iter().filter(|(_, done)| !done.is_null()).collect();
+    assert_eq!(paid.len(), 1, "{after:?}");
+    let (node, done) = paid[0];
+    assert_eq!(
+        (node.as_str(), &done[0]["times"], &done[0]["reusable"]),
+        ("pay", &json!(1), &json!(true))
+    );
+    assert_eq!(server.requests("/pay"), 1, "looking does nothing");
 }

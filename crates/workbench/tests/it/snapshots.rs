@@ -142,6 +142,29 @@ async fn a_snapshot_says_what_changed_by_whom_and_which_way_was_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_of_a_checkpoint_shows_the_way_that_led_to_what_was_copied() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Line", line()).await;
+    let (thread, ids) = ran(&mut app, &graph).await;
+    // After a and b.
+    let middle = of(&app, &thread, Some(&ids[3])).await;
+    assert_eq!(counts(&middle, "visits"), ["a 1", "b 1"]);
+    let copy = json!({"threadId": thread, "checkpointId": ids[3], "asNode": "__copy__", "values": null});
+    let copied = app.ok("thread.update", copy).await;
+    let there = of(&app, &thread, copied["checkpointId"].as_str()).await;
+    for what in ["visits", "taken"] {
+        assert_eq!(counts(&there, what), counts(&middle, what));
+    }
+    // A replay begins with a checkpoint of its own, which is no second visit of what led to its parent.
+    let replay = json!({"type": "replay", "checkpointId": ids[3]});
+    let (run, _) = app.run(json!({"threadId": thread, "action": replay})).await;
+    assert_eq!(run["status"], "done", "{run}");
+    let end = of(&app, &thread, None).await;
+    assert_eq!(counts(&end, "visits"), ["a 1", "b 1", "c 1"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_edit_shows_as_an_edit_and_takes_the_place_of_the_nodes_edges() {
     let dir = tempfile::tempdir().unwrap();
     let mut app = App::open(dir.path()).await;

@@ -1,11 +1,11 @@
 /** The way that an answer would lead: the nodes of each step with their side effects, and how it ends. */
-import { ChevronRight, TriangleAlert } from "lucide-react";
+import { ChevronRight, RotateCcw, TriangleAlert } from "lucide-react";
 import { Fragment, type ReactNode } from "react";
 import type { AnswerPreview } from "../../ipc/bindings/AnswerPreview";
 import type { ExchangeCost } from "../../ipc/bindings/ExchangeCost";
 import type { PreviewEnd } from "../../ipc/bindings/PreviewEnd";
 import type { PreviewNode } from "../../ipc/bindings/PreviewNode";
-import { duration, money } from "../../lib/intl";
+import { duration, fullTime, money } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { nodeName, readableError } from "../parts/format";
@@ -67,6 +67,23 @@ function Node({ node }: { node: PreviewNode }) {
           {t(effect)}
         </span>
       )}
+      <DoneBefore node={node} />
+    </span>
+  );
+}
+
+/** What the node did already on another branch, which the answer would do again. */
+function DoneBefore({ node }: { node: PreviewNode }) {
+  const last = node.done?.at(-1);
+  if (last === undefined) return null;
+  return (
+    <span
+      className="inline-flex items-center gap-0.5 text-asking"
+      title={t("debug.preview.doneBeforeHint", { time: fullTime(last.lastAt) })}
+      data-testid={debugIds.doneBefore}
+    >
+      <RotateCcw size={11} className="shrink-0" aria-hidden />
+      {t("debug.preview.doneBefore")}
     </span>
   );
 }
@@ -131,9 +148,16 @@ function endText(end: PreviewEnd): string {
   }
 }
 
-function nodeText({ node, tasks, effect }: PreviewNode): string {
+function nodeText({ node, tasks, effect, done }: PreviewNode): string {
   const key = effect === undefined ? undefined : EFFECTS[effect];
-  const marks = [...(tasks > 1 ? [`×${tasks}`] : []), ...(key === undefined ? [] : [`(${t(key)})`])];
+  const known = [
+    ...(key === undefined ? [] : [t(key)]),
+    ...(done === undefined ? [] : [t("debug.preview.doneBefore")]),
+  ];
+  const marks = [
+    ...(tasks > 1 ? [`×${tasks}`] : []),
+    ...(known.length === 0 ? [] : [`(${known.join(", ")})`]),
+  ];
   return [nodeName(node), ...marks].join(" ");
 }
 

@@ -106,6 +106,7 @@ export const debugIds = {
   answerTerms: "answer-terms",
   answerChoice: "answer-choice",
   answerPath: "answer-path",
+  doneBefore: "done-before",
   answerPreview: "answer-preview",
   answerSubmit: "answer-submit",
   answerMissing: "answer-missing",

@@ -608,6 +608,8 @@ export const debug = {
   "debug.preview.once": "once",
   "debug.preview.idempotent": "repeatable",
   "debug.preview.unknown": "side effects not declared",
+  "debug.preview.doneBefore": "done before",
+  "debug.preview.doneBeforeHint": "Done on another branch {time}; you choose whether its result is used",
   "debug.preview.earlier": "Median of earlier runs of these nodes",
   "debug.preview.asks": "Asks again · {node}",
   "debug.preview.asksText": "Asks “{text}” · {node}",

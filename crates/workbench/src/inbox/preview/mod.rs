@@ -23,8 +23,9 @@ use crate::base::problem::{no_checkpoint, no_thread};
 use crate::documents::GraphSource;
 use crate::documents::graphs::cannot_run;
 use crate::inbox::question::{already_answered, asked};
+use crate::runs::effects::effects_after;
 use crate::session;
-use crate::wire::{AnswerPreview, AnswerPreviews, Json, PreviewAnswers, Problem};
+use crate::wire::{AnswerPreview, AnswerPreviews, EffectView, Json, PreviewAnswers, Problem};
 
 /// Answers of a request.
 const MOST_ANSWERS: usize = 20;
@@ -73,6 +74,11 @@ impl WaitingQuestion {
         })
     }
 
+    /// The checkpoint of the outermost graph that asks.
+    pub fn at(&self) -> &CheckpointId {
+        &self.checkpoints[0].checkpoint.id
+    }
+
     /// The answers that the question offers, with what their buttons say.
     fn offered(&self) -> Vec<(Json, String)> {
         let choices = asked(&self.question.value).choices.into_iter();
@@ -104,6 +110,18 @@ async fn with_nested(
         }
     }
     Ok(all)
+}
+
+/// Says of each node on the way what it did already on another branch ([`effects_after`]), in it or in the graph that it runs.
+pub fn mark_done(previews: &mut [AnswerPreview], effects: &[EffectView]) {
+    let nodes = previews
+        .iter_mut()
+        .flat_map(|preview| &mut preview.steps)
+        .flatten();
+    for node in nodes {
+        let is_of = |effect: &&EffectView| *effect.path.first().unwrap_or(&effect.node) == node.node;
+        node.done = effects.iter().filter(is_of).cloned().collect();
+    }
 }
 
 /// Builds the graph of which only the certain nodes work, but for these.
@@ -221,6 +239,12 @@ impl Workbench {
         });
         let mut previews = previewer.previews(&waiting, &request.answers).await?;
         self.add_earlier_runs(&key, &mut previews)?;
+        // A graph that cannot be built says nothing of its past, and is looked at all the same.
+        if let Ok(built) = self.built_for(&request.thread_id, None).await {
+            let (document, saver) = (&built.source.document, self.saver());
+            let done = effects_after(&built.graph, document, &*saver, &thread, Some(waiting.at())).await?;
+            mark_done(&mut previews, &done.effects);
+        }
         Ok(AnswerPreviews { previews })
     }
 

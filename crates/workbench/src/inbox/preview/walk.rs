@@ -178,6 +178,7 @@ impl Walk<'_> {
                 effect: effect
                     .filter(|effect| !matches!(effect, Effect::Pure | Effect::Reads))
                     .map(|effect| effect.as_str().to_owned()),
+                done: Vec::new(),
                 earlier: None,
             });
         }

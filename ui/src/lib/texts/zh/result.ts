@@ -1,0 +1,38 @@
+/** Chinese words of the result of a run and of the reader. */
+import type { result as english } from "../result";
+
+export const result: Record<keyof typeof english, string> = {
+  "result.title": "结果",
+  "result.none": "没有结果",
+  "result.noneText": "此次运行没有更改任何状态键（state key）。各步见时间线。",
+  "result.open": "打开阅读器",
+  "result.showAll": "显示全部（{size}）",
+  "result.showLess": "收起",
+  "result.emptyText": "空文本",
+  "result.also": "还更改了：",
+  "result.unset": "{n} 个键未设置",
+  "result.unsetOne": "1 个键未设置",
+  "result.rows": "{n} 行",
+  "result.rowsOne": "1 行",
+  "result.earlier": "更早的 {n} 条消息",
+  "result.earlierOne": "更早的 1 条消息",
+  "result.image": "图片",
+  "result.file": "文件",
+  "result.download": "保存",
+  "result.part": "已显示前 {shown}，共 {total}。",
+  "result.loadMore": "加载更多",
+
+  "reader.title": "阅读器",
+  "reader.close": "关闭阅读器",
+  "reader.view": "视图",
+  "reader.markdown": "Markdown",
+  "reader.raw": "原文",
+  "reader.table": "表格",
+  "reader.value": "值",
+  "reader.json": "JSON",
+  "reader.find": "查找",
+  "reader.matches": "{at}/{n}",
+  "reader.noMatch": "没有匹配项",
+  "reader.next": "下一个匹配项",
+  "reader.previous": "上一个匹配项",
+};
