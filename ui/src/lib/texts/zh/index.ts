@@ -8,7 +8,7 @@ import type { Catalogue } from "../../texts";
 type Words = Readonly<Record<string, string>>;
 
 const files = import.meta.glob<Readonly<Record<string, Words>>>(
-  ["./*.ts", "!./index.ts", "!./command-names.ts", "!./kinds.ts", "!./problems.ts"],
+  ["./*.ts", "!./index.ts", "!./*.test.ts", "!./command-names.ts", "!./kinds.ts", "!./problems.ts"],
   { eager: true },
 );
 const names = import.meta.glob<{ commandNames: Readonly<Record<string, readonly string[]>> }>(
