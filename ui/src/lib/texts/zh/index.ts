@@ -23,7 +23,11 @@ const workbench = import.meta.glob<Readonly<Record<string, Words>>>(["./kinds.ts
 const merged = (from: Readonly<Record<string, Readonly<Record<string, Words>>>>): Words =>
   Object.assign({}, ...Object.values(from).flatMap((file) => Object.values(file)));
 
-const rust = merged(workbench);
+// Words that a search finds kinds by are no texts.
+const rust: Words = Object.assign(
+  {},
+  ...Object.values(workbench).flatMap(({ kindAliases: _aliases, ...file }) => Object.values(file)),
+);
 
 export const zh: Catalogue = {
   texts: merged(files),
