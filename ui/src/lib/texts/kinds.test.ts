@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import listed from "./kinds.json";
+import { zh } from "./zh";
 import { kindAliases, kinds } from "./zh/kinds";
 
 /** The last mark of a sentence; none after labels. */
@@ -19,6 +20,11 @@ describe("the Chinese texts of node kinds", () => {
       for (const code of codeIn(english)) expect(text, english).toContain(code);
       expect(/[。？]$/.exec(text)?.[0], english).toBe(marks[english.at(-1)!]);
     }
+  });
+
+  it("are said for what the workbench says, and search words are not", () => {
+    expect(zh.rust("Runs another graph.")).toBe(kinds["Runs another graph."]);
+    for (const kind of Object.keys(kindAliases)) expect(zh.rust(kind), kind).toBeUndefined();
   });
 
   it("find a kind by words of their own", () => {

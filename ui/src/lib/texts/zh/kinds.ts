@@ -124,8 +124,8 @@ export const kinds: Readonly<Record<string, string>> = {
     "推理模型回答前的思考程度；未填写时由提供商决定。",
   Temperature: "温度",
   "Randomness.": "回答的随机程度。",
-  "Max tokens": "最大 token 数",
-  "Longest answer in tokens.": "回答的最大长度，以 token 计。",
+  "Max tokens": "最大 Token 数",
+  "Longest answer in tokens.": "回答的最大长度，以 Token 计。",
   "Longest time for a whole answer, in seconds.": "完整回答的最长时间（秒）。",
   Recording: "录制",
   "`record` writes the model's answers to `recordings/models.jsonl` beside the graph, `replay` answers from there without asking the model.":
@@ -267,10 +267,10 @@ export const kinds: Readonly<Record<string, string>> = {
     "执行的操作：`trim` 保留对话的末尾，`delete` 删除消息，`summarise` 把较早的内容写成摘要，`extract` 提取事实存入长期记忆（store）。",
   "State key with the messages.": "存放消息的状态键。",
   "Trim: most tokens that are kept, about: four characters are a token. Summarise: nothing is done below it.":
-    "`trim`：最多保留的 token 数，按四个字符一个 token 估算。`summarise`：低于此数时不做处理。",
+    "`trim`：最多保留的 Token 数，按四个字符一个 Token 估算。`summarise`：低于此数时不做处理。",
   "Counted by the provider": "按提供商计数",
   "Tokens are counted up by what the provider counted for its last answer.":
-    "以提供商对上次回答的计数为基础累计 token 数。",
+    "以提供商对上次回答的计数为基础累计 Token 数。",
   "Max turns": "最大轮数",
   "Trim: most turns that are kept; a turn begins with a human message.":
     "`trim`：最多保留的轮数；每轮从一条用户消息（human）开始。",
@@ -409,7 +409,7 @@ export const kinds: Readonly<Record<string, string>> = {
   "Seconds that the question waits for an answer; for ever without it.": "等待回答的秒数；未填写时一直等待。",
   "When nobody answers": "无人回答时",
   "What is written when nobody has answered by then. Without it the node fails with `AskTimeoutError`, which a fallback can take.":
-    "到时仍无人回答时写入的内容。未填写时，节点以 `AskTimeoutError` 失败，可由后备方案接手。",
+    "到时仍无人回答时写入的内容。未填写时，节点以 `AskTimeoutError` 失败，可由备用方式处理。",
   "Who may answer": "可回答的人",
   "Names of those who may answer; anybody when empty.": "可以回答的人的名字；留空则任何人都可以。",
 
