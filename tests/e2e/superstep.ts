@@ -56,8 +56,11 @@ export class Superstep {
     return this.page.locator(`[data-testid="${testId}"]`);
   }
 
-  async open(): Promise<void> {
-    await this.page.goto(this.server.url);
+  /** Opens the window, where that is said with a query of the address, as `?lang=pseudo`. */
+  async open(query = ""): Promise<void> {
+    const address = new URL(this.server.url);
+    address.search = query;
+    await this.page.goto(address.href);
   }
 
   /** Kills the server without warning and starts it again on the same data. */

@@ -4,6 +4,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app";
 import type { Json } from "./document/types";
+import { keepComposing } from "./lib/composing";
 import { followLanguage } from "./state/language";
 
 async function start(): Promise<void> {
@@ -40,6 +41,7 @@ async function start(): Promise<void> {
     createRoot(root).render(<Bench query={query} />);
     return;
   }
+  keepComposing(window);
   await followLanguage();
   createRoot(root).render(
     <StrictMode>

@@ -39,7 +39,6 @@ export function LabelEditor({ value, className, style, onDone }: Props) {
       onBlur={(event) => finish(event.currentTarget.value)}
       onKeyDown={(event) => {
         event.stopPropagation();
-        if (event.nativeEvent.isComposing) return;
         if (event.key === "Enter") finish(event.currentTarget.value);
         if (event.key === "Escape") finish(null);
       }}

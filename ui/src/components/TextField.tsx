@@ -49,12 +49,7 @@ export function TextField({
         onChange={(event) => onChange(event.target.value)}
         onKeyDown={(event) => {
           onKeyDown?.(event);
-          if (
-            event.key === "Enter" &&
-            !event.nativeEvent.isComposing &&
-            onCommit &&
-            !event.defaultPrevented
-          ) {
+          if (event.key === "Enter" && onCommit && !event.defaultPrevented) {
             event.preventDefault();
             onCommit(event.currentTarget.value);
           }

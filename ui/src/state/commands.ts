@@ -87,7 +87,7 @@ function scopesAt(target: EventTarget | null): ReadonlySet<Scope> {
 
 /** Gives a key press to the command it belongs to. Answers whether one took it. */
 export function dispatchKey(event: KeyboardEvent): boolean {
-  if (event.defaultPrevented || event.isComposing) return false;
+  if (event.defaultPrevented) return false;
   const scopes = scopesAt(event.target);
   for (const [id, binding] of Object.entries(KEYMAP)) {
     if (!scopes.has(binding.scope) || !binding.keys.some((keys) => matches(event, keys))) continue;

@@ -34,7 +34,7 @@ it("gives kinds and their forms in the language, and values as they stand in fil
   expect(kind?.title).toBe(title);
   expect(kind?.aliases.at(-1)).toBe("wait");
   expect(kind?.aliases.length).toBeGreaterThan(3);
-  const fields = (kind?.configSchema as typeof delay.configSchema).properties;
+  const fields = (kindsAgain()[0]!.configSchema as typeof delay.configSchema).properties;
   expect(fields.seconds.default).toBe("Delay");
   expect(fields.seconds.examples).toEqual(["Delay"]);
   expect(fields.title.enum).toEqual(["Delay"]);

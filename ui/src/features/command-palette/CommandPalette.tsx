@@ -112,7 +112,7 @@ function CommandList({ close }: { close(): void }) {
       setActive((Math.max(chosen, 0) - 1 + found.length) % Math.max(1, found.length));
     else if (event.key === "Home" && event.ctrlKey) setActive(0);
     else if (event.key === "End" && event.ctrlKey) setActive(found.length - 1);
-    else if (event.key === "Enter" && !event.nativeEvent.isComposing) run(found[chosen]);
+    else if (event.key === "Enter") run(found[chosen]);
     else return;
     event.preventDefault();
   };

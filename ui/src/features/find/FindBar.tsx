@@ -35,7 +35,7 @@ export function FindBar({ hits }: { hits: readonly Hit[] }) {
     field.current?.select();
   }, [asked]);
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Escape" || event.nativeEvent.isComposing) return;
+    if (event.key !== "Escape") return;
     event.preventDefault();
     event.stopPropagation();
     useSession.getState().setPanel("bottom", { folded: true });
@@ -66,7 +66,7 @@ export function FindBar({ hits }: { hits: readonly Hit[] }) {
             mono={query.regex}
             onChange={(text) => ask({ text })}
             onKeyDown={(event) => {
-              if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
+              if (event.key !== "Enter") return;
               event.preventDefault();
               step(event.shiftKey ? -1 : 1);
             }}

@@ -69,7 +69,7 @@ function WithdrawDialog({ question, onClose }: { question: Question; onClose(): 
           value={why}
           onChange={(event) => setWhy(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === "Enter" && !event.repeat && !event.nativeEvent.isComposing) confirm();
+            if (event.key === "Enter" && !event.repeat) confirm();
           }}
           data-testid={debugIds.withdrawWhy}
         />

@@ -283,7 +283,7 @@ function RenameInput({ row, onDone }: { row: Row; onDone(): void }) {
       onBlur={finish}
       onKeyDown={(event) => {
         event.stopPropagation();
-        if (event.key === "Enter" && !event.nativeEvent.isComposing) finish();
+        if (event.key === "Enter") finish();
         else if (event.key === "Escape") onDone();
       }}
     />

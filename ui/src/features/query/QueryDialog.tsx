@@ -100,7 +100,6 @@ function Desk({ onClose }: { onClose(): void }) {
     void openMoment({ threadId: moment.threadId, checkpointId: moment.checkpointId });
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing) return;
     const page = 10;
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page }[event.key];
     if (to !== undefined) {

@@ -127,7 +127,7 @@ function NewServer({ taken, onClose, onAdded }: NewServerProps) {
     <div
       className="flex flex-col gap-2.5 p-2.5 border border-line rounded-md bg-surface-2"
       onKeyDown={(event) => {
-        if (event.key === "Enter" && !event.nativeEvent.isComposing) {
+        if (event.key === "Enter") {
           event.preventDefault();
           void add();
         } else if (event.key === "Escape") {

@@ -172,7 +172,7 @@ export function ChatInput({
           minRows={1}
           maxRows={6}
           onKeyDown={(event) => {
-            if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+            if (event.key !== "Enter" || event.shiftKey) return;
             event.preventDefault();
             void send();
           }}

@@ -468,7 +468,7 @@ function Rename({ thread, onDone }: { thread: ThreadView; onDone(): void }) {
       onBlur={() => void commit()}
       onKeyDown={(event) => {
         event.stopPropagation();
-        if (event.key === "Enter" && !event.nativeEvent.isComposing) void commit();
+        if (event.key === "Enter") void commit();
         if (event.key === "Escape") {
           done.current = true;
           onDone();
