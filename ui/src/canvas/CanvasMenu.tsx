@@ -24,7 +24,7 @@ import { pasteText, readClipboard } from "./clipboard";
 import { edgeToGoal, goalToEdge, removeGoal, sayGoal, seenJumps } from "./jumps";
 import { type Note, NOTE_COLOURS, noteOf } from "./notes";
 import { scene } from "./scene";
-import { selectLine } from "./selection";
+import { selectLine } from "./line-selection";
 import { setCanvas, useCanvas, type CanvasMenuPlace } from "./store";
 import type { Line } from "./lines";
 

@@ -16,7 +16,7 @@ import { LABEL_HEIGHT } from "./geometry";
 import { LabelEditor } from "./LabelEditor";
 import { shapeOf } from "./line-path";
 import { hoverLine } from "./hover";
-import { selectLine } from "./selection";
+import { selectLine } from "./line-selection";
 import { setCanvas, useCanvas } from "./store";
 import { shownLabel, type Line } from "./lines";
 import { lineCountClass, lineLabelClass, linePlusClass } from "./recipes";

@@ -21,7 +21,7 @@ import {
   portRowsClass,
 } from "./recipes";
 import { scene } from "./scene";
-import { lineSelected, selectLine } from "./selection";
+import { lineSelected, selectLine } from "./line-selection";
 import { cx } from "../components/cx";
 import { setCanvas, useCanvas } from "./store";
 import type { Line } from "./lines";

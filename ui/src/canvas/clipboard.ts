@@ -11,7 +11,7 @@ import { showToast } from "../state/toasts";
 import { knownKinds } from "./kinds";
 import { deleteEverywhere } from "./records";
 import { scene } from "./scene";
-import { selectedParts } from "./selection";
+import { selectedParts } from "./line-selection";
 
 let kept = "";
 

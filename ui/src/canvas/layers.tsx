@@ -5,7 +5,7 @@ import { onLit } from "../document/lit";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
-import { drawOverview, MinimapPicture, readPaint, type Paint } from "./lod";
+import { drawOverview, MinimapPicture, readPaint, type Paint } from "./overview";
 import { scene } from "./scene";
 import { useCanvas } from "./store";
 import { useView, type ViewHub } from "./view";

@@ -7,7 +7,7 @@ import { useSession } from "../state/session";
 import { openCanvasMenu } from "./CanvasMenu";
 import { hoverLine } from "./hover";
 import { scene } from "./scene";
-import { selectLine } from "./selection";
+import { selectLine } from "./line-selection";
 import { setCanvas, useCanvas } from "./store";
 import { type CanvasEdge, lineOf } from "./useWindow";
 import type { ViewHub } from "./view";

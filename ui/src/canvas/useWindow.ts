@@ -13,7 +13,7 @@ import { jumpLane, PORT_Y, PILL_HEIGHT, type Rect } from "./geometry";
 import { noteOf } from "./notes";
 import { scene } from "./scene";
 import { seenJumps } from "./jumps";
-import { lineSelected } from "./selection";
+import { lineSelected } from "./line-selection";
 import { useCanvas } from "./store";
 import type { Line } from "./lines";
 

@@ -33,9 +33,14 @@ it("keeps the files of styles/ short", () => {
     );
 });
 
-it("imports a style sheet in one file only", () => {
-  const importing = sources(".ts", ".tsx").filter(({ text }) => /^import .*\.css";$/m.test(text));
-  expect(importing.map(({ path }) => path)).toEqual([ENTRY]);
+it("imports a style sheet in one file only, but for the font of a language", () => {
+  const importing = sources(".ts", ".tsx").flatMap(({ path, text }) =>
+    [...text.matchAll(/^import "(.*\.css)";$/gm)].map(([, sheet]) => [path, sheet]),
+  );
+  expect(importing).toEqual([
+    [ENTRY, "./styles/app.css"],
+    ["lib/texts/zh/index.ts", "@fontsource-variable/noto-sans-sc/wght.css"],
+  ]);
 });
 
 it("takes colours from the tokens, not from Tailwind's palette or by number", () => {

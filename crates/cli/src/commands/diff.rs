@@ -77,7 +77,6 @@ pub(crate) async fn diff(args: &DiffArgs) -> Result<(), Fault> {
     describe_state(&differences, &equal)
 }
 
-/// The moment that a person names.
 /// The keys that are compared.
 async fn state(store: &Store, args: &DiffArgs, moment: &Moment) -> Result<Object, Fault> {
     let Moment { thread, head, .. } = moment;

@@ -264,7 +264,7 @@ describe("a change of another program", () => {
 
   it("of the settings is taken over", async () => {
     const settings = { theme: "dark", follow: true };
-    answers.set("app.info", () => ({ settings }));
+    answers.set("app.info", () => ({ settings, kinds: [] }));
     receive([changed({ settings: true })]);
     await vi.waitFor(() => expect(useSession.getState().appInfo?.settings).toBe(settings));
     expect(calls.map(({ command }) => command)).toEqual(["app.info"]);

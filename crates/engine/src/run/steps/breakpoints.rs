@@ -15,7 +15,7 @@ pub(super) struct Breakpoints {
     pub(super) list: Vec<Breakpoint>,
     /// Which limits were passed already, by the place in `list`.
     pub(super) passed: Vec<bool>,
-    /// The nodes that lead to this graph.
+    /// When the run began, for limits of time.
     pub(super) began: Instant,
     /// The state before the open step.
     pub(super) before: Value,

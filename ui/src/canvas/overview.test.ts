@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { edgeKey } from "../debugger/overlay/overlay-model";
-import { drawMark, drawTaken, MARKS, type Paint } from "./lod";
+import { drawMark, drawTaken, MARKS, type Paint } from "./overview";
 import type { Scene } from "./window";
 import type { Line } from "./lines";
 
