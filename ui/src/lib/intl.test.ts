@@ -35,7 +35,7 @@ describe("how numbers and times are written", () => {
       "1 day ago",
       "3 days ago",
     ]);
-    expect([0, 5, 120].map((minutes) => since(before(minutes), NOW))).toEqual(["now", "5 min", "2 hr"]);
+    expect([0, 5, 120].map((minutes) => since(before(minutes), NOW))).toEqual(["<1 min", "5 min", "2 hr"]);
     expect(ago("never", NOW)).toBe("");
   });
   it("writes the day for what is two weeks old, and leaves what is no time", () => {

@@ -137,14 +137,14 @@ function past(millis: number, round: (value: number) => number): readonly [numbe
 const justNow = () =>
   format("now", (tag) => new Intl.RelativeTimeFormat(tag, { numeric: "auto" })).format(0, "second");
 
-/** How long it has been, for narrow places: "5 min". */
+/** How long it has been, for narrow places: "5 min", "<1 min". */
 export function since(iso: string, now: number): string {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return "";
   const known = past(now - at, Math.floor);
-  return known === null
-    ? justNow()
-    : number(known[0], { style: "unit", unit: known[1], unitDisplay: "short" });
+  const [n, unit] = known ?? [1, "minute"];
+  const text = number(n, { style: "unit", unit, unitDisplay: "short" });
+  return known === null ? `<${text}` : text;
 }
 
 /** When it was, as people say it: "5 minutes ago"; the day for what is two weeks old. */

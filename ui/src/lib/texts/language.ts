@@ -3,5 +3,5 @@ export const language = {
   "language.label": "Language",
   "language.system": "System",
   "language.en": "English",
-  "language.zh": "中文",
+  "language.zh": "中文 (Chinese)",
 };
