@@ -29,8 +29,8 @@ async function english(app: Superstep): Promise<string[]> {
     const shown = [...document.querySelectorAll<HTMLElement>("button, [role=tab], label, h1, h2, h3")];
     return shown
       .filter((each) => each.checkVisibility() && !each.querySelector("button"))
-      // Patterns are graphs, with names and descriptions of their own.
-      .filter((each) => !each.closest('[data-testid^="pattern-"]'))
+      // Patterns are graphs with names of their own, choices are what a graph offers.
+      .filter((each) => !each.closest('[data-testid^="pattern-"], [data-testid="answer-choice"]'))
       .map((each) => each.innerText.trim())
       .filter((text) => /[a-z]{3}/i.test(text) && !/[\u4e00-\u9fff]/.test(text));
   });

@@ -255,6 +255,9 @@ impl GraphFile {
             path: self.path.to_string_lossy().into_owned(),
             models: self.models.clone(),
             disabled: session::disabled_in(&self.document),
+            by: crate::place::data_dir()
+                .ok()
+                .and_then(|dir| superstep_workbench::person(&dir)),
         }
     }
 }

@@ -174,6 +174,7 @@ impl GraphSource {
             path: self.key.clone(),
             models: models.clone(),
             disabled: disabled_in(&self.document),
+            by: None,
         }
     }
 }

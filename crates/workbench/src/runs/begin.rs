@@ -88,7 +88,7 @@ impl Workbench {
             thread: &thread_id,
             run_id: &run.run_id,
             document: &built.source.document,
-            origin: &built.source.origin(&models),
+            origin: &self.origin(&built.source, &models),
             claim: Some(claim),
             cancel: slot.cancel.clone(),
             recursion_limit: request.recursion_limit,

@@ -405,6 +405,7 @@ fn checkpoint_view(made: &CheckpointEvent) -> CheckpointView {
         as_node: None,
         run: None,
         what_if: None,
+        by: crate::session::by(&made.metadata),
     }
 }
 

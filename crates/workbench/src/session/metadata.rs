@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use superstep::{CheckpointHead, Object, Value};
+use superstep::{CheckpointHead, Metadata, Object, Source, Value};
 use superstep_document::Document;
 
 use crate::wire::{RunModels, WhatIfBranch};
@@ -13,6 +13,8 @@ const GRAPH: &str = "graph";
 const GRAPH_PATH: &str = "graph_path";
 /// The run that made a checkpoint, under the name that LangGraph has for it.
 const RUN_ID: &str = "run_id";
+/// What the person is called who ran or edited, where that is known.
+const BY: &str = "by";
 /// The keys that an edit wrote, one a line.
 const EDITED: &str = "edited";
 /// The disabled nodes of the graph that a run passed by, one a line.
@@ -31,6 +33,8 @@ pub struct Origin {
     pub models: RunModels,
     /// Its disabled nodes.
     pub disabled: Vec<String>,
+    /// What the person is called who runs or edits.
+    pub by: Option<String>,
 }
 
 impl Origin {
@@ -42,6 +46,9 @@ impl Origin {
             metadata.insert(DISABLED, self.disabled.join("\n"));
         }
         metadata.insert(RUN_ID, run_id);
+        if let Some(name) = &self.by {
+            metadata.insert(BY, name.as_str());
+        }
         metadata
     }
 
@@ -50,6 +57,8 @@ impl Origin {
         let keys: Vec<&str> = keys.into_iter().collect();
         let mut metadata = self.of_graph();
         metadata.insert(EDITED, keys.join("\n"));
+        // An edit inherits the metadata of what it edits: nobody's work is taken for another's.
+        metadata.insert(BY, self.by.as_deref().unwrap_or_default());
         metadata
     }
 
@@ -111,6 +120,12 @@ pub(crate) fn what_if(head: &CheckpointHead) -> Option<WhatIfBranch> {
         row: parts.next()?.parse().ok()?,
         repeat: parts.next()?.parse().ok()?,
     })
+}
+
+/// What the person is called who gave an input, edited or forked; `None` for the steps that followed.
+pub(crate) fn by(metadata: &Metadata) -> Option<String> {
+    let name = metadata.user.get(BY).and_then(Value::as_str)?;
+    (metadata.source != Source::Loop && !name.is_empty()).then(|| name.to_owned())
 }
 
 /// The keys that an edit wrote.
@@ -176,6 +191,7 @@ mod tests {
                 recording: None,
             },
             disabled: vec!["mail".into(), "pay".into()],
+            by: Some("Ada".into()),
         };
         let run = origin.of_run("r1");
         for (name, value) in [
@@ -183,6 +199,7 @@ mod tests {
             ("graph_path", "/a/graph.json"),
             ("run_id", "r1"),
             ("disabled_nodes", "mail\npay"),
+            ("by", "Ada"),
         ] {
             assert_eq!(run.get(name).and_then(Value::as_str), Some(value), "{name}");
         }
@@ -190,5 +207,13 @@ mod tests {
         let edit = origin.of_edit(["a", "b"]);
         assert_eq!(edit.get("edited").and_then(Value::as_str), Some("a\nb"));
         assert!(RunModels::of(&edit).is_empty(), "no model answered for an edit");
+        let nobody = Origin { by: None, ..origin };
+        assert_eq!(nobody.of_run("r2").get("by"), None);
+        let edit = nobody.of_edit([]);
+        assert_eq!(
+            edit.get("by").and_then(Value::as_str),
+            Some(""),
+            "the name before is not inherited"
+        );
     }
 }

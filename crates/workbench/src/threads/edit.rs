@@ -7,9 +7,10 @@ use superstep::{CheckpointId, ThreadId, Value};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files;
+use crate::documents::GraphSource;
 use crate::documents::graphs::Built;
 use crate::ledger::ThreadRow;
-use crate::session::{Edit, replacing};
+use crate::session::{Edit, Origin, replacing};
 use crate::wire::{Problem, RunModels, UpdateState, Updated};
 
 /// The values of an edit, where these keys are replaced and not joined by their reducers.
@@ -43,6 +44,14 @@ impl Workbench {
         blocking(move || this.build(source)).await?
     }
 
+    /// What checkpoints of a run or an edit say: the graph, and who this is.
+    pub(crate) fn origin(&self, source: &GraphSource, models: &RunModels) -> Origin {
+        Origin {
+            by: self.preferences.settings().name,
+            ..source.origin(models)
+        }
+    }
+
     pub(crate) async fn thread_update(self: &Arc<Self>, request: UpdateState) -> Result<Updated, Problem> {
         let _slot = self.reserve_claimed(&request.thread_id, Vec::new())?;
         let built = self
@@ -58,7 +67,7 @@ impl Workbench {
         };
         let claim = self.claim(&request.thread_id, request.take_over).await;
         let thread = ThreadId::from(request.thread_id.as_str());
-        let origin = built.source.origin(&RunModels::default());
+        let origin = self.origin(&built.source, &RunModels::default());
         let updated = edit.apply(&built.graph, &thread, claim, &origin).await?;
         let Some(id) = &updated.checkpoint_id else {
             return Ok(updated);

@@ -79,6 +79,7 @@ pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
         // An edit inherits the metadata of the run before it.
         run: session::run_id(head).filter(|_| !edit).map(str::to_owned),
         what_if: session::what_if(head),
+        by: session::by(&head.metadata),
     }
 }
 

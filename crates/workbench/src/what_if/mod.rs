@@ -120,7 +120,7 @@ impl Workbench {
             thread: ThreadId::from(thread_id.as_str()),
             checkpoint: request.checkpoint_id.as_deref().map(CheckpointId::from),
             document: source.document.clone(),
-            origin: source.origin(&RunModels::default()),
+            origin: self.origin(&source, &RunModels::default()),
             context: Value::from(self.ledger.context(&thread_id)?.unwrap_or_default()),
             instance: self.instance.id().to_owned(),
             ground: Arc::new(Here {
@@ -253,7 +253,7 @@ impl Workbench {
         let built = self.built_for(thread_id, None).await?;
         let mut at = StateRef::at(thread_id, end);
         at.claim = Some(self.claim(thread_id, request.take_over).await);
-        let mut metadata = built.source.origin(&RunModels::default()).of_edit([]);
+        let mut metadata = self.origin(&built.source, &RunModels::default()).of_edit([]);
         unmark_what_if(&mut metadata);
         let update = StateUpdate {
             values: Value::Null,

@@ -222,6 +222,10 @@ pub struct CheckpointView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub what_if: Option<super::WhatIfBranch>,
+    /// What the person is called who gave the input, edited or forked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub by: Option<String>,
 }
 
 /// Answer of `thread.checkpoints`: newest first.

@@ -449,3 +449,34 @@ async fn the_history_of_a_key_is_the_steps_that_wrote_it() {
         assert!(problem.message.contains("First where"), "{wrong}: {problem:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn inputs_edits_and_forks_say_who_made_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Line", line()).await;
+    let mut settings = app.ok("app.info", json!({})).await["settings"].clone();
+    settings["name"] = "Ada".into();
+    app.ok("settings.set", settings.clone()).await;
+    let (thread, ids) = ran(&mut app, &graph).await;
+    let replay = json!({"type": "replay", "checkpointId": ids[3]});
+    app.run(json!({"threadId": thread, "action": replay})).await;
+    // The next person has no name, and is not taken for Ada.
+    settings.as_object_mut().unwrap().remove("name");
+    app.ok("settings.set", settings).await;
+    let edit = json!({"threadId": thread, "values": {"n": 5}, "asNode": "b", "checkpointId": ids[2]});
+    app.ok("thread.update", edit).await;
+    let list = app.ok("thread.checkpoints", json!({"threadId": thread})).await;
+    let by = |source: &str| -> Vec<Value> {
+        let found = list["checkpoints"].as_array().unwrap().iter();
+        let found = found.filter(|checkpoint| checkpoint["source"] == source);
+        found.map(|checkpoint| checkpoint["by"].clone()).collect()
+    };
+    assert_eq!(by("input"), [json!("Ada")]);
+    assert_eq!(by("fork"), [json!("Ada")]);
+    assert_eq!(by("update"), [Value::Null]);
+    assert!(
+        by("loop").iter().all(Value::is_null),
+        "what followed was made by nodes"
+    );
+}

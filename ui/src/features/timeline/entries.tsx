@@ -34,6 +34,11 @@ export const sourceText = ({ source }: CheckpointView): string => t(SOURCE[sourc
 
 /** What made a checkpoint, in few words. */
 export function whatHappened(checkpoint: CheckpointView, ran: readonly string[]): string {
+  const what = withoutPerson(checkpoint, ran);
+  return checkpoint.by === undefined ? what : t("debug.byPerson", { what, name: checkpoint.by });
+}
+
+function withoutPerson(checkpoint: CheckpointView, ran: readonly string[]): string {
   if (checkpoint.source === "update") return t("debug.editedAs", { node: checkpoint.asNode ?? "?" });
   return checkpoint.source === "loop" && ran.length > 0 ? nodeList(ran) : sourceText(checkpoint);
 }

@@ -56,4 +56,8 @@ run?: string,
 /**
  * The what-if grid whose branch it is on.
  */
-whatIf?: WhatIfBranch, };
+whatIf?: WhatIfBranch, 
+/**
+ * What the person is called who gave the input, edited or forked.
+ */
+by?: string, };

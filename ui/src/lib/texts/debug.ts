@@ -603,6 +603,7 @@ export const debug = {
   "debug.answer.json": "Answer as JSON",
   "debug.answer.jsonHint": 'Any JSON, for example "yes" or {"approved": true}',
   "debug.answer.yes": "Yes",
+  "debug.byPerson": "{what}, by {name}",
   "debug.preview.look": "What follows?",
   "debug.preview.effect": "Side effect outside the graph",
   "debug.preview.once": "once",

@@ -599,6 +599,7 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.answer.json": "以 JSON 回答",
   "debug.answer.jsonHint": '任意 JSON，例如 "yes" 或 {"approved": true}',
   "debug.answer.yes": "是",
+  "debug.byPerson": "{what}（{name}）",
   "debug.preview.look": "预览后续",
   "debug.preview.effect": "对图之外的副作用",
   "debug.preview.once": "仅一次",
