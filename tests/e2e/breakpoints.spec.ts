@@ -80,3 +80,23 @@ test("a run stops where a condition holds, says why, and goes on", async ({ app,
   await app.id("run").click();
   await app.status("done");
 });
+
+test("a run goes to a node and stops before it once, from the beginning and from the past", async ({ app, page }) => {
+  await app.openGraph(desk);
+  await app.id("use-debug").click();
+  await app.node("retry").click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Run to here" }).click();
+  await app.status("paused");
+  await expect(app.id("stop-reason")).toContainText("retry");
+  await expect(app.id("breakpoint"), "no breakpoint is left").toHaveCount(0);
+  await expect(app.node("retry")).toHaveAttribute("data-state", "next");
+  // Goes on past it: the loop comes there again, and nothing stops it.
+  await page.keyboard.press("F5");
+  await app.status("done");
+  // From the past, on a branch of its own.
+  await app.checkpoint(1).first().click();
+  await app.node("a").click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Run to here" }).click();
+  await app.status("paused");
+  await expect(app.node("a")).toHaveAttribute("data-state", "next");
+});

@@ -247,6 +247,11 @@ pub(crate) fn open(
             '  "storage.database.redis": "Redis",\n',
             '  "storage.database.example": "Example",\n  "storage.database.exampleHelp": "Stores nothing.",\n',
         ),
+        Behind(
+            "ui/src/lib/texts/zh/storage.ts",
+            '  "storage.database.redis": "Redis",\n',
+            '  "storage.database.example": "示例",\n  "storage.database.exampleHelp": "不存储任何内容。",\n',
+        ),
         Instead(
             "ui/src/features/storage/DatabaseTab.tsx",
             '["sqlite", "file", "postgres", "redis", "memory"]',
@@ -305,6 +310,7 @@ PANEL = Recipe(
             '    tab("example", "bottom", "shell.tab.example", "debug"),\n',
         ),
         Behind("ui/src/lib/texts/shell.ts", '  "shell.tab.timeline": "Timeline",\n', '  "shell.tab.example": "Example",\n'),
+        Behind("ui/src/lib/texts/zh/shell.ts", '  "shell.tab.timeline": "时间线",\n', '  "shell.tab.example": "示例",\n'),
     ],
     commands=[TYPES],
 )

@@ -63,6 +63,7 @@ function nodeEntries(node: string): MenuEntry[] {
     command("edit.frame", t("notes.frame")),
     ...(nestedGraphOf(node) === null ? [] : [command("graph.inline", t("structure.inline"))]),
     { id: "s2", separator: true },
+    command("debug.runTo", t("debug.runTo")),
     {
       id: "before",
       label: t("canvas.break.before"),

@@ -1,5 +1,6 @@
 /** What can be done to the graph by name and by key while the canvas is on screen. */
 import type { ReactFlowInstance } from "@xyflow/react";
+import { runTo } from "../debugger/run/actions";
 import { toggleBreakpoint } from "../debugger/run/breakpoints";
 import { deleteAndJoin, moveNodes, type Point } from "../document/edits";
 import { ERROR_PORT } from "../document/error-ways";
@@ -233,6 +234,16 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       group: t("shell.group.debug"),
       enabled: () => runNodes().length > 0,
       run: () => runNodes().forEach((name) => toggleBreakpoint(name, "before")),
+    },
+    {
+      id: "debug.runTo",
+      title: t("debug.runTo"),
+      group: t("shell.group.debug"),
+      enabled: () => runNodes().length === 1,
+      run: () =>
+        runNodes()
+          .slice(0, 1)
+          .forEach((name) => void runTo(name)),
     },
     { id: "view.fit", title: t("shell.menu.fit"), group: view, run: () => fit() },
     {

@@ -73,6 +73,7 @@ const GUIDE: readonly (readonly [query: string, command: string])[] = [
   ["step out", "run.stepOut"],
   ["stop", "run.stop"],
   ["breakpoint", "debug.breakpoint"],
+  ["run to cursor", "debug.runTo"],
   ["models", "run.withInput"],
   ["sample", "run.withInput"],
   ["replay", "run.replay"],

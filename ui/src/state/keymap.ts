@@ -97,6 +97,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "run.stepOut": { keys: ["Shift+F11"], scope: "app" },
   "query.open": { keys: ["Mod+Shift+F"], scope: "app" },
   "debug.breakpoint": { keys: ["F9"], scope: "window" },
+  "debug.runTo": { keys: ["Mod+F10"], scope: "window" },
   "debug.backToNow": { keys: ["Mod+Shift+Enter"], scope: "app" },
   "debug.previousCheckpoint": { keys: ["J", "["], scope: "window" },
   "debug.nextCheckpoint": { keys: ["L", "]"], scope: "window" },

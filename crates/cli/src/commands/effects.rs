@@ -1,6 +1,7 @@
 //! `superstep effects`: what a run from a moment would do again to the world outside.
 
 use superstep::{Effect, EffectDone, EffectState};
+use superstep_workbench::session::effects_after;
 
 use crate::args::effects::EffectsArgs;
 use crate::commands::state::open;
@@ -16,8 +17,7 @@ pub(crate) async fn effects(args: &EffectsArgs) -> Result<(), Fault> {
     let (file, graph) = open(&store, args.graph.as_deref(), &moment.thread, &moment.head)?;
     let at = Some(&moment.head.id);
     if args.json {
-        let list =
-            superstep_workbench::effects_after(&graph, &file.document, &*store.saver, &moment.thread, at);
+        let list = effects_after(&graph, &file.document, &*store.saver, &moment.thread, at);
         return Ok(out::pretty(&list.await.map_err(fault)?)?);
     }
     out::note(&format!(

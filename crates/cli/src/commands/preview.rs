@@ -3,8 +3,9 @@
 use serde_json::{Value as Json, json};
 use superstep::{CheckpointId, END, ThreadId, Value};
 use superstep_nodes::{Grants, Registry};
+use superstep_workbench::session::effects_after;
 use superstep_workbench::wire::{AnswerPreview, PreviewEnd, PreviewNode};
-use superstep_workbench::{Previewer, WaitingQuestion, effects_after, mark_done};
+use superstep_workbench::{Previewer, WaitingQuestion, mark_done};
 
 use super::what_if::cannot_run;
 use crate::args::PreviewArgs;

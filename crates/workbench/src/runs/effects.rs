@@ -1,16 +1,12 @@
-//! What a run would do again to the world outside of its graph.
+//! What is chosen for effects that were done already, and the list of them.
 
 use std::sync::Arc;
 
-use superstep::{
-    CheckpointId, Checkpointer, Effect, EffectDone, EffectPolicy, EffectState as Came, Graph, RunConfig,
-    ThreadId, WaitingQuery,
-};
-use superstep_document::Document;
+use superstep::{CheckpointId, EffectPolicy, RunConfig, ThreadId};
 
 use crate::Workbench;
-use crate::base::values;
-use crate::wire::{EffectChoice, EffectList, EffectState, EffectView, FindEffects, Problem, StartRun};
+use crate::session::effects_after;
+use crate::wire::{EffectChoice, EffectList, FindEffects, Problem, StartRun};
 
 impl From<EffectChoice> for EffectPolicy {
     fn from(choice: EffectChoice) -> Self {
@@ -48,55 +44,5 @@ impl Workbench {
             checkpoint.as_ref(),
         )
         .await
-    }
-}
-
-/// What a run from a checkpoint (None: from the newest) would do again to the world outside, and the questions that would
-/// keep waiting on another branch. The graph has the checkpointer, and was built from the document.
-pub async fn effects_after(
-    graph: &Graph,
-    document: &Document,
-    saver: &dyn Checkpointer,
-    thread: &ThreadId,
-    checkpoint: Option<&CheckpointId>,
-) -> Result<EffectList, Problem> {
-    let done = graph.effects_after(thread, checkpoint).await?;
-    let query = WaitingQuery {
-        thread: Some(thread.clone()),
-        ..WaitingQuery::default()
-    };
-    let waiting = saver.waiting(&query).await?;
-    let elsewhere = waiting
-        .iter()
-        .filter(|waiting| checkpoint != Some(&waiting.checkpoint));
-    Ok(EffectList {
-        effects: done.into_iter().map(|done| view(document, done)).collect(),
-        questions_left: elsewhere.map(|waiting| waiting.tasks).sum(),
-    })
-}
-
-fn view(document: &Document, done: EffectDone) -> EffectView {
-    // What is in a nested graph is not in this document.
-    let spec = document
-        .nodes()
-        .find(|(id, _)| done.path.is_empty() && *id == &*done.node);
-    EffectView {
-        kind: spec.map(|(_, spec)| spec.kind).unwrap_or_default(),
-        node: done.node.to_string(),
-        path: done.path.iter().map(ToString::to_string).collect(),
-        effect: match done.effect {
-            Effect::Once | Effect::Idempotent => Some(done.effect.as_str().to_owned()),
-            _ => None,
-        },
-        times: done.times,
-        last_at: done.at,
-        state: match done.state {
-            Came::Done => EffectState::Done,
-            Came::Failed => EffectState::Failed,
-            Came::Begun => EffectState::Begun,
-        },
-        checkpoint_id: done.checkpoint.to_string(),
-        reusable: done.result.is_some(),
-        result: done.result.as_ref().map(values::view),
     }
 }

@@ -2,6 +2,7 @@
 //! checkpoints, which questions wait and who may answer them, and with what a run goes on.
 
 mod edit;
+mod effects;
 mod hot_edit;
 mod metadata;
 mod questions;
@@ -9,6 +10,7 @@ mod start;
 
 pub use edit::Edit;
 pub(crate) use edit::replacing;
+pub use effects::effects_after;
 pub use hot_edit::{RanOn, go_on_report, onto};
 pub use metadata::{
     Origin, disabled_in, disabled_nodes, graph_name, graph_path, models_of, name_of, of_graph,

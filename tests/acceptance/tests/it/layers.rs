@@ -107,12 +107,12 @@ const STORAGE: Layout = Layout {
 const COMMAND_LINE: Layout = Layout {
     source: "crates/cli/src",
     layers: &[
-        "out", "fault", "args", "confirm", "place", "claim", "graph", "input", "progress", "report",
-        "listing", "handover", "commands",
+        "out", "fault", "args", "confirm", "place", "moment", "claim", "graph", "input", "progress",
+        "report", "listing", "handover", "commands",
     ],
     root: &[],
     // `args` and the groups of its commands.
-    circle: 6,
+    circle: 7,
 };
 
 const DOCUMENT: Layout = Layout {

@@ -138,6 +138,8 @@ interface Start {
   readonly step?: Step | undefined;
   /** The task that alone runs. */
   readonly task?: string | undefined;
+  /** The node before which it stops, once. */
+  readonly to?: string | undefined;
   /** It goes on from a place that the thread may have gone on from before: what would work again is asked about. */
   readonly from?: { readonly checkpointId?: string | undefined; readonly going: Going } | undefined;
 }
@@ -145,10 +147,16 @@ interface Start {
 /** One super-step and no more: of the graph on the canvas, or of the one that its next task runs. */
 export type Step = "over" | "into";
 
+/** How far a run goes: a step, or to before a node. */
+interface Options {
+  readonly step?: Step;
+  readonly to?: string;
+}
+
 let starting = false;
 
 /** Answers whether the run was started. */
-async function start({ action, threadId, step, task, from }: Start): Promise<boolean> {
+async function start({ action, threadId, step, task, to, from }: Start): Promise<boolean> {
   // A second press before the first has been answered would start a second thread.
   if (starting) return false;
   starting = true;
@@ -179,7 +187,7 @@ async function start({ action, threadId, step, task, from }: Start): Promise<boo
         ...(threadId !== undefined && { threadId }),
         ...graph,
         ...settled,
-        ...currentBreaks(),
+        breakpoints: [...currentBreaks().breakpoints, ...(to === undefined ? [] : [{ node: to, when: "before" as const, enabled: true }])],
         singleStep: step !== undefined,
         stepInto: step === "into",
         ...(task !== undefined && { stepTask: task }),
@@ -270,7 +278,7 @@ function recursionLimit(): { recursionLimit?: number } {
 const graphKey = (): string => useSession.getState().graphKey ?? "";
 
 /** Starts with what is in the form; opens the form when there is nothing to start with. */
-async function runInput(options: { step?: Step; target?: "new" | "thread" } = {}): Promise<boolean> {
+async function runInput(options: Options & { target?: "new" | "thread" } = {}): Promise<boolean> {
   const { drafts } = useRunInput.getState();
   const input = inputFor(drafts, graphKey(), samplesOf(doc.head));
   if (errorCount() > 0) {
@@ -309,10 +317,12 @@ export async function startWithInput(
   input: Record<string, unknown>,
   {
     step,
+    to,
     target = "new",
     at,
   }: {
     step?: Step | undefined;
+    to?: string | undefined;
     target?: "new" | "thread";
     /** The checkpoint whose state it is given to, when that is not the one under the cursor. */
     at?: string | undefined;
@@ -325,6 +335,7 @@ export async function startWithInput(
     action: { type: "input", input, ...(from !== null && { checkpointId: from }) },
     ...(onThread && cursor.threadId !== null && { threadId: cursor.threadId }),
     step,
+    to,
     from: from === null ? undefined : { checkpointId: from, going: "run" },
   });
   if (begun) {
@@ -335,7 +346,7 @@ export async function startWithInput(
 }
 
 /** What the primary button does. In the past it runs nothing. */
-export async function primary(options: { step?: Step } = {}): Promise<void> {
+export async function primary(options: Options = {}): Promise<void> {
   const controls = currentControls();
   if (controls.primaryOff !== null) return;
   const { cursor, setCursor } = useSession.getState();
@@ -363,6 +374,15 @@ export async function primary(options: { step?: Step } = {}): Promise<void> {
 export async function go(): Promise<void> {
   if (currentControls().past) tellPast();
   else await primary();
+}
+
+/** Runs until the node is what runs next: from where F5 would, or from the moment of the past that is shown. */
+export async function runTo(node: string): Promise<void> {
+  const controls = currentControls();
+  const { threadId, checkpointId } = useSession.getState().cursor;
+  if (!controls.past) await primary({ to: node });
+  else if (controls.replayOff !== null) showToast({ tone: "info", text: controls.replayOff });
+  else if (threadId !== null && checkpointId !== null) await replay(threadId, checkpointId, { to: node });
 }
 
 export async function step(how: Step = "over"): Promise<void> {
@@ -400,7 +420,7 @@ function tellPast(): void {
 
 export async function continueThread(
   threadId: string,
-  options: { step?: Step; task?: string } = {},
+  options: Options & { task?: string } = {},
 ): Promise<void> {
   const head = useRuns.getState().checkpoints.get(threadId)?.list[0];
   // After an edit or a fork the thread goes a way that it may have gone before.
@@ -413,11 +433,7 @@ export async function continueThread(
   });
 }
 
-export async function replay(
-  threadId: string,
-  checkpointId: string,
-  options: { step?: Step } = {},
-): Promise<void> {
+export async function replay(threadId: string, checkpointId: string, options: Options = {}): Promise<void> {
   await start({
     action: { type: "replay", checkpointId },
     threadId,

@@ -2,6 +2,7 @@
 export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "debug.breakpoint": ["Breakpoint"],
   "debug.copyLink": ["Link"],
+  "debug.runTo": ["Run to node", "Run to cursor", "Run until"],
   "debug.play": ["Playback", "Pause"],
   "edit.addNode": ["Nodes", "Patterns"],
   "edit.disable": ["Disable", "Enable", "Bypass", "Mute", "Deactivate"],
@@ -35,6 +36,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "run.stepInto": ["Step into"],
   "run.stepOut": ["Step out"],
   "run.stop": ["Stop"],
+  "run.start": ["Run"],
   "run.withInput": ["Models", "Input", "Samples"],
   "settings.connections": ["Connections", "Keys"],
   "settings.open": ["Python", "Theme"],

@@ -15,6 +15,7 @@ export const debug = {
   "debug.backToNow.hint": "Show the newest checkpoint of the thread",
   "debug.answer": "Answer",
   "debug.answer.hint": "The thread is waiting for your answer",
+  "debug.runTo": "Run to here",
   "debug.step": "Step",
   "debug.stepInto": "Step into",
   "debug.stop": "Stop",

@@ -23,8 +23,7 @@ use crate::base::problem::{no_checkpoint, no_thread};
 use crate::documents::GraphSource;
 use crate::documents::graphs::cannot_run;
 use crate::inbox::question::{already_answered, asked};
-use crate::runs::effects::effects_after;
-use crate::session;
+use crate::session::{self, effects_after};
 use crate::wire::{AnswerPreview, AnswerPreviews, EffectView, Json, PreviewAnswers, Problem};
 
 /// Answers of a request.

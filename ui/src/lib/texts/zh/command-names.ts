@@ -2,6 +2,7 @@
 export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "debug.breakpoint": ["断点", "设置断点"],
   "debug.copyLink": ["链接", "分享"],
+  "debug.runTo": ["运行到节点", "运行到光标处"],
   "debug.play": ["播放", "回放", "暂停"],
   "edit.addNode": ["节点", "新建节点", "模式"],
   "edit.disable": ["停用", "启用", "禁用", "旁路", "跳过"],
@@ -35,6 +36,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "run.stepInto": ["步入", "单步进入"],
   "run.stepOut": ["步出", "单步跳出"],
   "run.stop": ["停止", "终止"],
+  "run.start": ["运行"],
   "run.withInput": ["模型", "输入", "示例"],
   "settings.connections": ["连接", "密钥", "API 密钥"],
   "settings.open": ["Python", "主题", "首选项", "语言"],

@@ -17,6 +17,7 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.backToNow.hint": "显示线程的最新检查点",
   "debug.answer": "回答",
   "debug.answer.hint": "线程在等待你的回答",
+  "debug.runTo": "运行到此处",
   "debug.step": "单步",
   "debug.stepInto": "步入",
   "debug.stop": "停止",
