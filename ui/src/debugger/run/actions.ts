@@ -187,7 +187,10 @@ async function start({ action, threadId, step, task, to, from }: Start): Promise
         ...(threadId !== undefined && { threadId }),
         ...graph,
         ...settled,
-        breakpoints: [...currentBreaks().breakpoints, ...(to === undefined ? [] : [{ node: to, when: "before" as const, enabled: true }])],
+        breakpoints: [
+          ...currentBreaks().breakpoints,
+          ...(to === undefined ? [] : [{ node: to, when: "before" as const, enabled: true }]),
+        ],
         singleStep: step !== undefined,
         stepInto: step === "into",
         ...(task !== undefined && { stepTask: task }),
