@@ -1,4 +1,4 @@
-/** Puts the parts of the window together, anew for each language. No logic: what happens at the start is in `shell/boot.ts`. */
+/** Puts the parts of the window together, again for each language. No logic: what happens at the start is in `shell/boot.ts`. */
 import { AppProviders } from "./components/AppProviders";
 import { Shell } from "./shell/Shell";
 import { useSpoken } from "./state/language";

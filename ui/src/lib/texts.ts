@@ -103,19 +103,19 @@ export function aliasesOf(kind: {
 }
 
 /** A text of the workbench with what was filled into it. */
-export interface Said {
+export interface TextPattern {
   readonly pattern: string;
   readonly args: Readonly<Record<string, string>>;
 }
 
 /**
  * A text that the workbench gives in English (kinds, forms, problems) in the language of the interface. Where values were
- * filled into it, `said` holds the text without them, and the values.
+ * filled into it, `filled` holds the text without them, and the values.
  */
-export function fromWorkbench(text: string, said?: Said | null): string;
-export function fromWorkbench(text: string | undefined, said?: Said | null): string | undefined;
-export function fromWorkbench(text: string | undefined, said?: Said | null): string | undefined {
+export function fromWorkbench(text: string, filled?: TextPattern | null): string;
+export function fromWorkbench(text: string | undefined, filled?: TextPattern | null): string | undefined;
+export function fromWorkbench(text: string | undefined, filled?: TextPattern | null): string | undefined {
   if (text === undefined) return undefined;
-  const pattern = said ? words.rust(said.pattern) : undefined;
-  return said && pattern !== undefined ? fill(pattern, said.args) : (words.rust(text) ?? text);
+  const pattern = filled ? words.rust(filled.pattern) : undefined;
+  return filled && pattern !== undefined ? fill(pattern, filled.args) : (words.rust(text) ?? text);
 }

@@ -52,7 +52,7 @@ async function goOn(): Promise<void> {
 }
 
 export function useBoot(): Boot {
-  // The window is made anew when the language changes; it has begun then.
+  // The window is mounted again when the language changes; it has begun then.
   const begun = useSession.getState().appInfo !== null;
   const [boot, setBoot] = useState<Boot>({ state: begun ? "ready" : "starting" });
   const begin = useCallback(() => {

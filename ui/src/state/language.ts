@@ -1,6 +1,6 @@
 /**
  * The language of the interface: which one is spoken, and what is loaded for it. English is built in; the words of another
- * language and its font come when it is spoken. `spoken` is the key of the whole interface, which is made anew with it:
+ * language and its font come when it is spoken. `spoken` is the key of the whole interface, which is mounted again with it:
  * nothing on screen, and no command, keeps a word of the language before.
  */
 import { create } from "zustand";
