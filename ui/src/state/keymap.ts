@@ -89,6 +89,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "nudge.down": { keys: ["Shift+ArrowDown"], scope: "canvas" },
 
   "run.start": { keys: ["F5", "Mod+Enter"], scope: "app" },
+  "run.pause": { keys: ["F6"], scope: "app" },
   "run.stop": { keys: ["Shift+F5"], scope: "app" },
   "run.replay": { keys: ["Mod+Shift+F5"], scope: "app" },
   "run.continue": { keys: ["F8"], scope: "app" },

@@ -13,7 +13,9 @@ import { doc, useDocumentVersion } from "../../document/store";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { isPast, runForm, startWithInput, type Step } from "./actions";
+import { isPast } from "./situation";
+import { runForm } from "./run-form";
+import { startWithInput, type Step } from "./start";
 import { isObject } from "../parts/diff";
 import {
   inputFor,

@@ -9,7 +9,7 @@ import { IconButton } from "../../components/IconButton";
 import { TextArea } from "../../components/TextField";
 import { useCheckpoints, useStatus } from "../../debugger/model/runStore";
 import { isObject } from "../../debugger/parts/diff";
-import { startWithInput } from "../../debugger/run/actions";
+import { startWithInput } from "../../debugger/run/start";
 import { branchThrough } from "../../debugger/timeline/lanes";
 import { type Turn, turnsOf } from "../../debugger/timeline/turns";
 import { doc, useDocumentVersion } from "../../document/store";

@@ -3,6 +3,7 @@ export const debugIds = {
   run: "run",
   runWithInput: "run-with-input",
   step: "run-step",
+  pause: "run-pause",
   stepInto: "run-step-into",
   stop: "run-stop",
   status: "run-status",
