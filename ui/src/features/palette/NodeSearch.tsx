@@ -16,7 +16,7 @@ import { addGraph } from "../../canvas/actions";
 import { useAddable, type Addable } from "./addable";
 import { ranked, type Findable } from "./ranking";
 import { countUse } from "./use-counts";
-import { menuHeadingClass, popupClass } from "../../components/recipes";
+import { menuHeadingClass, popupClass, searchCategoryClass } from "../../components/recipes";
 import { cx } from "../../components/cx";
 
 interface Entry extends Findable {
@@ -192,6 +192,9 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
                   <KindIcon icon={entry.icon} size={15} />
                 )}
                 <span className="shrink-0 max-w-[60%] truncate">{entry.title}</span>
+                {searching && entry.category?.[0] !== undefined && (
+                  <span className={searchCategoryClass}>{entry.category[0]}</span>
+                )}
                 <span className="flex-1 min-w-0 text-2xs/inherit text-text-3 text-right truncate">
                   {entry.text}
                 </span>

@@ -52,14 +52,15 @@ export function useAddable(wire?: Wire): readonly Addable[] {
             wire?.end === "to" ? "before" : "after",
           );
     const ofKinds = kindGroups(kinds)
-      .flatMap((group) => group.kinds)
-      .filter(({ kind }) => wire === undefined || kind !== NOTE)
-      .map((kind): Addable => ({
+      .flatMap((group) => group.kinds.map((kind) => ({ kind, group })))
+      .filter(({ kind: { kind } }) => wire === undefined || kind !== NOTE)
+      .map(({ kind, group }): Addable => ({
         id: `kind:${kind.kind}`,
         group: t("forms.search.new"),
         title: kind.title,
         text: kind.summary,
         words: [kind.kind, ...kind.aliases],
+        category: [group.title, group.id],
         icon: kind.icon,
         used: favourites.includes(kind.kind) ? FAVOURITE : counts[`kind:${kind.kind}`],
         fit: beside?.get(kind.kind),

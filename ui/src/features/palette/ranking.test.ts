@@ -5,6 +5,7 @@ import { GraphDocument } from "../../document/document";
 import type { Json } from "../../document/types";
 import { describedKinds } from "../../test/kinds";
 import { fileRecords } from "../../test/fakeHost";
+import { t, type TextKey } from "../../lib/texts";
 import { kindEntries, rankEntries } from "../command-palette/ranking";
 import { neighbours, ranked, shapeWords, type Findable } from "./ranking";
 
@@ -15,8 +16,9 @@ const examples = readdirSync(graphs).map((id) => {
 });
 const kinds = describedKinds();
 const items: (Findable & { id: string })[] = [
-  ...kinds.map(({ kind, title, summary, aliases }) => ({
+  ...kinds.map(({ kind, title, summary, aliases, group }) => ({
     id: kind,
+    category: [t(`forms.palette.group.${group}` as TextKey), group],
     title,
     text: summary,
     words: [kind, ...aliases],
@@ -115,6 +117,16 @@ describe("the search for nodes", () => {
     expect(found("loop")).toContain("pattern:counter");
     expect(found("counter")[0]).toBe("pattern:counter");
     expect(found("fan-out")).toContain("pattern:research-fan-out");
+  });
+
+  it("finds all kinds of a category by its name, and first what is called so", () => {
+    for (const group of new Set(kinds.map((kind) => kind.group))) {
+      const found = ranked(items, group).map(({ id }) => id);
+      for (const { kind } of kinds.filter((each) => each.group === group)) expect(found).toContain(kind);
+    }
+    expect(first("Knowledge")).toBe("retrieve");
+    expect(first("code")).toBe("code");
+    expect(ranked(items, "peo").map(({ id }) => id)).toContain("ask");
   });
 
   it("finds nothing for what is nothing", () => {

@@ -8,6 +8,8 @@ export interface Findable {
   readonly text: string;
   /** Other names for it. */
   readonly words: readonly string[];
+  /** What it stands among, by each name for that. */
+  readonly category?: readonly string[] | undefined;
   /** More than one node: comes after a kind that matches as well. */
   readonly many?: boolean;
   /** How often it stands beside the node that a wire comes from. */
@@ -25,6 +27,8 @@ const TITLE = 2000;
 const WORD = 1800;
 const WORD_BEGINS = 1150;
 const WORD_INSIDE = 950;
+/** A category comes after what is called so itself, and before what only has the letters. */
+const CATEGORY = 800;
 /** A pattern that is named whole comes after a kind with such a name, and before what only sounds like it. */
 const MANY = 900;
 const MOST_FIT = 4;
@@ -35,6 +39,15 @@ function ofWord(word: string, query: string): number {
   if (name === query) return WORD;
   if (name.startsWith(query)) return WORD_BEGINS - name.length;
   return name.includes(` ${query}`) ? WORD_INSIDE - name.length : -Infinity;
+}
+
+/** Fewer letters begin too many words to mean a category. */
+const CATEGORY_LETTERS = 3;
+
+function ofCategory(category: string, query: string): number {
+  const name = plainName(category);
+  const begins = name.startsWith(query) || name.includes(` ${query}`);
+  return begins && query.length >= Math.min(CATEGORY_LETTERS, name.length) ? CATEGORY : -Infinity;
 }
 
 /** What breaks ties: what fits where the wire comes from, and what is added often. */
@@ -48,6 +61,7 @@ function scoreOf(item: Findable, query: string): number {
     title,
     fuzzyScore([item.title, item.text], query),
     ...item.words.map((word) => ofWord(word, wanted)),
+    ...(item.category ?? []).map((name) => ofCategory(name, wanted)),
   );
   return best - (item.many === true ? MANY : 0) + weight(item);
 }
