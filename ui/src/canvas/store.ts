@@ -2,6 +2,7 @@
 import { create } from "zustand";
 import type { Point } from "../document/edits";
 import type { Leaving } from "../document/ports";
+import type { WireEnd } from "../document/wire-fit";
 import { useSession } from "../state/session";
 
 /** Cards; icons and names at a fixed size; blocks. */
@@ -13,7 +14,7 @@ export interface Search {
   /** Where in the graph the new node goes. */
   readonly place: Point;
   /** The wire that was dropped there, and which way it leaves its node. */
-  readonly wire: { readonly node: string; readonly side: "in" | "out"; readonly leaving?: Leaving } | null;
+  readonly wire: WireEnd | null;
   /** The line that the new node is put into. */
   readonly line?: string;
 }

@@ -9,6 +9,7 @@ import { Button } from "../../components/Button";
 import { KindIcon } from "../../components/KindIcon";
 import { doc } from "../../document/store";
 import { END, START, nodeOf } from "../../document/types";
+import { fittingNodes, refusalOf } from "../../document/wire-fit";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -68,7 +69,7 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
     const iconOf = (node: string) =>
       kinds?.find((kind) => kind.kind === nodeOf(doc.get(`node:${node}`)).kind)?.icon ?? "box";
     const end: Entry =
-      fromWire.end === "from"
+      fromWire.side === "out"
         ? {
             id: "end",
             group: t("forms.search.existing"),
@@ -87,7 +88,8 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
             icon: START,
             run: () => onConnectTo(START),
           };
-    const there: Entry[] = doc.names("node").map((node) => ({
+    const ends = refusalOf(doc, fromWire, end.id === "end" ? END : START) === null ? [end] : [];
+    const there: Entry[] = fittingNodes(doc, fromWire).map((node) => ({
       id: `node:${node}`,
       group: t("forms.search.existing"),
       title: node,
@@ -96,7 +98,7 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
       icon: iconOf(node),
       run: () => onConnectTo(node),
     }));
-    return [...made, end, ...there];
+    return [...made, ...ends, ...there];
   }, [addable, kinds, fromWire, onPick, onConnectTo]);
 
   const searching = query.trim() !== "";

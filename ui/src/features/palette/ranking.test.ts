@@ -152,6 +152,18 @@ describe("the search for nodes", () => {
 });
 
 describe("neighbours", () => {
+  it("counts what takes over on a failure", () => {
+    const document = new GraphDocument();
+    document.reset(
+      fileRecords({
+        nodes: { a: { kind: "http", fallback: { to: "b" } }, b: { kind: "assign" }, c: { kind: "http" } },
+        edges: [{ from: "a", to: "c" }],
+      }),
+    );
+    expect([...neighbours([document.records()], "http", "error")]).toEqual([["assign", 1]]);
+    expect([...neighbours([document.records()], "http", "after")]).toEqual([["http", 1]]);
+  });
+
   it("counts what follows and what comes before, by every form of edge", () => {
     const document = new GraphDocument();
     document.reset(
@@ -161,9 +173,11 @@ describe("neighbours", () => {
           { from: "a", to: "r" },
           { from: "r", route: "state.way", paths: { x: "m", y: "n" }, default: "__end__" },
           { from: ["m", "n"], to: "a" },
+          { from: "__start__", to: "a" },
         ],
       }),
     );
+    expect([...neighbours([document.records()], "__start__", "after")]).toEqual([["ask", 1]]);
     expect([...neighbours([document.records()], "router", "after")]).toEqual([["model", 2]]);
     expect([...neighbours([document.records()], "ask", "before")]).toEqual([["model", 2]]);
     expect(neighbours([document.records()], "", "after").size).toBe(0);

@@ -1,6 +1,7 @@
 /** The order in which a search for something to add lists what it finds: by match, then by what fits, then by use. */
 import { fuzzyScore, plainName } from "../../components/fuzzy";
-import { edgeOf, nodeOf, type Json } from "../../document/types";
+import { errorWayOf } from "../../document/error-ways";
+import { edgeOf, nodeOf, START, type Json } from "../../document/types";
 
 export interface Findable {
   readonly title: string;
@@ -76,11 +77,14 @@ export function ranked<T extends Findable>(items: readonly T[], query: string): 
     .map(({ item }) => item);
 }
 
-/** How often each kind follows (or comes before) a kind, in the graphs that are known. */
+/** Where a new node stands to the one that its wire is joined to already. */
+export type Beside = "after" | "before" | "error";
+
+/** How often each kind stands so beside a kind, or beside the start, in the graphs that are known. */
 export function neighbours(
   graphs: readonly (readonly GraphRecord[])[],
   kind: string,
-  side: "after" | "before",
+  side: Beside,
 ): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const records of graphs) {
@@ -89,13 +93,19 @@ export function neighbours(
         id.startsWith("node:") ? [[id.slice(5), nodeOf(value).kind] as const] : [],
       ),
     );
+    const count = (near: string, far: string) => {
+      const other = kinds.get(far);
+      const here = near === START ? START : kinds.get(near);
+      if (other !== undefined && here === kind) found.set(other, (found.get(other) ?? 0) + 1);
+    };
     for (const { id, value } of records) {
-      if (!id.startsWith("edge:")) continue;
-      for (const { from, to } of edgeOf(value).paths) {
-        const [near, far] = side === "after" ? [from, to] : [to, from];
-        const other = kinds.get(far);
-        if (kinds.get(near) === kind && other !== undefined) found.set(other, (found.get(other) ?? 0) + 1);
-      }
+      if (side === "error") {
+        const to = id.startsWith("node:") ? errorWayOf(value)?.to : undefined;
+        if (to) count(id.slice(5), to);
+      } else if (id.startsWith("edge:"))
+        for (const { from, to } of edgeOf(value).paths)
+          if (side === "after") count(from, to);
+          else count(to, from);
     }
   }
   return found;
