@@ -40,7 +40,7 @@ import { type CanvasEdge, useWindow } from "./useWindow";
 import { useWires } from "./useWires";
 import { ViewHub } from "./view";
 import { WaysMenu } from "./WaysMenu";
-import { WireClash } from "./WireClash";
+import { WireHint } from "./WireHint";
 import { MAX_ZOOM, MIN_ZOOM } from "./viewport";
 import { canvasClass } from "./recipes";
 
@@ -58,8 +58,8 @@ const SNAP: [number, number] = [4, 4];
 const PAN_BUTTONS = [1];
 const PAN_BUTTONS_OVERVIEW = [0, 1];
 
-/** A wire that would make two nodes of a step write one key. */
-const CLASH_LINE = { stroke: "var(--failed)", strokeDasharray: "6 4" };
+/** A wire that is refused, or would make two nodes of a step write one key. */
+const REFUSED_LINE = { stroke: "var(--failed)", strokeDasharray: "6 4" };
 
 interface Props {
   /** The search for a node to add, which the palette draws. */
@@ -82,7 +82,8 @@ function Flow({ NodeSearch, onView }: Props) {
   const [hub] = useState(() => new ViewHub());
   const overview = useCanvas((state) => state.overview);
   const drawing = useCanvas((state) => state.drawing);
-  const clash = useCanvas((state) => state.clash);
+  const refusing = useCanvas((state) => state.refusing);
+  const wiring = useCanvas((state) => state.wiring?.end.side);
   const minimap = useMinimap();
   const graphId = useSession((state) => state.graphId);
   const [ready, setReady] = useState(false);
@@ -116,6 +117,7 @@ function Flow({ NodeSearch, onView }: Props) {
       data-canvas
       data-overview={overview || undefined}
       data-drawing={drawing}
+      data-wiring={wiring}
       tabIndex={0}
       role="group"
       aria-label={t("canvas.label")}
@@ -133,7 +135,7 @@ function Flow({ NodeSearch, onView }: Props) {
         {...changes}
         {...drag}
         {...wires}
-        {...(clash && { connectionLineStyle: CLASH_LINE })}
+        {...(refusing && { connectionLineStyle: REFUSED_LINE })}
         reconnectRadius={14}
         connectionRadius={28}
         {...clicks.flow}
@@ -163,7 +165,7 @@ function Flow({ NodeSearch, onView }: Props) {
       >
         <Ghost />
         <WireGhost />
-        <WireClash hub={hub} />
+        <WireHint hub={hub} />
       </ReactFlow>
       {knife && <Knife root={root} from={knife} onEnd={endKnife} />}
       <EmptyCanvas />

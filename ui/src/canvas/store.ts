@@ -2,7 +2,7 @@
 import { create } from "zustand";
 import type { Point } from "../document/edits";
 import type { Leaving } from "../document/ports";
-import type { WireEnd } from "../document/wire-fit";
+import type { Refusal, WireEnd } from "../document/wire-fit";
 import { useSession } from "../state/session";
 
 /** Cards; icons and names at a fixed size; blocks. */
@@ -17,6 +17,13 @@ export interface Search {
   readonly wire: WireEnd | null;
   /** The line that the new node is put into. */
   readonly line?: string;
+}
+
+/** A wire while it is drawn, or while its end is moved. */
+export interface Wiring {
+  readonly end: WireEnd;
+  /** Why it may not be joined to a node. */
+  readonly refusal: (node: string) => Refusal | null;
 }
 
 interface LabelEdit {
@@ -56,8 +63,9 @@ interface CanvasState {
   /** A kind that is being dragged from the palette, and where its card would be. */
   readonly ghost: { readonly kind: string; readonly place: Point } | null;
   readonly choice: Choice | null;
-  /** The wire that is drawn would make two nodes of a step write one key. */
-  readonly clash: boolean;
+  readonly wiring: Wiring | null;
+  /** The wire that is drawn is refused where it is, or would do harm there. */
+  readonly refusing: boolean;
   /** The line under the pointer. */
   readonly hovered: string | null;
   readonly overview: boolean;
@@ -79,7 +87,8 @@ export const useCanvas = create<CanvasState>(() => ({
   lines: [],
   ghost: null,
   choice: null,
-  clash: false,
+  wiring: null,
+  refusing: false,
   hovered: null,
   overview: false,
   roomy: true,

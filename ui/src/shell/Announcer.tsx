@@ -1,4 +1,4 @@
-/** What screen readers say of the canvas: what was selected, and whether it runs. The status of a run speaks for itself. */
+/** What screen readers say of the canvas: what was selected and whether it runs, and what a wire says by the pointer. */
 import { useEffect, useState } from "react";
 import { kindOf } from "../canvas/kinds";
 import { readOverlay } from "../debugger/overlay/overlay";
@@ -8,6 +8,7 @@ import { doc } from "../document/store";
 import { edgeOf, END, nodeOf, START } from "../document/types";
 import { structureIds } from "../lib/testIds";
 import { t, tn } from "../lib/texts";
+import { useAnnounced } from "../state/announce";
 import { useSession, type Selection } from "../state/session";
 
 /** Arrow keys run through nodes faster than they can be said. */
@@ -51,7 +52,9 @@ function announcement({ nodes, edges }: Pick<Selection, "nodes" | "edges">): str
 
 export function Announcer() {
   const selection = useSession((state) => state.selection);
+  const announced = useAnnounced((state) => state.text);
   const [said, say] = useState("");
+  useEffect(() => say(announced), [announced]);
   useEffect(() => {
     const timer = setTimeout(() => say(announcement(selection)), PAUSE_MS);
     return () => clearTimeout(timer);

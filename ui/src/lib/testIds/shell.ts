@@ -40,6 +40,7 @@ export const shellIds = {
   canvas: "canvas",
   overview: "canvas-overview",
   wireClash: "wire-clash",
+  wireRefused: "wire-refused",
   minimap: "minimap",
   canvasTools: "canvas-tools",
   cardRuns: "card-runs",

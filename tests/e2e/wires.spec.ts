@@ -1,0 +1,107 @@
+/** Wires while they are drawn and dropped: what fits, what is refused and why, what a drop does, wires that move together. */
+import { expect, test, type Superstep } from "./superstep";
+
+const assign = (into: string, more: object = {}) => ({ kind: "assign", config: { set: { [into]: "'x'" } }, ...more });
+const graph = {
+  format: "superstep/1",
+  name: "Desk",
+  state: { decision: { type: "string" }, reply: { type: "string" } },
+  nodes: {
+    choose: {
+      kind: "router",
+      config: { ways: [{ label: "short", when: "true" }, { label: "long", when: "false" }], into: "decision" },
+    },
+    short: assign("reply"),
+    long: assign("reply"),
+    last: assign("reply"),
+    words: { kind: "note", config: { text: "# Plan\n\n- **first** `reply`", color: "blue" } },
+  },
+  edges: [
+    { from: "__start__", to: "choose" },
+    { from: "choose", route: "state.decision", paths: { short: "short", long: "long" } },
+    { from: "short", to: "last" },
+    { from: "long", to: "last" },
+    { from: "last", to: "__end__" },
+  ],
+  layout: { __start__: [0, 0], choose: [120, -8], short: [460, -140], long: [460, 60], last: [800, -40], words: [120, 200], __end__: [1100, 0] },
+};
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+async function centre(app: Superstep, testId: string): Promise<Point> {
+  const box = await app.id(testId).boundingBox();
+  if (!box) throw new Error(`${testId} is not in view`);
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+/** A place of the canvas where nothing is. */
+async function empty(app: Superstep): Promise<Point> {
+  const box = await app.id("canvas").boundingBox();
+  if (!box) throw new Error("no canvas");
+  return { x: box.x + box.width * 0.6, y: box.y + box.height - 60 };
+}
+
+async function pull(app: Superstep, port: string, ...to: Point[]): Promise<void> {
+  const { mouse } = app.page;
+  const from = await centre(app, port);
+  await mouse.move(from.x, from.y);
+  await mouse.down();
+  await mouse.move(from.x + 4, from.y + 2);
+  for (const { x, y } of to) await mouse.move(x, y, { steps: 6 });
+}
+
+/** Lines on the canvas, as FROM>TO. */
+async function lines(app: Superstep): Promise<string[]> {
+  const all = await app.page
+    .locator(".react-flow__edge")
+    .evaluateAll((edges) => edges.map((edge) => edge.getAttribute("aria-label")?.replace(/Edge from (.*) to (.*)/, "$1>$2") ?? ""));
+  return all.sort();
+}
+
+test("a refused wire says why by the pointer, to screen readers, and when it is dropped", async ({ app, page }) => {
+  await app.openGraph(graph);
+  const before = await lines(app);
+  await pull(app, "port-out-__start__", await centre(app, "node-__end__"));
+  await expect(app.id("wire-refused")).toContainText("Start cannot lead to End directly");
+  await expect(app.id("announcer")).toHaveText("Start cannot lead to End directly");
+  await expect(app.node("__end__")).toHaveAttribute("data-refused", "true");
+  await expect(app.node("last")).not.toHaveAttribute("data-refused", "true");
+  await app.picture("wire-refused", ["light", "dark"]);
+  await page.mouse.up();
+  await expect(app.id("wire-refused")).toHaveCount(0);
+  await expect(app.id("toast")).toContainText("Add a node between them.");
+  await expect(app.node("__end__")).not.toHaveAttribute("data-refused", "true");
+
+  await pull(app, "port-out-short", await centre(app, "node-words"));
+  await expect(app.id("wire-refused")).toContainText("words is a note");
+  const last = await centre(app, "node-last");
+  await page.mouse.move(last.x, last.y, { steps: 6 });
+  await expect(app.id("wire-refused")).toContainText("short leads to last already");
+  await page.mouse.up();
+  expect(await lines(app)).toEqual(before);
+
+  await pull(app, "port-out-last", await centre(app, "node-short"));
+  await expect(app.id("wire-refused")).toHaveCount(0);
+  await page.mouse.up();
+  await expect.poll(() => lines(app)).toContain("last>short");
+});
+
+test("the search of a dropped wire lists what fits, the usual first, and finds by category", async ({ app, page }) => {
+  await app.openGraph(graph);
+  await pull(app, "port-out-short", await empty(app));
+  await page.mouse.up();
+  const search = app.id("node-search");
+  await expect(search).toContainText("Usual after Assign");
+  await expect(search.getByTestId("search-kind:note")).toHaveCount(0);
+  await expect(search.getByTestId("search-node:words")).toHaveCount(0);
+  await expect(search.getByTestId("search-node:last")).toHaveCount(0);
+  await expect(search.getByTestId("search-node:long")).toHaveCount(1);
+  await page.keyboard.type("people");
+  await expect(search.getByRole("option").first()).toContainText("Ask");
+  await expect(search.getByRole("option").first()).toContainText("People");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => lines(app)).toContain("short>ask");
+});
