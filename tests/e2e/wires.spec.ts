@@ -105,3 +105,35 @@ test("the search of a dropped wire lists what fits, the usual first, and finds b
   await page.keyboard.press("Enter");
   await expect.poll(() => lines(app)).toContain("short>ask");
 });
+
+test("what a dropped wire does is a setting, with a second action for Shift", async ({ app, page }) => {
+  await app.openGraph(graph);
+  const drop = async (shift: boolean) => {
+    await pull(app, "port-out-short", await empty(app));
+    if (shift) await page.keyboard.down("Shift");
+    await page.mouse.up();
+    if (shift) await page.keyboard.up("Shift");
+  };
+  const search = app.id("node-search");
+  await drop(true);
+  await expect(search.getByRole("combobox")).toHaveCount(0);
+  await expect(search.getByRole("option").last()).toHaveText("Search all…");
+  // Who types searches.
+  await page.keyboard.type("wait");
+  await expect(search.getByRole("combobox")).toHaveValue("wait");
+  await expect(search.getByRole("option").first()).toContainText("Delay");
+  await page.keyboard.press("Escape");
+  await expect(search).toHaveCount(0);
+
+  await page.keyboard.press("Control+,");
+  await app.id("settings").getByRole("tablist", { name: "Wire dropped on the canvas" }).getByRole("tab", { name: "Nothing" }).click();
+  await app.id("settings").getByRole("tablist", { name: "The same with Shift" }).getByRole("tab", { name: "Search" }).click();
+  await page.keyboard.press("Escape");
+  await page.reload();
+  await expect(app.node("short")).toBeVisible();
+  await drop(false);
+  await page.waitForTimeout(300);
+  await expect(search).toHaveCount(0);
+  await drop(true);
+  await expect(search.getByRole("combobox")).toBeVisible();
+});

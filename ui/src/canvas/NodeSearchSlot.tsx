@@ -10,6 +10,8 @@ export interface NodeSearchProps {
   at: { x: number; y: number };
   /** The wire it opened from. */
   fromWire?: WireEnd | undefined;
+  /** Begins with the usual kinds alone. */
+  usual?: boolean;
   onPick(kind: string, config?: JsonObject): void;
   onConnectTo?: ((node: string) => void) | undefined;
   onClose(): void;
@@ -30,6 +32,7 @@ export function NodeSearchSlot({ NodeSearch, onPick, onConnectTo }: Props) {
     <NodeSearch
       at={search.screen}
       fromWire={wire ?? undefined}
+      usual={search.usual === true}
       onPick={(kind, config) => {
         close();
         onPick(search, kind, config);

@@ -15,6 +15,8 @@ export interface Search {
   readonly place: Point;
   /** The wire that was dropped there, and which way it leaves its node. */
   readonly wire: WireEnd | null;
+  /** Only the usual kinds, until more is asked for. */
+  readonly usual?: boolean;
   /** The line that the new node is put into. */
   readonly line?: string;
 }

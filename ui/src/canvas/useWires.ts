@@ -12,6 +12,7 @@ import { canConnect, type Point } from "../document/edits";
 import { type Leaving, leavingBy, moveLine } from "../document/ports";
 import { edit } from "../document/store";
 import { t } from "../lib/texts";
+import { useCanvasSettings } from "../state/canvas-settings";
 import { chooseWay, connectBy, connectNodes } from "./adding";
 import type { WireEnd } from "../document/wire-fit";
 import { setCanvas, useCanvas } from "./store";
@@ -83,10 +84,13 @@ export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Po
       }
       // An end that is dropped beside every node goes back to where it was.
       if (line || !root.current?.contains(document.elementFromPoint(screen.x, screen.y))) return;
-      const open = (leaving?: Leaving) =>
-        setCanvas({
-          search: { screen, place: place(screen), wire: { node: from, side, ...(leaving && { leaving }) } },
-        });
+      const { drop, dropShift } = useCanvasSettings.getState();
+      const action = event.shiftKey ? dropShift : drop;
+      if (action === "nothing") return;
+      const open = (leaving?: Leaving) => {
+        const wire = { node: from, side, ...(leaving && { leaving }) };
+        setCanvas({ search: { screen, place: place(screen), wire, usual: action === "menu" } });
+      };
       if (port !== null) open(leavingBy(port));
       else if (side === "out") chooseWay(from, screen, null, open);
       else open();

@@ -67,6 +67,7 @@ export const linkClass = "text-accent-text underline underline-offset-2 decorati
 export const inspectorHeadClass = "flex min-w-0 items-start gap-1 [&>button]:mt-0.75";
 export const inspectorEdgeNameClass =
   "flex flex-wrap items-center gap-y-1 gap-x-1.5 flex-1 min-w-0 min-h-7 text-base font-semibold wrap-anywhere";
+export const settingsRowClass = "flex items-center justify-between gap-3 min-h-7 [&>span]:shrink-0";
 export const settingsPartClass =
   "flex flex-col gap-2 pt-2.5 pb-3.5 [&+&]:border-t [&+&]:border-line [&>h3]:text-xs/inherit [&>h3]:font-semibold [&>h3]:text-text-2";
 export const hintClass = "text-xs/[17px] text-text-3 text-pretty";
