@@ -137,3 +137,31 @@ test("what a dropped wire does is a setting, with a second action for Shift", as
   await drop(true);
   await expect(search.getByRole("combobox")).toBeVisible();
 });
+
+test("with Shift all wires of a port move at once, and one step takes them back", async ({ app, page }) => {
+  await app.openGraph(graph);
+  const before = await lines(app);
+  await page.keyboard.down("Shift");
+  await pull(app, "port-in-last", await centre(app, "node-__start__"));
+  await expect(app.id("wire-refused")).toContainText("Nothing leads to Start");
+  await expect(page.locator(".line[data-carried]")).toHaveCount(2);
+  const end = await centre(app, "node-__end__");
+  await page.mouse.move(end.x, end.y, { steps: 6 });
+  await app.picture("wires-carried", ["light", "dark"]);
+  await page.mouse.up();
+  await expect.poll(() => lines(app)).toEqual(["__start__>choose", "choose>long", "choose>short", "last>__end__", "long>__end__", "short>__end__"]);
+  await page.keyboard.up("Shift");
+  await page.keyboard.press("Control+z");
+  await expect.poll(() => lines(app)).toEqual(before);
+
+  // Out of a port; dropped on nothing they stay where they were.
+  await page.keyboard.down("Shift");
+  await pull(app, "port-out-last", await empty(app));
+  await page.mouse.up();
+  await expect(app.id("node-search")).toHaveCount(0);
+  expect(await lines(app)).toEqual(before);
+  await pull(app, "port-out-last", await centre(app, "node-short"));
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await expect.poll(() => lines(app)).toEqual(["__start__>choose", "choose>long", "choose>short", "long>last", "short>__end__", "short>last"]);
+});

@@ -18,6 +18,7 @@ import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { addFromSearch, connectFromSearch } from "./adding";
 import { Arranging } from "./Arranging";
+import { CarriedLines } from "./CarriedLines";
 import { CanvasMenu } from "./CanvasMenu";
 import { CanvasTools } from "./CanvasTools";
 import { EmptyCanvas, Ghost, WireGhost } from "./extras";
@@ -83,7 +84,8 @@ function Flow({ NodeSearch, onView }: Props) {
   const overview = useCanvas((state) => state.overview);
   const drawing = useCanvas((state) => state.drawing);
   const refusing = useCanvas((state) => state.refusing);
-  const wiring = useCanvas((state) => state.wiring?.end.side);
+  const wiring = useCanvas((state) => state.wiring?.side);
+  const carrying = useCanvas((state) => state.wiring !== null && state.wiring.carried.length > 0);
   const minimap = useMinimap();
   const graphId = useSession((state) => state.graphId);
   const [ready, setReady] = useState(false);
@@ -135,6 +137,7 @@ function Flow({ NodeSearch, onView }: Props) {
         {...changes}
         {...drag}
         {...wires}
+        {...(carrying && { connectionLineComponent: CarriedLines })}
         {...(refusing && { connectionLineStyle: REFUSED_LINE })}
         reconnectRadius={14}
         connectionRadius={28}

@@ -39,6 +39,7 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
   const overlay = useEdgeOverlay(line?.from ?? "", line?.to ?? "");
   const splice = useCanvas((state) => state.splice === id);
   const hovered = useCanvas((state) => state.hovered === id);
+  const carried = useCanvas((state) => state.wiring?.carried.some((each) => each.id === id) === true);
   const failing = line?.form === "error";
   const problems = useDiagnostics(failing ? `node:${line.from}` : `edge:${line?.edge ?? ""}`);
   if (!line) return null;
@@ -62,6 +63,7 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
         data-selected={selected || undefined}
         data-splice={splice || undefined}
         data-failed={failed || undefined}
+        data-carried={carried || undefined}
       >
         {line.form === "each" && (
           <>

@@ -14,9 +14,8 @@ import { t } from "../lib/texts";
 import { announce } from "../state/announce";
 import { knownKinds } from "./kinds";
 import { scene } from "./scene";
-import { setCanvas, useCanvas } from "./store";
+import { setCanvas, useCanvas, type RefusalWords } from "./store";
 import { wireHintClass } from "./recipes";
-import { refusalWords, type RefusalWords } from "./wiring";
 import type { ViewHub } from "./view";
 
 /** From the pointer to the words, and the room that these take at most. */
@@ -70,8 +69,8 @@ export function WireHint({ hub }: { hub: ViewHub }) {
   const drawn = useDrawn();
   const wiring = useCanvas((state) => state.wiring);
   const refusal = (drawn && wiring?.refusal(drawn.under)) ?? null;
-  const clash = useClash(drawn);
-  const words = drawn && wiring && refusal !== null ? refusalWords(refusal, wiring.end, drawn.under) : clash;
+  const clash = useClash(wiring?.carried.length === 0 ? drawn : null);
+  const words = refusal ?? clash;
   const said = words?.title;
   useEffect(() => {
     setCanvas({ refusing: said !== undefined });

@@ -2,8 +2,9 @@
 import { create } from "zustand";
 import type { Point } from "../document/edits";
 import type { Leaving } from "../document/ports";
-import type { Refusal, WireEnd } from "../document/wire-fit";
+import type { WireEnd } from "../document/wire-fit";
 import { useSession } from "../state/session";
+import type { Line } from "./lines";
 
 /** Cards; icons and names at a fixed size; blocks. */
 export type Drawing = "near" | "middle" | "far";
@@ -21,11 +22,21 @@ export interface Search {
   readonly line?: string;
 }
 
-/** A wire while it is drawn, or while its end is moved. */
+/** Why a wire does not go somewhere, and what to do. */
+export interface RefusalWords {
+  readonly title: string;
+  readonly text: string;
+}
+
+/** A wire while it is drawn, or wires whose ends are moved. */
 export interface Wiring {
-  readonly end: WireEnd;
-  /** Why it may not be joined to a node. */
-  readonly refusal: (node: string) => Refusal | null;
+  /** The node whose port was taken. */
+  readonly node: string;
+  /** Does the end that stays leave a node, or lead into one? */
+  readonly side: WireEnd["side"];
+  readonly refusal: (node: string) => RefusalWords | null;
+  /** The lines that are moved together; none while one wire is drawn. */
+  readonly carried: readonly Line[];
 }
 
 interface LabelEdit {

@@ -18,7 +18,7 @@ import type { WireEnd } from "../document/wire-fit";
 import { setCanvas, useCanvas } from "./store";
 import { type CanvasEdge, lineOf } from "./useWindow";
 import type { Line } from "./lines";
-import { beginWire, endWire, refuse } from "./wiring";
+import { beginMove, beginWire, endMove, endWire, refuse } from "./wiring";
 
 type Wires = Pick<
   ReactFlowProps<never, CanvasEdge>,
@@ -46,13 +46,19 @@ export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Po
       setTimeout(() => connectNodes(source, target, dropped.current));
     } else connectBy(source, leavingBy(sourceHandle), target);
   }, []);
-  const onConnectStart = useCallback<OnConnectStart>((_event, { nodeId, handleId, handleType }) => {
-    if (nodeId !== null) beginWire(endAt(nodeId, handleType, handleId), dragged.current);
+  const onConnectStart = useCallback<OnConnectStart>((event, { nodeId, handleId, handleType }) => {
+    if (nodeId === null) return;
+    const end = endAt(nodeId, handleType, handleId);
+    // With Shift all wires of the port are taken; where there are none a new one is drawn.
+    const all = event.shiftKey && dragged.current === null && beginMove(nodeId, end.side, handleId);
+    if (!all) beginWire(end, dragged.current);
   }, []);
   const isValidConnection = useCallback((connection: { source: string; target: string }) => {
     const { wiring } = useCanvas.getState();
     if (!wiring) return canConnect(connection.source, connection.target);
-    return wiring.refusal(wiring.end.side === "out" ? connection.target : connection.source) === null;
+    // Wires that move together are dropped on a card, whichever of its ports is nearest.
+    if (wiring.carried.length > 0) return false;
+    return wiring.refusal(wiring.side === "out" ? connection.target : connection.source) === null;
   }, []);
   const onConnectEnd = useCallback<OnConnectEnd>(
     (event, state) => {
@@ -61,16 +67,18 @@ export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Po
       const screen = pointOf(event);
       if (screen) dropped.current = screen;
       if (!wiring || !state.fromHandle || !screen || (state.toHandle && state.isValid === true)) return;
-      const { side, node: from } = wiring.end;
+      const { side, node: from, carried } = wiring;
       const port = side === "out" ? (state.fromHandle.id ?? null) : null;
       const line = dragged.current;
       // A card is one large target: the port need not be hit.
-      const meant = state.toHandle?.type === state.fromHandle.type ? undefined : state.toNode?.id;
+      const same = state.toHandle?.type === state.fromHandle.type;
+      const meant = same === carried.length > 0 ? state.toNode?.id : undefined;
       const under = nodeUnder(screen) ?? meant;
       if (under !== undefined) {
         const refusal = wiring.refusal(under);
         if (under === from && under !== meant) return;
-        if (refusal !== null) refuse(refusal, wiring.end, under);
+        if (refusal !== null) refuse(refusal);
+        else if (carried.length > 0) endMove(carried, side, under, portUnder(screen));
         else if (line) {
           const { from: source, port: way, to } = line;
           move(
@@ -83,7 +91,12 @@ export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Po
         return;
       }
       // An end that is dropped beside every node goes back to where it was.
-      if (line || !root.current?.contains(document.elementFromPoint(screen.x, screen.y))) return;
+      if (
+        line ||
+        carried.length > 0 ||
+        !root.current?.contains(document.elementFromPoint(screen.x, screen.y))
+      )
+        return;
       const { drop, dropShift } = useCanvasSettings.getState();
       const action = event.shiftKey ? dropShift : drop;
       if (action === "nothing") return;
@@ -134,6 +147,12 @@ export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Po
 function endAt(node: string, type: HandleType | null, port: string | null): WireEnd {
   if (type !== "source") return { node, side: "in" };
   return { node, side: "out", ...(port !== null && { leaving: leavingBy(port) }) };
+}
+
+/** The way whose port is at a point; null for none. */
+function portUnder(screen: Point): string | null {
+  const element = document.elementFromPoint(screen.x, screen.y);
+  return element?.closest(".react-flow__handle.source")?.getAttribute("data-handleid") ?? null;
 }
 
 function nodeUnder(screen: Point): string | undefined {

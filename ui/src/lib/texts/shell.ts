@@ -165,7 +165,7 @@ export const shell = {
   "canvas.jump.goal": "When the program goes there",
   "canvas.jump.settings": "Settings of {from}",
   "canvas.port.hint": "{label}: drag to a node, or click to add one",
-  "canvas.port.next": "Drag to a node, or click to add one",
+  "canvas.port.next": "Drag to a node, or click to add one. Shift-drag moves all its wires.",
   "canvas.port.open": "“{label}” leads nowhere yet",
   "canvas.port.error.branch": "on error",
   "canvas.port.error.node": "on error, done by",

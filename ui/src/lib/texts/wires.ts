@@ -11,6 +11,8 @@ export const wires = {
   "wires.settings.search": "Search",
   "wires.settings.menu": "Usual kinds",
   "wires.settings.nothing": "Nothing",
+  "wires.edit.move.one": "Move 1 wire to {node}",
+  "wires.edit.move.many": "Move {n} wires to {node}",
   "wires.refused.into-start": "Nothing leads to Start",
   "wires.refused.into-start.text": "Every run begins there. Drop the wire on another node.",
   "wires.refused.from-end": "Nothing leads on from End",

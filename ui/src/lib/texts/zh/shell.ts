@@ -164,7 +164,7 @@ export const shell: Record<keyof typeof english, string> = {
   "canvas.jump.goal": "程序移交到那里时",
   "canvas.jump.settings": "{from} 的设置",
   "canvas.port.hint": "{label}：拖到节点上连接，或点击添加节点",
-  "canvas.port.next": "拖到节点上连接，或点击添加节点",
+  "canvas.port.next": "拖到节点上连接，或点击添加节点。按住 Shift 拖动会移动它的所有连线。",
   "canvas.port.open": "“{label}”尚未连接",
   "canvas.port.error.branch": "出错时",
   "canvas.port.error.node": "出错时改由",

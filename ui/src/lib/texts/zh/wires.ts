@@ -13,6 +13,8 @@ export const wires: Record<keyof typeof english, string> = {
   "wires.settings.search": "搜索",
   "wires.settings.menu": "常用类型",
   "wires.settings.nothing": "无",
+  "wires.edit.move.one": "把 1 条连线移到 {node}",
+  "wires.edit.move.many": "把 {n} 条连线移到 {node}",
   "wires.refused.into-start": "没有边能通向开始",
   "wires.refused.into-start.text": "每次运行都从这里开始。把连线放到其他节点上。",
   "wires.refused.from-end": "没有边能从结束出发",
