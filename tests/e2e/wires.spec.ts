@@ -165,3 +165,11 @@ test("with Shift all wires of a port move at once, and one step takes them back"
   await page.keyboard.up("Shift");
   await expect.poll(() => lines(app)).toEqual(["__start__>choose", "choose>long", "choose>short", "long>last", "short>__end__", "short>last"]);
 });
+
+test("a note shows its Markdown on the canvas", async ({ app }) => {
+  await app.openGraph(graph);
+  const text = app.id("note-text-words");
+  await expect(text.getByRole("heading", { name: "Plan" })).toBeVisible();
+  await expect(text.getByRole("listitem")).toHaveText("first reply");
+  await expect(text).not.toContainText("**");
+});

@@ -22,7 +22,7 @@ import {
   type Rect,
 } from "../geometry";
 import { type LineShape, shapeOf } from "../line-path";
-import { type Note, type NoteColour, noteOf } from "../notes";
+import { type Note, type NoteColour, noteOf, plainText } from "../notes";
 import { type Scene } from "../window";
 import { type Line, shownLabel, startOf } from "../lines";
 import type { Colours, Role } from "./colours";
@@ -233,7 +233,7 @@ class Pen {
     this.frames.push(
       `<rect x="${rect.x + 0.5}" y="${rect.y + 0.5}" width="${rect.width - 1}" height="${rect.height - 1}" rx="8" fill="${colours[soft]}" fill-opacity="0.35" stroke="${colours[strong]}"/>`,
       this.#text(rect.x + 13, rect.y + 21, "name", name, "text", { width: rect.width - 26 }),
-      ...this.#lines(note.text, rect.x + 13, rect.y + 46, rect.width - 26, rect.height - 34),
+      ...this.#lines(plainText(note.text), rect.x + 13, rect.y + 46, rect.width - 26, rect.height - 34),
     );
   }
 
@@ -249,7 +249,7 @@ class Pen {
       `<use href="#${glyphs.iconId(icon)}" x="${x + 9}" y="${y + 14}" width="16" height="16" color="${colours.text}"/>`,
       this.#text(x + 33, y + 19, "name", name, "text", { width: width - 44 }),
       this.#text(x + 33, y + 34, "sub", words, "text3", { width: width - 44 }),
-      ...this.#lines(note.text, x + 11, y + 56, width - 22, height - HEAD),
+      ...this.#lines(plainText(note.text), x + 11, y + 56, width - 22, height - HEAD),
     );
   }
 
