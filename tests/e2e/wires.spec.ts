@@ -173,3 +173,26 @@ test("a note shows its Markdown on the canvas", async ({ app }) => {
   await expect(text.getByRole("listitem")).toHaveText("first reply");
   await expect(text).not.toContainText("**");
 });
+
+test("edges are hidden, all but the selected node's or those of a node, and the canvas says so", async ({ app, page }) => {
+  await app.openGraph(graph);
+  const all = await lines(app);
+  await app.node("last").click();
+  await page.keyboard.press("w");
+  await expect.poll(() => lines(app)).toEqual(["last>__end__", "long>last", "short>last"]);
+  await expect(app.id("hidden-wires")).toContainText("3 edges hidden");
+  await app.picture("edges-hidden", ["light", "dark"]);
+  await page.keyboard.press("w");
+  await expect.poll(() => lines(app)).toEqual(all);
+
+  await app.node("last").click({ button: "right" });
+  await page.getByRole("menuitemcheckbox", { name: "Hide its edges" }).click();
+  await expect.poll(() => lines(app)).toEqual(["__start__>choose", "choose>long", "choose>short"]);
+  await app.id("hidden-wires-last").click();
+  await expect(app.id("hidden-wires")).toHaveCount(0);
+  await page.keyboard.press("w");
+  await page.keyboard.press("Escape");
+  await expect.poll(() => lines(app)).toEqual([]);
+  await app.id("hidden-wires").getByRole("button", { name: "Show" }).click();
+  await expect.poll(() => lines(app)).toEqual(all);
+});

@@ -24,6 +24,7 @@ import { CanvasTools } from "./CanvasTools";
 import { EmptyCanvas, Ghost, WireGhost } from "./extras";
 import { GraphJump } from "./GraphJump";
 import { GraphLine } from "./GraphLine";
+import { HiddenWires } from "./HiddenWires";
 import { Knife } from "./interactions/knife";
 import { Dots, Minimap, Overview } from "./layers";
 import { EndPill, FarNode, NodeCard } from "./NodeCard";
@@ -174,6 +175,7 @@ function Flow({ NodeSearch, onView }: Props) {
       <EmptyCanvas />
       {minimap && <Minimap hub={hub} />}
       <CanvasTools hub={hub} />
+      <HiddenWires />
       <Arranging />
       <CanvasMenu />
       <WaysMenu />

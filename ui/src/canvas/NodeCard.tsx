@@ -23,6 +23,7 @@ import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { addAfter } from "./adding";
 import { HeatBadge } from "./HeatBadge";
+import { HiddenMark } from "./HiddenWires";
 import { cardRows, PILL_HEIGHT, PORT_Y, portsHeight } from "./geometry";
 import { ErrorHandle, NodePorts, PortHandles, usePorts } from "./NodePorts";
 import { renameEverywhere } from "./records";
@@ -121,6 +122,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       <NodeShield name={id} record={record} />
       {disabled && <DisabledMark />}
       <HeatBadge name={id} />
+      <HiddenMark name={id} />
       {lit !== null && lit !== "none" && <LitMark role={lit} />}
       <ChangeMark name={id} />
       {overlay.breakBefore && (

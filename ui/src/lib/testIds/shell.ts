@@ -40,6 +40,8 @@ export const shellIds = {
   canvas: "canvas",
   overview: "canvas-overview",
   wireClash: "wire-clash",
+  hiddenWires: "hidden-wires",
+  hiddenMark: (name: string) => `hidden-wires-${name}`,
   wireRefused: "wire-refused",
   minimap: "minimap",
   canvasTools: "canvas-tools",
