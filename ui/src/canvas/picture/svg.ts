@@ -24,7 +24,7 @@ import {
 import { type LineShape, shapeOf } from "../line-path";
 import { type Note, type NoteColour, noteOf, plainText } from "../notes";
 import { type Scene } from "../window";
-import { type Line, shownLabel, startOf } from "../lines";
+import { headPath, type Line, meaningOf, shownLabel, startOf } from "../lines";
 import type { Colours, Role } from "./colours";
 import { cut, escaped, fontRules, type Look, type Measure, wrapped } from "./texts";
 
@@ -142,7 +142,9 @@ class Pen {
         );
     this.lines.push(
       `<path d="${shape.path}" stroke="${stroke}" stroke-width="${active || times > 0 ? 2.25 : 1.5}"${line.form === "error" ? ' stroke-dasharray="5 4"' : ""}/>`,
-      `<path d="M${to.x},${to.y} l-8,-4.5 v9 z" fill="${stroke}"/>`,
+      meaningOf(line.form) === "possible"
+        ? `<path d="${headPath(to)}" fill="${colours.canvas}" stroke="${stroke}" stroke-width="1.5"/>`
+        : `<path d="${headPath(to)}" fill="${stroke}"/>`,
     );
     if (shape.join)
       this.lines.push(
@@ -206,7 +208,7 @@ class Pen {
     const stroke = taken ? colours.edgeStrong : colours.edge;
     this.lines.push(
       `<path d="${path}" stroke="${stroke}" stroke-width="${taken ? 2.25 : 1.5}" stroke-dasharray="5 4"/>`,
-      `<path d="M${end.x},${end.y} l-8,-4.5 v9 z" fill="${stroke}"/>`,
+      `<path d="${headPath(end)}" fill="${stroke}"/>`,
     );
   }
 

@@ -42,6 +42,8 @@ export const shellIds = {
   wireClash: "wire-clash",
   hiddenWires: "hidden-wires",
   hiddenMark: (name: string) => `hidden-wires-${name}`,
+  lineLegend: "line-legend",
+  lineLegendButton: "line-legend-button",
   wireRefused: "wire-refused",
   minimap: "minimap",
   canvasTools: "canvas-tools",
