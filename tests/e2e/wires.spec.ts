@@ -196,3 +196,23 @@ test("edges are hidden, all but the selected node's or those of a node, and the 
   await app.id("hidden-wires").getByRole("button", { name: "Show" }).click();
   await expect.poll(() => lines(app)).toEqual(all);
 });
+
+test("edits of the canvas are told to screen readers", async ({ app, page }) => {
+  await app.openGraph(graph);
+  const said = app.id("announcer");
+  await pull(app, "port-out-last", await centre(app, "node-short"));
+  await page.mouse.up();
+  await expect(said).toHaveText(/Connected last to short/);
+  await page.keyboard.press("Control+z");
+  await expect(said).toHaveText(/Undone: Connect/);
+  await app.node("last").click();
+  await expect(said).toHaveText(/last, Assign/);
+  await page.keyboard.press("Shift+ArrowDown");
+  await expect(said).toHaveText(/Moved last/);
+  await page.keyboard.press("Delete");
+  await expect(said).toHaveText(/Deleted last, Assign, Deleted 3 edges/);
+  await page.keyboard.press("Control+z");
+  await expect(said).toHaveText(/Undone: Delete/);
+  await page.keyboard.press("Control+Shift+z");
+  await expect(said).toHaveText(/Redone: Delete/);
+});

@@ -17,6 +17,7 @@ import { t } from "../lib/texts";
 import { tabChanged, tabOpened, tabReplaced } from "../state/tabs";
 import { carryOver } from "./carry";
 import { GraphDocument } from "./document";
+import { tellEdit } from "./edited";
 import { errorTarget } from "./error-ways";
 import { History, type Mark } from "./history";
 import { keepSteps, StepKeeper, takeKeptSteps } from "./kept-steps";
@@ -337,6 +338,7 @@ export function edit(
     sync.push(done);
     published();
     keeper.touch();
+    tellEdit({ name, patch: done, how: "done", merged: options.merge !== undefined });
     return true;
   } catch (thrown) {
     if (!(thrown instanceof PatchError)) throw thrown;
@@ -378,6 +380,7 @@ export function undo(): string | null {
   const step = history.undo();
   if (!step) return null;
   replay(step.patch);
+  tellEdit({ ...step, how: "undone", merged: false });
   return step.name;
 }
 
@@ -385,6 +388,7 @@ export function redo(): string | null {
   const step = history.redo();
   if (!step) return null;
   replay(step.patch);
+  tellEdit({ ...step, how: "redone", merged: false });
   return step.name;
 }
 
