@@ -216,3 +216,17 @@ test("edits of the canvas are told to screen readers", async ({ app, page }) => 
   await page.keyboard.press("Control+Shift+z");
   await expect(said).toHaveText(/Redone: Delete/);
 });
+
+test("moving a node is a changed layout, and no unsaved change", async ({ app, page }) => {
+  await app.openGraph(graph);
+  const state = app.id("save-state");
+  await expect(state).toHaveText("Saved");
+  await app.node("last").click();
+  await page.keyboard.press("Shift+ArrowDown");
+  await expect(state).toHaveText("Layout changed");
+  await app.picture("layout-changed", ["light", "dark"]);
+  await page.keyboard.press("d");
+  await expect(state).toHaveText("Unsaved changes");
+  await page.keyboard.press("Control+s");
+  await expect(state).toHaveText("Saved");
+});

@@ -44,6 +44,9 @@ export const popupClass =
 export const optionClass =
   "outline-none flex items-start gap-1.5 py-1.25 pr-2 pl-1.5 rounded-[5px] [&>svg]:shrink-0 [&>svg]:mt-0.5 [&>svg]:text-text-2 data-highlighted:bg-surface-3 data-disabled:opacity-50";
 export const menuHeadingClass = "pt-1.5 px-2 pb-0.5 text-2xs font-semibold text-text-3";
+/** Beside what is not in its file; quiet where only places of nodes are not. */
+export const dirtyDotClass =
+  "size-1.75 flex-none rounded-full bg-asking data-moved:border data-moved:border-text-3 data-moved:bg-transparent";
 /** What a node stands among, beside its name in a search. */
 export const searchCategoryClass = "ml-1.5 shrink-0 text-[10px]/inherit font-normal text-text-3";
 export const groupClass = "flex flex-col gap-2.5 pl-2.5 border-l-2 border-line min-w-0";

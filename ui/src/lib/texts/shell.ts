@@ -8,6 +8,8 @@ export const shell = {
   "shell.graphName": "Name of the graph",
   "shell.state.saved": "Saved",
   "shell.state.dirty": "Unsaved changes",
+  "shell.state.moved": "Layout changed",
+  "shell.state.movedHelp": "Nodes stand elsewhere than in the file. What the graph does is saved.",
   "shell.state.sending": "Saving…",
   "shell.home": "All graphs",
   "tabs.label": "Open graphs",

@@ -10,6 +10,8 @@ export const shell: Record<keyof typeof english, string> = {
   "shell.graphName": "图的名称",
   "shell.state.saved": "已保存",
   "shell.state.dirty": "有未保存的更改",
+  "shell.state.moved": "布局已更改",
+  "shell.state.movedHelp": "节点的位置与文件中不同。图的内容已保存。",
   "shell.state.sending": "正在保存…",
   "shell.home": "所有图",
   "tabs.label": "打开的图",
