@@ -230,3 +230,31 @@ test("moving a node is a changed layout, and no unsaved change", async ({ app, p
   await page.keyboard.press("Control+s");
   await expect(state).toHaveText("Saved");
 });
+
+test("nodes are dragged on the grid that is set, and with Alt off it", async ({ app, page }) => {
+  await app.openGraph(graph);
+  await page.keyboard.press("Control+,");
+  await app.id("settings").getByRole("tablist", { name: "Grid (px)" }).getByRole("tab", { name: "24" }).click();
+  await app.picture("settings-canvas", ["light", "dark"]);
+  await page.keyboard.press("Escape");
+  const place = async () => {
+    const style = await page.locator('.react-flow__node[data-id="last"]').evaluate((node) => node.style.transform);
+    return [...style.matchAll(/-?[\d.]+/g)].map(Number);
+  };
+  const dragBy = async (x: number, y: number, alt: boolean) => {
+    const at = await centre(app, "node-name-last");
+    await page.mouse.move(at.x, at.y);
+    await page.mouse.down();
+    await page.mouse.move(at.x + 6, at.y + 6);
+    if (alt) await page.keyboard.down("Alt");
+    await page.mouse.move(at.x + x, at.y + y, { steps: 5 });
+    await page.mouse.up();
+    if (alt) await page.keyboard.up("Alt");
+  };
+  await dragBy(61, 47, false);
+  await expect.poll(async () => (await place()).map((value) => Math.abs(value % 24))).toEqual([0, 0]);
+  const before = await place();
+  await dragBy(31, 7, true);
+  await expect.poll(place).not.toEqual(before);
+  expect((await place()).every((value) => value % 24 === 0)).toBe(false);
+});

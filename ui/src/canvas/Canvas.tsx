@@ -37,6 +37,7 @@ import { useCanvasActions } from "./useCanvasActions";
 import { useChanges } from "./useChanges";
 import { useClicks } from "./useClicks";
 import { useDrag } from "./useDrag";
+import { useGrid } from "./useGrid";
 import { useKnife } from "./useKnife";
 import { type CanvasEdge, useWindow } from "./useWindow";
 import { useWires } from "./useWires";
@@ -55,7 +56,6 @@ const NODE_TYPES: NodeTypes = {
 };
 const EDGE_TYPES: EdgeTypes = { line: GraphLine, jump: GraphJump };
 const MULTI_KEYS = ["Shift", "Control", "Meta"];
-const SNAP: [number, number] = [4, 4];
 /** Middle button; with Space held the left one too. */
 const PAN_BUTTONS = [1];
 const PAN_BUTTONS_OVERVIEW = [0, 1];
@@ -104,6 +104,7 @@ function Flow({ NodeSearch, onView }: Props) {
   useEffect(() => onView?.(hub), [onView, hub]);
 
   const changes = useChanges();
+  const grid = useGrid();
   const drag = useDrag(root);
   const wires = useWires(root, place);
   const clicks = useClicks(root, hub, place);
@@ -146,8 +147,7 @@ function Flow({ NodeSearch, onView }: Props) {
         defaultViewport={defaultViewport}
         minZoom={MIN_ZOOM}
         maxZoom={MAX_ZOOM}
-        snapToGrid
-        snapGrid={SNAP}
+        {...grid}
         panOnScroll
         panOnScrollSpeed={1}
         panOnDrag={overview ? PAN_BUTTONS_OVERVIEW : PAN_BUTTONS}

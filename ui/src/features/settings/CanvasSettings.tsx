@@ -1,9 +1,11 @@
 /** What the canvas does under a person's hand. */
 import { Tabs } from "../../components/Tabs";
 import { hintClass, settingsPartClass, settingsRowClass } from "../../components/recipes";
+import { number } from "../../lib/intl";
 import { t } from "../../lib/texts";
 import {
   DROP_ACTIONS,
+  GRIDS,
   setCanvasSettings,
   useCanvasSettings,
   type DropAction,
@@ -27,6 +29,23 @@ export function CanvasSettings() {
         </div>
       ))}
       <p className={hintClass}>{t("wires.settings.dropHelp")}</p>
+      <div className={settingsRowClass}>
+        <span>{t("wires.settings.grid")}</span>
+        <Tabs
+          look="segmented"
+          label={t("wires.settings.grid")}
+          value={String(settings.grid)}
+          onChange={(next) => {
+            const grid = GRIDS.find((each) => String(each) === next);
+            if (grid !== undefined) setCanvasSettings({ grid });
+          }}
+          tabs={GRIDS.map((each) => ({
+            id: String(each),
+            label: each === 0 ? t("wires.settings.gridNone") : number(each),
+          }))}
+        />
+      </div>
+      <p className={hintClass}>{t("wires.settings.gridHelp")}</p>
     </section>
   );
 }

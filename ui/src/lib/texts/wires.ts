@@ -31,6 +31,10 @@ export const wires = {
   "wires.means.seen": "Hand-off, seen in runs only",
   "wires.means.unknown": "Hand-off, not known where to",
   "wires.means.taken": "Followed in the run that is shown",
+  "wires.settings.grid": "Grid (px)",
+  "wires.settings.gridNone": "Off",
+  "wires.settings.gridHelp":
+    "Dragged nodes stand on its points. Hold Alt while dragging to place them freely.",
   "wires.refused.into-start": "Nothing leads to Start",
   "wires.refused.into-start.text": "Every run begins there. Drop the wire on another node.",
   "wires.refused.from-end": "Nothing leads on from End",
