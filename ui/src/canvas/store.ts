@@ -29,7 +29,7 @@ export interface RefusalWords {
 }
 
 /** A wire while it is drawn, or wires whose ends are moved. */
-export interface Wiring {
+interface Wiring {
   /** The node whose port was taken. */
   readonly node: string;
   /** Does the end that stays leave a node, or lead into one? */

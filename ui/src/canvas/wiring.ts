@@ -69,7 +69,7 @@ export function beginWire(end: WireEnd, line: Line | null): void {
 }
 
 /** The wires of a port: those that lead into the node, or leave it there. */
-export function wiresOf(node: string, side: WireEnd["side"], port: string | null): Line[] {
+function wiresOf(node: string, side: WireEnd["side"], port: string | null): Line[] {
   return scene
     .edgesOf(node)
     .flatMap((edge) => scene.linesOf(edge))
