@@ -23,6 +23,7 @@ import { setBound } from "./adding";
 import { pasteText, readClipboard } from "./clipboard";
 import { edgeToGoal, goalToEdge, removeGoal, sayGoal, seenJumps } from "./jumps";
 import { type Note, NOTE_COLOURS, noteOf } from "./notes";
+import { hiddenNow } from "./hidden-wires";
 import { scene } from "./scene";
 import { selectLine } from "./line-selection";
 import { setCanvas, useCanvas, type CanvasMenuPlace } from "./store";
@@ -86,6 +87,13 @@ function nodeEntries(node: string): MenuEntry[] {
     command("invariants.add", t("invariants.addMenu")),
     command("debug.whatIf", t("whatIf.open")),
     { id: "s3", separator: true },
+    {
+      id: "hideWires",
+      label: t("wires.hide.nodeMenu"),
+      checked: hiddenNow().nodes.includes(node),
+      shortcut: key("view.hideNodeWires"),
+      run: () => runCommand("view.hideNodeWires"),
+    },
     command("find.uses", t("find.uses")),
     {
       id: "along",
@@ -94,7 +102,7 @@ function nodeEntries(node: string): MenuEntry[] {
         command(`select.${along}`, t(`canvas.select.${along}`)),
       ),
     },
-    { id: "s4", separator: true },
+    { id: "s5", separator: true },
     command("edit.deleteJoin", t("canvas.menu.deleteJoin")),
     { ...command("edit.delete", t("canvas.menu.delete")), danger: true } as MenuEntry,
   ];
@@ -368,5 +376,12 @@ function paneEntries(): MenuEntry[] {
     command("view.layout", t("shell.menu.layout")),
     command("view.layoutDown", t("shell.menu.layoutDown")),
     command("view.fit", t("shell.menu.fit")),
+    {
+      id: "hideWires",
+      label: t("wires.hide.others"),
+      checked: hiddenNow().others,
+      shortcut: key("view.hideWires"),
+      run: () => runCommand("view.hideWires"),
+    },
   ];
 }

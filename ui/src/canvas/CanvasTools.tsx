@@ -5,6 +5,7 @@ import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { runCommand } from "../state/commands";
 import { KEYMAP } from "../state/keymap";
+import { LineLegend } from "./LineLegend";
 import { ZoomValue } from "./layers";
 import { useMinimap } from "./store";
 import type { ViewHub } from "./view";
@@ -80,6 +81,7 @@ export function CanvasTools({ hub }: { hub: ViewHub }) {
       >
         <MapIcon size={14} aria-hidden />
       </IconButton>
+      <LineLegend />
     </div>
   );
 }

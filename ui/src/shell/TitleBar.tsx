@@ -15,7 +15,8 @@ import { Tooltip } from "../components/Tooltip";
 import { useInbox } from "../debugger/model/inbox";
 import { setField } from "../document/edits";
 import { leaveNestedGraph, useGraphTrail } from "../document/nested-graphs";
-import { edit, useGraphMeta, useHistory } from "../document/store";
+import { dirtyDotClass } from "../components/recipes";
+import { edit, useDocumentState, useGraphMeta, useHistory } from "../document/store";
 import { RunControls } from "../features/run";
 import { shellIds } from "../lib/testIds";
 import { t, tn, type TextKey } from "../lib/texts";
@@ -166,7 +167,14 @@ function GraphName() {
     if (next !== "" && next !== name)
       edit(t("shell.edit.renameGraph"), (doc) => setField(doc, "doc", "/name", next));
   };
-  const state = saving ? t("shell.state.sending") : dirty ? t("shell.state.dirty") : t("shell.state.saved");
+  const moved = useDocumentState((state) => state.moved);
+  const state = saving
+    ? t("shell.state.sending")
+    : moved
+      ? t("shell.state.moved")
+      : dirty
+        ? t("shell.state.dirty")
+        : t("shell.state.saved");
   return (
     <div className="flex items-center gap-2 min-w-0">
       <GraphTrail />
@@ -202,10 +210,12 @@ function GraphName() {
       <span
         className="inline-flex items-center gap-1.25 flex-none text-text-3 text-xs/inherit"
         data-dirty={dirty || undefined}
+        data-moved={moved || undefined}
+        title={moved ? t("shell.state.movedHelp") : undefined}
         data-testid={shellIds.saveState}
         role="status"
       >
-        {dirty && <span className="rounded-full bg-asking size-1.75" aria-hidden />}
+        {dirty && <span className={dirtyDotClass} data-moved={moved || undefined} aria-hidden />}
         <span className="max-[1181px]:hidden">{path === null && !dirty ? t("shell.draft") : state}</span>
       </span>
     </div>

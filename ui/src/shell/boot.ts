@@ -118,9 +118,10 @@ function followTheme(): () => void {
 function followTitle(): () => void {
   let shown = "";
   const apply = () => {
-    const { graphId, dirty } = useDocumentState.getState();
+    const { graphId, dirty, moved } = useDocumentState.getState();
     const name = graphId === null ? null : documentName();
-    const title = name === null ? t("shell.app") : `${dirty ? "• " : ""}${name} – ${t("shell.app")}`;
+    const title =
+      name === null ? t("shell.app") : `${dirty && !moved ? "• " : ""}${name} – ${t("shell.app")}`;
     if (title === shown) return;
     shown = title;
     host.setTitle(title);

@@ -78,6 +78,8 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "view.zoomIn": { keys: ["Mod+=", "Mod++"], scope: "app" },
   "view.zoomOut": { keys: ["Mod+-"], scope: "app" },
   "view.layout": { keys: ["Mod+Shift+L"], scope: "app" },
+  "view.hideWires": { keys: ["W"], scope: "canvas" },
+  "view.hideNodeWires": { keys: ["Shift+W"], scope: "canvas" },
   "view.minimap": { keys: ["M"], scope: "canvas" },
   "walk.left": { keys: ["ArrowLeft"], scope: "canvas" },
   "walk.right": { keys: ["ArrowRight"], scope: "canvas" },

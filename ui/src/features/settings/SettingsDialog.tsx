@@ -20,10 +20,9 @@ import { ConnectionSettings } from "../connections";
 import { TrustSettings } from "../trust";
 import { MemorySettings } from "../memory";
 import { Notices } from "./Notices";
+import { CanvasSettings } from "./CanvasSettings";
 import { PythonSettings } from "./PythonSettings";
-import { hintClass, settingsPartClass } from "../../components/recipes";
-
-const settingsRowClass = "flex items-center justify-between gap-3 min-h-7 [&>span]:shrink-0";
+import { hintClass, settingsPartClass, settingsRowClass } from "../../components/recipes";
 
 const TABS: readonly SettingsTab[] = ["general", "connections", "storage", "trust"];
 const THEMES: Theme[] = ["system", "light", "dark"];
@@ -140,6 +139,7 @@ function General() {
         </Field>
         <PersonName />
       </section>
+      <CanvasSettings />
       <PythonSettings />
       {appInfo !== null && (
         <section className={settingsPartClass}>

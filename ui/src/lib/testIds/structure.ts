@@ -18,6 +18,7 @@ export const structureIds = {
   extractGiven: (key: string) => `extract-given-${key}`,
   extractTaken: (key: string) => `extract-taken-${key}`,
   extractEnds: "extract-ends",
+  noteText: (name: string) => `note-text-${name}`,
   noteGrip: (name: string) => `note-grip-${name}`,
   noteResize: (name: string) => `note-resize-${name}`,
 };
