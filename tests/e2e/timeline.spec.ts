@@ -104,3 +104,53 @@ test("a watch shows its value at every moment, and becomes a breakpoint", async 
   await expect(app.id("breakpoint-dialog")).toBeVisible();
   await expect(app.id("breakpoint-condition")).toContainText("state.n * 2");
 });
+
+test("only what failed or is pending, in the timeline and in the trace", async ({ app, page }) => {
+  await app.openGraph({
+    format: "superstep/1",
+    name: "Waits",
+    state: { n: { type: "integer", default: 0 }, word: { type: "string" } },
+    nodes: {
+      first: { kind: "assign", config: { set: { n: "state.n + 1" } } },
+      second: { kind: "assign", config: { set: { n: "state.n + 1" } } },
+      review: { kind: "ask", config: { question: "Is it right?", into: "word" } },
+    },
+    edges: [
+      { from: "__start__", to: "first" },
+      { from: "first", to: "second" },
+      { from: "second", to: "review" },
+      { from: "review", to: "__end__" },
+    ],
+    examples: [{ name: "one", input: { n: 0 } }],
+  });
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("asking");
+  const rows = app.id("checkpoint");
+  await expect(rows).toHaveCount(4);
+  await app.id("timeline-only").click();
+  await expect(rows).toHaveCount(1);
+  await expect(rows).toHaveAttribute("data-step", "2");
+  await expect(app.id("timeline-count")).toHaveText("1 of 4 checkpoints");
+  await app.picture("timeline-only", ["light", "dark"]);
+
+  await app.id("panel-bottom").locator('[data-testid="tab-trace"]').click();
+  const tasks = app.id("trace-rows").locator('[data-kind="task"]');
+  await expect(tasks).toHaveCount(3);
+  await app.id("trace-filter").click();
+  await page.getByRole("option", { name: "Failed or pending" }).click();
+  await expect(tasks).toHaveCount(1);
+  await expect(tasks).toHaveAttribute("data-name", "review");
+
+  // The question is answered: nothing is left to look at, and the way back is there.
+  await app.id("panel-bottom").locator('[data-testid="tab-timeline"]').click();
+  await app.id("answer-banner").locator("textarea, input").first().fill("yes");
+  await app.id("answer-banner").getByRole("button", { name: "Answer", exact: true }).click();
+  await app.status("done");
+  await app.id("timeline-only").click();
+  await expect(rows).toHaveCount(5);
+  await app.id("timeline-only").click();
+  await expect(rows).toHaveCount(0);
+  await app.id("timeline").getByRole("button", { name: "Show all steps" }).last().click();
+  await expect(rows).toHaveCount(5);
+});

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
-import { type Entry, entryOf, folded, opened, ranIn } from "./fold";
+import { type Entry, entryOf, folded, opened, ranIn, rowBy } from "./fold";
 import { timelineOf } from "./rows";
 
 /** A thread of a number of steps, newest first; `special` changes single ones. */
@@ -89,4 +89,11 @@ it("folds no fork and nothing across one, and every row is in one entry", () => 
 
 it("folds a thread of 10,000 checkpoints to a few rows", () => {
   expect(folded(timelineOf(thread(10_000)).rows, () => false)).toHaveLength(3);
+});
+
+it("walks by what is shown: from a row that is not, to those beside it", () => {
+  const rows = [3, 7, 9].map((at): Entry => ({ kind: "row", at }));
+  expect([rowBy(rows, 3, 1), rowBy(rows, 9, 1), rowBy(rows, 7, -1), rowBy(rows, 8, 1)]).toEqual([7, 9, 3, 9]);
+  expect([rowBy(rows, 7, -100), rowBy(rows, 7, 100), rowBy([], 5, 1)]).toEqual([3, 9, 5]);
+  expect(rowBy([{ kind: "stretch", from: 0, to: 4 }, ...rows], 7, -2)).toBe(0);
 });

@@ -88,3 +88,10 @@ export function entryOf(entries: readonly Entry[], row: number): number {
   }
   return low;
 }
+
+/** The row of the entry at a distance from the one that a row is in, or is beside; of a stretch its newest. */
+export function rowBy(entries: readonly Entry[], row: number, by: number): number {
+  const at = entryOf(entries, row);
+  const to = entries[Math.max(0, Math.min(entries.length - 1, at + by))];
+  return to === undefined ? row : to.kind === "row" ? to.at : to.from;
+}

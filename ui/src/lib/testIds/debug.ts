@@ -40,6 +40,8 @@ export const debugIds = {
   watchChart: "watch-chart",
   watchChange: "watch-change",
   foldSteps: "timeline-fold",
+  timelineCount: "timeline-count",
+  onlyUnsettled: "timeline-only",
   stretch: "timeline-stretch",
   branches: "timeline-branches",
   checkpoints: "checkpoints",

@@ -1,0 +1,119 @@
+/** Over the list of the timeline: its branches, the scrubber, and which of its checkpoints are shown. */
+import { CircleAlert, FlaskConical, FoldVertical, History, UnfoldVertical } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../components/Button";
+import { IconButton } from "../../components/IconButton";
+import { TextField } from "../../components/TextField";
+import { hasAsides } from "../../debugger/timeline/asides";
+import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import { count } from "../../lib/intl";
+import { debugIds, whatIfIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { Branches } from "./Branches";
+import { goToStep } from "./commands";
+import { Playback } from "./Playback";
+import { Scrubber } from "./Scrubber";
+
+interface Props {
+  /** Every checkpoint that is loaded. */
+  readonly all: readonly CheckpointView[];
+  /** Those of the list. */
+  readonly count: number;
+  readonly more: boolean;
+  /** null is now. */
+  readonly cursor: string | null;
+  readonly head: string | undefined;
+  readonly branch: readonly string[];
+  readonly byId: ReadonlyMap<string, CheckpointView>;
+  onMove(checkpointId: string | null): void;
+  onCompare(checkpointId: string): void;
+  readonly asides: boolean;
+  onAsides(shown: boolean): void;
+  /** Only what failed or is pending is listed. */
+  readonly only: boolean;
+  /** How many of them there are, while only they are listed. */
+  readonly found: number | null;
+  onOnly(only: boolean): void;
+  readonly folded: boolean;
+  onFold(): void;
+}
+
+export function Bar(props: Props) {
+  const { all, cursor, head, branch, byId, onMove, asides, onAsides, only, found, onOnly } = props;
+  const checkpoints = tn("debug.timeline.countOne", "debug.timeline.count", props.count);
+  const plus = props.more ? "+" : "";
+  return (
+    <div className="flex h-8 shrink-0 items-center gap-2 px-2">
+      <span
+        className={`tabular-nums shrink-0 text-2xs text-text-2 @lg:inline ${found === null ? "hidden" : ""}`}
+        data-testid={debugIds.timelineCount}
+      >
+        {found === null
+          ? `${checkpoints}${plus}`
+          : t("debug.timeline.countOf", { n: count(found), checkpoints: `${checkpoints}${plus}` })}
+      </span>
+      <Branches list={all} head={head} at={cursor ?? head} onGo={onMove} onCompare={props.onCompare} />
+      <Playback disabled={branch.length < 2} />
+      <Scrubber branch={branch} byId={byId} at={cursor === head ? null : cursor} onMove={onMove} />
+      <GoToStep />
+      {hasAsides(all) && (
+        <IconButton
+          size="small"
+          label={t("whatIf.showBranches")}
+          pressed={asides}
+          onClick={() => onAsides(!asides)}
+          data-testid={whatIfIds.showBranches}
+        >
+          <FlaskConical size={14} aria-hidden />
+        </IconButton>
+      )}
+      <IconButton
+        size="small"
+        label={t(only ? "debug.timeline.onlyClear" : "debug.timeline.only")}
+        pressed={only}
+        onClick={() => onOnly(!only)}
+        data-testid={debugIds.onlyUnsettled}
+      >
+        <CircleAlert size={14} aria-hidden />
+      </IconButton>
+      <IconButton
+        size="small"
+        label={t(props.folded ? "debug.timeline.unfold" : "debug.timeline.fold")}
+        pressed={props.folded}
+        onClick={props.onFold}
+        data-testid={debugIds.foldSteps}
+      >
+        {props.folded ? <UnfoldVertical size={14} aria-hidden /> : <FoldVertical size={14} aria-hidden />}
+      </IconButton>
+      <Button
+        size="small"
+        variant={cursor === null ? "ghost" : "secondary"}
+        icon={<History size={13} aria-hidden />}
+        disabled={cursor === null}
+        onClick={() => onMove(null)}
+      >
+        {t("debug.now")}
+      </Button>
+    </div>
+  );
+}
+
+function GoToStep() {
+  const [step, setStep] = useState("");
+  return (
+    <div className="w-24 shrink-0">
+      <TextField
+        inputMode="numeric"
+        aria-label={t("debug.goto")}
+        placeholder={t("debug.goto")}
+        data-testid={debugIds.gotoStep}
+        value={step}
+        onChange={(text) => setStep(text.replace(/[^0-9]/g, ""))}
+        onCommit={(text) => {
+          if (text !== "") void goToStep(Number(text));
+          setStep("");
+        }}
+      />
+    </div>
+  );
+}
