@@ -145,7 +145,7 @@ test("only what failed or is pending, in the timeline and in the trace", async (
   // The question is answered: nothing is left to look at, and the way back is there.
   await app.id("panel-bottom").locator('[data-testid="tab-timeline"]').click();
   await app.id("answer-banner").locator("textarea, input").first().fill("yes");
-  await app.id("answer-banner").getByRole("button", { name: "Answer", exact: true }).click();
+  await app.id("answer-submit").click();
   await app.status("done");
   await app.id("timeline-only").click();
   await expect(rows).toHaveCount(5);
