@@ -54,9 +54,11 @@ test("steps fold to one row, the cursor stays a row, branches say what made them
   await expect(app.id("compare")).toBeVisible();
 
   await app.id("panel-bottom").locator('[data-testid="tab-timeline"]').click();
-  await app.id("timeline-fold").click();
+  await app.id("timeline-detail").press("End");
   await expect(stretch).toHaveCount(0);
-  await app.id("timeline-fold").click();
+  await app.id("timeline-detail").press("Home");
+  await app.id("timeline-detail").press("ArrowRight");
+  await expect(app.id("timeline-detail")).toHaveAttribute("data-detail", "stretches");
   await expect(stretch.first()).toBeVisible();
   // Opening one leaves its rows, which are more than the panel is high; going back up finds the others folded.
   const opened = Number(await stretch.first().getAttribute("data-steps"));
@@ -153,4 +155,74 @@ test("only what failed or is pending, in the timeline and in the trace", async (
   await expect(rows).toHaveCount(0);
   await app.id("timeline").getByRole("button", { name: "Show all steps" }).last().click();
   await expect(rows).toHaveCount(5);
+});
+
+test("loops and turns are one row each, by the slider and by keys", async ({ app, page }) => {
+  await app.openGraph({
+    format: "superstep/1",
+    name: "Rounds",
+    state: { n: { type: "integer", default: 0 }, limit: { type: "integer", default: 6 } },
+    nodes: {
+      begin: { kind: "assign", config: { set: { n: "0" } } },
+      think: { kind: "assign", config: { set: { n: "state.n + 1" } } },
+      act: { kind: "assign", config: { set: { limit: "state.limit" } } },
+      close: { kind: "assign", config: { set: { limit: "state.limit" } } },
+    },
+    edges: [
+      { from: "__start__", to: "begin" },
+      { from: "begin", to: "think" },
+      { from: "think", to: "act" },
+      { from: "act", to: "think", when: "state.n < state.limit" },
+      { from: "act", to: "close", when: "state.n >= state.limit" },
+      { from: "close", to: "__end__" },
+    ],
+    recursion_limit: 100,
+    examples: [{ name: "six", input: { limit: 6 } }],
+  });
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("done");
+  const rows = app.id("checkpoint");
+  const groups = app.id("timeline-stretch");
+  await expect(rows).toHaveCount(16);
+  const detail = app.id("timeline-detail");
+  await expect(detail).toHaveAttribute("data-detail", "steps");
+
+  await detail.press("ArrowLeft");
+  await expect(detail).toHaveAttribute("data-detail", "loops");
+  await expect(groups).toHaveCount(1);
+  await expect(groups).toHaveAttribute("data-kind", "loop");
+  await expect(groups).toContainText("6 rounds · 12 steps");
+  await expect(groups).toContainText("think ×6, act ×6");
+  await expect(rows).toHaveCount(4);
+  await app.picture("timeline-loops", ["light", "dark"]);
+
+  // By keys: down to the loop, into it, and out again.
+  await app.id("checkpoints").focus();
+  await page.keyboard.press("ArrowDown");
+  await expect(groups).toHaveAttribute("aria-selected", "true");
+  await page.keyboard.press("ArrowRight");
+  await expect(rows).toHaveCount(16);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await app.showState();
+  await expect(app.key("n")).toContainText("5");
+  await page.keyboard.press("ArrowLeft");
+  await expect(groups).toHaveAttribute("aria-selected", "true");
+  await expect(app.key("n")).toContainText("6");
+  await groups.locator("button").click();
+  await app.id("timeline-fold-again").click();
+  await expect(groups).toHaveCount(1);
+
+  // A turn is an input and all that followed it.
+  await page.keyboard.press("-");
+  await page.keyboard.press("-");
+  await expect(detail).toHaveAttribute("data-detail", "turns");
+  await expect(groups).toHaveCount(1);
+  await expect(groups).toContainText("Turn 1 · 16 steps");
+  await app.picture("timeline-turns", ["light", "dark"]);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("Timeline: more detail");
+  await page.keyboard.press("Enter");
+  await expect(detail).toHaveAttribute("data-detail", "stretches");
 });

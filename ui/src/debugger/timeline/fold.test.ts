@@ -47,9 +47,10 @@ it("opens at the row that is shown, and folds on both sides of it what is worth 
   const entries = folded(timelineOf(list).rows, () => false);
   const at = (row: number) => brief(opened(entries, row), list);
   expect(at(10)).toEqual(["c29", "c28…c20", "c19", "c18…c1", "c0"]);
-  expect(at(3)).toEqual(["c29", "c28", "c27", "c26", "c25…c1", "c0"]);
+  expect(at(4)).toEqual(["c29", "c28", "c27", "c26", "c25", "c24…c1", "c0"]);
   expect(at(28)).toEqual(["c29", "c28…c2", "c1", "c0"]);
   expect(at(0)).toEqual(["c29", "c28…c1", "c0"]);
+  expect(at(1), "the newest stands for all").toEqual(["c29", "c28…c1", "c0"]);
   expect(entryOf(opened(entries, 10), 10)).toBe(2);
 });
 

@@ -1,10 +1,12 @@
 /** Over the list of the timeline: its branches, the scrubber, and which of its checkpoints are shown. */
-import { CircleAlert, FlaskConical, FoldVertical, History, UnfoldVertical } from "lucide-react";
+import { CircleAlert, FlaskConical, History } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { TextField } from "../../components/TextField";
+import { Tooltip } from "../../components/Tooltip";
 import { hasAsides } from "../../debugger/timeline/asides";
+import { type Detail, DETAILS } from "../../debugger/timeline/detail";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { count } from "../../lib/intl";
 import { debugIds, whatIfIds } from "../../lib/testIds";
@@ -34,8 +36,8 @@ interface Props {
   /** How many of them there are, while only they are listed. */
   readonly found: number | null;
   onOnly(only: boolean): void;
-  readonly folded: boolean;
-  onFold(): void;
+  readonly detail: Detail;
+  onDetail(detail: Detail): void;
 }
 
 export function Bar(props: Props) {
@@ -76,15 +78,7 @@ export function Bar(props: Props) {
       >
         <CircleAlert size={14} aria-hidden />
       </IconButton>
-      <IconButton
-        size="small"
-        label={t(props.folded ? "debug.timeline.unfold" : "debug.timeline.fold")}
-        pressed={props.folded}
-        onClick={props.onFold}
-        data-testid={debugIds.foldSteps}
-      >
-        {props.folded ? <UnfoldVertical size={14} aria-hidden /> : <FoldVertical size={14} aria-hidden />}
-      </IconButton>
+      <DetailSlider detail={props.detail} onDetail={props.onDetail} />
       <Button
         size="small"
         variant={cursor === null ? "ghost" : "secondary"}
@@ -95,6 +89,34 @@ export function Bar(props: Props) {
         {t("debug.now")}
       </Button>
     </div>
+  );
+}
+
+/** From one row for each turn to one for each step. */
+function DetailSlider({ detail, onDetail }: { detail: Detail; onDetail(detail: Detail): void }) {
+  const word = t(`debug.detail.${detail}`);
+  return (
+    <Tooltip label={t("debug.detail.title", { detail: word })}>
+      <label className="flex shrink-0 items-center gap-1.5 text-2xs text-text-2">
+        <input
+          type="range"
+          min={0}
+          max={DETAILS.length - 1}
+          step={1}
+          value={DETAILS.indexOf(detail)}
+          aria-label={t("debug.detail")}
+          aria-valuetext={word}
+          className="h-4 w-14 cursor-ew-resize accent-(--accent)"
+          onChange={(event) => {
+            const next = DETAILS[Number(event.currentTarget.value)];
+            if (next !== undefined) onDetail(next);
+          }}
+          data-testid={debugIds.detail}
+          data-detail={detail}
+        />
+        <span className="hidden w-16 truncate @2xl:inline">{word}</span>
+      </label>
+    </Tooltip>
   );
 }
 

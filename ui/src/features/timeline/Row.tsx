@@ -1,5 +1,5 @@
 /** A checkpoint in the timeline: where it came from, what it changed, what comes next. */
-import { Bookmark, CircleX, Ellipsis, MessageCircleQuestionMark } from "lucide-react";
+import { Bookmark, CircleX, Ellipsis, FoldVertical, MessageCircleQuestionMark } from "lucide-react";
 import { memo, useMemo } from "react";
 import { IconButton } from "../../components/IconButton";
 import { Menu } from "../../components/Menu";
@@ -15,7 +15,7 @@ import { Lanes } from "./Lanes";
 import { LATER, ROW } from "./recipes";
 
 /** What the thread does now, on the row of its newest checkpoint. */
-function NowMark({ threadId }: { threadId: string }) {
+export function NowMark({ threadId }: { threadId: string }) {
   const status = useStatus(threadId);
   const live = useLive(threadId);
   const running = useMemo(
@@ -49,6 +49,8 @@ interface RowProps {
   alone: boolean;
   isHead: boolean;
   now: number;
+  /** Folds those that it was unfolded with; it is the newest of them. */
+  onFold: (() => void) | undefined;
 }
 
 export const Row = memo(function Row({
@@ -63,6 +65,7 @@ export const Row = memo(function Row({
   alone,
   isHead,
   now,
+  onFold,
 }: RowProps) {
   const { checkpoint, lane, ran } = row;
   const what = whatHappened(checkpoint, ran);
@@ -96,6 +99,20 @@ export const Row = memo(function Row({
         >
           {checkpoint.step < 0 ? "–" : checkpoint.step}
         </span>
+        {onFold && (
+          <IconButton
+            size="small"
+            label={t("debug.timeline.foldAgain")}
+            tabIndex={-1}
+            onClick={(event) => {
+              event.stopPropagation();
+              onFold();
+            }}
+            data-testid={debugIds.foldAgain}
+          >
+            <FoldVertical size={13} aria-hidden />
+          </IconButton>
+        )}
         <span className="min-w-24 flex-1 truncate" title={`${sourceText(checkpoint)} · ${what}`}>
           {what}
           {checkpoint.whatIf !== undefined && (

@@ -22,17 +22,15 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { Bar } from "./Bar";
 import { withoutAsides } from "../../debugger/timeline/asides";
-import { entryOf, everyRow, folded, opened, rowBy } from "../../debugger/timeline/fold";
+import { chooseDetail, detailBy } from "../../debugger/timeline/chosen-detail";
+import { entryOf, type Group, rowBy } from "../../debugger/timeline/fold";
+import { GroupRow } from "./GroupRow";
 import { strongLines } from "./Lanes";
 import { ROW } from "./recipes";
+import { useGroups } from "./useGroups";
 import { Row } from "./Row";
-import { Stretch } from "./Stretch";
 import { timelineOf } from "../../debugger/timeline/rows";
-import { unsettled } from "../../debugger/timeline/unsettled";
 import { trackOf, wayOn } from "../../debugger/timeline/walk";
-
-/** Threads with more checkpoints than this begin folded. */
-const MANY = 40;
 
 export function TimelinePanel() {
   const threadId = useSession((session) => session.cursor.threadId);
@@ -67,21 +65,12 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
   const now = useNow(60_000);
   const scroller = useRef<HTMLDivElement>(null);
 
-  const [folds, setFolds] = useState<boolean | null>(null);
-  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(NO_IDS);
-  const isFolded = folds ?? list.length > MANY;
   const [only, setOnly] = useState(false);
-  const base = useMemo(() => {
-    if (only) return unsettled(timeline.rows);
-    if (!isFolded) return everyRow(timeline.rows);
-    return folded(timeline.rows, (id) => id === compareWith || unfolded.has(id));
-  }, [timeline, only, isFolded, compareWith, unfolded]);
   // The newest checkpoint is "now": choosing it lets the cursor follow the thread.
   const selectedRow = cursor.checkpointId === null ? 0 : (timeline.indexOf.get(cursor.checkpointId) ?? -1);
-  const entries = useMemo(
-    () => (only || cursor.checkpointId === null || selectedRow < 0 ? base : opened(base, selectedRow)),
-    [base, only, cursor.checkpointId, selectedRow],
-  );
+  const cursorRow = cursor.checkpointId === null ? null : selectedRow;
+  const groups = useGroups({ timeline, compareWith, cursorRow, only });
+  const { detail, entries } = groups;
   const rows = useVirtualizer({
     count: entries.length,
     getScrollElement: () => scroller.current,
@@ -100,13 +89,6 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
   useEffect(() => {
     if (pages?.more && last >= entries.length - 20) void loadOlderCheckpoints(threadId);
   }, [last, entries.length, list.length, pages?.more, threadId]);
-  const unfold = (from: number, to: number) =>
-    setUnfolded((known) => new Set([...known, ...list.slice(from, to).map(({ id }) => id)]));
-  const toggleFolds = () => {
-    setFolds(!isFolded);
-    setUnfolded(NO_IDS);
-  };
-
   const resting = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(resting.current), []);
   const move = (checkpointId: string | null) => {
@@ -119,30 +101,42 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
       if (neighbour) snapshots.prefetch({ threadId, checkpointId: neighbour.id });
     }, 300);
   };
+  const idAt = (row: number): string | null => (row === 0 ? null : (list[row]?.id ?? null));
   const onRow = (row: number, event: MouseEvent) => {
     const id = list[row]?.id;
     if (id === undefined) return;
     if (event.ctrlKey || event.metaKey || event.shiftKey) compare(id);
-    else move(row === 0 ? null : id);
+    else move(idAt(row));
   };
   const compare = (id: string) => useSession.getState().compare({ threadId, checkpointId: id });
+  const fold = (group: Group) => {
+    groups.fold(group);
+    // The row that was shown is folded with the others: the newest stands for them.
+    if (selectedRow > group.from && selectedRow < group.to) move(idAt(group.from));
+  };
+  /** Keys that unfold and fold what is selected, or change how much is shown. */
+  const onFoldKey = (key: string): boolean => {
+    const entry = entries[entryOf(entries, Math.max(0, selectedRow))];
+    const unfolded = groups.unfoldedWith(selectedRow);
+    if ((key === "ArrowRight" || key === "Enter") && entry && entry.kind !== "row") groups.unfold(entry);
+    else if (key === "ArrowLeft" && unfolded) fold(unfolded);
+    else if (key === "+" || key === "=") chooseDetail(detailBy(detail, 1));
+    else if (key === "-") chooseDetail(detailBy(detail, -1));
+    else return false;
+    return true;
+  };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (!event.ctrlKey && !event.metaKey && !event.altKey && onFoldKey(event.key)) {
+      event.preventDefault();
+      return;
+    }
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? ROW) / ROW) - 1);
-    const by = {
-      ArrowDown: 1,
-      ArrowUp: -1,
-      Home: -list.length,
-      End: list.length,
-      PageDown: page,
-      PageUp: -page,
-    }[event.key];
+    const all = list.length;
+    const by = { ArrowDown: 1, ArrowUp: -1, Home: -all, End: all, PageDown: page, PageUp: -page }[event.key];
     if (by === undefined) return;
     event.preventDefault();
-    const row = only
-      ? rowBy(entries, selectedRow, by)
-      : Math.max(0, Math.min(list.length - 1, selectedRow + by));
-    const id = row === 0 ? null : list[row]?.id;
-    if (id !== undefined && row !== selectedRow) move(id);
+    const row = rowBy(entries, selectedRow, by);
+    if (row !== selectedRow) move(idAt(row));
   };
 
   if (pages?.state === "failed" && pages.problem) {
@@ -167,10 +161,13 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
         asides={asides}
         onAsides={setAsides}
         only={only}
-        found={only ? base.length : null}
+        found={only ? entries.length : null}
         onOnly={setOnly}
-        folded={isFolded}
-        onFold={toggleFolds}
+        detail={detail}
+        onDetail={(next) => {
+          setOnly(false);
+          chooseDetail(next);
+        }}
       />
       <div
         ref={scroller}
@@ -187,25 +184,29 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
             const entry = entries[item.index];
             const row = entry && timeline.rows[entry.kind === "row" ? entry.at : entry.from];
             if (!row) return null;
-            if (entry.kind === "stretch") {
+            if (entry.kind !== "row") {
               return (
                 <div
                   key={row.checkpoint.id}
                   className="absolute inset-x-0"
                   style={{ top: item.start, height: ROW }}
                 >
-                  <Stretch
-                    entry={entry}
+                  <GroupRow
+                    group={entry}
                     rows={timeline.rows}
                     row={row}
+                    threadId={threadId}
                     width={timeline.width}
                     height={ROW}
                     path={path}
-                    onOpen={() => unfold(entry.from, entry.to)}
+                    selected={entry.from === selectedRow}
+                    turn={groups.turns.get(row.checkpoint.id)}
+                    onOpen={() => groups.unfold(entry)}
                   />
                 </div>
               );
             }
+            const unfolded = groups.unfoldedWith(entry.at);
             return (
               <div
                 key={row.checkpoint.id}
@@ -225,6 +226,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
                   alone={only}
                   isHead={entry.at === 0}
                   now={now}
+                  onFold={unfolded?.from === entry.at ? () => fold(unfolded) : undefined}
                 />
               </div>
             );
@@ -246,4 +248,3 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
 }
 
 const NONE: readonly CheckpointView[] = [];
-const NO_IDS: ReadonlySet<string> = new Set();
