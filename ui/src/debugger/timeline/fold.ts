@@ -27,10 +27,11 @@ function isPlain({ checkpoint, lane }: TimelineRow): boolean {
   );
 }
 
-/** What ran in a stretch of rows, and how often, the most frequent first. */
+/** What ran in a stretch of rows, and how often: the most frequent first, then what ran first. */
 export function ranIn(rows: readonly TimelineRow[]): readonly (readonly [string, number])[] {
   const times = new Map<string, number>();
-  for (const { ran } of rows) for (const node of ran) times.set(node, (times.get(node) ?? 0) + 1);
+  for (const { ran } of rows.toReversed())
+    for (const node of ran) times.set(node, (times.get(node) ?? 0) + 1);
   return [...times].toSorted((a, b) => b[1] - a[1]);
 }
 
