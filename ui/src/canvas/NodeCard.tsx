@@ -29,6 +29,7 @@ import { renameEverywhere } from "./records";
 import { useKind } from "./kinds";
 import { scene } from "./scene";
 import { NodeShield } from "./NodeShield";
+import { StaleBadge } from "./StaleBadge";
 import { setCanvas, useCanvas } from "./store";
 import { boundOf } from "./lines";
 import {
@@ -118,6 +119,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       <NodeShield name={id} record={record} />
       {disabled && <DisabledMark />}
       <HeatBadge name={id} />
+      <StaleBadge name={id} />
       {lit !== null && lit !== "none" && <LitMark role={lit} />}
       <ChangeMark name={id} />
       {overlay.breakBefore && (

@@ -11,7 +11,7 @@ import { taskBefore } from "./prompt-changes";
 /** Spans that are read to find it. */
 const MOST_SPANS = 20_000;
 
-export interface CallBefore {
+interface CallBefore {
   readonly state: "loading" | "none" | "found" | "failed";
   readonly exchange?: ExchangeView;
   /** The step of its task; absent when it is a call of the same task. */

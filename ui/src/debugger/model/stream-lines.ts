@@ -6,7 +6,7 @@ import type { LogEntry } from "./stream-log";
 const LEVELS = ["log", "debug", "info", "warn", "error", "breakpoint", "invariant"] as const;
 export type Level = (typeof LEVELS)[number];
 
-export interface LogLine {
+interface LogLine {
   readonly level: Level;
   readonly text: string;
   /** The item of a node that works through a list, from 0. */
@@ -22,7 +22,7 @@ export function logLine(value: unknown): LogLine | null {
   return { level, text: value.log, ...(typeof value.item === "number" && { item: value.item }) };
 }
 
-export interface ProgressLine {
+interface ProgressLine {
   readonly done: number;
   readonly total?: number;
   readonly text?: string;
@@ -78,7 +78,7 @@ export function shownEntries(
 }
 
 /** Ids of the first and the last entry of a moment. */
-export interface Reach {
+interface Reach {
   readonly from: number;
   readonly to: number;
 }
@@ -111,7 +111,7 @@ export function reachOf(
   return { from: entries[from]?.id ?? end.id, to: end.id };
 }
 
-export interface EntryMoment {
+interface EntryMoment {
   readonly checkpointId: string;
   readonly taskId: string | null;
 }

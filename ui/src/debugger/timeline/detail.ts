@@ -65,7 +65,7 @@ function loopsIn(rows: readonly TimelineRow[], from: number, to: number): readon
 }
 
 /** The loops of a thread as one row each. */
-export function withLoops(rows: readonly TimelineRow[], kept: Kept): readonly Entry[] {
+function withLoops(rows: readonly TimelineRow[], kept: Kept): readonly Entry[] {
   const entries: Entry[] = [];
   for (const entry of folded(rows, kept, 1))
     if (entry.kind === "row") entries.push(entry);
@@ -74,7 +74,7 @@ export function withLoops(rows: readonly TimelineRow[], kept: Kept): readonly En
 }
 
 /** Each turn of a thread as one row: an input and the steps that followed it, up to the next input or to a fork. */
-export function withTurns(rows: readonly TimelineRow[], kept: Kept): readonly Entry[] {
+function withTurns(rows: readonly TimelineRow[], kept: Kept): readonly Entry[] {
   const entries: Entry[] = [];
   const stays = ({ checkpoint, lane }: TimelineRow) =>
     lane.children > 1 || !isStraight(lane) || checkpoint.bookmark !== undefined || kept(checkpoint.id);

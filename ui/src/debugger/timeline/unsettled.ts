@@ -3,7 +3,7 @@ import type { Entry } from "./fold";
 import type { TimelineRow } from "./rows";
 
 /** Failed, or pending: a question that waits, or the tip of a branch where nodes come next. */
-export function isUnsettled({ checkpoint, lane }: TimelineRow): boolean {
+function isUnsettled({ checkpoint, lane }: TimelineRow): boolean {
   if (checkpoint.failed > 0 || checkpoint.questions > 0) return true;
   return lane.children === 0 && checkpoint.next.length > 0;
 }

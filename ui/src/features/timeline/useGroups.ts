@@ -16,7 +16,7 @@ interface Given {
   readonly only: boolean;
 }
 
-export interface Groups {
+interface Groups {
   readonly detail: Detail;
   readonly entries: readonly Entry[];
   readonly turns: ReadonlyMap<string, number>;

@@ -40,6 +40,7 @@ export const debugIds = {
   watchChart: "watch-chart",
   watchChange: "watch-change",
   detail: "timeline-detail",
+  stale: (node: string) => `stale-${node}`,
   foldAgain: "timeline-fold-again",
   timelineCount: "timeline-count",
   onlyUnsettled: "timeline-only",
