@@ -36,8 +36,7 @@ test("logs are lines with their level, of all nodes or one, and they and the cur
   await app.openGraph(talking);
   await app.id("use-debug").click();
   await app.id("run").click();
-  await app.id("trust-allow").click();
-  if ((await app.id("run-status").getAttribute("data-status")) !== "done") await app.status("done");
+  await app.status("done");
   await app.id("panel-bottom").locator('[data-testid="tab-stream"]').click();
   const stream = app.id("stream");
   const lines = stream.locator('[data-testid="stream-entry"]');

@@ -197,6 +197,7 @@ test("loops and turns are one row each, by the slider and by keys", async ({ app
   await app.picture("timeline-loops", ["light", "dark"]);
 
   // By keys: down to the loop, into it, and out again.
+  await app.showState();
   await app.id("checkpoints").focus();
   await page.keyboard.press("ArrowDown");
   await expect(groups).toHaveAttribute("aria-selected", "true");
@@ -204,7 +205,6 @@ test("loops and turns are one row each, by the slider and by keys", async ({ app
   await expect(rows).toHaveCount(16);
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
-  await app.showState();
   await expect(app.key("n")).toContainText("5");
   await page.keyboard.press("ArrowLeft");
   await expect(groups).toHaveAttribute("aria-selected", "true");

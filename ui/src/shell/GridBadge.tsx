@@ -39,25 +39,30 @@ export function GridBadge() {
   const { running, done, total } = progress;
   const label = t(running ? "whatIf.badge.running" : "whatIf.badge.ended", { done, total });
   return (
-    <Tooltip label={label}>
-      <button
-        type="button"
-        aria-label={label}
-        className="relative inline-flex h-7 shrink-0 items-center gap-1.25 overflow-hidden rounded-md bg-surface-4 px-2 text-xs/inherit font-medium tabular-nums hover:bg-surface-3"
-        onClick={() => void show(progress)}
-        data-testid={whatIfIds.badge}
-        data-running={running}
-      >
-        <FlaskConical size={14} className={running ? "text-running" : "text-done"} aria-hidden />
-        <span role="status">{running ? `${done}/${total}` : t("whatIf.ended", { n: done })}</span>
-        {running && (
-          <span
-            className="absolute bottom-0 left-0 h-0.5 bg-running"
-            style={{ width: `${total === 0 ? 0 : (done / total) * 100}%` }}
-            aria-hidden
-          />
-        )}
-      </button>
-    </Tooltip>
+    <>
+      <span role="status" className="sr-only">
+        {running ? "" : label}
+      </span>
+      <Tooltip label={label}>
+        <button
+          type="button"
+          aria-label={label}
+          className="relative inline-flex h-7 shrink-0 items-center gap-1.25 overflow-hidden rounded-md bg-surface-4 px-2 text-xs/inherit font-medium tabular-nums hover:bg-surface-3"
+          onClick={() => void show(progress)}
+          data-testid={whatIfIds.badge}
+          data-running={running}
+        >
+          <FlaskConical size={14} className={running ? "text-running" : "text-done"} aria-hidden />
+          <span>{running ? `${done}/${total}` : t("whatIf.ended", { n: done })}</span>
+          {running && (
+            <span
+              className="absolute bottom-0 left-0 h-0.5 bg-running"
+              style={{ width: `${total === 0 ? 0 : (done / total) * 100}%` }}
+              aria-hidden
+            />
+          )}
+        </button>
+      </Tooltip>
+    </>
   );
 }

@@ -47,7 +47,11 @@ export const StreamEntry = memo(function StreamEntry({ entry, here, later, onSel
   const Arrow = open ? ChevronDown : ChevronRight;
   return (
     <div
-      className={cx("px-1 py-0.5 text-xs hover:bg-surface-3", here && "bg-accent-soft", later && "italic")}
+      className={cx(
+        "px-1 py-0.5 text-xs hover:bg-surface-3",
+        here && "bg-accent-soft",
+        later && "text-text-2 italic",
+      )}
       data-testid={debugIds.streamEntry}
       data-type={entry.type}
       data-level={level}
@@ -60,7 +64,7 @@ export const StreamEntry = memo(function StreamEntry({ entry, here, later, onSel
         ) : (
           <button
             type="button"
-            className="shrink-0 rounded-sm text-text-3 hover:text-text"
+            className="w-4 shrink-0 rounded-sm text-text-3 hover:text-text"
             aria-expanded={open}
             aria-label={t(open ? "debug.stream.less" : "debug.stream.more")}
             onClick={() => setOpen(!open)}
@@ -88,7 +92,7 @@ export const StreamEntry = memo(function StreamEntry({ entry, here, later, onSel
           <span
             className={cx(
               "min-w-0 flex-1 truncate",
-              level === undefined || level === "debug" ? "text-text-2" : "text-text",
+              later || level === undefined || level === "debug" ? "text-text-2" : "text-text",
             )}
           >
             {line.text}

@@ -63,7 +63,6 @@ export function GroupRow(props: Props) {
       id={`checkpoint-${id}`}
       role="row"
       aria-selected={selected}
-      aria-expanded={false}
       className={`group flex h-full items-center gap-2 pr-1 text-sm text-text-2 ${selected ? "bg-accent-soft" : "hover:bg-surface-3"} ${path.after(id) ? LATER : ""}`}
       data-testid={debugIds.stretch}
       data-kind={group.kind}
@@ -84,6 +83,7 @@ export function GroupRow(props: Props) {
         <button
           type="button"
           tabIndex={-1}
+          aria-expanded={false}
           className="flex h-full min-w-0 flex-1 items-center gap-2 text-left"
           title={t("debug.timeline.stretchOpen")}
           onClick={onOpen}
