@@ -30,6 +30,7 @@ import { renameEverywhere } from "./records";
 import { useKind } from "./kinds";
 import { scene } from "./scene";
 import { NodeShield } from "./NodeShield";
+import { StaleBadge } from "./StaleBadge";
 import { setCanvas, useCanvas } from "./store";
 import { useRefused } from "./wiring";
 import { boundOf } from "./lines";
@@ -123,6 +124,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       {disabled && <DisabledMark />}
       <HeatBadge name={id} />
       <HiddenMark name={id} />
+      <StaleBadge name={id} />
       {lit !== null && lit !== "none" && <LitMark role={lit} />}
       <ChangeMark name={id} />
       {overlay.breakBefore && (

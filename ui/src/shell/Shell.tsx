@@ -40,7 +40,7 @@ import { HelpDialogs } from "../features/help";
 import { TrustDialogs } from "../features/trust";
 import { StartScreen } from "../features/start/StartScreen";
 import { StatePanel } from "../features/state-schema/StatePanel";
-import { StateInspector } from "../features/state-view";
+import { StaleKeeper, StateInspector } from "../features/state-view";
 import { MessagesPanel, StreamPanel } from "../features/stream";
 import { ThreadsPanel } from "../features/threads";
 import { ForksPanel } from "../features/forks";
@@ -104,6 +104,7 @@ export function Shell() {
         <ProbeDialog />
         <CheckDialog />
         <InvariantKeeper />
+        <StaleKeeper />
         <WhatIfDialog />
         <ExportDialog />
         <ExtractDialog />

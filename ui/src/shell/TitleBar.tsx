@@ -24,6 +24,7 @@ import { runCommand } from "../state/commands";
 import { KEYMAP } from "../state/keymap";
 import { useSession, type Use } from "../state/session";
 import { EditHistory } from "./EditHistory";
+import { GridBadge } from "./GridBadge";
 import { PanelBoundary } from "./PanelBoundary";
 
 const key = (id: string) => KEYMAP[id]?.keys[0] ?? "";
@@ -52,6 +53,9 @@ export function TitleBar() {
       </div>
       <UseSwitch />
       <div className="flex items-center gap-1 min-w-0 justify-end">
+        <PanelBoundary name="GridBadge">
+          <GridBadge />
+        </PanelBoundary>
         {graphId !== null && use === "design" && <UndoButtons />}
         {graphId !== null && use !== "approve" && (
           <PanelBoundary name="RunControls">
