@@ -20,7 +20,7 @@ import { runCommand } from "../state/commands";
 import { KEYMAP } from "../state/keymap";
 import { useSession } from "../state/session";
 import { setBound } from "./adding";
-import { pasteText, readClipboard } from "./clipboard";
+import { pasteOrSay, readClipboard } from "./clipboard";
 import { edgeToGoal, goalToEdge, removeGoal, sayGoal, seenJumps } from "./jumps";
 import { type Note, NOTE_COLOURS, noteOf } from "./notes";
 import { scene } from "./scene";
@@ -355,13 +355,13 @@ function paneEntries(): MenuEntry[] {
       id: "paste",
       label: t("canvas.menu.paste"),
       shortcut: key("edit.paste"),
-      run: () => void readClipboard().then((text) => pasteText(text, menu.place)),
+      run: () => void readClipboard().then((text) => pasteOrSay(text, menu.place)),
     },
     {
       id: "pasteConnected",
       label: t("canvas.menu.pasteConnected"),
       shortcut: key("edit.pasteConnected"),
-      run: () => void readClipboard().then((text) => pasteText(text, menu.place, true)),
+      run: () => void readClipboard().then((text) => pasteOrSay(text, menu.place, true)),
     },
     { id: "s1", separator: true },
     command("edit.selectAll", t("canvas.menu.selectAll")),

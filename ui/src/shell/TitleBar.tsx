@@ -82,6 +82,7 @@ export const MENU: readonly (readonly MenuCommand[])[] = [
   [
     { id: "graph.new", label: "shell.menu.new" },
     { id: "graph.open", label: "shell.menu.open" },
+    { id: "graph.openPicture", label: "shell.menu.openPicture" },
   ],
   [
     { id: "graph.save", label: "shell.menu.save", graph: true },

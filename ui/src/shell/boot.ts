@@ -13,6 +13,7 @@ import { registerMomentCommands } from "../features/timeline";
 import { registerTraceCommands } from "../features/trace";
 import { followMoments, momentOf, restoreMoment } from "../state/moments";
 import { followTabs, restoreTabs } from "./graph-tabs";
+import { followFiles } from "./incoming";
 import { registerShellCommands } from "./shell-commands";
 
 type Boot =
@@ -75,6 +76,7 @@ export function useBoot(): Boot {
       followMoments(),
       beforeRecovery(goOn),
       followDiagnostics(),
+      followFiles(),
       followTabs(),
       followGit(),
       followTheme(),

@@ -496,6 +496,7 @@ export const debug = {
 
   "debug.stream": "Stream",
   "debug.stream.none": "No events yet",
+  "debug.stream.clear": "Clear the stream",
   "debug.stream.noneText": "Tasks, text and events of the thread’s runs appear here as they arrive.",
   "debug.stream.begun": "Run started",
   "debug.stream.kept": "kept from an earlier attempt",

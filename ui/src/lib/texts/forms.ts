@@ -222,6 +222,8 @@ export const forms = {
   "forms.command.none": "No matches",
   "forms.command.addKind": "Add {kind}",
   "forms.command.nodes": "Go to node",
+  "forms.command.under": "{heading}: {label}",
+  "forms.command.selected": "Selection",
   "forms.command.recent": "Open recent",
   "forms.command.examples": "Open example",
   "forms.command.threads": "Switch to thread",

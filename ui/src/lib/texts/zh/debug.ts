@@ -495,6 +495,7 @@ export const debug: Record<keyof typeof english, string> = {
 
   "debug.stream": "事件流",
   "debug.stream.none": "还没有事件",
+  "debug.stream.clear": "清空事件流",
   "debug.stream.noneText": "线程（thread）运行中的任务（task）、文本和事件会实时显示在这里。",
   "debug.stream.begun": "运行已开始",
   "debug.stream.kept": "沿用之前尝试的结果",

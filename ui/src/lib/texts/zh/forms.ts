@@ -220,6 +220,8 @@ export const forms: Record<keyof typeof english, string> = {
   "forms.command.none": "没有匹配项",
   "forms.command.addKind": "添加{kind}",
   "forms.command.nodes": "转到节点",
+  "forms.command.under": "{heading}：{label}",
+  "forms.command.selected": "所选内容",
   "forms.command.recent": "打开最近的图",
   "forms.command.examples": "打开示例",
   "forms.command.threads": "切换到线程",
