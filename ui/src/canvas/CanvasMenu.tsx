@@ -328,6 +328,38 @@ export function openCanvasMenu(menu: CanvasMenuPlace): void {
   setCanvas({ menu });
 }
 
+/** An entry of the menu of what is selected, for those who find it by name. */
+export interface SelectionAction {
+  readonly id: string;
+  readonly title: string;
+  readonly run: () => void;
+}
+
+/** What the menu of the selected node or edge offers beside commands. Under a heading an entry is named with it. */
+export function selectionActions(): SelectionAction[] {
+  const { nodes, edges } = useSession.getState().selection;
+  const { lines } = useCanvas.getState();
+  const [node] = nodes;
+  const [edge] = edges;
+  const line = lines[0] ?? (edge === undefined ? undefined : scene.linesOf(edge)[0]?.id);
+  if (nodes.length === 1 && edges.length === 0 && node !== undefined) return actionsOf(nodeEntries(node));
+  if (nodes.length === 0 && edges.length === 1 && line !== undefined) return actionsOf(lineEntries(line));
+  return [];
+}
+
+function actionsOf(entries: readonly MenuEntry[]): SelectionAction[] {
+  let heading: string | null = null;
+  return entries.flatMap((entry): SelectionAction[] => {
+    if ("separator" in entry || "heading" in entry) {
+      heading = "heading" in entry ? entry.heading : null;
+      return [];
+    }
+    if ("entries" in entry || entry.checked === true || entry.disabled === true) return [];
+    const title = heading === null ? entry.label : t("forms.command.under", { heading, label: entry.label });
+    return [{ id: entry.id, title, run: entry.run }];
+  });
+}
+
 export function CanvasMenu() {
   const menu = useCanvas((state) => state.menu);
   const entries =

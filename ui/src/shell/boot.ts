@@ -14,6 +14,7 @@ import { registerTraceCommands } from "../features/trace";
 import { followMoments, momentOf, restoreMoment } from "../state/moments";
 import { followTabs, restoreTabs } from "./graph-tabs";
 import { followFiles } from "./incoming";
+import { registerPanelCommands } from "./panel-commands";
 import { registerShellCommands } from "./shell-commands";
 
 type Boot =
@@ -71,6 +72,7 @@ export function useBoot(): Boot {
   useEffect(() => {
     const undo = [
       registerShellCommands(),
+      registerPanelCommands(),
       registerMomentCommands(),
       registerTraceCommands(),
       followMoments(),
