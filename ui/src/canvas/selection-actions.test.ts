@@ -28,8 +28,7 @@ beforeEach(() => {
   } as unknown as GraphView);
 });
 
-const select = (selection: { nodes?: string[]; edges?: string[] }) =>
-  useSession.getState().select(selection);
+const select = (selection: { nodes?: string[]; edges?: string[] }) => useSession.getState().select(selection);
 const titles = () => selectionActions().map((action) => action.title);
 
 it("offers the forms of the selected edge by name, and makes them", () => {
