@@ -17,7 +17,7 @@ import { doc, edit } from "../document/store";
 import { edgeOf, END, START, type EdgeForm, type Json, type JsonObject } from "../document/types";
 import { t } from "../lib/texts";
 import { runCommand } from "../state/commands";
-import { KEYMAP } from "../state/keymap";
+import { shortcutOf } from "../state/keymap";
 import { useSession } from "../state/session";
 import { setBound } from "./adding";
 import { pasteOrSay, readClipboard } from "./clipboard";
@@ -28,7 +28,7 @@ import { selectLine } from "./line-selection";
 import { setCanvas, useCanvas, type CanvasMenuPlace } from "./store";
 import type { Line } from "./lines";
 
-const key = (id: string) => KEYMAP[id]?.keys[0];
+const key = (id: string) => shortcutOf(id);
 const command = (id: string, label: string): MenuEntry => ({
   id,
   label,

@@ -20,12 +20,12 @@ import { RunControls } from "../features/run";
 import { shellIds } from "../lib/testIds";
 import { t, tn, type TextKey } from "../lib/texts";
 import { runCommand } from "../state/commands";
-import { KEYMAP } from "../state/keymap";
+import { shortcutOf } from "../state/keymap";
 import { useSession, type Use } from "../state/session";
 import { EditHistory } from "./EditHistory";
 import { PanelBoundary } from "./PanelBoundary";
 
-const key = (id: string) => KEYMAP[id]?.keys[0] ?? "";
+const key = (id: string) => shortcutOf(id);
 
 export function TitleBar() {
   const graphId = useSession((state) => state.graphId);
@@ -114,7 +114,7 @@ function AppMenu() {
     ...group.map(({ id, label, graph }) => ({
       id,
       label: t(label),
-      shortcut: KEYMAP[id]?.keys[0],
+      shortcut: shortcutOf(id),
       disabled: none && graph === true,
       run: () => void runCommand(id),
     })),

@@ -12,7 +12,7 @@ import { doc, flush, useDocumentState } from "../../document/store";
 import { focusFirstField } from "../../lib/parts";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { KEYMAP } from "../../state/keymap";
+import { shortcutOf } from "../../state/keymap";
 import { endCalm } from "../../state/calm";
 import { useSession } from "../../state/session";
 import { showProblem, showToast } from "../../state/toasts";
@@ -416,7 +416,7 @@ export async function stepOut(): Promise<void> {
   else if (controls.stepOff === null) await primary({ step: "over" });
 }
 
-const keyFor = (command: string): string => shortcutKeys(KEYMAP[command]?.keys[0] ?? "").join("+");
+const keyFor = (command: string): string => shortcutKeys(shortcutOf(command)).join("+");
 
 /** Nothing runs from the past by a key that means "go on" elsewhere. */
 function tellPast(): void {
