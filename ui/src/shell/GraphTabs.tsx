@@ -9,7 +9,7 @@ import { useDocumentState, useGraphMeta } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { runCommand } from "../state/commands";
-import { KEYMAP } from "../state/keymap";
+import { shortcutOf } from "../state/keymap";
 import { useSession } from "../state/session";
 import { moveTab, useTabs, type GraphTab } from "../state/tabs";
 import { closeTab, showTab } from "./graph-tabs";
@@ -193,7 +193,7 @@ function OneTab({ tab, selected, dragged, onDrag, onDragOver }: OneTabProps) {
         tabIndex={-1}
         className={`${iconButton("small")} absolute right-1 opacity-0 group-hover:opacity-100 group-data-selected:opacity-100 focus-visible:opacity-100`}
         aria-label={t("tabs.close", { name: title })}
-        title={`${t("tabs.closeShort")} (${KEYMAP["graph.closeTab"]?.keys[0]?.replace("Mod", "Ctrl") ?? ""})`}
+        title={`${t("tabs.closeShort")} (${shortcutOf("graph.closeTab").replace("Mod", "Ctrl")})`}
         onClick={() => void closeTab(graphId)}
         data-testid={shellIds.tabClose(title)}
       >

@@ -21,13 +21,13 @@ import { RunControls } from "../features/run";
 import { shellIds } from "../lib/testIds";
 import { t, tn, type TextKey } from "../lib/texts";
 import { runCommand } from "../state/commands";
-import { KEYMAP } from "../state/keymap";
+import { shortcutOf } from "../state/keymap";
 import { useSession, type Use } from "../state/session";
 import { EditHistory } from "./EditHistory";
 import { GridBadge } from "./GridBadge";
 import { PanelBoundary } from "./PanelBoundary";
 
-const key = (id: string) => KEYMAP[id]?.keys[0] ?? "";
+const key = (id: string) => shortcutOf(id);
 
 export function TitleBar() {
   const graphId = useSession((state) => state.graphId);
@@ -87,6 +87,7 @@ export const MENU: readonly (readonly MenuCommand[])[] = [
   [
     { id: "graph.new", label: "shell.menu.new" },
     { id: "graph.open", label: "shell.menu.open" },
+    { id: "graph.openPicture", label: "shell.menu.openPicture" },
   ],
   [
     { id: "graph.save", label: "shell.menu.save", graph: true },
@@ -118,7 +119,7 @@ function AppMenu() {
     ...group.map(({ id, label, graph }) => ({
       id,
       label: t(label),
-      shortcut: KEYMAP[id]?.keys[0],
+      shortcut: shortcutOf(id),
       disabled: none && graph === true,
       run: () => void runCommand(id),
     })),

@@ -13,6 +13,8 @@ import { registerMomentCommands } from "../features/timeline";
 import { registerTraceCommands } from "../features/trace";
 import { followMoments, momentOf, restoreMoment } from "../state/moments";
 import { followTabs, restoreTabs } from "./graph-tabs";
+import { followFiles } from "./incoming";
+import { registerPanelCommands } from "./panel-commands";
 import { registerShellCommands } from "./shell-commands";
 
 type Boot =
@@ -70,11 +72,13 @@ export function useBoot(): Boot {
   useEffect(() => {
     const undo = [
       registerShellCommands(),
+      registerPanelCommands(),
       registerMomentCommands(),
       registerTraceCommands(),
       followMoments(),
       beforeRecovery(goOn),
       followDiagnostics(),
+      followFiles(),
       followTabs(),
       followGit(),
       followTheme(),

@@ -4,7 +4,7 @@ import { flush } from "../../document/store";
 import { t } from "../../lib/texts";
 import { shortcutKeys } from "../../components/Kbd";
 import { endCalm } from "../../state/calm";
-import { KEYMAP } from "../../state/keymap";
+import { shortcutOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import { isBusyElsewhere, takingOver } from "../../state/take-over";
 import { showProblem, showToast } from "../../state/toasts";
@@ -76,7 +76,7 @@ export async function stepOut(): Promise<void> {
   else if (controls.stepOff === null) await primary({ step: "over" });
 }
 
-const keyFor = (command: string): string => shortcutKeys(KEYMAP[command]?.keys[0] ?? "").join("+");
+const keyFor = (command: string): string => shortcutKeys(shortcutOf(command)).join("+");
 
 /** Nothing runs from the past by a key that means "go on" elsewhere. */
 function tellPast(): void {

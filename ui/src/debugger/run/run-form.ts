@@ -14,6 +14,12 @@ export function showRunForm(): void {
   focusFirstField([debugIds.runForm]);
 }
 
+/** The form for the first input of a new thread. */
+export function newThread(): void {
+  useSession.getState().setCursor({ threadId: null, checkpointId: null });
+  showRunForm();
+}
+
 /** Whether the right panel shows the run form although a thread is selected. */
 const formListeners = new Set<() => void>();
 let formOpen = false;

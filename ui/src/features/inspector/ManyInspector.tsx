@@ -20,7 +20,7 @@ import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
-import { KEYMAP } from "../../state/keymap";
+import { shortcutOf } from "../../state/keymap";
 import { nodeText } from "./describe";
 import { Exchange } from "./Exchange";
 import {
@@ -77,7 +77,7 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
                 key={way}
                 variant="secondary"
                 label={t(`forms.many.${way}`)}
-                shortcut={KEYMAP[`align.${way}`]?.keys[0] ?? ""}
+                shortcut={shortcutOf(`align.${way}`)}
                 onClick={() => align(way)}
               >
                 <Icon size={15} />
@@ -94,7 +94,7 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
               <Button
                 key={id}
                 icon={<Icon size={14} aria-hidden />}
-                shortcut={KEYMAP[id]?.keys[0] ?? ""}
+                shortcut={shortcutOf(id)}
                 onClick={() => runCommand(id)}
               >
                 {t(text)}
@@ -108,7 +108,7 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
           <Button
             variant="danger"
             icon={<Trash2 size={14} aria-hidden />}
-            shortcut="Delete"
+            shortcut={shortcutOf("edit.delete")}
             onClick={() => deleteEverywhere(t("forms.many.delete", { count }), { nodes, edges })}
           >
             {t("forms.many.delete", { count })}

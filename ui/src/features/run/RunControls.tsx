@@ -44,13 +44,13 @@ import { duration, elapsed, money } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
-import { KEYMAP } from "../../state/keymap";
+import { shortcutOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import type { Primary } from "../../debugger/run/controls";
 import type { LiveThread } from "../../debugger/model/live";
 import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
 
-const keyOf = (command: string): string => KEYMAP[command]?.keys[0] ?? "";
+const keyOf = (command: string): string => shortcutOf(command);
 
 const PRIMARY: Record<Primary, { text: TextKey; hint: TextKey; icon: typeof Play }> = {
   run: { text: "debug.run", hint: "debug.run.hint", icon: Play },
@@ -125,7 +125,7 @@ export function RunControls() {
           word={t("debug.step")}
           hint={t("debug.step.hint")}
           off={controls.stepOff}
-          shortcut="F10"
+          shortcut={keyOf("run.step")}
           icon={<RedoDot size={15} aria-hidden />}
           run={() => void step()}
           data-testid={debugIds.step}
@@ -135,7 +135,7 @@ export function RunControls() {
         word={t("debug.stepInto")}
         hint={t("debug.stepInto.hint")}
         off={controls.stepOff}
-        shortcut="F11"
+        shortcut={keyOf("run.stepInto")}
         icon={<SquareArrowRightEnter size={15} aria-hidden />}
         run={() => void step("into")}
         data-testid={debugIds.stepInto}
@@ -144,7 +144,7 @@ export function RunControls() {
         word={t("debug.stop")}
         hint={t("debug.stop.hint")}
         off={controls.stopOff}
-        shortcut="Shift+F5"
+        shortcut={keyOf("run.stop")}
         icon={<Square size={14} aria-hidden {...(controls.stopOff === null && { fill: "currentColor" })} />}
         run={() => void stop()}
         data-testid={debugIds.stop}
@@ -161,7 +161,7 @@ function PauseButton() {
       word={t("debug.pause")}
       hint={t("debug.pause.hint")}
       off={asked ? t("debug.pause.asked") : null}
-      shortcut="F6"
+      shortcut={keyOf("run.pause")}
       icon={<Pause size={15} aria-hidden />}
       run={() => void pause()}
       data-testid={debugIds.pause}

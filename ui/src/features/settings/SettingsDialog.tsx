@@ -19,12 +19,13 @@ import { showStorage } from "../../state/storage";
 import { ConnectionSettings } from "../connections";
 import { TrustSettings } from "../trust";
 import { MemorySettings } from "../memory";
+import { KeyboardSettings } from "./KeyboardSettings";
 import { Notices } from "./Notices";
 import { CanvasSettings } from "./CanvasSettings";
 import { PythonSettings } from "./PythonSettings";
 import { hintClass, settingsPartClass, settingsRowClass } from "../../components/recipes";
 
-const TABS: readonly SettingsTab[] = ["general", "connections", "storage", "trust"];
+const TABS: readonly SettingsTab[] = ["general", "keyboard", "connections", "storage", "trust"];
 const THEMES: Theme[] = ["system", "light", "dark"];
 const LANGUAGES: Language[] = ["system", "en", "zh"];
 const ICONS = { system: Monitor, light: Sun, dark: Moon };
@@ -40,6 +41,12 @@ export function SettingsDialog() {
           title: t("forms.settings.open"),
           group: t("forms.settings.group"),
           run: () => showSettings(),
+        },
+        {
+          id: "settings.keyboard",
+          title: t("keyboard.open"),
+          group: t("forms.settings.group"),
+          run: () => showSettings("keyboard"),
         },
         {
           id: "settings.connections",
@@ -89,6 +96,7 @@ export function SettingsDialog() {
       />
       <div className="h-[min(600px,calc(100vh-180px))] -mx-5 pt-2.5 px-5 overflow-y-auto">
         {tab === "general" && <General />}
+        {tab === "keyboard" && <KeyboardSettings />}
         {tab === "connections" && <ConnectionSettings />}
         {tab === "storage" && <Storage close={close} />}
         {tab === "trust" && <TrustSettings />}

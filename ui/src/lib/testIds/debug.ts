@@ -9,6 +9,8 @@ export const debugIds = {
   status: "run-status",
   runForm: "run-form",
   samples: "run-samples",
+  earlierInput: "run-earlier-input",
+  laterInput: "run-later-input",
   inputJson: "run-input-json",
   models: "run-models",
   modelsScripted: "run-models-scripted",

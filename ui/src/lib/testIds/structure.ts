@@ -7,6 +7,7 @@ export const structureIds = {
   disabledRun: "disabled-run",
   disabledWay: "disabled-way",
   pictureCopy: "picture-copy",
+  pictureCarry: "picture-carry",
   pictureMarks: "picture-marks",
   picturePreview: "picture-preview",
   pictureSave: (form: string) => `picture-save-${form}`,

@@ -124,6 +124,9 @@ export const debug = {
   "debug.input.title": "Input of the next run",
   "debug.input.as": "View",
   "debug.input.samples": "Samples",
+  "debug.input.earlier": "Earlier input",
+  "debug.input.later": "Later input",
+  "debug.input.noEarlier": "No earlier input in the threads of this graph.",
   "debug.input.where": "Run on",
   "debug.input.newThread": "New thread",
   "debug.input.nextTurn": "Next turn",
@@ -539,6 +542,7 @@ export const debug = {
 
   "debug.stream": "Stream",
   "debug.stream.none": "No events yet",
+  "debug.stream.clear": "Clear the stream",
   "debug.stream.noneText": "Tasks, text and events of the thread’s runs appear here as they arrive.",
   "debug.stream.begun": "Run started",
   "debug.stream.kept": "kept from an earlier attempt",

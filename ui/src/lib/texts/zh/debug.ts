@@ -126,6 +126,9 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.input.title": "下一次运行的输入",
   "debug.input.as": "视图",
   "debug.input.samples": "示例",
+  "debug.input.earlier": "更早的输入",
+  "debug.input.later": "更晚的输入",
+  "debug.input.noEarlier": "此图的线程中没有更早的输入。",
   "debug.input.where": "运行位置",
   "debug.input.newThread": "新线程",
   "debug.input.nextTurn": "下一轮",
@@ -538,6 +541,7 @@ export const debug: Record<keyof typeof english, string> = {
 
   "debug.stream": "事件流",
   "debug.stream.none": "还没有事件",
+  "debug.stream.clear": "清空事件流",
   "debug.stream.noneText": "线程（thread）运行中的任务（task）、文本和事件会实时显示在这里。",
   "debug.stream.begun": "运行已开始",
   "debug.stream.kept": "沿用之前尝试的结果",
