@@ -2,6 +2,7 @@
 import { UnfoldVertical } from "lucide-react";
 import { useMemo } from "react";
 import { START } from "../../document/types";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { type Entry, ranIn } from "../../debugger/timeline/fold";
@@ -59,7 +60,7 @@ export function Stretch({ entry, rows, row, width, height, path, onOpen }: Props
           <span className="shrink-0 font-medium tabular-nums">
             {t("debug.timeline.stretch", { n: entry.to - entry.from })}
           </span>
-          <span className="truncate text-xs text-text-3">{names.join(", ")}</span>
+          <span className="truncate text-xs text-text-3">{listed(names)}</span>
         </button>
       </div>
     </div>

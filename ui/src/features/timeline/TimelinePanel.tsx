@@ -34,7 +34,7 @@ import {
 import { StatusMark } from "../../debugger/parts/StatusMark";
 import { useNow } from "../../debugger/parts/useNow";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
-import { fullTime, when } from "../../lib/intl";
+import { fullTime, listed, when } from "../../lib/intl";
 import { debugIds, whatIfIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -415,9 +415,9 @@ const Row = memo(function Row({
         </span>
         <span
           className="hidden min-w-0 flex-[1.2] truncate text-xs text-text-2 @lg:block"
-          title={t("debug.changedKeys", { keys: checkpoint.updated.join(", ") })}
+          title={t("debug.changedKeys", { keys: listed(checkpoint.updated) })}
         >
-          {checkpoint.updated.join(", ")}
+          {listed(checkpoint.updated)}
         </span>
         <span className="w-[22%] min-w-16 shrink-0 truncate text-xs text-text-2 @lg:text-right">
           {checkpoint.next.length > 0 ? `→ ${nodeList(checkpoint.next)}` : t("debug.end")}
