@@ -15,6 +15,7 @@ import { declaredWays } from "../document/ports";
 import { routeByWays, routeKey } from "../document/routes";
 import { doc, edit } from "../document/store";
 import { edgeOf, END, START, type EdgeForm, type Json, type JsonObject } from "../document/types";
+import { listed } from "../lib/intl";
 import { t } from "../lib/texts";
 import { runCommand } from "../state/commands";
 import { shortcutOf } from "../state/keymap";
@@ -276,7 +277,7 @@ function lineEntries(id: string): MenuEntry[] {
           {
             ...change("join"),
             label: t("canvas.menu.join", {
-              nodes: [edge, ...others].flatMap((each) => edgeOf(doc.get(`edge:${each}`)).sources).join(", "),
+              nodes: listed([edge, ...others].flatMap((each) => edgeOf(doc.get(`edge:${each}`)).sources)),
             }),
           } as MenuEntry,
         ];

@@ -3,6 +3,7 @@ import { CircleDashed } from "lucide-react";
 import { useNodeOverlay } from "../debugger/overlay/overlay";
 import type { Stale } from "../debugger/state/stale";
 import { useStaleNode } from "../debugger/state/stale-nodes";
+import { listed } from "../lib/intl";
 import { debugIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 
@@ -10,7 +11,7 @@ import { t } from "../lib/texts";
 const NAMED = 4;
 
 const listed = (names: readonly string[]): string =>
-  names.length > NAMED ? `${names.slice(0, NAMED).join(", ")}, …` : names.join(", ");
+  names.length > NAMED ? listed([...names.slice(0, NAMED), "…"]) : listed(names);
 
 /** The shortest first: what the card has room for. */
 function short({ settings, edges, keys }: Stale): string {

@@ -11,9 +11,10 @@ import type { Applied } from "../ipc/bindings/Applied";
 import type { Diagnostic } from "../ipc/bindings/Diagnostic";
 import type { GraphView } from "../ipc/bindings/GraphView";
 import { rpc, RpcProblem, subscribe } from "../ipc/client";
+import { useSpoken } from "../state/language";
 import { useSession, type Selection } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
-import { t } from "../lib/texts";
+import { problemText, t } from "../lib/texts";
 import { tabChanged, tabOf, tabOpened, tabReplaced } from "../state/tabs";
 import { carryOver } from "./carry";
 import { GraphDocument } from "./document";
@@ -130,8 +131,13 @@ function takeChecked({ diagnostics, leads }: Pick<Applied, "diagnostics" | "lead
   if (!same(useDocumentState.getState().leads, leads)) useDocumentState.setState({ leads });
 }
 
-function takeDiagnostics(diagnostics: readonly Diagnostic[]): void {
+/** Problems as the workbench gave them, to be said in another language. */
+let given: readonly Diagnostic[] = NONE;
+
+function takeDiagnostics(inEnglish: readonly Diagnostic[]): void {
+  given = inEnglish;
   const { byRecord: before, diagnostics: previous } = useDocumentState.getState();
+  const diagnostics = inEnglish.map(problemText);
   if (same(previous, diagnostics)) return;
   const grouped = new Map<string, Diagnostic[]>();
   for (const diagnostic of diagnostics) {
@@ -146,6 +152,8 @@ function takeDiagnostics(diagnostics: readonly Diagnostic[]): void {
   }
   useDocumentState.setState({ diagnostics, byRecord });
 }
+
+useSpoken.subscribe(() => takeDiagnostics(given));
 
 function adopt(view: GraphView): void {
   const moved = tabOf(view.graphId)?.moved ?? [];
@@ -290,6 +298,7 @@ export async function closeGraph(): Promise<void> {
   sync.open(null, 0, 0);
   doc.reset([]);
   history = new History();
+  given = NONE;
   useDocumentState.setState(CLOSED);
   useSession.getState().graphOpened(null, null, false);
 }

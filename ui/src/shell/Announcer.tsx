@@ -7,6 +7,7 @@ import { disabledOf } from "../document/disabled";
 import { watchEdits, type Edited } from "../document/edited";
 import { doc } from "../document/store";
 import { edgeOf, nodeOf } from "../document/types";
+import { listed } from "../lib/intl";
 import { structureIds } from "../lib/testIds";
 import { t, tn } from "../lib/texts";
 import { announce, useAnnounced } from "../state/announce";
@@ -21,12 +22,12 @@ function announcement({ nodes, edges }: Pick<Selection, "nodes" | "edges">): str
   const [node] = nodes;
   const [edge] = edges;
   if (nodes.length + edges.length > 1)
-    return [
-      nodes.length > 0 && tn("forms.many.node", "forms.many.nodes", nodes.length),
-      edges.length > 0 && tn("forms.many.edge", "forms.many.edges", edges.length),
-    ]
-      .filter((part) => part !== false)
-      .join(", ");
+    return listed(
+      [
+        nodes.length > 0 && tn("forms.many.node", "forms.many.nodes", nodes.length),
+        edges.length > 0 && tn("forms.many.edge", "forms.many.edges", edges.length),
+      ].filter((part) => part !== false),
+    );
   if (node !== undefined) {
     const record = doc.get(`node:${node}`);
     const { kind } = nodeOf(record);
@@ -37,7 +38,7 @@ function announcement({ nodes, edges }: Pick<Selection, "nodes" | "edges">): str
       disabledOf(record) === null ? "" : t("disabled.badge"),
       state === "idle" ? "" : t(`canvas.state.${state}`),
     ];
-    return parts.filter((part) => part !== "").join(", ");
+    return listed(parts.filter((part) => part !== ""));
   }
   if (edge === undefined) return "";
   const failing = errorNode(doc, edge);
@@ -45,8 +46,8 @@ function announcement({ nodes, edges }: Pick<Selection, "nodes" | "edges">): str
     return t("canvas.announce.error", { from: failing, to: nameOf(errorTarget(doc, edge) ?? "") });
   const view = edgeOf(doc.get(`edge:${edge}`));
   return t("canvas.announce.edge", {
-    from: view.sources.map(nameOf).join(", "),
-    to: view.targets.map(nameOf).join(", "),
+    from: listed(view.sources.map(nameOf)),
+    to: listed(view.targets.map(nameOf)),
   });
 }
 

@@ -3,6 +3,7 @@ import { kindOf } from "../canvas/kinds";
 import type { Edited } from "../document/edited";
 import { joined, type PatchOp } from "../document/patch";
 import { edgeOf, END, nodeOf, START } from "../document/types";
+import { listed } from "../lib/intl";
 import { t, tn } from "../lib/texts";
 
 export const nameOf = (name: string): string =>
@@ -25,7 +26,7 @@ function ofEdges(ops: readonly PatchOp[], how: "connected" | "disconnected"): st
   if (!first) return [];
   if (ops.length > 1) return [tn(`announce.${how}.edge`, `announce.${how}.edges`, ops.length)];
   const { sources, targets } = edgeOf(first.to ?? first.from ?? undefined);
-  const names = (all: readonly string[]) => all.map(nameOf).join(", ");
+  const names = (all: readonly string[]) => listed(all.map(nameOf));
   return [t(`announce.${how}`, { from: names(sources), to: names(targets) })];
 }
 
@@ -69,6 +70,6 @@ export function wordsOfEdits(edits: readonly Edited[]): string {
   if (last.how !== "done") return t(`announce.${last.how}`, { name: capital(last.name) });
   const done = edits.filter(({ how }) => how === "done");
   const words = whatChanged(done.map(({ patch }) => patch).reduce(joined));
-  if (words.length > 0) return words.join(", ");
+  if (words.length > 0) return listed(words);
   return last.merged ? "" : capital(last.name);
 }

@@ -2,7 +2,7 @@
 import { BREAKPOINT_PLACES } from "../features/breakpoints";
 import { restoreVersion } from "../features/versions";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
-import { newThread } from "../debugger/run/actions";
+import { newThread } from "../debugger/run/run-form";
 import { importThread } from "../debugger/run/thread-files";
 import { streamLog } from "../debugger/model/runStore";
 import { addStateKey } from "../features/state-schema";

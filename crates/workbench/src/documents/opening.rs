@@ -14,6 +14,7 @@ use crate::base::files::{self, Fingerprint};
 use crate::documents::autosave::{AutosaveSlot, Unsaved};
 use crate::session::name_of;
 use crate::wire::{GraphRef, GraphView, InsideView, NewGraph, NodeRef, OpenGraph, Problem, ReadInside};
+use superstep_document::text;
 
 impl Workbench {
     /// Brings back the drafts of sessions that are over.
@@ -103,13 +104,13 @@ impl Workbench {
     fn inside(&self, at: &NodeRef) -> Result<Document, Problem> {
         let source = self.document(&at.graph_id)?.source();
         self.registry.inside(&source.document, &at.node).ok_or_else(|| {
-            Problem::not_found(format!(
-                "Node {} has no graph inside that could be opened.",
-                at.node
+            Problem::not_found(text!(
+                "Node {node} has no graph inside that could be opened.",
+                node = &at.node
             ))
-            .remedy(
-                "Only nodes whose kind draws a graph from its settings have one; correct the settings first.",
-            )
+            .remedy(text!(
+                "Only nodes whose kind draws a graph from its settings have one; correct the settings first."
+            ))
         })
     }
 
@@ -124,11 +125,11 @@ impl Workbench {
         })
         .await?;
         let (document, file) = found.ok_or_else(|| {
-            Problem::not_found(format!(
-                "Node {} runs no graph that could be shown.",
-                request.path.join(" › ")
+            Problem::not_found(text!(
+                "Node {names} runs no graph that could be shown.",
+                names = request.path.join(" › ")
             ))
-            .remedy("Correct the graph that it names in its settings.")
+            .remedy(text!("Correct the graph that it names in its settings."))
         })?;
         Ok(InsideView {
             name: name_of(&document, file.as_deref()),
@@ -160,7 +161,7 @@ impl Workbench {
             (_, Some(unsaved)) => self.recovered(slot, unsaved, Some(path.to_path_buf())),
             (None, None) => {
                 let missing = io::Error::from(io::ErrorKind::NotFound);
-                return Err(Problem::file("open", path, &missing));
+                return Err(Problem::file(text!("open"), path, &missing));
             }
             (Some(text), None) => {
                 let (document, of_text) = Document::parse(&text);
@@ -217,8 +218,8 @@ impl Workbench {
             let unsaved = AutosaveSlot::of_draft(&self.autosave_dir(), &key)
                 .read_unsaved()
                 .ok_or_else(|| {
-                    Problem::not_found("The thread ran a draft that was thrown away.")
-                        .remedy("Open another graph and run the thread with it.")
+                    Problem::not_found(text!("The thread ran a draft that was thrown away."))
+                        .remedy(text!("Open another graph and run the thread with it."))
                 })?;
             let (document, _) = Document::parse(&unsaved.text);
             let name = name_of(&document, None);
@@ -234,11 +235,13 @@ impl Workbench {
         }
         let path = PathBuf::from(&key);
         let text = read_text(&path)?.ok_or_else(|| {
-            Problem::not_found(format!(
-                "The thread's graph {} is not there any more.",
-                path.display()
+            Problem::not_found(text!(
+                "The thread's graph {path} is not there any more.",
+                path = path.display().to_string()
             ))
-            .remedy("Put the file back, or open a graph and run the thread with it.")
+            .remedy(text!(
+                "Put the file back, or open a graph and run the thread with it."
+            ))
         })?;
         let (document, _) = Document::parse(&text);
         let name = name_of(&document, Some(&path));
@@ -298,7 +301,7 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, Problem> {
     match superstep_nodes::files::read_text(path, superstep_nodes::files::LARGEST_GRAPH) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Problem::file("read", path, &error)),
+        Err(error) => Err(Problem::file(text!("read"), path, &error)),
     }
 }
 

@@ -35,6 +35,7 @@ pub(crate) use self::recorder::Recorder;
 pub use self::stop::StopHandle;
 use crate::Workbench;
 use crate::wire::{Problem, RunStatus, RunStop};
+use superstep_document::{Text, text};
 
 /// Runs of this process by thread.
 #[derive(Debug, Default)]
@@ -167,9 +168,8 @@ pub(crate) fn stop_of(result: &Result<superstep::RunResult, RunError>) -> Option
     result.as_ref().ok()?.stopped.as_ref().map(RunStop::from)
 }
 
-fn busy(place: &str) -> Problem {
-    Problem::new("busy", format!("The thread is running{place}."))
-        .remedy("Wait until it stops, or stop it first.")
+fn busy(message: Text) -> Problem {
+    Problem::new("busy", message).remedy(text!("Wait until it stops, or stop it first."))
 }
 
 impl Workbench {
@@ -198,7 +198,7 @@ impl Workbench {
             Some(last)
                 if last.status == RunStatus::Running && self.instance.is_other_alive(&last.instance) =>
             {
-                Err(busy(" in another window or program"))
+                Err(busy(text!("The thread is running in another window or program.")))
             }
             _ => Ok(()),
         }
@@ -211,7 +211,7 @@ impl Workbench {
     ) -> Result<TakenThread, Problem> {
         let mut active = self.runs.lock();
         if active.contains_key(thread_id) {
-            return Err(busy(""));
+            return Err(busy(text!("The thread is running.")));
         }
         let taken = Active {
             answering,

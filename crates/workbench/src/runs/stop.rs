@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::busy;
 use crate::Workbench;
 use crate::wire::{Empty, Problem, RunStatus, StopRun};
+use superstep_document::text;
 
 /// How long `run.stop` waits for the run to end.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
@@ -83,7 +84,7 @@ impl Workbench {
             return Ok(Empty {});
         }
         match self.runs_in(&request.thread_id)? {
-            Some(_) => Err(busy(" in another window or program")),
+            Some(_) => Err(busy(text!("The thread is running in another window or program."))),
             None => Ok(Empty {}),
         }
     }
@@ -120,10 +121,12 @@ impl Workbench {
 async fn stopped(ended: &CancellationToken) -> Result<Empty, Problem> {
     match tokio::time::timeout(STOP_WITHIN, ended.cancelled()).await {
         Ok(()) => Ok(Empty {}),
-        Err(_) => Err(
-            Problem::new("still-stopping", "A node does not let itself be stopped yet.").remedy(
-                "The run ends as soon as the node gives way; the thread can go on from its last checkpoint.",
-            ),
-        ),
+        Err(_) => Err(Problem::new(
+            "still-stopping",
+            text!("A node does not let itself be stopped yet."),
+        )
+        .remedy(text!(
+            "The run ends as soon as the node gives way; the thread can go on from its last checkpoint."
+        ))),
     }
 }

@@ -12,6 +12,7 @@ use crate::documents::graphs::Built;
 use crate::ledger::ThreadRow;
 use crate::session::{Edit, Origin, Write, replacing};
 use crate::wire::{Problem, RunModels, UpdateState, Updated};
+use superstep_document::text;
 
 /// The values of an edit, where these keys are replaced and not joined by their reducers.
 fn overwriting(built: &Built, values: Value, keys: &[String]) -> Result<Value, Problem> {
@@ -19,11 +20,11 @@ fn overwriting(built: &Built, values: Value, keys: &[String]) -> Result<Value, P
         return Ok(values);
     }
     let Some(given) = values.as_object() else {
-        return Err(Problem::invalid(format!(
-            "The update must be an object of state keys, not {}.",
-            values.type_name()
+        return Err(Problem::invalid(text!(
+            "The update must be an object of state keys, not {found}.",
+            found = values.type_name()
         ))
-        .remedy("Give an object such as {\"key\": value}."));
+        .remedy(text!("Give an object such as {\"key\": value}.")));
     };
     let replaced = |key: &str| keys.iter().any(|name| name == key);
     Ok(replacing(&built.source.document, given, replaced))

@@ -4,6 +4,7 @@
  * events. Kept out of the store because it changes with every frame of a streaming run; a tab that is not open costs
  * nothing but the append.
  */
+import { problemText } from "../../lib/texts";
 import type { AppEvent } from "../../ipc/bindings/AppEvent";
 import type { AttemptView } from "../../ipc/bindings/AttemptView";
 import type { ThreadEvents } from "../../ipc/bindings/ThreadEvents";
@@ -303,7 +304,7 @@ export class StreamLog {
     switch (event.type) {
       case "run": {
         const log = this.#log(event.run.threadId);
-        const message = event.run.problem?.message;
+        const message = event.run.problem && problemText(event.run.problem).message;
         const at = Date.parse(event.run.endedAt ?? event.run.startedAt);
         log.push({
           type: "run",

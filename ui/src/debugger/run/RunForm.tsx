@@ -10,6 +10,7 @@ import { Menu } from "../../components/Menu";
 import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Tabs } from "../../components/Tabs";
 import { doc, useDocumentVersion } from "../../document/store";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -275,7 +276,7 @@ function missingText(conversation: boolean, keys: readonly string[]): string {
   const named = [...keys];
   const last = named.pop() ?? "";
   return t("debug.input.missing", {
-    keys: named.length > 0 ? t("debug.input.missingOr", { keys: named.join(", "), last }) : last,
+    keys: named.length > 0 ? t("debug.input.missingOr", { keys: listed(named), last }) : last,
   });
 }
 

@@ -17,6 +17,7 @@ import { loadCheckpoints, useCheckpoints, useRuns } from "../../debugger/model/r
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import type { Comparison } from "../../ipc/bindings/Comparison";
 import { rpc } from "../../ipc/client";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { type ComparedMoment, swapCompared, useSession } from "../../state/session";
@@ -245,7 +246,7 @@ function EqualKeys({ keys }: { keys: readonly string[] }) {
     >
       {() => (
         <p className="select-text px-7 pb-2 font-mono text-xs text-text-2 [overflow-wrap:anywhere]">
-          {keys.join(", ")}
+          {listed(keys)}
         </p>
       )}
     </Fold>

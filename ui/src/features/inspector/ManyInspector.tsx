@@ -18,6 +18,7 @@ import { deleteEverywhere } from "../../canvas/records";
 import { align } from "../../canvas/selection-commands";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
+import { listed } from "../../lib/intl";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { shortcutOf } from "../../state/keymap";
@@ -48,19 +49,19 @@ const TOGETHER = [
 ] as const;
 
 export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edges: readonly string[] }) {
-  const count = [
-    nodes.length > 0 && tn("forms.many.node", "forms.many.nodes", nodes.length),
-    edges.length > 0 && tn("forms.many.edge", "forms.many.edges", edges.length),
-  ]
-    .filter((part) => part !== false)
-    .join(", ");
+  const count = listed(
+    [
+      nodes.length > 0 && tn("forms.many.node", "forms.many.nodes", nodes.length),
+      edges.length > 0 && tn("forms.many.edge", "forms.many.edges", edges.length),
+    ].filter((part) => part !== false),
+  );
   return (
     <div>
       <section className={sectionClass}>
         <h2 className={inspectorEdgeNameClass}>{t("forms.many.title", { count })}</h2>
         {nodes.length > 0 && (
           <p className={inspectorSentenceClass}>
-            {nodes.map(nodeText).slice(0, 12).join(", ")}
+            {listed(nodes.map(nodeText).slice(0, 12))}
             {nodes.length > 12 ? " …" : ""}
           </p>
         )}

@@ -18,6 +18,7 @@ import { useRuns, useStatus } from "../../debugger/model/runStore";
 import type { Loaded } from "../../debugger/model/snapshots";
 import { useIds } from "../../document/store";
 import type { Updated } from "../../ipc/bindings/Updated";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -151,7 +152,7 @@ export function EditBar({ shown }: { shown: Loaded }) {
                 value: "",
                 label:
                   ran.length > 0
-                    ? t("debug.edit.lastRan", { node: ran.join(", ") })
+                    ? t("debug.edit.lastRan", { node: listed(ran) })
                     : t("debug.edit.lastRanUnknown"),
               },
               ...nodes.map((node) => ({ value: node, label: node })),

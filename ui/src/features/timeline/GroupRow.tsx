@@ -9,6 +9,7 @@ import {
 } from "lucide-react";
 import { useMemo } from "react";
 import { START } from "../../document/types";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { type Group, ranIn } from "../../debugger/timeline/fold";
@@ -16,7 +17,7 @@ import type { TimelineRow } from "../../debugger/timeline/rows";
 import type { Way } from "../../debugger/timeline/walk";
 import { Lanes, strongLines } from "./Lanes";
 import { LATER } from "./recipes";
-import { NowMark } from "./Row";
+import { NowMark } from "./TimelineRow";
 
 /** More nodes than this are not named. */
 const NAMED = 4;
@@ -96,7 +97,7 @@ export function GroupRow(props: Props) {
           </span>
           <Icon size={13} aria-hidden className="shrink-0 text-text-3" />
           <span className="shrink-0 font-medium tabular-nums">{title(group, turn)}</span>
-          <span className="truncate text-xs text-text-3">{names.join(", ")}</span>
+          <span className="truncate text-xs text-text-3">{listed(names)}</span>
         </button>
         <span className="flex shrink-0 gap-1">
           {inside.some(({ checkpoint }) => checkpoint.bookmark !== undefined) && (

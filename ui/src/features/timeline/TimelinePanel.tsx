@@ -28,7 +28,7 @@ import { GroupRow } from "./GroupRow";
 import { strongLines } from "./Lanes";
 import { ROW } from "./recipes";
 import { useGroups } from "./useGroups";
-import { Row } from "./Row";
+import { Row } from "./TimelineRow";
 import { timelineOf } from "../../debugger/timeline/rows";
 import { trackOf, wayOn } from "../../debugger/timeline/walk";
 

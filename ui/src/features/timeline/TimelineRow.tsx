@@ -7,7 +7,7 @@ import { useLive, useStatus } from "../../debugger/model/runStore";
 import { nodeList } from "../../debugger/parts/format";
 import { StatusMark } from "../../debugger/parts/StatusMark";
 import type { Timeline, TimelineRow } from "../../debugger/timeline/rows";
-import { fullTime, when } from "../../lib/intl";
+import { fullTime, listed, when } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { checkpointEntries, sourceText, whatHappened } from "./entries";
@@ -152,9 +152,9 @@ export const Row = memo(function Row({
         </span>
         <span
           className="hidden min-w-0 flex-[1.2] truncate text-xs text-text-2 @lg:block"
-          title={t("debug.changedKeys", { keys: checkpoint.updated.join(", ") })}
+          title={t("debug.changedKeys", { keys: listed(checkpoint.updated) })}
         >
-          {checkpoint.updated.join(", ")}
+          {listed(checkpoint.updated)}
         </span>
         <span className="w-[22%] min-w-16 shrink-0 truncate text-xs text-text-2 @lg:text-right">
           {checkpoint.next.length > 0 ? `→ ${nodeList(checkpoint.next)}` : t("debug.end")}
