@@ -10,7 +10,7 @@ import { structureIds } from "../lib/testIds";
 import { t, tn } from "../lib/texts";
 import { useSession, type Selection } from "../state/session";
 
-/** Arrow keys run through nodes faster than they can be said. */
+/** Arrow keys run through nodes faster than they can be spoken. */
 const PAUSE_MS = 250;
 
 const nameOf = (name: string) => (name === START ? t("canvas.start") : name === END ? t("canvas.end") : name);
@@ -51,14 +51,14 @@ function announcement({ nodes, edges }: Pick<Selection, "nodes" | "edges">): str
 
 export function Announcer() {
   const selection = useSession((state) => state.selection);
-  const [said, say] = useState("");
+  const [announced, say] = useState("");
   useEffect(() => {
     const timer = setTimeout(() => say(announcement(selection)), PAUSE_MS);
     return () => clearTimeout(timer);
   }, [selection]);
   return (
     <p className="sr-only" aria-live="polite" data-testid={structureIds.announcer}>
-      {said}
+      {announced}
     </p>
   );
 }

@@ -16,7 +16,7 @@ const MARKS: Partial<Record<ReturnType<ForkGraph["markOf"]>, TextKey>> = {
 };
 
 /** What made it and what is to be known of it. */
-export function said(graph: ForkGraph, node: ForkNode): readonly string[] {
+export function labelsOf(graph: ForkGraph, node: ForkNode): readonly string[] {
   const { checkpoint, parent } = node;
   const mark = MARKS[graph.markOf(node)];
   return [
@@ -42,7 +42,7 @@ export function describe(
   }
   return [
     stepText(checkpoint.step),
-    ...said(graph, node),
+    ...labelsOf(graph, node),
     checkpoint.updated.length > 0 ? t("forks.item.changed", { keys: checkpoint.updated.join(", ") }) : "",
     checkpoint.next.length > 0 ? t("forks.item.next", { nodes: nodeList(checkpoint.next) }) : t("debug.end"),
     name,

@@ -1,6 +1,6 @@
 /**
- * The conversation as something to talk in: a message below it is the input of the next run; an earlier one can be said
- * otherwise, which makes a branch, with arrows between what was said at that place.
+ * The conversation as something to talk in: a message below it is the input of the next run; an earlier one can be
+ * rewritten, which makes a branch, with arrows between the versions at that place.
  */
 import { ChevronLeft, ChevronRight, Pencil, Send, X } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
@@ -17,7 +17,7 @@ import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 
-/** An earlier message that is said otherwise. */
+/** An earlier message that is rewritten. */
 export interface Edited {
   /** The moment at which it was given. */
   readonly at: string;
