@@ -206,19 +206,19 @@ function jumpEntries(jump: Jump): MenuEntry[] {
   const change = (id: string, label: string, patch: (document: GraphDocument) => Patch): MenuEntry[] =>
     patch(doc).ops.length === 0 ? [] : [{ id, label, run: () => void edit(t("canvas.edit.goal"), patch) }];
   const to = jump.to === END ? t("canvas.end") : jump.to;
-  const said = removeGoal(doc, jump, leading).ops.length > 0;
+  const listed = removeGoal(doc, jump, leading).ops.length > 0;
   return [
     { id: "title", heading: t("canvas.jump.title", { to: jump.how === "unknown" ? "?" : to }) },
     ...(jump.how === "seen"
       ? change("say", t("canvas.jump.say"), (each) => sayGoal(each, jump, leading))
       : []),
-    ...(said ? change("always", t("canvas.jump.always"), (each) => goalToEdge(each, jump, leading)) : []),
+    ...(listed ? change("always", t("canvas.jump.always"), (each) => goalToEdge(each, jump, leading)) : []),
     {
       id: "settings",
       label: t("canvas.jump.settings", { from: jump.from }),
       run: () => useSession.getState().select({ nodes: [jump.from] }),
     },
-    ...(said
+    ...(listed
       ? [
           { id: "s1", separator: true } as const,
           ...change("delete", t("canvas.menu.delete"), (each) => removeGoal(each, jump, leading)),

@@ -290,7 +290,7 @@ function ProblemBadge({ name }: { name: string }) {
   );
 }
 
-/** The name, edited in place. What it may not be is said before it is lost. */
+/** The name, edited in place. What it may not be is reported before it is lost. */
 export function NameEditor({ name }: { name: string }) {
   const input = useRef<HTMLInputElement>(null);
   const done = useRef(false);

@@ -42,7 +42,7 @@ export function useWires(root: RefObject<HTMLElement | null>, place: (screen: Po
 
   const onConnect = useCallback(({ source, sourceHandle, target }: Connection) => {
     if (sourceHandle === null) {
-      // The choice opens where the wire was dropped, which is said after this.
+      // The choice opens where the wire was dropped, which is known after this.
       setTimeout(() => connectNodes(source, target, dropped.current));
     } else connectBy(source, leavingBy(sourceHandle), target);
   }, []);

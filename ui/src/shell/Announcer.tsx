@@ -14,7 +14,7 @@ import { announce, useAnnounced } from "../state/announce";
 import { useSession, type Selection } from "../state/session";
 import { nameOf, wordsOfEdits } from "./edit-words";
 
-/** Arrow keys run through nodes faster than they can be said. */
+/** Arrow keys run through nodes faster than they can be spoken. */
 const PAUSE_MS = 250;
 
 /** One sentence about a selection; empty when nothing is selected. */

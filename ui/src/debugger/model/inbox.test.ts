@@ -162,7 +162,7 @@ describe("an answered question", () => {
     expect(useInbox.getState().back).toBeNull();
   });
 
-  it("is told from one that was answered elsewhere", async () => {
+  it("is distinguished from one that was answered elsewhere", async () => {
     await loadInbox();
     await answer(waiting[0] as Question, "yes");
     waiting = [question("c")];

@@ -91,13 +91,13 @@ export function RunForm() {
         ? t("debug.off.answerFirst")
         : null
     : null;
-  // A graph may run from its defaults, also one that keeps messages; but a word is usually meant to be said first.
+  // A graph may run from its defaults, also one that keeps messages; but usually a first message is meant to be sent.
   const empty = conversation && isEmptyInput(value);
   const blocked = controls.blocked || off !== null || !valid;
   const reason = controls.blocked
     ? t("debug.off.errors")
     : (off ?? (!valid ? t("debug.input.invalid") : empty ? t("debug.input.empty") : null));
-  // Something was to run with nothing in the form: what is missing is said here and at the fields, and the first of them
+  // Something was to run with nothing in the form: what is missing is reported here and at the fields, and the first of them
   // takes the focus. The form may have been opened for it.
   const missing = asked > 0 && isEmptyInput(value) ? missingKeys(keys, first) : NO_KEYS;
   const errors = missing.map((name) => ({

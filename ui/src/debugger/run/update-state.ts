@@ -122,7 +122,7 @@ export async function tellLeftAt(threadId: string, checkpointId: string | undefi
     });
     tellLeft(questionsLeft);
   } catch {
-    // The edit is made; that nothing is said of other branches harms nobody.
+    // The edit is made; that nothing is reported of other branches harms nobody.
   }
 }
 

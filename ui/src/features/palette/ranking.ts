@@ -13,7 +13,7 @@ export interface Findable {
   readonly category?: readonly string[] | undefined;
   /** More than one node: comes after a kind that matches as well. */
   readonly many?: boolean;
-  /** How often it stands beside the node that a wire comes from. */
+  /** How often it is beside the node that a wire comes from. */
   readonly fit?: number | undefined;
   /** How often it was added. */
   readonly used?: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * The conversation as something to talk in: a message below it is the input of the next run; an earlier one can be said
- * otherwise, which makes a branch, with arrows between what was said at that place.
+ * The conversation as something to talk in: a message below it is the input of the next run; an earlier one can be
+ * rewritten, which makes a branch, with arrows between the versions at that place.
  */
 import { ChevronLeft, ChevronRight, Pencil, Send, X } from "lucide-react";
 import { type Ref, useMemo, useState } from "react";

@@ -82,7 +82,9 @@ export function MessagesPanel() {
         else streamed.push({ taskId, node, message, live });
       }
     }
-    return view ? list : conversationOf(exchanges, streamed).map((said): Item => ({ ...said, fresh: false }));
+    return view
+      ? list
+      : conversationOf(exchanges, streamed).map((entry): Item => ({ ...entry, fresh: false }));
   }, [value?.value, view, log, cursor.checkpointId, exchanges]);
 
   const chat = useChatKey();
