@@ -10,22 +10,22 @@ import { t } from "../lib/texts";
 /** Names that are said of each cause. */
 const NAMED = 4;
 
-const listed = (names: readonly string[]): string =>
+const firstOf = (names: readonly string[]): string =>
   names.length > NAMED ? listed([...names.slice(0, NAMED), "…"]) : listed(names);
 
 /** The shortest first: what the card has room for. */
 function short({ settings, edges, keys }: Stale): string {
   if (settings.length > 0) return t("debug.stale.settings");
-  return edges ? t("debug.stale.edges") : t("debug.stale.keys", { keys: listed(keys) });
+  return edges ? t("debug.stale.edges") : t("debug.stale.keys", { keys: firstOf(keys) });
 }
 
 function whole({ settings, edges, keys }: Stale): string {
   const fields = settings.map((pointer) => pointer.slice(1).replaceAll("/", " "));
   return [
     t("debug.stale.title"),
-    ...(settings.length > 0 ? [t("debug.stale.settingsOf", { fields: listed(fields) })] : []),
+    ...(settings.length > 0 ? [t("debug.stale.settingsOf", { fields: firstOf(fields) })] : []),
     ...(edges ? [t("debug.stale.edgesTitle")] : []),
-    ...(keys.length > 0 ? [t("debug.stale.keysTitle", { keys: listed(keys) })] : []),
+    ...(keys.length > 0 ? [t("debug.stale.keysTitle", { keys: firstOf(keys) })] : []),
   ].join("\n");
 }
 
