@@ -10,7 +10,7 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { useFavourites } from "./favourites";
 import { kindGroups } from "./groups";
-import { neighbours, ranked, shapeWords, type Findable } from "./ranking";
+import { neighbours, ranked, shapeWords, suggestedFirst, type Findable } from "./ranking";
 import { readCounts } from "./use-counts";
 
 export interface Addable extends Findable {
@@ -90,7 +90,12 @@ export function useAddable(wire?: Wire): readonly Addable[] {
       used: counts[`pattern:${pattern.id}`],
       add: { pattern },
     }));
-    return [...ranked(ofKinds, ""), ...ranked(ofPatterns, ""), ...ranked(ofFiles, "")];
+    const heading = t(wire?.end === "to" ? "forms.search.oftenBefore" : "forms.search.oftenNext");
+    return [
+      ...suggestedFirst(ranked(ofKinds, ""), heading),
+      ...ranked(ofPatterns, ""),
+      ...ranked(ofFiles, ""),
+    ];
     // The wire is one for as long as the search is open.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [kinds, examples, files, favourites, wire?.node, wire?.end]);

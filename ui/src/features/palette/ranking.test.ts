@@ -6,7 +6,7 @@ import type { Json } from "../../document/types";
 import { describedKinds } from "../../test/kinds";
 import { fileRecords } from "../../test/fakeHost";
 import { kindEntries, rankEntries } from "../command-palette/ranking";
-import { neighbours, ranked, shapeWords, type Findable } from "./ranking";
+import { neighbours, ranked, shapeWords, suggestedFirst, type Findable } from "./ranking";
 
 const graphs = resolve(import.meta.dirname, "../../../../graphs");
 const examples = readdirSync(graphs).map((id) => {
@@ -156,4 +156,37 @@ describe("neighbours", () => {
     expect([...neighbours([document.records()], "ask", "before")]).toEqual([["model", 2]]);
     expect(neighbours([document.records()], "", "after").size).toBe(0);
   });
+});
+
+it("suggests what stands beside such a node most often, below a heading, and loses nothing", () => {
+  const beside = neighbours(
+    examples.map(({ records }) => records),
+    "router",
+    "after",
+  );
+  const kindItems = kinds.map(({ kind, title }) => ({
+    id: kind,
+    title,
+    text: "",
+    words: [],
+    group: "New node",
+    fit: beside.get(kind),
+    // Used often, but never after a router.
+    used: kind === "note" ? 100 : 0,
+  }));
+  const listed = suggestedFirst(ranked(kindItems, ""), "Often next");
+  expect(listed).toHaveLength(kindItems.length);
+  const suggested = listed.filter(({ group }) => group === "Often next");
+  expect(suggested).toEqual(listed.slice(0, suggested.length));
+  expect(suggested.length).toBeGreaterThan(1);
+  expect(suggested.length).toBeLessThanOrEqual(4);
+  expect(suggested.map(({ id }) => id)).not.toContain("note");
+  const counts = suggested.map(({ fit }) => fit ?? 0);
+  expect(counts).toEqual(counts.toSorted((a, b) => b - a));
+  expect(
+    suggestedFirst(
+      kindItems.map((item) => ({ ...item, fit: undefined })),
+      "Often next",
+    ),
+  ).toHaveLength(kindItems.length);
 });

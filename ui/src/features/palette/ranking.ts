@@ -62,6 +62,22 @@ export function ranked<T extends Findable>(items: readonly T[], query: string): 
     .map(({ item }) => item);
 }
 
+/** The most kinds that are suggested. */
+const SUGGESTED = 4;
+
+/** What stands beside such a node most often comes first, below a heading of its own. */
+export function suggestedFirst<T extends Findable & { readonly group: string }>(
+  items: readonly T[],
+  group: string,
+): T[] {
+  const suggested = items
+    .filter(({ fit = 0 }) => fit > 0)
+    .toSorted((a, b) => (b.fit ?? 0) - (a.fit ?? 0))
+    .slice(0, SUGGESTED);
+  const others = items.filter((item) => !suggested.includes(item));
+  return [...suggested.map((item) => ({ ...item, group })), ...others];
+}
+
 /** How often each kind follows (or comes before) a kind, in the graphs that are known. */
 export function neighbours(
   graphs: readonly (readonly GraphRecord[])[],
