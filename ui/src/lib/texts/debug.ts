@@ -344,7 +344,8 @@ export const debug = {
   "debug.source.fork": "Fork",
   "debug.skipped": "Skipped {node}",
   "debug.skip.ends": "The step was skipped. Nothing follows it.",
-  "debug.skip.endsText": "The nodes of the step choose by themselves what runs next. Edit the state as one of them instead.",
+  "debug.skip.endsText":
+    "The nodes of the step choose by themselves what runs next. Edit the state as one of them instead.",
   "debug.editedAs": "Edited as {node}",
   "debug.changedKeys": "Changed: {keys}",
   "debug.compared": "compared",

@@ -397,6 +397,7 @@ export const forms = {
   "forms.edit.deleteEdge": "delete the edge",
   "forms.edit.kind": "change the kind of {name}",
   "forms.edit.routeByWays": "route by label",
+  "forms.mend.kind": "Change the kind to {kind}",
   "forms.mend.routeByWays": "Route by {key}",
   "forms.edit.addKey": "add state key {name}",
   "forms.edit.theEdge": "the edge",

@@ -393,6 +393,7 @@ export const forms: Record<keyof typeof english, string> = {
   "forms.edit.deleteEdge": "删除边",
   "forms.edit.kind": "更改 {name} 的节点类型",
   "forms.edit.routeByWays": "按标签路由",
+  "forms.mend.kind": "将类型改为{kind}",
   "forms.mend.routeByWays": "按 {key} 路由",
   "forms.edit.addKey": "添加状态键 {name}",
   "forms.edit.theEdge": "边",
