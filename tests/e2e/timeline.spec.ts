@@ -217,8 +217,11 @@ test("loops and turns are one row each, by the slider and by keys", async ({ app
   await page.keyboard.press("-");
   await page.keyboard.press("-");
   await expect(detail).toHaveAttribute("data-detail", "turns");
+  await expect(groups, "open at the moment that is shown").toContainText("Turn 1 · 14 steps");
+  await page.getByRole("button", { name: "Now", exact: true }).click();
   await expect(groups).toHaveCount(1);
   await expect(groups).toContainText("Turn 1 · 16 steps");
+  await expect(rows).toHaveCount(0);
   await app.picture("timeline-turns", ["light", "dark"]);
   await page.keyboard.press("Control+k");
   await page.keyboard.type("Timeline: more detail");

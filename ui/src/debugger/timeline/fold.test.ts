@@ -92,6 +92,19 @@ it("folds a thread of 10,000 checkpoints to a few rows", () => {
   expect(folded(timelineOf(thread(10_000)).rows, () => false)).toHaveLength(3);
 });
 
+it("leaves a turn its input, and a loop nothing of its rounds", () => {
+  expect(opened([{ kind: "turn", from: 0, to: 12 }], 5)).toEqual([
+    { kind: "stretch", from: 0, to: 5 },
+    { kind: "row", at: 5 },
+    { kind: "turn", from: 6, to: 12 },
+  ]);
+  expect(opened([{ kind: "loop", from: 0, to: 12, rounds: 6 }], 6).map(({ kind }) => kind)).toEqual([
+    "stretch",
+    "row",
+    "stretch",
+  ]);
+});
+
 it("walks by what is shown: from a row that is not, to those beside it", () => {
   const rows = [3, 7, 9].map((at): Entry => ({ kind: "row", at }));
   expect([rowBy(rows, 3, 1), rowBy(rows, 9, 1), rowBy(rows, 7, -1), rowBy(rows, 8, 1)]).toEqual([7, 9, 3, 9]);

@@ -69,15 +69,16 @@ export function opened(entries: readonly Entry[], row: number): readonly Entry[]
   const at = entryOf(entries, row);
   const entry = entries[at];
   if (entry === undefined || entry.kind === "row" || entry.from === row) return entries;
-  const side = (from: number, to: number): readonly Entry[] =>
+  const side = (from: number, to: number, kind: "stretch" | "turn"): readonly Entry[] =>
     to - from >= LEAST
-      ? [{ kind: "stretch", from, to }]
+      ? [{ kind, from, to }]
       : Array.from({ length: Math.max(0, to - from) }, (_, n) => ({ kind: "row", at: from + n }));
   return [
     ...entries.slice(0, at),
-    ...side(entry.from, row),
+    ...side(entry.from, row, "stretch"),
     { kind: "row", at: row },
-    ...side(row + 1, entry.to),
+    // The input of a turn is at its older end.
+    ...side(row + 1, entry.to, entry.kind === "turn" ? "turn" : "stretch"),
     ...entries.slice(at + 1),
   ];
 }

@@ -109,8 +109,14 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
     else move(idAt(row));
   };
   const compare = (id: string) => useSession.getState().compare({ threadId, checkpointId: id });
+  /** The button that was pressed goes with its row: the keys go on in the list. */
+  const unfold = (group: Group) => {
+    groups.unfold(group);
+    scroller.current?.focus({ preventScroll: true });
+  };
   const fold = (group: Group) => {
     groups.fold(group);
+    scroller.current?.focus({ preventScroll: true });
     // The row that was shown is folded with the others: the newest stands for them.
     if (selectedRow > group.from && selectedRow < group.to) move(idAt(group.from));
   };
@@ -118,7 +124,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
   const onFoldKey = (key: string): boolean => {
     const entry = entries[entryOf(entries, Math.max(0, selectedRow))];
     const unfolded = groups.unfoldedWith(selectedRow);
-    if ((key === "ArrowRight" || key === "Enter") && entry && entry.kind !== "row") groups.unfold(entry);
+    if ((key === "ArrowRight" || key === "Enter") && entry && entry.kind !== "row") unfold(entry);
     else if (key === "ArrowLeft" && unfolded) fold(unfolded);
     else if (key === "+" || key === "=") chooseDetail(detailBy(detail, 1));
     else if (key === "-") chooseDetail(detailBy(detail, -1));
@@ -201,7 +207,7 @@ function ThreadTimeline({ threadId }: { threadId: string }) {
                     path={path}
                     selected={entry.from === selectedRow}
                     turn={groups.turns.get(row.checkpoint.id)}
-                    onOpen={() => groups.unfold(entry)}
+                    onOpen={() => unfold(entry)}
                   />
                 </div>
               );
