@@ -256,7 +256,7 @@ fn words(left: &str, right: &str) -> String {
     shown + &around(&equal, false, true)
 }
 
-/// An equal part, shortened to what stands beside the changes.
+/// An equal part, shortened to what is beside the changes.
 fn around(text: &str, is_first: bool, is_last: bool) -> String {
     let letters: Vec<char> = text.chars().collect();
     let head = if is_first { 0 } else { CONTEXT };

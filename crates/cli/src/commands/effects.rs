@@ -6,7 +6,6 @@ use superstep_workbench::session::effects_after;
 use crate::args::effects::EffectsArgs;
 use crate::commands::state::open;
 use crate::fault::Fault;
-use crate::handover::fault;
 use crate::moment::moment;
 use crate::out;
 use crate::place::Store;
@@ -18,7 +17,7 @@ pub(crate) async fn effects(args: &EffectsArgs) -> Result<(), Fault> {
     let at = Some(&moment.head.id);
     if args.json {
         let list = effects_after(&graph, &file.document, &*store.saver, &moment.thread, at);
-        return Ok(out::pretty(&list.await.map_err(fault)?)?);
+        return Ok(out::pretty(&list.await?)?);
     }
     out::note(&format!(
         "From step {} of thread {} ({}):",

@@ -8,7 +8,7 @@ use superstep_workbench::wire::{BrokenMoment, ChangedDecision, CheckInvariants, 
 
 use crate::args::Db;
 use crate::args::search::ReconsiderArgs;
-use crate::commands::search::{Searched, desk, key_of, refused};
+use crate::commands::search::{Searched, desk, key_of};
 use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::out;
@@ -40,10 +40,7 @@ pub(crate) async fn broken(
     let mut of_graph = 0;
     let mut threads = BTreeSet::new();
     loop {
-        let answer = desk
-            .check(&request, &file.document, &graphs)
-            .await
-            .map_err(refused)?;
+        let answer = desk.check(&request, &file.document, &graphs).await?;
         request.after = searched.add(answer.progress);
         of_graph += answer.threads;
         for moment in answer.moments {
@@ -115,10 +112,7 @@ pub(crate) async fn reconsider(args: ReconsiderArgs) -> Result<(), Fault> {
     let mut changed: Vec<Json> = Vec::new();
     let mut threads = BTreeSet::new();
     loop {
-        let answer = desk
-            .reconsider(&request, &file.document, &graphs)
-            .await
-            .map_err(refused)?;
+        let answer = desk.reconsider(&request, &file.document, &graphs).await?;
         request.after = searched.add(answer.progress);
         of_graph += answer.threads;
         decisions += answer.decisions;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 use superstep::{Graph, ThreadSummary};
 use superstep_workbench::wire::{
-    Evaluated, FindMoments, MomentFound, MomentReason, NodeVisit, ProbeNode, Problem, RunStatus,
-    SearchProgress, ValueView,
+    Evaluated, FindMoments, MomentFound, MomentReason, NodeVisit, ProbeNode, RunStatus, SearchProgress,
+    ValueView,
 };
 use superstep_workbench::{Desk, Folder};
 
@@ -25,17 +25,6 @@ const PAGE: u32 = 100;
 /// Letters of a value in a line.
 const SHOWN: usize = 80;
 
-pub(crate) fn refused(problem: Problem) -> Fault {
-    let remedy = problem
-        .remedy
-        .map_or(String::new(), |remedy| format!(" {remedy}"));
-    let message = format!("{}{remedy}", problem.message);
-    match problem.code.as_str() {
-        "invalid-request" => Fault::usage(message),
-        _ => Fault::failed(message),
-    }
-}
-
 pub(crate) async fn desk(db: &crate::args::Db) -> Result<Desk, Fault> {
     let store = Arc::new(Store::existing(db).await?);
     let data_dir = superstep_workbench::default_data_dir();
@@ -44,7 +33,7 @@ pub(crate) async fn desk(db: &crate::args::Db) -> Result<Desk, Fault> {
         let opened = state::open(&reading, None, &thread.thread, &thread.head);
         opened.ok().map(|(_, graph)| graph)
     };
-    let folder = Folder::open(data_dir.as_deref(), graph).map_err(refused)?;
+    let folder = Folder::open(data_dir.as_deref(), graph)?;
     let desk = Desk::new(store.saver.clone(), Arc::new(folder));
     // The app keeps the index; here it is only read.
     Ok(match data_dir {
@@ -154,7 +143,7 @@ pub(crate) async fn find(args: FindArgs) -> Result<(), Fault> {
     let mut searched = Searched::default();
     let mut found: Vec<Json> = Vec::new();
     loop {
-        let answer = desk.find(&request, &graphs).await.map_err(refused)?;
+        let answer = desk.find(&request, &graphs).await?;
         request.after = searched.add(answer.progress);
         for moment in answer.moments {
             if found.len() == limit as usize {
@@ -294,7 +283,7 @@ pub(crate) async fn probe(args: ProbeArgs) -> Result<(), Fault> {
     let mut searched = Searched::default();
     let mut visits: Vec<Json> = Vec::new();
     loop {
-        let answer = desk.probe(&request, &graphs).await.map_err(refused)?;
+        let answer = desk.probe(&request, &graphs).await?;
         request.after = searched.add(answer.progress);
         for visit in answer.visits {
             if visits.len() == limit {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use superstep::ThreadId;
-use superstep_workbench::wire::{ReadTrace, SpanCall, SpanEnd, TraceSpan, TraceView};
+use superstep_workbench::wire::{Problem, ReadTrace, SpanCall, SpanEnd, TraceSpan, TraceView};
 
 use crate::args::{SumBy, TraceArgs};
 use crate::commands::send_trace;
@@ -21,8 +21,10 @@ pub(crate) async fn trace(args: &TraceArgs) -> Result<(), Fault> {
             .limit
             .map_or(0, |limit| u32::try_from(limit.get()).unwrap_or(u32::MAX)),
     };
-    let trace = superstep_workbench::trace(&data_dir()?, &request)
-        .map_err(|problem| Fault::failed(format!("The trace cannot be read: {problem}")))?;
+    let trace = superstep_workbench::trace(&data_dir()?, &request).map_err(|problem| Problem {
+        message: format!("The trace cannot be read: {}", problem.message),
+        ..problem
+    })?;
     if args.send && !trace.spans.is_empty() {
         return send_trace::send(&trace, &args.thread).await;
     }
