@@ -274,7 +274,7 @@ impl Handover {
             updated.checkpoint_id.as_deref(),
             &updated.as_node,
             &updated.next,
-            args.json,
+            args.reading.json,
             &self.option,
         )
     }

@@ -11,11 +11,11 @@ use crate::out;
 use crate::place::Store;
 
 pub(crate) async fn effects(args: &EffectsArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     let moment = moment(&store, &args.moment).await?;
     let (file, graph) = open(&store, args.graph.as_deref(), &moment.thread, &moment.head)?;
     let at = Some(&moment.head.id);
-    if args.json {
+    if args.reading.json {
         let list = effects_after(&graph, &file.document, &*store.saver, &moment.thread, at);
         return Ok(out::pretty(&list.await?)?);
     }

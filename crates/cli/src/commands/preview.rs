@@ -18,7 +18,7 @@ use crate::place::{Store, graph_of};
 const ANSWER: usize = 40;
 
 pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
@@ -45,7 +45,7 @@ pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
     let mut previews = previewer.previews(&question, &answers).await?;
     let done = effects_after(&graph, &known, &*store.saver, &thread, Some(question.at()));
     mark_done(&mut previews, &done.await?.effects);
-    if args.json {
+    if args.reading.json {
         return Ok(out::pretty(&json!({"previews": previews}))?);
     }
     if previews.is_empty() {

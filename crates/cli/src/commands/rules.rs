@@ -99,7 +99,7 @@ fn broken_json(moment: &BrokenMoment) -> Json {
 
 pub(crate) async fn reconsider(args: ReconsiderArgs) -> Result<(), Fault> {
     let file = GraphFile::read(&args.graph)?;
-    let desk = desk(&args.db).await?;
+    let desk = desk(&args.reading.db).await?;
     let graphs = key_of(Some(&file.path));
     let mut request = ReconsiderEdge {
         edge: args.edge,
@@ -119,7 +119,7 @@ pub(crate) async fn reconsider(args: ReconsiderArgs) -> Result<(), Fault> {
         not_recorded += answer.not_recorded;
         for decision in answer.changed {
             threads.insert(decision.thread_id.clone());
-            match args.json {
+            match args.reading.json {
                 true => changed.push(changed_json(&decision)),
                 false => {
                     searched.end_line();
@@ -133,7 +133,7 @@ pub(crate) async fn reconsider(args: ReconsiderArgs) -> Result<(), Fault> {
         }
     }
     searched.end_line();
-    if args.json {
+    if args.reading.json {
         return Ok(out::pretty(&json!({
             "decisions": decisions,
             "changed": changed,

@@ -120,7 +120,7 @@ impl Searched {
 }
 
 pub(crate) async fn find(args: FindArgs) -> Result<(), Fault> {
-    let desk = desk(&args.db).await?;
+    let desk = desk(&args.reading.db).await?;
     let limit = args.limit.get();
     let graphs = key_of(args.graph.as_deref());
     let mut request = FindMoments {
@@ -150,7 +150,7 @@ pub(crate) async fn find(args: FindArgs) -> Result<(), Fault> {
                 searched.more = true;
                 break;
             }
-            match args.json {
+            match args.reading.json {
                 true => found.push(moment_json(&moment)),
                 false => {
                     out::line(&out::plain(&moment_line(&moment)))?;
@@ -164,7 +164,7 @@ pub(crate) async fn find(args: FindArgs) -> Result<(), Fault> {
             break;
         }
     }
-    if args.json {
+    if args.reading.json {
         let answer = json!({
             "moments": found, "searched": searched.done(), "more": searched.more, "unknown": searched.unknown,
         });
@@ -257,7 +257,7 @@ fn moment_json(moment: &MomentFound) -> Json {
 }
 
 pub(crate) async fn probe(args: ProbeArgs) -> Result<(), Fault> {
-    let desk = desk(&args.db).await?;
+    let desk = desk(&args.reading.db).await?;
     let limit = args.limit.map_or(usize::MAX, |limit| limit.get() as usize);
     let graphs = key_of(args.graph.as_deref());
     // A node may have any name: it is an edge only where there is an arrow with something on both sides.
@@ -290,7 +290,7 @@ pub(crate) async fn probe(args: ProbeArgs) -> Result<(), Fault> {
                 searched.more = true;
                 break;
             }
-            match args.json {
+            match args.reading.json {
                 true => visits.push(visit_json(&visit)),
                 false => {
                     out::line(&out::plain(&visit_line(&visit)))?;
@@ -303,7 +303,7 @@ pub(crate) async fn probe(args: ProbeArgs) -> Result<(), Fault> {
             break;
         }
     }
-    if args.json {
+    if args.reading.json {
         let answer = json!({
             "visits": visits, "searched": searched.done(), "more": searched.more, "unknown": searched.unknown,
         });

@@ -12,7 +12,7 @@ use crate::out;
 use crate::place::{Store, data_dir};
 
 pub(crate) async fn trace(args: &TraceArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     store.thread(&ThreadId::from(args.thread.as_str())).await?;
     let request = ReadTrace {
         thread_id: args.thread.clone(),
@@ -28,7 +28,7 @@ pub(crate) async fn trace(args: &TraceArgs) -> Result<(), Fault> {
     if args.send && !trace.spans.is_empty() {
         return send_trace::send(&trace, &args.thread).await;
     }
-    if args.json {
+    if args.reading.json {
         return Ok(out::pretty(&trace)?);
     }
     if trace.spans.is_empty() {
