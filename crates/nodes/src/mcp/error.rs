@@ -42,10 +42,10 @@ pub(crate) enum McpError {
     Start {
         server: String,
         cause: String,
-        said: String,
+        exit_message: String,
     },
     /// It ended while it was at work.
-    Died { server: String, said: String },
+    Died { server: String, exit_message: String },
     /// It answered with an error.
     Refused { server: String, cause: String },
     /// It did not answer.
@@ -99,11 +99,15 @@ impl McpError {
             McpError::SameTool { server, tool } => {
                 format!("two tools are called `{tool}`, and one of them is of the MCP server `{server}`")
             }
-            McpError::Start { server, cause, said } => {
-                format!("the MCP server `{server}` could not be started: {cause}{said}")
+            McpError::Start {
+                server,
+                cause,
+                exit_message,
+            } => {
+                format!("the MCP server `{server}` could not be started: {cause}{exit_message}")
             }
-            McpError::Died { server, said } => {
-                format!("the MCP server `{server}` stopped while it was at work{said}")
+            McpError::Died { server, exit_message } => {
+                format!("the MCP server `{server}` stopped while it was at work{exit_message}")
             }
             McpError::Refused { server, cause } => format!("the MCP server `{server}` refused: {cause}"),
             McpError::Timeout { server, limit } => format!(

@@ -17,7 +17,7 @@ use crate::wire::{
     TaskRecordView, TriedConditionView, ValueWriteView, WriteOriginView, WriterView,
 };
 
-/// Writes of an answer: when nothing is said, and at most.
+/// Writes of an answer: by default, and at most.
 const WRITES: u32 = 25;
 const MOST_WRITES: u32 = 500;
 
