@@ -118,3 +118,53 @@ test("Enter that takes a word of an input method commits nothing", async ({ app,
   await name.press("Enter");
   await expect(app.node("计数")).toBeVisible();
 });
+
+test("problems of a graph are told in Chinese, and in the other language as soon as that is spoken", async ({ app, page }) => {
+  await app.openGraph({
+    format: "superstep/1",
+    name: "Errors",
+    state: { total: { type: "string", reducer: "add_messages" }, word: { type: "strin" } },
+    input: ["totl"],
+    nodes: {
+      first: { kind: "asign", config: {} },
+      second: { kind: "assign", config: { set: { totl: "state.totl +" } }, retry: -1 },
+      third: { kind: "ask", config: { question: "" } },
+    },
+    edges: [
+      { from: "__start__", to: "first" },
+      { from: "first", to: "secnd" },
+      { from: ["first", "third"], to: "__end__" },
+    ],
+  });
+  const problems = page.locator('[data-testid^="problem-"]:not([data-testid="problem-mend"])');
+  const inLanguage = async (language: string) => {
+    await page.keyboard.press("Control+,");
+    await page.getByRole("tab", { name: language }).click();
+    await page.keyboard.press("Escape");
+  };
+  const say = async () => {
+    await expect(problems.first()).toBeVisible();
+    // Code, and the stable names of the problems, are the same in every language.
+    return problems.evaluateAll((all) =>
+      all.map((each) => {
+        const copy = each.cloneNode(true) as HTMLElement;
+        for (const code of copy.querySelectorAll("code, svg")) code.remove();
+        return copy.textContent.trim();
+      }),
+    );
+  };
+  await inLanguage("中文");
+  await page.getByRole("tab", { name: /问题/ }).click();
+  const chinese = await say();
+  expect(chinese.length).toBeGreaterThan(8);
+  for (const text of chinese) {
+    expect(text).toMatch(/[\u4e00-\u9fff]/);
+    expect(text, "no English words").not.toMatch(/[A-Za-z]{2,} [a-z]{2,}/);
+  }
+  await app.picture("chinese-problems", ["light", "dark"]);
+  await inLanguage("English");
+  await page.getByRole("tab", { name: /Problems/ }).click();
+  const english = await say();
+  expect(english.length).toBe(chinese.length);
+  for (const text of english) expect(text).not.toMatch(/[\u4e00-\u9fff]/);
+});

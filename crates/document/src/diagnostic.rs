@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::words::Text;
+
 /// How bad a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -20,9 +22,9 @@ pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
     /// What is wrong.
-    pub message: String,
+    pub message: Text,
     /// What to do.
-    pub remedy: String,
+    pub remedy: Text,
     /// The record it belongs to: `doc`, `key:NAME`, `node:NAME`, `edge:ID` or `layout:NODE`.
     pub record: String,
     /// JSON Pointer inside the record.
@@ -35,8 +37,8 @@ impl Diagnostic {
     pub fn error(
         code: &'static str,
         record: impl Into<String>,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
+        message: impl Into<Text>,
+        remedy: impl Into<Text>,
     ) -> Self {
         Self {
             code,
@@ -52,8 +54,8 @@ impl Diagnostic {
     pub fn warning(
         code: &'static str,
         record: impl Into<String>,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
+        message: impl Into<Text>,
+        remedy: impl Into<Text>,
     ) -> Self {
         Self {
             severity: Severity::Warning,

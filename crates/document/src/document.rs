@@ -8,7 +8,8 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
 use crate::diagnostic::Diagnostic;
-use crate::{FORMAT, json, text};
+use crate::words::text;
+use crate::{FORMAT, json, writing};
 
 /// A part of the document that consists of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -109,8 +110,10 @@ impl Document {
                 let diagnostic = Diagnostic::error(
                     "not-json",
                     "doc",
-                    format!("The file is not JSON: {error}."),
-                    "Correct the text there, or take back an earlier version of the file. Nothing is written over it.",
+                    text!("The file is not JSON: {error}.", error = error.to_string()),
+                    text!(
+                        "Correct the text there, or take back an earlier version of the file. Nothing is written over it."
+                    ),
                 );
                 return (Self::unreadable(text), vec![diagnostic]);
             }
@@ -119,11 +122,11 @@ impl Document {
             let diagnostic = Diagnostic::error(
                 "not-an-object",
                 "doc",
-                format!(
-                    "A graph is a JSON object, and the file holds {}.",
-                    json::type_name(&parsed.value)
+                text!(
+                    "A graph is a JSON object, and the file holds {found}.",
+                    found = json::type_name(&parsed.value)
                 ),
-                "Open another file, or put the graph between { and }. Nothing is written over it.",
+                text!("Open another file, or put the graph between { and }. Nothing is written over it."),
             );
             return (Self::unreadable(text), vec![diagnostic]);
         };
@@ -205,8 +208,11 @@ impl Document {
         let mut diagnostic = Diagnostic::error(
             "duplicate-name",
             record,
-            format!("`{name}` stands more than once in the file; only the last one is read."),
-            "Rename or delete one of them in the file. Saving from here keeps only the last one.",
+            text!(
+                "`{name}` stands more than once in the file; only the last one is read.",
+                name
+            ),
+            text!("Rename or delete one of them in the file. Saving from here keeps only the last one."),
         );
         diagnostic.pointer = pointer;
         diagnostic
@@ -310,7 +316,7 @@ impl Document {
 
     /// The text of the file. Formatting it again gives the same text.
     pub fn to_text(&self) -> String {
-        text::document(self.members())
+        writing::document(self.members())
     }
 
     /// Top-level fields in the order of the file. The head decides the order of its own fields; a section follows the

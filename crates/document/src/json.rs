@@ -5,6 +5,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
 
+use crate::words::{Text, text};
+
 /// A parsed text, with what a plain parse would have dropped.
 pub(crate) struct Parsed {
     pub(crate) value: Json,
@@ -61,14 +63,14 @@ pub fn escape_pointer(segment: &str) -> String {
 }
 
 /// What a value is, in the words of JSON Schema.
-pub(crate) fn type_name(value: &Json) -> &'static str {
+pub(crate) fn type_name(value: &Json) -> Text {
     match value {
-        Json::Null => "null",
-        Json::Bool(_) => "a boolean",
-        Json::Number(_) => "a number",
-        Json::String(_) => "a string",
-        Json::Array(_) => "an array",
-        Json::Object(_) => "an object",
+        Json::Null => "null".into(),
+        Json::Bool(_) => text!("a boolean"),
+        Json::Number(_) => text!("a number"),
+        Json::String(_) => text!("a string"),
+        Json::Array(_) => text!("an array"),
+        Json::Object(_) => text!("an object"),
     }
 }
 

@@ -18,10 +18,11 @@ mod patch;
 mod policy;
 pub mod schema;
 pub mod suggest;
-mod text;
 mod topology;
 mod validate;
 mod view;
+mod words;
+mod writing;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use document::{Document, Section};
@@ -32,6 +33,7 @@ pub use patch::{Patch, PatchError, PatchOp};
 pub use policy::{Cache, Effect, Fallback, NodePolicy, NodeTimeout, PolicyProblem, Retry};
 pub use topology::Topology;
 pub use view::{ChannelKind, Disabled, Edge, Example, NodeSpec, Reducer, StateKey};
+pub use words::{Join, Text, TextForm};
 
 /// The entry of a graph, as edges name it.
 pub const START: &str = "__start__";

@@ -6,6 +6,7 @@
 use serde_json::{Map, Value as Json};
 
 use crate::json::type_name;
+use crate::words::{Join, Text, text};
 
 /// How a node is run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -135,9 +136,9 @@ pub struct PolicyProblem {
     /// JSON Pointer inside the record.
     pub pointer: String,
     /// What is wrong.
-    pub message: String,
+    pub message: Text,
     /// What to do.
-    pub remedy: String,
+    pub remedy: Text,
 }
 
 /// One part while it is read.
@@ -147,25 +148,30 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn problem(&mut self, pointer: String, message: String, remedy: impl Into<String>) {
+    fn problem(&mut self, pointer: String, message: Text, remedy: Text) {
         self.problems.push(PolicyProblem {
             code: self.code,
             pointer,
             message,
-            remedy: remedy.into(),
+            remedy,
         });
     }
 
-    fn wrong<T>(&mut self, pointer: &str, found: &Json, wanted: &str) -> Option<T> {
+    fn wrong<T>(&mut self, pointer: &str, found: &Json, wanted: Text) -> Option<T> {
         let field = pointer.rsplit('/').next().unwrap_or_default();
         let shown = match found {
-            Json::Number(number) => number.to_string(),
-            other => type_name(other).to_owned(),
+            Json::Number(number) => number.to_string().into(),
+            other => type_name(other),
         };
         self.problem(
             pointer.to_owned(),
-            format!("`{field}` must be {wanted}, and is {shown}."),
-            format!("Write {wanted} there, or remove `{field}`."),
+            text!(
+                "`{field}` must be {wanted}, and is {shown}.",
+                field,
+                wanted = &wanted,
+                shown
+            ),
+            text!("Write {wanted} there, or remove `{field}`.", wanted, field),
         );
         None
     }
@@ -176,7 +182,7 @@ impl Reader<'_> {
         object: &Map<String, Json>,
         base: &str,
         name: &str,
-        wanted: &str,
+        wanted: Text,
         read: impl Fn(&Json) -> Option<T>,
     ) -> Option<T> {
         let found = object.get(name)?;
@@ -187,14 +193,17 @@ impl Reader<'_> {
         for name in object.keys().filter(|name| !known.contains(&name.as_str())) {
             self.problem(
                 format!("{base}/{name}"),
-                format!("`{name}` means nothing here."),
-                format!("Remove it, or write one of {}.", known.join(", ")),
+                text!("`{name}` means nothing here.", name),
+                text!(
+                    "Remove it, or write one of {names}.",
+                    names = Text::list(Join::Comma, known)
+                ),
             );
         }
     }
 }
 
-const SECONDS: &str = "a number of seconds greater than 0";
+const SECONDS: Text = text!("a number of seconds greater than 0");
 
 fn seconds(json: &Json) -> Option<f64> {
     // What is longer than a lifetime is no longer a time that somebody meant.
@@ -219,7 +228,7 @@ fn retry(reader: &mut Reader<'_>, json: &Json, base: &str) -> Option<Retry> {
         return reader.wrong(
             base,
             json,
-            "a number of attempts, an object, or a list of objects",
+            text!("a number of attempts, an object, or a list of objects"),
         );
     };
     let known = [
@@ -237,29 +246,60 @@ fn retry(reader: &mut Reader<'_>, json: &Json, base: &str) -> Option<Retry> {
     };
     let not_negative = |json: &Json| json.as_f64().filter(|n| (0.0..=1e10).contains(n));
     let factor = |json: &Json| json.as_f64().filter(|n| (1.0..=1e6).contains(n));
-    let mut read =
-        |name: &str| reader.member(object, base, name, "a number of seconds, 0 or more", not_negative);
+    let mut read = |name: &str| {
+        reader.member(
+            object,
+            base,
+            name,
+            text!("a number of seconds, 0 or more"),
+            not_negative,
+        )
+    };
     let (initial, max) = (read("initial_interval"), read("max_interval"));
     Some(Retry {
         attempts: reader
-            .member(object, base, "attempts", "a whole number of at least 1", attempts)
+            .member(
+                object,
+                base,
+                "attempts",
+                text!("a whole number of at least 1"),
+                attempts,
+            )
             .unwrap_or(usual.attempts),
         initial_interval: initial.unwrap_or(usual.initial_interval),
         backoff_factor: reader
-            .member(object, base, "backoff_factor", "a number of at least 1", factor)
+            .member(
+                object,
+                base,
+                "backoff_factor",
+                text!("a number of at least 1"),
+                factor,
+            )
             .unwrap_or(usual.backoff_factor),
         max_interval: max.unwrap_or(usual.max_interval),
         jitter: reader
-            .member(object, base, "jitter", "true or false", Json::as_bool)
+            .member(object, base, "jitter", text!("true or false"), Json::as_bool)
             .unwrap_or(usual.jitter),
-        retry_on: reader.member(object, base, "retry_on", "a list of error classes", classes),
+        retry_on: reader.member(
+            object,
+            base,
+            "retry_on",
+            text!("a list of error classes"),
+            classes,
+        ),
     })
 }
 
 fn timeout(reader: &mut Reader<'_>, json: &Json) -> Option<NodeTimeout> {
     let base = "/timeout";
     let Json::Object(object) = json else {
-        let run = seconds(json).or_else(|| reader.wrong(base, json, &format!("{SECONDS}, or an object")))?;
+        let run = seconds(json).or_else(|| {
+            reader.wrong(
+                base,
+                json,
+                text!("a number of seconds greater than 0, or an object"),
+            )
+        })?;
         return Some(NodeTimeout {
             run: Some(run),
             ..NodeTimeout::default()
@@ -275,14 +315,20 @@ fn timeout(reader: &mut Reader<'_>, json: &Json) -> Option<NodeTimeout> {
         run: reader.member(object, base, "run", SECONDS, seconds),
         idle: reader.member(object, base, "idle", SECONDS, seconds),
         heartbeat: reader
-            .member(object, base, "refresh_on", "\"auto\" or \"heartbeat\"", words)
+            .member(
+                object,
+                base,
+                "refresh_on",
+                text!("\"auto\" or \"heartbeat\""),
+                words,
+            )
             .unwrap_or_default(),
     };
     if !object.contains_key("run") && !object.contains_key("idle") {
         reader.problem(
             base.to_owned(),
-            "The timeout names no time.".to_owned(),
-            "Write `run`, `idle` or both, in seconds.",
+            text!("The timeout names no time."),
+            text!("Write `run`, `idle` or both, in seconds."),
         );
     }
     (found.run.is_some() || found.idle.is_some()).then_some(found)
@@ -296,17 +342,17 @@ fn cache(reader: &mut Reader<'_>, json: &Json) -> Option<Cache> {
             reader.unknown(object, base, &["ttl", "key"]);
             Some(Cache {
                 ttl: reader.member(object, base, "ttl", SECONDS, seconds),
-                key: reader.member(object, base, "key", "an expression", text),
+                key: reader.member(object, base, "key", text!("an expression"), text),
             })
         }
-        other => reader.wrong(base, other, "true, false or an object"),
+        other => reader.wrong(base, other, text!("true, false or an object")),
     }
 }
 
 fn fallback(reader: &mut Reader<'_>, json: &Json) -> Option<Fallback> {
     let base = "/fallback";
     let Json::Object(object) = json else {
-        return reader.wrong(base, json, "an object");
+        return reader.wrong(base, json, text!("an object"));
     };
     reader.unknown(object, base, &["value", "node", "to", "into"]);
     let given = ["value", "node", "to"]
@@ -316,17 +362,19 @@ fn fallback(reader: &mut Reader<'_>, json: &Json) -> Option<Fallback> {
     if given != 1 || (object.contains_key("into") && !object.contains_key("to")) {
         reader.problem(
             base.to_owned(),
-            "A fallback is one of three: a value, another node, or a branch.".to_owned(),
-            "Write `value` (an update), `node` (does the work instead) or `to` (where the run goes on), and \
-             `into` with `to` only.",
+            text!("A fallback is one of three: a value, another node, or a branch."),
+            text!(
+                "Write `value` (an update), `node` (does the work instead) or `to` (where the run goes on), and \
+                 `into` with `to` only."
+            ),
         );
         return None;
     }
     let update = |json: &Json| json.as_object().cloned();
-    let value = reader.member(object, base, "value", "an object: an update", update);
-    let node = reader.member(object, base, "node", "the name of a node", text);
-    let to = reader.member(object, base, "to", "the name of a node", text);
-    let into = reader.member(object, base, "into", "the name of a state key", text);
+    let value = reader.member(object, base, "value", text!("an object: an update"), update);
+    let node = reader.member(object, base, "node", text!("the name of a node"), text);
+    let to = reader.member(object, base, "to", text!("the name of a node"), text);
+    let into = reader.member(object, base, "into", text!("the name of a state key"), text);
     value
         .map(Fallback::Value)
         .or(node.map(Fallback::Node))
@@ -360,7 +408,9 @@ impl NodePolicy {
         policy.defer = match record.get("defer") {
             None => false,
             Some(Json::Bool(defer)) => *defer,
-            Some(other) => reader.wrong("/defer", other, "true or false").unwrap_or_default(),
+            Some(other) => reader
+                .wrong("/defer", other, text!("true or false"))
+                .unwrap_or_default(),
         };
         reader.code = "bad-fallback";
         policy.fallback = record
@@ -373,7 +423,7 @@ impl NodePolicy {
         };
         let mut counted = |key, code| {
             reader.code = code;
-            let words = "a whole number of at least 1";
+            let words = text!("a whole number of at least 1");
             record
                 .as_object()
                 .and_then(|record| reader.member(record, "", key, words, count))
@@ -381,16 +431,19 @@ impl NodePolicy {
         policy.concurrency = counted("concurrency", "bad-concurrency");
         policy.max_visits = counted("max_visits", "bad-max-visits");
         reader.code = "bad-effect";
-        let words = "\"pure\", \"reads\", \"idempotent\" or \"once\"";
+        let words = text!("\"pure\", \"reads\", \"idempotent\" or \"once\"");
         policy.effect = record
             .as_object()
             .and_then(|record| reader.member(record, "", "effect", words, |json| Effect::of(json.as_str()?)));
         match policy.effect {
             Some(Effect::Once) if !policy.retry.is_empty() => reader.problem(
                 "/retry".to_owned(),
-                "What must be done once is not tried again: nobody knows how far the failed attempt came."
-                    .to_owned(),
-                "Remove `retry`, or write `\"effect\": \"idempotent\"` when doing it twice does no harm.",
+                text!(
+                    "What must be done once is not tried again: nobody knows how far the failed attempt came."
+                ),
+                text!(
+                    "Remove `retry`, or write `\"effect\": \"idempotent\"` when doing it twice does no harm."
+                ),
             ),
             _ => {}
         }
@@ -399,11 +452,13 @@ impl NodePolicy {
         {
             reader.problem(
                 "/cache".to_owned(),
-                format!(
-                    "A kept result would stand in for the effect, but the node's effect is `{}`.",
-                    effect.as_str()
+                text!(
+                    "A kept result would stand in for the effect, but the node's effect is `{word}`.",
+                    word = effect.as_str()
                 ),
-                "Remove `cache`, or write `\"effect\": \"pure\"` when running the node changes nothing.",
+                text!(
+                    "Remove `cache`, or write `\"effect\": \"pure\"` when running the node changes nothing."
+                ),
             );
         }
         (policy, problems)

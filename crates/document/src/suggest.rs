@@ -1,5 +1,7 @@
 //! "Did you mean …": the nearest known name to a mistyped one, for every message that names something unknown.
 
+use crate::words::{Join, Text, text};
+
 /// The known name that is nearest to `wrong`, when it is near enough to be a slip of the fingers.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Of a short name, one changed letter makes another name.
@@ -41,27 +43,23 @@ fn nearest_within<'a>(
 }
 
 /// " Did you mean `x`?", or nothing.
-pub fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(wrong, known).map_or_else(String::new, |name| format!(" Did you mean `{name}`?"))
+pub fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Text {
+    nearest(wrong, known).map_or_else(Text::default, |name| text!(" Did you mean `{name}`?", name))
 }
 
 /// "`a`, `b` and 7 more", or "none".
-pub fn listing<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn listing<'a>(names: impl IntoIterator<Item = &'a str>) -> Text {
     const SHOWN: usize = 12;
     let names: Vec<_> = names.into_iter().collect();
     if names.is_empty() {
-        return "none".into();
+        return text!("none");
     }
-    let mut text = names
-        .iter()
-        .take(SHOWN)
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    if names.len() > SHOWN {
-        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    let shown = names.iter().take(SHOWN).map(|name| format!("`{name}`"));
+    let shown = Text::list(Join::Comma, shown);
+    match names.len().checked_sub(SHOWN) {
+        Some(count @ 1..) => text!("{shown} and {count} more", shown, count),
+        _ => shown,
     }
-    text
 }
 
 #[cfg(test)]

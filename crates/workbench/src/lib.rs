@@ -42,12 +42,14 @@ pub use ledger::{bookmarks, run_records, take_run_records};
 pub use memory::embedding::store_config;
 pub use models::connections::key_of as connection_key;
 pub use models::secrets::{Keychain, Secrets};
+pub use runs::StopHandle;
 pub use runs::records::{Recorded, RunRecord, forget_threads};
 pub use runs::session::{Request, Session, Watcher};
 pub use runs::trace::trace;
 pub use search::{Desk, Directory, Folder, Listed};
 pub use settings::person;
 pub use storage::database::database_url;
+use superstep_document::text;
 pub use superstep_nodes::secrets::keep_memory_private;
 pub use superstep_nodes::serve_if_asked;
 pub use threads::compare::{Differences, Differing, compare};
@@ -126,8 +128,8 @@ macro_rules! dispatch {
                         let response: $response = self.$method(request).await?;
                         answer(command, &response)
                     })*
-                    _ => Err(Problem::invalid(format!("There is no command called {command:?}."))
-                        .remedy("The interface and the program are of different versions: start the program again.")),
+                    _ => Err(Problem::invalid(text!("There is no command called {command}.", command = format!("{command:?}")))
+                        .remedy(text!("The interface and the program are of different versions: start the program again."))),
                 }
             }
         }
@@ -145,7 +147,7 @@ impl Workbench {
         };
         let (data, graphs) = (data_dir.clone(), graphs_dir.clone());
         base::blocking(move || {
-            let cannot = |dir: &Path, error| Problem::file("make the folder", dir, &error);
+            let cannot = |dir: &Path, error| Problem::file(text!("make the folder"), dir, &error);
             base::files::make_data_dir(&data).map_err(|error| cannot(&data, error))?;
             std::fs::create_dir_all(&graphs).map_err(|error| cannot(&graphs, error))
         })
@@ -157,7 +159,7 @@ impl Workbench {
             let ledger = Arc::new(ledger::Ledger::open(&data_dir.join("workbench.db"))?);
             let workbench = Workbench {
                 instance: ipc::instance::Instance::enter(&data_dir)
-                    .map_err(|e| Problem::file("write to the data folder", &data_dir, &e))?,
+                    .map_err(|e| Problem::file(text!("write to the data folder"), &data_dir, &e))?,
                 hub: events::hub::Hub::default(),
                 documents: documents::Documents::default(),
                 opening: tokio::sync::Mutex::default(),
@@ -205,8 +207,13 @@ impl Workbench {
         let (this, command) = (self.clone(), command.to_owned());
         let done = tokio::spawn(async move { this.dispatch(&command, request).await });
         done.await.unwrap_or_else(|error| {
-            Err(Problem::new("internal", format!("The command broke off: {error}."))
-                .remedy("Nothing that was saved is lost. Try again; if it happens again, report it with what you did."))
+            Err(Problem::new(
+                "internal",
+                text!("The command broke off: {error}.", error = error.to_string()),
+            )
+            .remedy(text!(
+                "Nothing that was saved is lost. Try again; if it happens again, report it with what you did."
+            )))
         })
     }
 

@@ -9,6 +9,7 @@ import { askRename } from "../document/rename-question";
 import type { Use } from "../document/uses";
 import { someEnabled, toggleDisabled } from "../document/disabled";
 import { doc, edit, useDocumentState } from "../document/store";
+import { listed } from "../lib/intl";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
@@ -58,8 +59,8 @@ export function deleteEverywhere(
     const nodes = new Set(left.flatMap(([, places]) => places.map((place) => place.name)));
     showToast({
       tone: "warning",
-      text: t("canvas.delete.named", { nodes: [...nodes].join(", ") }),
-      detail: t("canvas.delete.namedBy", { by: left.map(([by]) => by).join(", ") }),
+      text: t("canvas.delete.named", { nodes: listed([...nodes]) }),
+      detail: t("canvas.delete.namedBy", { by: listed(left.map(([by]) => by)) }),
     });
   }
   return true;

@@ -1,6 +1,7 @@
 /** The menu of what finds no room in a row: its button is as wide as the row leaves for it. */
 import { ChevronDown } from "lucide-react";
 import { useRef, type ReactNode } from "react";
+import { listed } from "../lib/intl";
 import { formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { MORE_WIDTH } from "./fitting";
@@ -47,7 +48,7 @@ export function MoreMenu({ items, onChoose, chosen }: Props) {
           type="button"
           className="inline-flex shrink-0 items-center self-stretch justify-center gap-0.5 text-xs font-medium text-text-2 hover:text-text focus-visible:-outline-offset-3 data-popup-open:text-text"
           style={{ width: MORE_WIDTH }}
-          title={t("tabs.more.hint", { names: items.map(({ label }) => label).join(", ") })}
+          title={t("tabs.more.hint", { names: listed(items.map(({ label }) => label)) })}
           data-testid={formsIds.moreTabs}
         >
           {t("tabs.more")}

@@ -1,19 +1,29 @@
 /** What a command answers when it cannot do what was asked. */
 import type { Problem } from "./bindings/Problem";
 import type { TrustNeeded } from "./bindings/TrustNeeded";
+import { problemText } from "../lib/texts";
 
 export class RpcProblem extends Error {
   readonly code: string;
-  readonly remedy: string | undefined;
   /** What is to be allowed first. */
   readonly trust: TrustNeeded | undefined;
+  readonly #problem: Problem;
 
   constructor(problem: Problem) {
-    super(problem.message);
+    super();
     this.name = "RpcProblem";
     this.code = problem.code;
-    this.remedy = problem.remedy;
     this.trust = problem.trust;
+    this.#problem = problem;
+  }
+
+  /** In the language of the interface, whichever that is when it is read. */
+  override get message(): string {
+    return problemText(this.#problem).message;
+  }
+
+  get remedy(): string | undefined {
+    return problemText(this.#problem).remedy;
   }
 
   /** Any thrown thing as a problem: hosts answer with one, everything else is ours. */

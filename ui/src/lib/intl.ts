@@ -42,6 +42,19 @@ function format<T>(name: string, make: (language: string) => T): T {
 export const isOne = (n: number): boolean =>
   format("plural", (tag) => new Intl.PluralRules(tag)).select(n) === "one";
 
+/** What stands between the things of a list; a space between sentences. */
+export type Join = "comma" | "space" | "and" | "or";
+
+/** Things one after another: `a, b, c`, or `a、b、c` in Chinese. */
+export function listed(things: readonly string[], join: Join = "comma"): string {
+  if (join === "space") return things.join(" ");
+  const options = {
+    type: join === "or" ? "disjunction" : "conjunction",
+    style: join === "comma" ? "narrow" : "long",
+  } as const;
+  return format(`list ${join}`, (tag) => new Intl.ListFormat(tag, options)).format(things);
+}
+
 export function number(value: number, options: Intl.NumberFormatOptions = {}): string {
   return format(`number ${JSON.stringify(options)}`, (tag) => new Intl.NumberFormat(tag, options))
     .formatToParts(value)

@@ -2,7 +2,7 @@ import { parseSync } from "vite";
 import { afterEach, describe, expect, it } from "vitest";
 import { sources } from "../test/sources";
 import { setLocale } from "./intl";
-import { fromWorkbench, namesOfCommand, setWords, t, tn, type Catalogue } from "./texts";
+import { fromWorkbench, namesOfCommand, problemText, setWords, t, tn, type Catalogue } from "./texts";
 
 const catalogue: Catalogue = {
   texts: {
@@ -47,6 +47,32 @@ describe("the words of a language", () => {
     expect(fromWorkbench(undefined)).toBeUndefined();
     setWords(null);
     expect(fromWorkbench("No node is called bot.", message)).toBe("No node is called bot.");
+  });
+  it("say what stands inside of a text, and lists, in the language as well", () => {
+    const said: Record<string, string> = {
+      "An edge": "边",
+      "{what} leads to {names}.": "{what}通向 {names}。",
+      "Remove it.": "将其删除。",
+    };
+    setWords({ ...catalogue, rust: (english) => said[english] });
+    setLocale("zh-CN", []);
+    const message = {
+      pattern: "{what} leads to {names}.",
+      args: {
+        what: { pattern: "An edge", args: {} },
+        names: { join: "comma", list: ["`a`", "`{what}`", { pattern: "An edge", args: {} }] },
+      },
+    } as const;
+    const english = "An edge leads to `a`, `{what}`, An edge.";
+    const problem = { code: "x", message: english, remedy: "Remove it.", texts: { message } };
+    expect(problemText(problem)).toMatchObject({
+      code: "x",
+      message: "边通向 `a`、`{what}`、边。",
+      remedy: "将其删除。",
+    });
+    setWords(null);
+    expect(problemText(problem)).toMatchObject({ message: english, remedy: "Remove it." });
+    expect(problemText({ message: "only this" })).toEqual({ message: "only this" });
   });
   it("name commands in both languages", () => {
     expect(namesOfCommand("find.open")).toEqual(["Search", "Find"]);

@@ -6,7 +6,7 @@
  * The words are those of the language that is spoken now, so `t` is called while something is shown and never when a
  * module is loaded.
  */
-import { isOne, number } from "./intl";
+import { isOne, listed, number, type Join } from "./intl";
 import { commandNames } from "./texts/command-names";
 import { debug } from "./texts/debug";
 import { find } from "./texts/find";
@@ -25,6 +25,7 @@ import { task } from "./texts/task";
 import { trace } from "./texts/trace";
 import { whatIf } from "./texts/what-if";
 import { versions } from "./texts/versions";
+import { wires } from "./texts/wires";
 
 export const english = {
   ...shell,
@@ -44,6 +45,7 @@ export const english = {
   ...trace,
   ...whatIf,
   ...versions,
+  ...wires,
 };
 
 export type TextKey = keyof typeof english;
@@ -105,7 +107,28 @@ export function aliasesOf(kind: {
 /** A text of the workbench with what was filled into it. */
 export interface TextPattern {
   readonly pattern: string;
-  readonly args: Readonly<Record<string, string>>;
+  readonly args: { readonly [place: string]: TextArg };
+}
+
+/** The same in every language, a text of its own, or one thing after another. */
+type TextArg = string | TextPattern | { readonly join: Join; readonly list: readonly TextArg[] };
+
+/** A problem or a diagnostic of the workbench. */
+interface Told {
+  readonly message: string;
+  readonly remedy?: string;
+  readonly texts?: { readonly message?: TextPattern; readonly remedy?: TextPattern };
+}
+
+/** What stands at a place of a text of the workbench, in the language of the interface. */
+function argument(arg: TextArg): string {
+  if (typeof arg === "string") return arg;
+  if ("list" in arg) return listed(arg.list.map(argument), arg.join);
+  return filledIn(words.rust(arg.pattern) ?? arg.pattern, arg);
+}
+
+function filledIn(text: string, { args }: TextPattern): string {
+  return fill(text, Object.fromEntries(Object.entries(args).map(([name, arg]) => [name, argument(arg)])));
 }
 
 /**
@@ -117,5 +140,15 @@ export function fromWorkbench(text: string | undefined, filled?: TextPattern | n
 export function fromWorkbench(text: string | undefined, filled?: TextPattern | null): string | undefined {
   if (text === undefined) return undefined;
   const pattern = filled ? words.rust(filled.pattern) : undefined;
-  return filled && pattern !== undefined ? fill(pattern, filled.args) : (words.rust(text) ?? text);
+  return filled && pattern !== undefined ? filledIn(pattern, filled) : (words.rust(text) ?? text);
+}
+
+/** A problem or a diagnostic of the workbench, in the language of the interface. */
+export function problemText<P extends Told>(problem: P): P {
+  const { message, remedy, texts } = problem;
+  return {
+    ...problem,
+    message: fromWorkbench(message, texts?.message),
+    ...(remedy !== undefined && { remedy: fromWorkbench(remedy, texts?.remedy) }),
+  };
 }

@@ -1,31 +1,33 @@
-/** What screen readers say of the canvas: what was selected, and whether it runs. The status of a run speaks for itself. */
-import { useEffect, useState } from "react";
+/** What screen readers say of the canvas: what was edited or selected, and what a wire says by the pointer. */
+import { useEffect } from "react";
 import { kindOf } from "../canvas/kinds";
 import { readOverlay } from "../debugger/overlay/overlay";
 import { errorNode, errorTarget } from "../document/error-ways";
 import { disabledOf } from "../document/disabled";
+import { watchEdits, type Edited } from "../document/edited";
 import { doc } from "../document/store";
-import { edgeOf, END, nodeOf, START } from "../document/types";
+import { edgeOf, nodeOf } from "../document/types";
+import { listed } from "../lib/intl";
 import { structureIds } from "../lib/testIds";
 import { t, tn } from "../lib/texts";
+import { announce, useAnnounced } from "../state/announce";
 import { useSession, type Selection } from "../state/session";
+import { nameOf, wordsOfEdits } from "./edit-words";
 
 /** Arrow keys run through nodes faster than they can be spoken. */
 const PAUSE_MS = 250;
-
-const nameOf = (name: string) => (name === START ? t("canvas.start") : name === END ? t("canvas.end") : name);
 
 /** One sentence about a selection; empty when nothing is selected. */
 function announcement({ nodes, edges }: Pick<Selection, "nodes" | "edges">): string {
   const [node] = nodes;
   const [edge] = edges;
   if (nodes.length + edges.length > 1)
-    return [
-      nodes.length > 0 && tn("forms.many.node", "forms.many.nodes", nodes.length),
-      edges.length > 0 && tn("forms.many.edge", "forms.many.edges", edges.length),
-    ]
-      .filter((part) => part !== false)
-      .join(", ");
+    return listed(
+      [
+        nodes.length > 0 && tn("forms.many.node", "forms.many.nodes", nodes.length),
+        edges.length > 0 && tn("forms.many.edge", "forms.many.edges", edges.length),
+      ].filter((part) => part !== false),
+    );
   if (node !== undefined) {
     const record = doc.get(`node:${node}`);
     const { kind } = nodeOf(record);
@@ -36,7 +38,7 @@ function announcement({ nodes, edges }: Pick<Selection, "nodes" | "edges">): str
       disabledOf(record) === null ? "" : t("disabled.badge"),
       state === "idle" ? "" : t(`canvas.state.${state}`),
     ];
-    return parts.filter((part) => part !== "").join(", ");
+    return listed(parts.filter((part) => part !== ""));
   }
   if (edge === undefined) return "";
   const failing = errorNode(doc, edge);
@@ -44,18 +46,45 @@ function announcement({ nodes, edges }: Pick<Selection, "nodes" | "edges">): str
     return t("canvas.announce.error", { from: failing, to: nameOf(errorTarget(doc, edge) ?? "") });
   const view = edgeOf(doc.get(`edge:${edge}`));
   return t("canvas.announce.edge", {
-    from: view.sources.map(nameOf).join(", "),
-    to: view.targets.map(nameOf).join(", "),
+    from: listed(view.sources.map(nameOf)),
+    to: listed(view.targets.map(nameOf)),
   });
 }
 
 export function Announcer() {
-  const selection = useSession((state) => state.selection);
-  const [announced, say] = useState("");
+  const announced = useAnnounced((state) => state.text);
   useEffect(() => {
-    const timer = setTimeout(() => say(announcement(selection)), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [selection]);
+    let edits: Edited[] = [];
+    let selected = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    // What was edited is selected too: the edit names it.
+    const flush = () => {
+      const words = wordsOfEdits(edits);
+      if (words !== "") announce(words);
+      else if (selected) announce(announcement(useSession.getState().selection));
+      edits = [];
+      selected = false;
+    };
+    const soon = () => {
+      clearTimeout(timer);
+      timer = setTimeout(flush, PAUSE_MS);
+    };
+    const stops = [
+      watchEdits((edited) => {
+        edits.push(edited);
+        soon();
+      }),
+      useSession.subscribe((state, before) => {
+        if (state.selection === before.selection) return;
+        selected = true;
+        soon();
+      }),
+    ];
+    return () => {
+      clearTimeout(timer);
+      stops.forEach((stop) => stop());
+    };
+  }, []);
   return (
     <p className="sr-only" aria-live="polite" data-testid={structureIds.announcer}>
       {announced}

@@ -2,6 +2,7 @@
 import { closeGraph, forgetGraph, openGraph, settle, useDocumentState } from "../document/store";
 import { rpc, RpcProblem } from "../ipc/client";
 import type { GraphRef } from "../ipc/bindings/GraphRef";
+import { listed } from "../lib/intl";
 import { t } from "../lib/texts";
 import { askAboutClosing } from "../state/file-dialogs";
 import { useSession } from "../state/session";
@@ -143,8 +144,7 @@ export async function restoreTabs(open: readonly GraphRef[]): Promise<string | n
   const found = (await Promise.all(kept.tabs.map(again))).flat();
   const tabs = found.filter((tab, at) => found.findIndex(({ graphId }) => graphId === tab.graphId) === at);
   useTabs.setState({ tabs });
-  if (gone.length > 0)
-    showToast({ tone: "warning", text: t("tabs.gone"), detail: gone.slice(0, 5).join(", ") });
+  if (gone.length > 0) showToast({ tone: "warning", text: t("tabs.gone"), detail: listed(gone.slice(0, 5)) });
   if (tabs.length === 0) return open.at(-1)?.graphId ?? null;
   return tabs.some(({ graphId }) => graphId === shown) ? shown : null;
 }

@@ -307,3 +307,11 @@ useSession.subscribe((state, before) => {
     }
   }, 300);
 });
+
+/** The two compared moments change places. */
+export function swapCompared(): void {
+  const { compareWith, cursor, setCompareWith, setCursor } = useSession.getState();
+  if (compareWith === null || cursor.threadId === null) return;
+  setCompareWith({ threadId: cursor.threadId, checkpointId: cursor.checkpointId });
+  setCursor(compareWith);
+}

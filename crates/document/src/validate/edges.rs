@@ -10,6 +10,7 @@ use crate::document::Section;
 use crate::json::{escape_pointer, type_name};
 use crate::suggest::nearest_record;
 use crate::view::Edge;
+use crate::words::{Join, Text, text};
 use crate::{END, START};
 
 /// Fields that make a form; an edge has at most one of them.
@@ -23,23 +24,28 @@ pub(super) fn check(check: &mut Check<'_>) {
     let mut contents: HashSet<String> = HashSet::new();
     for (name, value) in check.document.named(Section::Edges) {
         let record = format!("edge:{name}");
-        if !check.object(&record, value, "An edge") {
+        if !check.object(&record, value, text!("An edge")) {
             continue;
         }
         match value.get("id") {
             None => {}
             Some(Json::String(id)) if !id.is_empty() => {
                 if let Some(other) = ids.insert(id, name) {
-                    let message = format!("Two edges have the id `{id}`; the first is `{other}`.");
-                    let remedy = "Give one of them another id, or remove the `id`.";
+                    let message = text!("Two edges have the id `{id}`; the first is `{other}`.", id, other);
+                    let remedy = text!("Give one of them another id, or remove the `id`.");
                     check.push(Diagnostic::error("duplicate-name", &record, message, remedy).at("/id"));
                 }
             }
             Some(_) => {
-                let message = "The `id` of an edge is a text.";
+                let message = text!("The `id` of an edge is a text.");
                 check.push(
-                    Diagnostic::error("bad-type", &record, message, "Write a text, or remove `id`.")
-                        .at("/id"),
+                    Diagnostic::error(
+                        "bad-type",
+                        &record,
+                        message,
+                        text!("Write a text, or remove `id`."),
+                    )
+                    .at("/id"),
                 );
             }
         }
@@ -50,8 +56,9 @@ pub(super) fn check(check: &mut Check<'_>) {
             && check.found.len() == problems
             && !contents.insert(format!("{edge:?}"))
         {
-            let message = "The same edge stands here twice; following it twice changes nothing.";
-            let mut problem = Diagnostic::warning("duplicate-edge", &record, message, "Delete one of them.");
+            let message = text!("The same edge stands here twice; following it twice changes nothing.");
+            let mut problem =
+                Diagnostic::warning("duplicate-edge", &record, message, text!("Delete one of them."));
             if value.get("from").is_some_and(Json::is_array) {
                 // Two joins with the same ends would share their memory of who has arrived.
                 problem.severity = Severity::Error;
@@ -67,8 +74,11 @@ fn one(check: &mut Check<'_>, record: &str, value: &Json) {
         .filter(|form| value.get(*form).is_some())
         .collect();
     if forms.len() > 1 {
-        let message = format!("The edge has {}; an edge has one form.", forms.join(" and "));
-        let remedy = "Make it two edges, or remove the fields of the other form.";
+        let message = text!(
+            "The edge has {names}; an edge has one form.",
+            names = Text::list(Join::And, &forms)
+        );
+        let remedy = text!("Make it two edges, or remove the fields of the other form.");
         check.push(Diagnostic::error("mixed-edge", record, message, remedy).at(format!("/{}", forms[1])));
     }
     for form in &forms {
@@ -78,8 +88,11 @@ fn one(check: &mut Check<'_>, record: &str, value: &Json) {
             .and_then(Json::as_str)
             .is_some_and(|text| text.trim().is_empty())
         {
-            let remedy = format!("Write an expression, e.g. state.category, or remove `{form}`.");
-            let message = format!("The expression of `{form}` is empty.");
+            let remedy = text!(
+                "Write an expression, e.g. state.category, or remove `{form}`.",
+                form
+            );
+            let message = text!("The expression of `{form}` is empty.", form);
             check.push(Diagnostic::error("empty-expression", record, message, remedy).at(format!("/{form}")));
         }
     }
@@ -97,26 +110,30 @@ fn one(check: &mut Check<'_>, record: &str, value: &Json) {
 fn sources(check: &mut Check<'_>, record: &str, value: &Json, conditional: bool) {
     match value.get("from") {
         None => {
-            let remedy = "Add \"from\": the id of a node, or \"__start__\".";
+            let remedy = text!("Add \"from\": the id of a node, or \"__start__\".");
             check.push(
-                Diagnostic::error("missing-source", record, "The edge has no `from`.", remedy).at("/from"),
+                Diagnostic::error("missing-source", record, text!("The edge has no `from`."), remedy)
+                    .at("/from"),
             );
         }
         Some(Json::String(name)) => source(check, record, name, "/from"),
         Some(Json::Array(names)) => {
             if conditional {
-                let message = "Only a plain edge can wait for several nodes.";
+                let message = text!("Only a plain edge can wait for several nodes.");
                 let remedy =
-                    "Join the nodes in a node of its own and put the condition on an edge from there.";
+                    text!("Join the nodes in a node of its own and put the condition on an edge from there.");
                 check.push(Diagnostic::error("conditional-join", record, message, remedy).at("/from"));
             }
             if names.len() < 2 {
-                let message = "A waiting join has at least two sources.";
+                let message = text!("A waiting join has at least two sources.");
                 let remedy = match names.first().and_then(Json::as_str) {
                     Some(name) => {
-                        format!("Write \"from\": \"{name}\" for a plain edge, or add the other sources.")
+                        text!(
+                            "Write \"from\": \"{name}\" for a plain edge, or add the other sources.",
+                            name
+                        )
                     }
-                    None => "List the nodes to wait for, or delete the edge.".to_owned(),
+                    None => text!("List the nodes to wait for, or delete the edge."),
                 };
                 check.push(Diagnostic::error("short-join", record, message, remedy).at("/from"));
             }
@@ -129,21 +146,29 @@ fn sources(check: &mut Check<'_>, record: &str, value: &Json, conditional: bool)
                 let pointer = format!("/from/{index}");
                 match name.as_str() {
                     None => {
-                        let message =
-                            format!("A source is the id of a node, and this is {}.", type_name(name));
-                        let remedy = "Write the id of a node.";
+                        let message = text!(
+                            "A source is the id of a node, and this is {found}.",
+                            found = type_name(name)
+                        );
+                        let remedy = text!("Write the id of a node.");
                         check.push(Diagnostic::error("bad-type", record, message, remedy).at(pointer));
                     }
                     Some(START) => {
-                        let message = "A join cannot wait for the start.";
-                        let remedy = "Remove `__start__` from the sources; the others run after it anyway.";
+                        let message = text!("A join cannot wait for the start.");
+                        let remedy =
+                            text!("Remove `__start__` from the sources; the others run after it anyway.");
                         check.push(Diagnostic::error("start-in-join", record, message, remedy).at(pointer));
                     }
                     Some(name) if !seen.insert(name) => {
-                        let message = format!("The join waits for `{name}` twice.");
+                        let message = text!("The join waits for `{name}` twice.", name);
                         check.push(
-                            Diagnostic::error("duplicate-source", record, message, "Remove one of them.")
-                                .at(pointer),
+                            Diagnostic::error(
+                                "duplicate-source",
+                                record,
+                                message,
+                                text!("Remove one of them."),
+                            )
+                            .at(pointer),
                         );
                     }
                     Some(name) => source(check, record, name, &pointer),
@@ -151,11 +176,11 @@ fn sources(check: &mut Check<'_>, record: &str, value: &Json, conditional: bool)
             }
         }
         Some(other) => {
-            let message = format!(
-                "`from` must be the id of a node or a list of ids, and is {}.",
-                type_name(other)
+            let message = text!(
+                "`from` must be the id of a node or a list of ids, and is {found}.",
+                found = type_name(other)
             );
-            let remedy = "Write the id of a node, or \"__start__\".";
+            let remedy = text!("Write the id of a node, or \"__start__\".");
             check.push(Diagnostic::error("bad-type", record, message, remedy).at("/from"));
         }
     }
@@ -163,11 +188,11 @@ fn sources(check: &mut Check<'_>, record: &str, value: &Json, conditional: bool)
 
 fn source(check: &mut Check<'_>, record: &str, name: &str, pointer: &str) {
     if name == END {
-        let message = "The end cannot be the source of an edge.";
-        let remedy = "Begin the edge at a node; nothing runs after the end.";
+        let message = text!("The end cannot be the source of an edge.");
+        let remedy = text!("Begin the edge at a node; nothing runs after the end.");
         check.push(Diagnostic::error("end-as-source", record, message, remedy).at(pointer));
     } else if !check.document.is_place(name) {
-        let message = format!("The edge begins at `{name}`, and there is no such node.");
+        let message = text!("The edge begins at `{name}`, and there is no such node.", name);
         let remedy = unknown_node(check, name);
         check.push(Diagnostic::error("unknown-source", record, message, remedy).at(pointer));
     } else {
@@ -178,19 +203,19 @@ fn source(check: &mut Check<'_>, record: &str, name: &str, pointer: &str) {
 /// A note never runs: what waits for it waits for ever, and what leads to it leads nowhere.
 fn no_note(check: &mut Check<'_>, record: &str, name: &str, pointer: &str) {
     if check.document.is_note(name) {
-        let message = format!("`{name}` is a note; it is no part of the graph.");
-        let remedy = "Connect a node, or remove the edge.";
+        let message = text!("`{name}` is a note; it is no part of the graph.", name);
+        let remedy = text!("Connect a node, or remove the edge.");
         check.push(Diagnostic::error("note-in-graph", record, message, remedy).at(pointer));
     }
 }
 
 fn target(check: &mut Check<'_>, record: &str, name: &str, pointer: &str) {
     if name == START {
-        let message = "The start cannot be the target of an edge.";
-        let remedy = "Lead the edge to the node that runs first.";
+        let message = text!("The start cannot be the target of an edge.");
+        let remedy = text!("Lead the edge to the node that runs first.");
         check.push(Diagnostic::error("start-as-target", record, message, remedy).at(pointer));
     } else if !check.document.is_place(name) {
-        let message = format!("The edge leads to `{name}`, and there is no such node.");
+        let message = text!("The edge leads to `{name}`, and there is no such node.", name);
         let remedy = unknown_node(check, name);
         check.push(Diagnostic::error("unknown-target", record, message, remedy).at(pointer));
     } else {
@@ -198,50 +223,65 @@ fn target(check: &mut Check<'_>, record: &str, name: &str, pointer: &str) {
     }
 }
 
-fn unknown_node(check: &Check<'_>, name: &str) -> String {
+fn unknown_node(check: &Check<'_>, name: &str) -> Text {
     match check.suggest_node(name, true) {
-        Some(other) => format!("Did you mean `{other}`? Otherwise add a node `{name}`."),
-        None => format!("Add a node `{name}`, or lead the edge to one that is there."),
+        Some(other) => text!(
+            "Did you mean `{other}`? Otherwise add a node `{name}`.",
+            other,
+            name
+        ),
+        None => text!(
+            "Add a node `{name}`, or lead the edge to one that is there.",
+            name
+        ),
     }
 }
 
 fn to(check: &mut Check<'_>, record: &str, value: &Json) {
     match value.get("to") {
         None => {
-            let remedy = "Add \"to\": the id of a node, or \"__end__\".";
-            check
-                .push(Diagnostic::error("missing-target", record, "The edge has no `to`.", remedy).at("/to"));
+            let remedy = text!("Add \"to\": the id of a node, or \"__end__\".");
+            check.push(
+                Diagnostic::error("missing-target", record, text!("The edge has no `to`."), remedy).at("/to"),
+            );
         }
         Some(Json::String(name)) => {
             target(check, record, name, "/to");
             let join = value.get("from").is_some_and(Json::is_array);
             if name == END && join {
-                let message = "A join that leads to the end does nothing; a branch ends by itself.";
-                check.push(Diagnostic::warning("join-to-end", record, message, "Delete the edge.").at("/to"));
+                let message = text!("A join that leads to the end does nothing; a branch ends by itself.");
+                check.push(
+                    Diagnostic::warning("join-to-end", record, message, text!("Delete the edge.")).at("/to"),
+                );
             } else if name == END && value.get("each").is_some() {
-                let message = "Items cannot be sent to the end.";
-                let remedy = "Send them to the node that works on one item.";
+                let message = text!("Items cannot be sent to the end.");
+                let remedy = text!("Send them to the node that works on one item.");
                 check.push(Diagnostic::error("send-to-end", record, message, remedy).at("/to"));
             }
         }
         Some(other) => {
-            let message = format!("`to` must be the id of a node, and is {}.", type_name(other));
-            check.push(Diagnostic::error("bad-type", record, message, "Write the id of a node.").at("/to"));
+            let message = text!(
+                "`to` must be the id of a node, and is {found}.",
+                found = type_name(other)
+            );
+            check.push(
+                Diagnostic::error("bad-type", record, message, text!("Write the id of a node.")).at("/to"),
+            );
         }
     }
 }
 
 fn route(check: &mut Check<'_>, record: &str, value: &Json) {
     if value.get("to").is_some() {
-        let message = "A route takes its targets from `paths`; its `to` is never used.";
-        let remedy = "Remove `to`, or move it to `default`.";
+        let message = text!("A route takes its targets from `paths`; its `to` is never used.");
+        let remedy = text!("Remove `to`, or move it to `default`.");
         check.push(Diagnostic::error("mixed-edge", record, message, remedy).at("/to"));
     }
     let readable = check.field(record, value, "paths", Wanted::TextMap);
     let paths = value.get("paths").and_then(Json::as_object);
     if readable && paths.is_none_or(serde_json::Map::is_empty) {
-        let message = "The route has no paths.";
-        let remedy = "Add \"paths\": a target for each label that the expression can give.";
+        let message = text!("The route has no paths.");
+        let remedy = text!("Add \"paths\": a target for each label that the expression can give.");
         check.push(Diagnostic::error("route-without-paths", record, message, remedy).at("/paths"));
     }
     for (label, to) in paths.into_iter().flatten() {
@@ -250,23 +290,29 @@ fn route(check: &mut Check<'_>, record: &str, value: &Json) {
             record,
             to,
             &format!("/paths/{}", escape_pointer(label)),
-            &format!("the path `{label}`"),
+            text!("the path `{label}`", label),
         );
     }
     if let Some(default) = value.get("default") {
-        path(check, record, default, "/default", "`default`");
+        path(check, record, default, "/default", "`default`".into());
     }
     if let (Some(paths), Some(expression)) = (paths, value.get("route").and_then(Json::as_str)) {
         labels(check, record, expression, paths, value.get("default").is_some());
     }
 }
 
-fn path(check: &mut Check<'_>, record: &str, to: &Json, pointer: &str, what: &str) {
+fn path(check: &mut Check<'_>, record: &str, to: &Json, pointer: &str, what: Text) {
     match to.as_str() {
         Some(name) => target(check, record, name, pointer),
         None => {
-            let message = format!("{what} must lead to a node, and holds {}.", type_name(to));
-            check.push(Diagnostic::error("bad-type", record, message, "Write the id of a node.").at(pointer));
+            let message = text!(
+                "{what} must lead to a node, and holds {found}.",
+                what,
+                found = type_name(to)
+            );
+            check.push(
+                Diagnostic::error("bad-type", record, message, text!("Write the id of a node.")).at(pointer),
+            );
         }
     }
 }
@@ -298,10 +344,18 @@ fn labels(
     }
     for label in paths.keys().filter(|label| !words.contains(&label.as_str())) {
         let remedy = match nearest_record(label, words.iter().copied()) {
-            Some(word) => format!("Did you mean `{word}`? Otherwise add the label to the `enum` of `{key}`."),
-            None => format!("Remove the path, or add the label to the `enum` of `{key}`."),
+            Some(word) => text!(
+                "Did you mean `{word}`? Otherwise add the label to the `enum` of `{key}`.",
+                word,
+                key
+            ),
+            None => text!("Remove the path, or add the label to the `enum` of `{key}`.", key),
         };
-        let message = format!("No value of `{key}` gives the label `{label}`; its path is never taken.");
+        let message = text!(
+            "No value of `{key}` gives the label `{label}`; its path is never taken.",
+            key,
+            label
+        );
         let pointer = format!("/paths/{}", escape_pointer(label));
         check.push(Diagnostic::warning("label-without-use", record, message, remedy).at(pointer));
     }
@@ -309,9 +363,12 @@ fn labels(
         .iter()
         .filter(|word| !default && !paths.contains_key(**word))
     {
-        let message =
-            format!("`{key}` can be `{word}`, and no path leads on from there; the run would fail.");
-        let remedy = format!("Add a path for `{word}`, or a `default`.");
+        let message = text!(
+            "`{key}` can be `{word}`, and no path leads on from there; the run would fail.",
+            key,
+            word
+        );
+        let remedy = text!("Add a path for `{word}`, or a `default`.", word);
         check.push(Diagnostic::warning("value-without-path", record, message, remedy).at("/paths"));
     }
 }
@@ -319,13 +376,15 @@ fn labels(
 fn each(check: &mut Check<'_>, record: &str, value: &Json) {
     match value.get("as") {
         None => {
-            let message = "The edge does not say under which key an item is handed over.";
-            let remedy = "Add \"as\", e.g. \"as\": \"item\".";
+            let message = text!("The edge does not say under which key an item is handed over.");
+            let remedy = text!("Add \"as\", e.g. \"as\": \"item\".");
             check.push(Diagnostic::error("missing-as", record, message, remedy).at("/as"));
         }
         Some(Json::String(key)) if key.is_empty() => {
-            let message = "The key under which an item is handed over is empty.";
-            check.push(Diagnostic::error("missing-as", record, message, "Write a name in `as`.").at("/as"));
+            let message = text!("The key under which an item is handed over is empty.");
+            check.push(
+                Diagnostic::error("missing-as", record, message, text!("Write a name in `as`.")).at("/as"),
+            );
         }
         Some(_) => {
             check.field(record, value, "as", Wanted::Text);
@@ -337,14 +396,17 @@ fn each(check: &mut Check<'_>, record: &str, value: &Json) {
     for (key, expression) in value.get("with").and_then(Json::as_object).into_iter().flatten() {
         let pointer = format!("/with/{}", escape_pointer(key));
         if !expression.is_string() {
-            let message = format!(
-                "`{key}` is given by an expression, and this is {}.",
-                type_name(expression)
+            let message = text!(
+                "`{key}` is given by an expression, and this is {found}.",
+                key,
+                found = type_name(expression)
             );
-            check.push(Diagnostic::error("bad-type", record, message, "Write an expression.").at(pointer));
+            check.push(
+                Diagnostic::error("bad-type", record, message, text!("Write an expression.")).at(pointer),
+            );
         } else if value.get("as").and_then(Json::as_str) == Some(key) {
-            let message = format!("`{key}` is the item already.");
-            let remedy = "Choose another key in `with`, or another name in `as`.";
+            let message = text!("`{key}` is the item already.", key);
+            let remedy = text!("Choose another key in `with`, or another name in `as`.");
             check.push(Diagnostic::error("duplicate-name", record, message, remedy).at(pointer));
         }
     }

@@ -7,6 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::policy::Fallback;
 use crate::topology::Topology;
 use crate::view::Edge;
+use crate::words::{Join, Text, text};
 use crate::{END, START};
 
 pub(super) fn check(check: &mut Check<'_>) {
@@ -23,10 +24,13 @@ fn entry(check: &mut Check<'_>, edges: &[(&str, Edge)]) {
     if edges.iter().any(|(_, edge)| edge.sources().contains(&START)) {
         return;
     }
-    let message = "The graph has no entry: no edge begins at `__start__`.";
+    let message = text!("The graph has no entry: no edge begins at `__start__`.");
     let remedy = match check.document.node_ids().find(|id| !check.document.is_note(id)) {
-        None => "Add a node and connect the start to it.".to_owned(),
-        Some(first) => format!("Connect the start to the node that runs first, e.g. `{first}`."),
+        None => text!("Add a node and connect the start to it."),
+        Some(first) => text!(
+            "Connect the start to the node that runs first, e.g. `{first}`.",
+            first
+        ),
     };
     check.push(Diagnostic::error("no-entry", "doc", message, remedy).at("/edges"));
 }
@@ -47,12 +51,12 @@ fn unreached(check: &mut Check<'_>, topology: &Topology, reachable: &HashSet<&st
         let others = |names: Vec<&str>| names.iter().any(|name| *name != id);
         let record = format!("node:{id}");
         if others(topology.predecessors(id)) || others(topology.successors(id)) {
-            let message = format!("No path leads from the start to `{id}`; it never runs.");
-            let remedy = "Connect it, or delete it.";
+            let message = text!("No path leads from the start to `{id}`; it never runs.", id);
+            let remedy = text!("Connect it, or delete it.");
             check.push(Diagnostic::warning("unreachable-node", record, message, remedy));
         } else {
-            let message = format!("`{id}` is not connected to anything; it never runs.");
-            let remedy = "Draw an edge to it, or delete it.";
+            let message = text!("`{id}` is not connected to anything; it never runs.", id);
+            let remedy = text!("Draw an edge to it, or delete it.");
             check.push(Diagnostic::warning("unconnected-node", record, message, remedy));
         }
     }
@@ -67,8 +71,11 @@ fn starved_joins(check: &mut Check<'_>, edges: &[(&str, Edge)], reachable: &Hash
         }
         for (index, name) in from.iter().enumerate() {
             if !reachable.contains(name.as_str()) && check.document.is_place(name) && name != END {
-                let message = format!("The join waits for `{name}`, which never runs; it never completes.");
-                let remedy = format!("Connect `{name}`, or take it out of the join.");
+                let message = text!(
+                    "The join waits for `{name}`, which never runs; it never completes.",
+                    name
+                );
+                let remedy = text!("Connect `{name}`, or take it out of the join.", name);
                 let diagnostic = Diagnostic::warning("starved-join", format!("edge:{id}"), message, remedy);
                 check.push(diagnostic.at(format!("/from/{index}")));
             }
@@ -107,15 +114,19 @@ fn endless_loops(
         .zip(ends)
         .filter(|(nodes, ends)| !ends && reachable.contains(nodes[0]))
     {
-        let mut names: Vec<String> = nodes.iter().take(5).map(|name| format!("`{name}`")).collect();
+        let mut names: Vec<Text> = nodes
+            .iter()
+            .take(5)
+            .map(|name| format!("`{name}`").into())
+            .collect();
         if nodes.len() > names.len() {
-            names.push(format!("{} more", nodes.len() - names.len()));
+            names.push(text!("{count} more", count = nodes.len() - names.len()));
         }
-        let message = format!(
-            "The loop through {} has no way out; a run goes round until its limit.",
-            names.join(", ")
+        let message = text!(
+            "The loop through {names} has no way out; a run goes round until its limit.",
+            names = Text::list(Join::Comma, names)
         );
-        let remedy = "Make one of its edges conditional, with a path to the end or to a node outside.";
+        let remedy = text!("Make one of its edges conditional, with a path to the end or to a node outside.");
         check.push(Diagnostic::warning(
             "endless-loop",
             format!("node:{}", nodes[0]),

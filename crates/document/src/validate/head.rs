@@ -8,6 +8,7 @@ use crate::document::Section;
 use crate::json::{escape_pointer, type_name};
 use crate::limits::FIELDS;
 use crate::suggest::nearest_record;
+use crate::words::{Join, Text, text};
 use crate::{FORMAT, MAX_RECURSION_LIMIT};
 
 pub(super) fn check(check: &mut Check<'_>) {
@@ -34,8 +35,9 @@ pub(super) fn check(check: &mut Check<'_>) {
             .as_u64()
             .is_some_and(|limit| (1..=u64::from(MAX_RECURSION_LIMIT)).contains(&limit))
     {
-        let message = "`recursion_limit` must be a whole number between 1 and 1,000,000.";
-        let remedy = "Write the number of super-steps after which a run is stopped, or remove the field.";
+        let message = text!("`recursion_limit` must be a whole number between 1 and 1,000,000.");
+        let remedy =
+            text!("Write the number of super-steps after which a run is stopped, or remove the field.");
         check.push(Diagnostic::error("bad-limit", "doc", message, remedy).at("/recursion_limit"));
     }
     limits(check, &head);
@@ -49,17 +51,27 @@ fn limits(check: &mut Check<'_>, head: &Json) {
     for (name, value) in limits.as_object().into_iter().flatten() {
         let field = FIELDS.iter().find(|field| field.name == name);
         let Some(field) = field else {
-            let message = format!("There is no limit `{name}`.");
+            let message = text!("There is no limit `{name}`.", name);
             let names: Vec<&str> = FIELDS.iter().map(|field| field.name).collect();
-            let remedy = format!("Remove it. There are {}.", names.join(", "));
+            let remedy = text!(
+                "Remove it. There are {names}.",
+                names = Text::list(Join::Comma, names)
+            );
             let at = format!("/limits/{}", escape_pointer(name));
             check.push(Diagnostic::error("bad-limit", "doc", message, remedy).at(at));
             continue;
         };
         let most = field.most as u64;
         if !value.as_u64().is_some_and(|value| (1..=most).contains(&value)) {
-            let message = format!("`{name}` must be a whole number between 1 and {most}.");
-            let remedy = format!("Correct it, or remove it: {} counts then.", field.default);
+            let message = text!(
+                "`{name}` must be a whole number between 1 and {most}.",
+                name,
+                most
+            );
+            let remedy = text!(
+                "Correct it, or remove it: {default} counts then.",
+                default = field.default
+            );
             let at = format!("/limits/{name}");
             check.push(Diagnostic::error("bad-limit", "doc", message, remedy).at(at));
         }
@@ -70,8 +82,8 @@ fn format(check: &mut Check<'_>, format: Option<&Json>) {
     let (code, message, remedy) = match format {
         None => (
             "missing-format",
-            "The file does not say which format it has.".to_owned(),
-            format!("Add \"format\": \"{FORMAT}\" at its beginning."),
+            text!("The file does not say which format it has."),
+            text!("Add \"format\": \"{format}\" at its beginning.", format = FORMAT),
         ),
         Some(Json::String(format)) if format == FORMAT => return,
         Some(Json::String(format)) => {
@@ -81,20 +93,30 @@ fn format(check: &mut Check<'_>, format: Option<&Json>) {
             match version {
                 Some(version) if version > 1 => (
                     "newer-format",
-                    format!("The file has format `{format}`, and this release reads up to `{FORMAT}`."),
-                    "Install a newer release to open it. Fields that are not known here are kept.".to_owned(),
+                    text!(
+                        "The file has format `{format}`, and this release reads up to `{newest}`.",
+                        format,
+                        newest = FORMAT
+                    ),
+                    text!("Install a newer release to open it. Fields that are not known here are kept."),
                 ),
                 _ => (
                     "unknown-format",
-                    format!("`{format}` is not a format of graph files."),
-                    format!("Write \"format\": \"{FORMAT}\" if this is a graph."),
+                    text!("`{format}` is not a format of graph files.", format),
+                    text!(
+                        "Write \"format\": \"{format}\" if this is a graph.",
+                        format = FORMAT
+                    ),
                 ),
             }
         }
         Some(other) => (
             "bad-type",
-            format!("`format` must be a string, and is {}.", type_name(other)),
-            format!("Write \"format\": \"{FORMAT}\"."),
+            text!(
+                "`format` must be a string, and is {found}.",
+                found = type_name(other)
+            ),
+            text!("Write \"format\": \"{format}\".", format = FORMAT),
         ),
     };
     check.push(Diagnostic::error(code, "doc", message, remedy).at("/format"));
@@ -112,33 +134,45 @@ fn key_list(check: &mut Check<'_>, head: &Json, field: &str) {
     for (index, name) in names.iter().enumerate() {
         let pointer = format!("/{field}/{index}");
         let Some(name) = name.as_str() else {
-            let message = format!(
-                "`{field}` lists names of state keys, and this is {}.",
-                type_name(name)
+            let message = text!(
+                "`{field}` lists names of state keys, and this is {found}.",
+                field,
+                found = type_name(name)
             );
             check.push(
-                Diagnostic::error("bad-type", "doc", message, "Write the name of a state key.").at(pointer),
+                Diagnostic::error(
+                    "bad-type",
+                    "doc",
+                    message,
+                    text!("Write the name of a state key."),
+                )
+                .at(pointer),
             );
             continue;
         };
         if check.document.record(&format!("key:{name}")).is_none() {
-            let (message, remedy) = unknown_key(check, name, &format!("`{field}` names"));
+            let (message, remedy) = unknown_key(check, name, text!("`{field}` names", field));
             check.push(Diagnostic::error("unknown-key", "doc", message, remedy).at(pointer));
         } else if names[..index].iter().any(|other| other.as_str() == Some(name)) {
-            let message = format!("`{field}` names `{name}` twice.");
+            let message = text!("`{field}` names `{name}` twice.", field, name);
             check.push(
-                Diagnostic::warning("duplicate-key", "doc", message, "Remove one of them.").at(pointer),
+                Diagnostic::warning("duplicate-key", "doc", message, text!("Remove one of them."))
+                    .at(pointer),
             );
         }
     }
 }
 
 /// Message and remedy for a name that is no state key.
-fn unknown_key(check: &Check<'_>, name: &str, who: &str) -> (String, String) {
-    let message = format!("{who} `{name}`, and the state has no such key.");
+fn unknown_key(check: &Check<'_>, name: &str, who: Text) -> (Text, Text) {
+    let message = text!("{who} `{name}`, and the state has no such key.", who, name);
     let remedy = match nearest_record(name, check.document.named(Section::Keys).map(|(name, _)| name)) {
-        Some(other) => format!("Did you mean `{other}`? Otherwise declare `{name}` in `state`."),
-        None => format!("Declare `{name}` in `state`, or remove it here."),
+        Some(other) => text!(
+            "Did you mean `{other}`? Otherwise declare `{name}` in `state`.",
+            other,
+            name
+        ),
+        None => text!("Declare `{name}` in `state`, or remove it here.", name),
     };
     (message, remedy)
 }
@@ -150,11 +184,12 @@ fn context(check: &mut Check<'_>, head: &Json) {
     let fields = head.get("context").and_then(Json::as_object);
     for (name, field) in fields.into_iter().flatten() {
         if !field.is_object() {
-            let message = format!(
-                "The field `{name}` of the run context must be a JSON Schema, and is {}.",
-                type_name(field)
+            let message = text!(
+                "The field `{name}` of the run context must be a JSON Schema, and is {found}.",
+                name,
+                found = type_name(field)
             );
-            let remedy = "Write an object such as { \"type\": \"string\" }, or remove the field.";
+            let remedy = text!("Write an object such as { \"type\": \"string\" }, or remove the field.");
             let pointer = format!("/context/{}", escape_pointer(name));
             check.push(Diagnostic::error("bad-type", "doc", message, remedy).at(pointer));
         }
@@ -176,8 +211,8 @@ fn examples(check: &mut Check<'_>, head: &Json) {
         let shape = example.get("name").is_none_or(Json::is_string)
             && example.get("input").is_some_and(Json::is_object);
         if !shape {
-            let message = "An example is an object with a `name` and an `input` object.";
-            let remedy = "Write { \"name\": \"…\", \"input\": { … } }, or delete it.";
+            let message = text!("An example is an object with a `name` and an `input` object.");
+            let remedy = text!("Write { \"name\": \"…\", \"input\": { … } }, or delete it.");
             check.push(Diagnostic::warning("bad-example", "doc", message, remedy).at(pointer));
             continue;
         }
@@ -189,14 +224,14 @@ fn examples(check: &mut Check<'_>, head: &Json) {
         {
             let pointer = format!("{pointer}/input/{}", crate::escape_pointer(name));
             if check.document.record(&format!("key:{name}")).is_none() {
-                let (message, remedy) = unknown_key(check, name, "The example sets");
+                let (message, remedy) = unknown_key(check, name, text!("The example sets"));
                 check.push(Diagnostic::warning("unknown-key", "doc", message, remedy).at(pointer));
             } else if allowed
                 .as_ref()
                 .is_some_and(|allowed| !allowed.contains(&name.as_str()))
             {
-                let message = format!("The example sets `{name}`, which `input` does not allow.");
-                let remedy = format!("Add `{name}` to `input`, or remove it from the example.");
+                let message = text!("The example sets `{name}`, which `input` does not allow.", name);
+                let remedy = text!("Add `{name}` to `input`, or remove it from the example.", name);
                 check.push(Diagnostic::warning("not-an-input", "doc", message, remedy).at(pointer));
             }
         }

@@ -8,6 +8,7 @@ use crate::document::Section;
 use crate::invariant::{INVARIANTS, MOST_INVARIANTS, WhenBroken};
 use crate::json::{escape_pointer, type_name};
 use crate::suggest::nearest_record;
+use crate::words::{Join, Text, text};
 
 const FIELDS: [&str; 3] = ["must", "message", "when_broken"];
 
@@ -29,11 +30,12 @@ fn of_record(check: &mut Check<'_>, record: &str, value: &Json) {
     }
     let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
     if list.len() > MOST_INVARIANTS {
-        let message = format!(
-            "There are {} invariants here; {MOST_INVARIANTS} are the most.",
-            list.len()
+        let message = text!(
+            "There are {count} invariants here; {most} are the most.",
+            count = list.len(),
+            most = MOST_INVARIANTS
         );
-        let remedy = "Join some of them with `and`, or remove them.";
+        let remedy = text!("Join some of them with `and`, or remove them.");
         let problem = Diagnostic::error("bad-invariant", record, message, remedy);
         check.push(problem.at(format!("/{INVARIANTS}")));
     }
@@ -43,43 +45,56 @@ fn of_record(check: &mut Check<'_>, record: &str, value: &Json) {
 }
 
 fn one(check: &mut Check<'_>, record: &str, pointer: &str, invariant: &Json) {
-    let mut bad = |at: String, message: String, remedy: String| {
+    let mut bad = |at: String, message: Text, remedy: Text| {
         check.push(Diagnostic::error("bad-invariant", record, message, remedy).at(at));
     };
     let Some(fields) = invariant.as_object() else {
-        let message = format!("An invariant must be an object, and is {}.", type_name(invariant));
-        let remedy = "Write {\"must\": \"EXPRESSION\"}, or delete it.".to_owned();
+        let message = text!(
+            "An invariant must be an object, and is {found}.",
+            found = type_name(invariant)
+        );
+        let remedy = text!("Write {\"must\": \"EXPRESSION\"}, or delete it.");
         return bad(pointer.to_owned(), message, remedy);
     };
     match fields.get("must") {
         Some(Json::String(must)) if !must.trim().is_empty() => {}
         Some(Json::String(_)) | None => bad(
             format!("{pointer}/must"),
-            "The invariant has no expression.".to_owned(),
-            "Write what must hold in `must`, such as `state.total >= 0`, or delete it.".to_owned(),
+            text!("The invariant has no expression."),
+            text!("Write what must hold in `must`, such as `state.total >= 0`, or delete it."),
         ),
         Some(other) => bad(
             format!("{pointer}/must"),
-            format!("`must` must be a string, and is {}.", type_name(other)),
-            "Write an expression such as `state.total >= 0`.".to_owned(),
+            text!(
+                "`must` must be a string, and is {found}.",
+                found = type_name(other)
+            ),
+            text!("Write an expression such as `state.total >= 0`."),
         ),
     }
     if let Some(other) = fields.get("message").filter(|message| !message.is_string()) {
-        let message = format!("`message` must be a string, and is {}.", type_name(other));
+        let message = text!(
+            "`message` must be a string, and is {found}.",
+            found = type_name(other)
+        );
         bad(
             format!("{pointer}/message"),
             message,
-            "Write a text, or remove it.".to_owned(),
+            text!("Write a text, or remove it."),
         );
     }
     let known = |then: &Json| then.as_str().and_then(WhenBroken::of).is_some();
     if let Some(other) = fields.get("when_broken").filter(|then| !known(then)) {
-        let words = WhenBroken::ALL.map(WhenBroken::as_str).join(", ");
-        let message = format!("`when_broken` is {other}, which is none of {words}.");
+        let words = Text::list(Join::Comma, WhenBroken::ALL.map(WhenBroken::as_str));
+        let message = text!(
+            "`when_broken` is {other}, which is none of {words}.",
+            other = other.to_string(),
+            words = &words
+        );
         bad(
             format!("{pointer}/when_broken"),
             message,
-            format!("Write one of {words}, or remove it."),
+            text!("Write one of {words}, or remove it.", words),
         );
     }
     for field in fields
@@ -87,10 +102,10 @@ fn one(check: &mut Check<'_>, record: &str, pointer: &str, invariant: &Json) {
         .filter(|field| !FIELDS.contains(&field.as_str()) && !field.starts_with("x-"))
     {
         let remedy = match nearest_record(field, FIELDS) {
-            Some(other) => format!("Did you mean `{other}`?"),
-            None => "Remove it.".to_owned(),
+            Some(other) => text!("Did you mean `{other}`?", other),
+            None => text!("Remove it."),
         };
-        let message = format!("An invariant has no field `{field}`: nothing reads it.");
+        let message = text!("An invariant has no field `{field}`: nothing reads it.", field);
         let at = format!("{pointer}/{}", escape_pointer(field));
         check.push(Diagnostic::warning("unknown-field", record, message, remedy).at(at));
     }

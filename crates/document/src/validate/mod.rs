@@ -18,6 +18,7 @@ use crate::invariant::INVARIANTS;
 use crate::json::{escape_pointer, type_name};
 use crate::policy::{Fallback, NodePolicy};
 use crate::suggest::nearest_record;
+use crate::words::{Text, text};
 use crate::{END, START};
 
 impl Document {
@@ -27,8 +28,8 @@ impl Document {
             return vec![Diagnostic::error(
                 "unreadable",
                 "doc",
-                "The file could not be read as a graph.",
-                "Correct its text, or take back an earlier version.",
+                text!("The file could not be read as a graph."),
+                text!("Correct its text, or take back an earlier version."),
             )];
         }
         let mut check = Check {
@@ -93,12 +94,17 @@ impl Check<'_> {
             Diagnostic::error(
                 "bad-type",
                 record,
-                format!(
-                    "`{field}` must be {}, and is {}.",
-                    wanted.words(),
-                    type_name(content)
+                text!(
+                    "`{field}` must be {wanted}, and is {found}.",
+                    field,
+                    wanted = wanted.words(),
+                    found = type_name(content)
                 ),
-                format!("Write {} there, or remove `{field}`.", wanted.words()),
+                text!(
+                    "Write {wanted} there, or remove `{field}`.",
+                    wanted = wanted.words(),
+                    field
+                ),
             )
             .at(format!("/{}", escape_pointer(field))),
         );
@@ -106,15 +112,19 @@ impl Check<'_> {
     }
 
     /// Reports a record that is no object.
-    fn object(&mut self, record: &str, value: &Json, what: &str) -> bool {
+    fn object(&mut self, record: &str, value: &Json, what: Text) -> bool {
         if value.is_object() {
             return true;
         }
         self.push(Diagnostic::error(
             "bad-type",
             record,
-            format!("{what} must be an object, and is {}.", type_name(value)),
-            "Write an object, or delete it.",
+            text!(
+                "{what} must be an object, and is {found}.",
+                what,
+                found = type_name(value)
+            ),
+            text!("Write an object, or delete it."),
         ));
         false
     }
@@ -127,10 +137,10 @@ impl Check<'_> {
                     code,
                     &record,
                     message,
-                    "Give the node another name.",
+                    text!("Give the node another name."),
                 ));
             }
-            if !self.object(&record, value, "A node") {
+            if !self.object(&record, value, text!("A node")) {
                 continue;
             }
             match value.get("kind") {
@@ -138,8 +148,8 @@ impl Check<'_> {
                     Diagnostic::error(
                         "missing-kind",
                         &record,
-                        format!("Node `{id}` has no `kind`."),
-                        "Choose what the node does, e.g. \"kind\": \"assign\".",
+                        text!("Node `{id}` has no `kind`.", id),
+                        text!("Choose what the node does, e.g. \"kind\": \"assign\"."),
                     )
                     .at("/kind"),
                 ),
@@ -166,8 +176,8 @@ impl Check<'_> {
             Some(_) => false,
         };
         if !well_formed {
-            let message = "`disabled` must be `true`, or an object with the text `way`.";
-            let remedy = "Write `true`, or {\"way\": \"NODE\"} for a node that routes.";
+            let message = text!("`disabled` must be `true`, or an object with the text `way`.");
+            let remedy = text!("Write `true`, or {\"way\": \"NODE\"} for a node that routes.");
             self.push(Diagnostic::error("bad-type", record, message, remedy).at("/disabled"));
         }
     }
@@ -178,10 +188,13 @@ impl Check<'_> {
         for field in fields.filter(|field| !NODE_FIELDS.contains(&field.as_str()) && !field.starts_with("x-"))
         {
             let remedy = match nearest_record(field, NODE_FIELDS) {
-                Some(known) => format!("Did you mean `{known}`?"),
-                None => format!("Remove it, or call it `x-{field}` to keep it for yourself."),
+                Some(known) => text!("Did you mean `{known}`?", known),
+                None => text!(
+                    "Remove it, or call it `x-{field}` to keep it for yourself.",
+                    field
+                ),
             };
-            let message = format!("A node has no field `{field}`: nothing reads it.");
+            let message = text!("A node has no field `{field}`: nothing reads it.", field);
             let pointer = format!("/{}", escape_pointer(field));
             self.push(Diagnostic::warning("unknown-field", record, message, remedy).at(pointer));
         }
@@ -204,9 +217,14 @@ impl Check<'_> {
                         .contains_key(&format!("key:{key}"))
                 };
                 if let Some(key) = into.as_ref().filter(|key| !known(key)) {
-                    let message =
-                        format!("The fallback writes the error to `{key}`, which is not a key of the state.");
-                    let remedy = format!("Declare `{key}`, e.g. {{\"type\": \"object\"}}, or remove `into`.");
+                    let message = text!(
+                        "The fallback writes the error to `{key}`, which is not a key of the state.",
+                        key
+                    );
+                    let remedy = text!(
+                        "Declare `{key}`, e.g. {\"type\": \"object\"}, or remove `into`.",
+                        key
+                    );
                     self.push(Diagnostic::error("unknown-key", record, message, remedy).at("/fallback/into"));
                 }
                 (to, "to")
@@ -223,11 +241,15 @@ impl Check<'_> {
         };
         if !known {
             let remedy = match self.suggest_node(name, false).filter(|other| other != id) {
-                Some(other) => format!("Did you mean `{other}`?"),
-                None if is_branch => format!("Name a node, or `{END}`."),
-                None => "Name another node.".to_owned(),
+                Some(other) => text!("Did you mean `{other}`?", other),
+                None if is_branch => text!("Name a node, or `{end}`.", end = END),
+                None => text!("Name another node."),
             };
-            let message = format!("The fallback of `{id}` names `{name}`, which is no other node.");
+            let message = text!(
+                "The fallback of `{id}` names `{name}`, which is no other node.",
+                id,
+                name
+            );
             let pointer = format!("/fallback/{field}");
             self.push(Diagnostic::error("unknown-target", record, message, remedy).at(pointer));
         }
@@ -238,10 +260,10 @@ impl Check<'_> {
             let record = format!("layout:{id}");
             if !self.document.is_place(id) {
                 let remedy = match self.suggest_node(id, false) {
-                    Some(name) => format!("Did you mean `{name}`? Otherwise delete the position."),
-                    None => "Delete the position; it is left from a node that is gone.".to_owned(),
+                    Some(name) => text!("Did you mean `{name}`? Otherwise delete the position.", name),
+                    None => text!("Delete the position; it is left from a node that is gone."),
                 };
-                let message = format!("There is a canvas position for `{id}`, and no such node.");
+                let message = text!("There is a canvas position for `{id}`, and no such node.", id);
                 self.push(Diagnostic::warning(
                     "layout-unknown-node",
                     &record,
@@ -256,8 +278,8 @@ impl Check<'_> {
                 self.push(Diagnostic::warning(
                     "bad-position",
                     &record,
-                    format!("The canvas position of `{id}` is not a pair of numbers."),
-                    "Write [x, y], or delete the position; the node is then placed automatically.",
+                    text!("The canvas position of `{id}` is not a pair of numbers.", id),
+                    text!("Write [x, y], or delete the position; the node is then placed automatically."),
                 ));
             }
         }
@@ -299,12 +321,12 @@ enum Wanted {
 }
 
 impl Wanted {
-    fn words(self) -> &'static str {
+    fn words(self) -> Text {
         match self {
-            Wanted::Text => "a string",
-            Wanted::Object => "an object",
-            Wanted::Array => "an array",
-            Wanted::TextMap => "an object of strings",
+            Wanted::Text => text!("a string"),
+            Wanted::Object => text!("an object"),
+            Wanted::Array => text!("an array"),
+            Wanted::TextMap => text!("an object of strings"),
         }
     }
 
@@ -320,30 +342,36 @@ impl Wanted {
 }
 
 /// Why a name cannot be a node's.
-fn bad_node_name(id: &str) -> Option<(&'static str, String)> {
+fn bad_node_name(id: &str) -> Option<(&'static str, Text)> {
     if id.starts_with("__") {
         return Some((
             "reserved-name",
-            format!("`{id}` is reserved: names that begin with `__` belong to the engine."),
+            text!(
+                "`{id}` is reserved: names that begin with `__` belong to the engine.",
+                id
+            ),
         ));
     }
     if let Some(character) = id.chars().find(|c| matches!(c, ':' | '|')) {
         return Some((
             "bad-name",
-            format!("`{character}` is a reserved character and cannot be part of a node's name."),
+            text!(
+                "`{character}` is a reserved character and cannot be part of a node's name.",
+                character
+            ),
         ));
     }
-    unreadable_name(id).map(|why| ("bad-name", format!("The name of a node {why}.")))
+    unreadable_name(id).map(|why| ("bad-name", text!("The name of a node {why}.", why)))
 }
 
 /// Why nobody could read or type a name.
-fn unreadable_name(name: &str) -> Option<&'static str> {
+fn unreadable_name(name: &str) -> Option<Text> {
     if name.is_empty() {
-        Some("is empty")
+        Some(text!("is empty"))
     } else if name.trim() != name {
-        Some("begins or ends with a space")
+        Some(text!("begins or ends with a space"))
     } else if name.chars().any(char::is_control) {
-        Some("has a control character in it")
+        Some(text!("has a control character in it"))
     } else {
         None
     }

@@ -8,6 +8,7 @@ use crate::document::Section;
 use crate::json::type_name;
 use crate::suggest::nearest_record;
 use crate::view::{ChannelKind, Reducer, types_of};
+use crate::words::{Join, Text, text};
 
 /// The type words of JSON Schema.
 const TYPES: [&str; 7] = [
@@ -28,7 +29,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     for (name, value) in check.document.named(Section::Keys) {
         let record = format!("key:{name}");
         key_name(check, &record, name);
-        if !check.object(&record, value, "A state key") {
+        if !check.object(&record, value, text!("A state key")) {
             continue;
         }
         type_word(check, &record, value);
@@ -45,24 +46,30 @@ pub(super) fn check(check: &mut Check<'_>) {
 
 fn key_name(check: &mut Check<'_>, record: &str, name: &str) {
     if name.starts_with("__") || RESERVED.contains(&name) {
-        let message = format!("`{name}` is reserved for the engine.");
+        let message = text!("`{name}` is reserved for the engine.", name);
         check.push(Diagnostic::error(
             "reserved-name",
             record,
             message,
-            "Give the key another name.",
+            text!("Give the key another name."),
         ));
     } else if let Some(why) = unreadable_name(name) {
-        let message = format!("The name of a state key {why}.");
+        let message = text!("The name of a state key {why}.", why);
         check.push(Diagnostic::error(
             "bad-name",
             record,
             message,
-            "Give the key another name.",
+            text!("Give the key another name."),
         ));
     } else if !is_identifier(name) {
-        let message = format!("`{name}` cannot be written as `state.{name}` in expressions.");
-        let remedy = format!("Use letters, digits and `_` only, or write `state[\"{name}\"]` everywhere.");
+        let message = text!(
+            "`{name}` cannot be written as `state.{name}` in expressions.",
+            name
+        );
+        let remedy = text!(
+            "Use letters, digits and `_` only, or write `state[\"{name}\"]` everywhere.",
+            name
+        );
         check.push(Diagnostic::warning("awkward-name", record, message, remedy));
     }
 }
@@ -74,10 +81,10 @@ fn is_identifier(name: &str) -> bool {
 fn type_word(check: &mut Check<'_>, record: &str, value: &Json) {
     let unknown = |word: &str| {
         let remedy = match nearest_record(word, TYPES) {
-            Some(other) => format!("Did you mean `{other}`?"),
-            None => format!("Write one of {}.", TYPES.join(", ")),
+            Some(other) => text!("Did you mean `{other}`?", other),
+            None => text!("Write one of {names}.", names = Text::list(Join::Comma, TYPES)),
         };
-        (format!("`{word}` is not a type."), remedy)
+        (text!("`{word}` is not a type.", word), remedy)
     };
     match value.get("type") {
         None => {}
@@ -92,8 +99,8 @@ fn type_word(check: &mut Check<'_>, record: &str, value: &Json) {
                     Some(word) if TYPES.contains(&word) => continue,
                     Some(word) => unknown(word),
                     None => (
-                        "`type` lists the names of types.".into(),
-                        format!("Write {}.", TYPES.join(", ")),
+                        text!("`type` lists the names of types."),
+                        text!("Write {names}.", names = Text::list(Join::Comma, TYPES)),
                     ),
                 };
                 check.push(
@@ -102,8 +109,11 @@ fn type_word(check: &mut Check<'_>, record: &str, value: &Json) {
             }
         }
         Some(other) => {
-            let message = format!("`type` must be a string, and is {}.", type_name(other));
-            let remedy = format!("Write one of {}.", TYPES.join(", "));
+            let message = text!(
+                "`type` must be a string, and is {found}.",
+                found = type_name(other)
+            );
+            let remedy = text!("Write one of {names}.", names = Text::list(Join::Comma, TYPES));
             check.push(Diagnostic::error("bad-type", record, message, remedy).at("/type"));
         }
     }
@@ -115,10 +125,10 @@ fn reducer(check: &mut Check<'_>, record: &str, name: &str, value: &Json) -> Opt
     let Some(reducer) = Reducer::of(word) else {
         let words = Reducer::ALL.map(Reducer::as_str);
         let remedy = match nearest_record(word, words) {
-            Some(other) => format!("Did you mean `{other}`?"),
-            None => format!("Write one of {}.", words.join(", ")),
+            Some(other) => text!("Did you mean `{other}`?", other),
+            None => text!("Write one of {names}.", names = Text::list(Join::Comma, words)),
         };
-        let message = format!("`{word}` is not a reducer.");
+        let message = text!("`{word}` is not a reducer.", word);
         check.push(Diagnostic::error("unknown-reducer", record, message, remedy).at("/reducer"));
         return None;
     };
@@ -127,13 +137,15 @@ fn reducer(check: &mut Check<'_>, record: &str, name: &str, value: &Json) -> Opt
     let fits = declared.iter().any(|ty| reducer.types().contains(ty))
         || declared.iter().any(|ty| !TYPES.contains(ty));
     if !declared.is_empty() && !reducer.types().is_empty() && !fits {
-        let message = format!(
-            "`{name}` is declared as {}, which `{word}` cannot join.",
-            declared.join(" or ")
+        let message = text!(
+            "`{name}` is declared as {names}, which `{word}` cannot join.",
+            name,
+            names = Text::list(Join::Or, declared),
+            word
         );
-        let remedy = format!(
-            "Declare it as {}, or choose another reducer.",
-            reducer.types().join(", ")
+        let remedy = text!(
+            "Declare it as {names}, or choose another reducer.",
+            names = Text::list(Join::Comma, reducer.types())
         );
         check.push(Diagnostic::error("reducer-type", record, message, remedy).at("/reducer"));
     }
@@ -147,36 +159,41 @@ fn channel(check: &mut Check<'_>, record: &str, name: &str, value: &Json, reduce
     };
     let Some(kind) = ChannelKind::of(word) else {
         let words = ChannelKind::ALL.map(ChannelKind::as_str);
-        let message = format!("`{word}` is not a channel.");
+        let message = text!("`{word}` is not a channel.", word);
         let remedy = match nearest_record(word, words) {
-            Some(other) => format!("Did you mean `{other}`?"),
-            None => format!(
-                "Write one of {}, or remove the field so that the value is kept.",
-                words.join(", ")
+            Some(other) => text!("Did you mean `{other}`?", other),
+            None => text!(
+                "Write one of {names}, or remove the field so that the value is kept.",
+                names = Text::list(Join::Comma, words)
             ),
         };
         check.push(Diagnostic::error("unknown-channel", record, message, remedy).at("/channel"));
         return;
     };
     if reducer.is_some_and(|reducer| reducer != Reducer::Overwrite) {
-        let message =
-            format!("The channel `{word}` says what several writes mean; the reducer is never used.");
-        let remedy = "Remove `reducer`, or remove `channel` so that the value is kept.";
+        let message = text!(
+            "The channel `{word}` says what several writes mean; the reducer is never used.",
+            word
+        );
+        let remedy = text!("Remove `reducer`, or remove `channel` so that the value is kept.");
         check.push(Diagnostic::error("reducer-on-channel", record, message, remedy).at("/reducer"));
     }
     if kind.is_short() && value.get("default").is_some() {
-        let message =
-            format!("A key with channel `{word}` is empty before it is written; its default is never used.");
-        let remedy = "Remove `default`, or remove `channel` so that the value is kept.";
+        let message = text!(
+            "A key with channel `{word}` is empty before it is written; its default is never used.",
+            word
+        );
+        let remedy = text!("Remove `default`, or remove `channel` so that the value is kept.");
         check.push(Diagnostic::warning("default-on-channel", record, message, remedy).at("/default"));
     }
     let declared = types_of(value);
     if kind == ChannelKind::Topic && !declared.is_empty() && !declared.contains(&"array") {
-        let message = format!(
-            "`{name}` is declared as {}, and a topic is a list.",
-            declared.join(" or ")
+        let message = text!(
+            "`{name}` is declared as {names}, and a topic is a list.",
+            name,
+            names = Text::list(Join::Or, declared)
         );
-        let remedy = "Declare it as array, or choose another channel.";
+        let remedy = text!("Declare it as array, or choose another channel.");
         check.push(Diagnostic::error("channel-type", record, message, remedy).at("/channel"));
     }
 }
@@ -190,18 +207,19 @@ fn default(check: &mut Check<'_>, record: &str, name: &str, value: &Json) {
         .filter(|ty| TYPES.contains(ty))
         .collect();
     if !declared.is_empty() && !declared.iter().any(|ty| is_of(default, ty)) {
-        let message = format!(
-            "The default of `{name}` is {}, and the key is declared as {}.",
-            type_name(default),
-            declared.join(" or ")
+        let message = text!(
+            "The default of `{name}` is {found}, and the key is declared as {names}.",
+            name,
+            found = type_name(default),
+            names = Text::list(Join::Or, declared)
         );
-        let remedy = "Change the default or the type, so that they agree.";
+        let remedy = text!("Change the default or the type, so that they agree.");
         check.push(Diagnostic::error("default-type", record, message, remedy).at("/default"));
     } else if let Some(values) = value.get("enum").and_then(Json::as_array)
         && !values.iter().any(|allowed| crate::same(allowed, default))
     {
-        let message = format!("The default of `{name}` is not one of its allowed values.");
-        let remedy = "Add it to `enum`, or choose another default.";
+        let message = text!("The default of `{name}` is not one of its allowed values.", name);
+        let remedy = text!("Add it to `enum`, or choose another default.");
         check.push(Diagnostic::error("default-type", record, message, remedy).at("/default"));
     }
 }

@@ -429,7 +429,7 @@ fn ends_of_edges() {
     let remedies: Vec<String> = graph
         .validate()
         .into_iter()
-        .map(|problem| problem.remedy)
+        .map(|problem| String::from(problem.remedy))
         .collect();
     assert_eq!(
         remedies[0],

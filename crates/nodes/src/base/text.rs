@@ -11,11 +11,3 @@ pub(crate) fn percent_encoded(text: &str) -> String {
     }
     out
 }
-
-/// Makes the first letter a capital one.
-pub(crate) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}

@@ -24,7 +24,7 @@ use self::jinja::{JINJA, Limited};
 pub use self::uses::{FILTERS, Uses};
 use self::uses::{code_of, unknown_filters};
 
-use superstep_document::suggest;
+use superstep_document::{Text, suggest, text};
 
 use self::jinja_value::{from_jinja, recorded_state, to_jinja};
 
@@ -87,9 +87,9 @@ pub struct ExpressionError {
     /// Line inside it, when it has several.
     pub line: Option<usize>,
     /// What is wrong.
-    pub message: String,
+    pub message: Text,
     /// What to do.
-    pub remedy: String,
+    pub remedy: Text,
 }
 
 impl fmt::Display for ExpressionError {
@@ -202,8 +202,8 @@ impl Origin {
     fn too_long(&self) -> ExpressionError {
         self.error(
             ExpressionProblem::Syntax,
-            "it has more operators than can be worked through.",
-            "Do it in steps, or in a code node.",
+            text!("it has more operators than can be worked through."),
+            text!("Do it in steps, or in a code node."),
         )
     }
 
@@ -212,8 +212,8 @@ impl Origin {
         match self.source.len() > limit {
             true => Err(self.error(
                 ExpressionProblem::Syntax,
-                format!("it is longer than {} KB.", limit / 1024),
-                "Keep the data in the state or in a file, and the text short.",
+                text!("it is longer than {size} KB.", size = limit / 1024),
+                text!("Keep the data in the state or in a file, and the text short."),
             )),
             false => Ok(()),
         }
@@ -222,8 +222,8 @@ impl Origin {
     fn error(
         &self,
         problem: ExpressionProblem,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
+        message: impl Into<Text>,
+        remedy: impl Into<Text>,
     ) -> ExpressionError {
         ExpressionError {
             problem,
@@ -243,13 +243,15 @@ impl Origin {
         let mut explained = match error.kind() {
             ErrorKind::OutOfFuel => self.error(
                 ExpressionProblem::TooMuchWork,
-                format!("it did not finish within {FUEL} steps of work."),
-                "Loop over fewer items, or do the work in a code node.",
+                text!("it did not finish within {fuel} steps of work.", fuel = FUEL),
+                text!("Loop over fewer items, or do the work in a code node."),
             ),
             ErrorKind::WriteFailure => self.error(
                 ExpressionProblem::TooLong,
                 format!("{}.", error.detail().unwrap_or("it gives too much text")),
-                "Work with a part of the value, e.g. `state.items[:20]`, or do the work in a code node.",
+                text!(
+                    "Work with a part of the value, e.g. `state.items[:20]`, or do the work in a code node."
+                ),
             ),
             ErrorKind::UndefinedError => self.undefined(scope, &detail),
             // Operators say it in their own words.
@@ -259,7 +261,7 @@ impl Origin {
             ErrorKind::SyntaxError | ErrorKind::BadEscape => self.error(
                 ExpressionProblem::Syntax,
                 format!("{detail}."),
-                "Correct the Jinja; a text inside an expression stands in quotes.",
+                text!("Correct the Jinja; a text inside an expression stands in quotes."),
             ),
             ErrorKind::UnknownFilter
             | ErrorKind::UnknownTest
@@ -267,22 +269,22 @@ impl Origin {
             | ErrorKind::UnknownMethod => self.error(
                 ExpressionProblem::Evaluation,
                 format!("{detail}."),
-                "The expression reference lists what there is.",
+                text!("The expression reference lists what there is."),
             ),
             ErrorKind::BadSerialization | ErrorKind::NonKey => self.error(
                 ExpressionProblem::NotJson,
                 format!("{detail}."),
-                "Give text, numbers, lists and objects.",
+                text!("Give text, numbers, lists and objects."),
             ),
             ErrorKind::TemplateNotFound | ErrorKind::BadInclude => self.error(
                 ExpressionProblem::Evaluation,
                 format!("{detail}."),
-                "There are no other templates to include or extend; write the text here.",
+                text!("There are no other templates to include or extend; write the text here."),
             ),
             _ => self.error(
                 ExpressionProblem::Evaluation,
                 format!("{detail}."),
-                "Check the types of the values it works on.",
+                text!("Check the types of the values it works on."),
             ),
         };
         explained.line = error.line().filter(|_| self.source.contains('\n'));
@@ -302,26 +304,33 @@ impl Origin {
         if let [first, ..] = missing[..] {
             return self.error(
                 ExpressionProblem::Undefined,
-                format!(
-                    "`state.{first}` has no value here.{} Keys with a value: {}.",
-                    suggest::did_you_mean(first, known()),
-                    suggest::listing(known())
+                text!(
+                    "`state.{first}` has no value here.{hint} Keys with a value: {known}.",
+                    first,
+                    hint = suggest::did_you_mean(first, known()),
+                    known = suggest::listing(known())
                 ),
-                format!("Correct the name, give the key a default, or write `state.{first}|default(…)`."),
+                text!(
+                    "Correct the name, give the key a default, or write `state.{first}|default(…)`.",
+                    first
+                ),
             );
         }
         let bound = |name: &str| scope.is_some_and(|scope| scope.binds(name));
         if let Some(name) = self.uses.names.iter().find(|name| !bound(name)) {
             return self.error(
                 ExpressionProblem::Undefined,
-                format!("there is no `{name}`."),
-                format!("State keys are read as `state.{name}`; text stands in quotes."),
+                text!("there is no `{name}`.", name),
+                text!(
+                    "State keys are read as `state.{name}`; text stands in quotes.",
+                    name
+                ),
             );
         }
         self.error(
             ExpressionProblem::Undefined,
-            format!("it uses a part of a value that is not there ({detail})."),
-            "Check the spelling of the member, or add `|default(…)` where it may be missing.",
+            text!("it uses a part of a value that is not there ({detail}).", detail),
+            text!("Check the spelling of the member, or add `|default(…)` where it may be missing."),
         )
     }
 }
@@ -349,8 +358,8 @@ impl Expression {
         if source.trim().is_empty() {
             return Err(origin.error(
                 ExpressionProblem::Syntax,
-                "it is empty.",
-                "Write an expression, e.g. `state.name`.",
+                text!("it is empty."),
+                text!("Write an expression, e.g. `state.name`."),
             ));
         }
         origin.check_size(LONGEST_EXPRESSION)?;
@@ -367,7 +376,7 @@ impl Expression {
             let mut error = origin.explain(&e, None);
             if source.contains("{{") || source.contains("{%") {
                 error.remedy =
-                    "This place takes an expression: what stands between `{{` and `}}`, without them.".into();
+                    text!("This place takes an expression: what stands between `{{` and `}}`, without them.");
             }
             error
         })?;
@@ -397,7 +406,7 @@ impl Expression {
                 self.origin.error(
                     ExpressionProblem::NotJson,
                     format!("{cause}."),
-                    "Give text, numbers, lists and objects.",
+                    text!("Give text, numbers, lists and objects."),
                 )
             })
         })
@@ -412,20 +421,21 @@ impl Expression {
     pub fn list(&self, scope: &Scope) -> Result<superstep::List, ExpressionError> {
         match self.eval(scope)? {
             Value::Array(list) => Ok(list),
-            other => Err(self.wrong_type("a list", &other)),
+            other => Err(self.wrong_type(text!("a list"), &other)),
         }
     }
 
     /// The error for a result of the wrong type.
-    pub fn wrong_type(&self, expected: &str, found: &Value) -> ExpressionError {
+    pub fn wrong_type(&self, expected: Text, found: &Value) -> ExpressionError {
         self.origin.error(
             ExpressionProblem::WrongType,
-            format!(
-                "it must give {expected}, but gave {} of type {}.",
-                shortened(&found.to_string()),
-                found.type_name()
+            text!(
+                "it must give {expected}, but gave {found} of type {ty}.",
+                expected,
+                found = shortened(&found.to_string()),
+                ty = found.type_name()
             ),
-            "Change the expression, or the value it reads.",
+            text!("Change the expression, or the value it reads."),
         )
     }
 
@@ -438,7 +448,7 @@ impl Expression {
             return Err(self.origin.error(
                 ExpressionProblem::Evaluation,
                 format!("{value}."),
-                "Check the values it works on.",
+                text!("Check the values it works on."),
             ));
         }
         Ok(value)
@@ -518,8 +528,11 @@ impl Template {
         if out.full {
             return Err(self.origin.error(
                 ExpressionProblem::TooLong,
-                format!("the text would be longer than {} MB.", MAX_OUTPUT / 1024 / 1024),
-                "Show only a part of the value, e.g. `state.items[:20]`.",
+                text!(
+                    "the text would be longer than {size} MB.",
+                    size = MAX_OUTPUT / 1024 / 1024
+                ),
+                text!("Show only a part of the value, e.g. `state.items[:20]`."),
             ));
         }
         rendered.map_err(|e| self.origin.explain(&e, Some(scope)))?;
@@ -527,7 +540,7 @@ impl Template {
             self.origin.error(
                 ExpressionProblem::Evaluation,
                 format!("{e}."),
-                "Check the values it works on.",
+                text!("Check the values it works on."),
             )
         })
     }

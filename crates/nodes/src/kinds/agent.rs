@@ -20,6 +20,7 @@ use crate::project::graph_files::AGENT;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site, parse};
 use crate::state::reads::{read, track_reads};
 use crate::state::schema::Keys;
+use superstep_document::text;
 
 // The nodes of the graph inside.
 const MODEL: &str = "model";
@@ -346,8 +347,8 @@ impl NodeKind for Agent {
                 site.error(
                     "agent-handoff",
                     &format!("/tools/{index}/handoff/outside"),
-                    "An agent hands over to nodes beside it.",
-                    "Turn it off; to leave a nested graph, use a model and a tools node there.",
+                    text!("An agent hands over to nodes beside it."),
+                    text!("Turn it off; to leave a nested graph, use a model and a tools node there."),
                 );
             }
         }
@@ -355,14 +356,14 @@ impl NodeKind for Agent {
             (Some(_), None) => site.error(
                 "agent-output",
                 "/into",
-                "The result is written nowhere.",
-                "Choose a state key for it, or remove the output schema.",
+                text!("The result is written nowhere."),
+                text!("Choose a state key for it, or remove the output schema."),
             ),
             (None, Some(_)) => site.error(
                 "agent-output",
                 "/output",
-                "There is no schema for the result.",
-                "Say what it looks like, or remove `into`: the answer is in the messages.",
+                text!("There is no schema for the result."),
+                text!("Say what it looks like, or remove `into`: the answer is in the messages."),
             ),
             _ => {}
         }
@@ -370,8 +371,11 @@ impl NodeKind for Agent {
             site.error(
                 "agent-key",
                 "",
-                format!("Agents keep a number of their own in a state key `{BEFORE}`."),
-                "Give your key another name.",
+                text!(
+                    "Agents keep a number of their own in a state key `{before}`.",
+                    before = BEFORE
+                ),
+                text!("Give your key another name."),
             );
         }
     }

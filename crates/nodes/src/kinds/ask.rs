@@ -21,6 +21,7 @@ use crate::kinds::durable::recorded;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::state::reads::{read, track_reads};
 use crate::state::schema::Key;
+use superstep_document::text;
 
 /// Settings of an `ask` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -173,8 +174,8 @@ impl NodeKind for Ask {
                 site.error(
                     "ask-edit",
                     "/choices",
-                    "Choices are no new value of what is edited.",
-                    "Remove them, or do not edit.",
+                    text!("Choices are no new value of what is edited."),
+                    text!("Remove them, or do not edit."),
                 );
             }
         }
@@ -182,8 +183,8 @@ impl NodeKind for Ask {
             (Some(_), None) => site.warning(
                 "ask-wait",
                 "/otherwise",
-                "The question waits for ever, so this is never written.",
-                "Say how long it waits.",
+                text!("The question waits for ever, so this is never written."),
+                text!("Say how long it waits."),
             ),
             (Some(otherwise), Some(_)) => {
                 let fits = |key: &Key| {
@@ -192,8 +193,12 @@ impl NodeKind for Ask {
                         || SchemaValidator::new(&key.schema).is_ok_and(|shape| shape.fits(otherwise))
                 };
                 if key.as_ref().is_some_and(|key| !fits(key)) {
-                    let message = format!("State key `{}` does not take {otherwise}.", config.into);
-                    let remedy = "Correct it, or widen the type of the key.";
+                    let message = text!(
+                        "State key `{into}` does not take {otherwise}.",
+                        into = &config.into,
+                        otherwise = otherwise.to_string()
+                    );
+                    let remedy = text!("Correct it, or widen the type of the key.");
                     site.error("into-type", "/otherwise", message, remedy);
                 }
             }
@@ -215,12 +220,16 @@ impl NodeKind for Ask {
         };
         for (index, choice) in config.choices.iter().enumerate() {
             if let Some(error) = shape.misfit(&choice.value).map(|misfit| misfit.cause) {
-                let message = format!("The choice {:?} is not a valid answer: {error}.", choice.label);
+                let message = text!(
+                    "The choice {choice} is not a valid answer: {error}.",
+                    choice = format!("{:?}", choice.label),
+                    error
+                );
                 site.error(
                     "choice-not-valid",
                     &format!("/choices/{index}/value"),
                     message,
-                    "Correct its value, or the answer's schema.",
+                    text!("Correct its value, or the answer's schema."),
                 );
             }
         }

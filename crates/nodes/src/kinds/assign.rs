@@ -12,6 +12,7 @@ use crate::base::config_schema::schema_of;
 use crate::expression::{Expression, Scope};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::state::reads::track_reads;
+use superstep_document::text;
 
 /// Settings of an `assign` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -64,8 +65,8 @@ impl NodeKind for Assign {
             site.warning(
                 "empty-setting",
                 "/set",
-                "The node sets nothing.",
-                "Add a state key and an expression.",
+                text!("The node sets nothing."),
+                text!("Add a state key and an expression."),
             );
         }
         for (key, value) in &config.set {

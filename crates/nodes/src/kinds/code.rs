@@ -17,6 +17,7 @@ use crate::programs::python::{self, PythonFunction, PythonWork};
 use crate::programs::requests::{self, Output, Owner};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use superstep_document::suggest;
+use superstep_document::text;
 
 /// A language of programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -121,11 +122,11 @@ impl Code {
 impl Code {
     fn check_script(&self, site: &mut Site<'_>, config: &CodeConfig) {
         if config.source.is_empty() {
-            let remedy = "Write the body of a function.";
+            let remedy = text!("Write the body of a function.");
             site.error(
                 "missing-setting",
                 "/source",
-                "The setting `source` is missing.",
+                text!("The setting `source` is missing."),
                 remedy,
             );
         }
@@ -134,32 +135,24 @@ impl Code {
             ("function", config.function.is_some()),
         ] {
             if set {
-                let message = format!("The setting `{name}` is for Python.");
+                let message = text!("The setting `{name}` is for Python.", name);
                 site.warning(
                     "unknown-setting",
                     &format!("/{name}"),
                     message,
-                    "Remove it, or set the language to python.",
+                    text!("Remove it, or set the language to python."),
                 );
             }
         }
         match self.syntax(&config.source) {
             Ok(()) => {}
-            Err(CodeError::Syntax { message, line }) => {
-                let line = line.map_or_else(String::new, |line| format!(" in line {line}"));
-                site.error(
-                    "code-syntax",
-                    "/source",
-                    format!("The code cannot be read{line}: {message}."),
-                    "Correct the JavaScript.",
-                );
+            Err(error) => {
+                let remedy = match error {
+                    CodeError::Syntax { .. } => text!("Correct the JavaScript."),
+                    _ => text!("Make it shorter."),
+                };
+                site.error("code-syntax", "/source", error.of_source(), remedy);
             }
-            Err(other) => site.error(
-                "code-syntax",
-                "/source",
-                format!("The code cannot be compiled: {other}"),
-                "Make it shorter.",
-            ),
         }
     }
 }
@@ -190,17 +183,23 @@ fn leads_to(site: &mut Site<'_>, pointer: &str, to: &str, annotated: Option<&str
     if to != END && !site.nodes.contains_key(to) {
         let names = || site.nodes.keys().copied();
         let hint = suggest::did_you_mean(to, names());
-        let listing = suggest::listing(names());
+        let known = suggest::listing(names());
         let (message, remedy) = match annotated {
             None => (
-                format!("There is no node `{to}` to go to.{hint}"),
-                format!("Name a node of this graph: {listing}."),
+                text!("There is no node `{to}` to go to.{hint}", to, hint),
+                text!("Name a node of this graph: {known}.", known),
             ),
             Some(program) => (
-                format!(
-                    "{program} says in its return annotation that it goes to `{to}`, and there is no such node.{hint}"
+                text!(
+                    "{program} says in its return annotation that it goes to `{to}`, and there is no such node.{hint}",
+                    program,
+                    to,
+                    hint
                 ),
-                format!("Name a node of this graph in the `Literal[…]` of the annotation: {listing}."),
+                text!(
+                    "Name a node of this graph in the `Literal[…]` of the annotation: {known}.",
+                    known
+                ),
             ),
         };
         site.error("unknown-node", pointer, message, remedy);

@@ -22,6 +22,7 @@ use crate::kinds::ask::WAITS;
 use crate::kinds::durable::recorded;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::state::reads::track_reads;
+use superstep_document::text;
 
 /// Longest wait: a year.
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
@@ -73,14 +74,14 @@ impl NodeKind for Delay {
             (None, None) => site.error(
                 "delay-time",
                 "",
-                "The node does not say how long to wait.",
-                "Write `seconds`, or `until`.",
+                text!("The node does not say how long to wait."),
+                text!("Write `seconds`, or `until`."),
             ),
             (Some(_), Some(_)) => site.error(
                 "delay-time",
                 "/until",
-                "The node says both how long and until when to wait.",
-                "Remove `seconds` or `until`.",
+                text!("The node says both how long and until when to wait."),
+                text!("Remove `seconds` or `until`."),
             ),
         }
     }
@@ -115,12 +116,12 @@ impl DelayNode {
                 let value = seconds.eval(scope)?;
                 let wait = value.as_f64().and_then(|n| Duration::try_from_secs_f64(n).ok());
                 let wait =
-                    wait.ok_or_else(|| seconds.wrong_type("a number of seconds, 0 or more", &value))?;
+                    wait.ok_or_else(|| seconds.wrong_type(text!("a number of seconds, 0 or more"), &value))?;
                 now.saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
             }
             (None, Some(until)) => {
                 let value = until.eval(scope)?;
-                let wanted = "a time such as \"2026-11-21T09:30:00Z\", or seconds since 1970";
+                let wanted = text!("a time such as \"2026-11-21T09:30:00Z\", or seconds since 1970");
                 millis(&value).ok_or_else(|| until.wrong_type(wanted, &value))?
             }
             (None, None) => now,

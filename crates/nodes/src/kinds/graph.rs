@@ -17,6 +17,7 @@ use crate::project::graph_files::GRAPH;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::state::reads::{read, track_reads};
 use crate::state::schema::Keys;
+use superstep_document::text;
 
 /// What `output` calls the nested graph's result.
 pub(crate) const RESULT: &str = "result";
@@ -151,11 +152,13 @@ impl NodeKind for GraphKind {
                     let twice =
                         given.contains(&key) && site.keys.get(&key).is_some_and(|key| doubles(key.reducer));
                     if twice {
-                        let message = format!(
-                            "The nested graph is given `{key}` and returns it whole, and this graph joins the two: what was in it is in it twice."
+                        let message = text!(
+                            "The nested graph is given `{key}` and returns it whole, and this graph joins the two: what was in it is in it twice.",
+                            key = &key
                         );
-                        let remedy = format!(
-                            "Say in `output` what to take, e.g. `\"{key}\": \"result.{key}[state.{key}|length:]\"`, or give the nested graph another key."
+                        let remedy = text!(
+                            "Say in `output` what to take, e.g. `\"{key}\": \"result.{key}[state.{key}|length:]\"`, or give the nested graph another key.",
+                            key = &key
                         );
                         site.warning("doubled-key", "/graph", message, remedy);
                     }
@@ -208,11 +211,15 @@ pub(crate) fn pointer_to(part: &str, key: &str) -> String {
 /// Says that the nested graph has no such key.
 pub(crate) fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner: &Keys) {
     if inner.get(key).is_none() {
-        let message = format!(
-            "The nested graph has no state key `{key}`.{}",
-            superstep_document::suggest::did_you_mean(key, inner.names())
+        let message = text!(
+            "The nested graph has no state key `{key}`.{hint}",
+            key,
+            hint = superstep_document::suggest::did_you_mean(key, inner.names())
         );
-        let remedy = format!("It has {}.", superstep_document::suggest::listing(inner.names()));
+        let remedy = text!(
+            "It has {known}.",
+            known = superstep_document::suggest::listing(inner.names())
+        );
         site.error("unknown-key", pointer, message, remedy);
     }
 }

@@ -24,6 +24,7 @@ use crate::kinds::http_request::{
 use crate::models::Variables;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::state::reads::track_reads;
+use superstep_document::text;
 
 /// Settings of an `http` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -137,7 +138,7 @@ impl NodeKind for Http {
                     "http-url",
                     "/url",
                     cause,
-                    "Write an address that begins with https:// and a host, or with `{{` when the state has the whole address.",
+                    text!("Write an address that begins with https:// and a host, or with `{{` when the state has the whole address."),
                 );
                 None
             }
@@ -154,8 +155,8 @@ impl NodeKind for Http {
                 site.error(
                     "http-header",
                     &pointer,
-                    format!("{name:?} is no header."),
-                    "Correct its name.",
+                    text!("{name} is no header.", name = format!("{name:?}")),
+                    text!("Correct its name."),
                 );
             }
             site.template(&pointer, value);
@@ -166,8 +167,8 @@ impl NodeKind for Http {
                 site.warning(
                     "http-body",
                     "/body",
-                    "This method sends no body.",
-                    "Choose POST, PUT or PATCH, or remove the body.",
+                    text!("This method sends no body."),
+                    text!("Choose POST, PUT or PATCH, or remove the body."),
                 );
             }
         }

@@ -22,6 +22,7 @@ use crate::expression::{Expression, Scope};
 use crate::models::{args_json, wait_in_headers};
 use crate::registry::Site;
 use superstep_document::suggest;
+use superstep_document::text;
 
 /// What `take` calls the answer.
 pub(crate) const ANSWER: &str = "answer";
@@ -181,8 +182,8 @@ impl HttpRequest {
             site.error(
                 "tool-host",
                 &at("url"),
-                "The host of the address is an argument: the model would choose whom to ask.",
-                "Write the host out; arguments stand in the path and after the `?`.",
+                text!("The host of the address is an argument: the model would choose whom to ask."),
+                text!("Write the host out; arguments stand in the path and after the `?`."),
             );
         }
         let sample: String = parts(&self.url)
@@ -199,8 +200,8 @@ impl HttpRequest {
             _ => site.error(
                 "tool-url",
                 &at("url"),
-                format!("{:?} is no address.", self.url),
-                "Write one that begins with https:// and a host.",
+                text!("{url} is no address.", url = format!("{:?}", self.url)),
+                text!("Write one that begins with https:// and a host."),
             ),
         }
         let mut used: Vec<(String, String)> = arguments(&self.url)
@@ -212,8 +213,8 @@ impl HttpRequest {
                 site.error(
                     "tool-header",
                     &pointer,
-                    format!("{name:?} is no header."),
-                    "Correct its name.",
+                    text!("{name} is no header.", name = format!("{name:?}")),
+                    text!("Correct its name."),
                 );
             }
             used.extend(arguments(value).map(|name| (pointer.clone(), name.to_owned())));
@@ -238,13 +239,14 @@ impl HttpRequest {
                         .into_iter()
                         .flat_map(|known| known.keys().map(String::as_str))
                 };
-                let message = format!(
-                    "The request uses the argument `{name}`, which the tool does not have.{}",
-                    suggest::did_you_mean(&name, names())
+                let message = text!(
+                    "The request uses the argument `{name}`, which the tool does not have.{hint}",
+                    name = &name,
+                    hint = suggest::did_you_mean(&name, names())
                 );
-                let remedy = format!(
-                    "Correct the name, or add it to the parameters. Known: {}.",
-                    suggest::listing(names())
+                let remedy = text!(
+                    "Correct the name, or add it to the parameters. Known: {known}.",
+                    known = suggest::listing(names())
                 );
                 site.error("unknown-argument", &pointer, message, remedy);
             }

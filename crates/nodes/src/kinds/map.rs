@@ -23,6 +23,7 @@ use crate::programs::javascript::{self, CodeError, JavaScriptSource, Limits};
 use crate::programs::requests::{self, Output, Owner};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::state::schema::Keys;
+use superstep_document::text;
 
 /// Most items, whatever the settings say.
 const MOST: usize = 100_000;
@@ -159,8 +160,8 @@ impl NodeKind for MapKind {
             site.error(
                 "map-name",
                 "/as",
-                format!("{:?} cannot be the name of an item.", config.name),
-                "Write letters, digits and `_`, and none of the names that are taken: state, input, index, result.",
+                text!("{name} cannot be the name of an item.", name = format!("{:?}", config.name)),
+                text!("Write letters, digits and `_`, and none of the names that are taken: state, input, index, result."),
             );
         }
         let ways = [
@@ -172,8 +173,8 @@ impl NodeKind for MapKind {
             site.error(
                 "map-does",
                 "",
-                "The node must do one thing with each item.",
-                "Write one of `expression`, `javascript` and `graph`, and remove the others.",
+                text!("The node must do one thing with each item."),
+                text!("Write one of `expression`, `javascript` and `graph`, and remove the others."),
             );
         }
         if let Some(expression) = &config.expression {
@@ -182,14 +183,12 @@ impl NodeKind for MapKind {
         if let Some(source) = &config.javascript
             && let Err(error) = javascript::check(source, &parameters(&config.name))
         {
-            let message = match error {
-                CodeError::Syntax { message, line } => {
-                    let line = line.map_or_else(String::new, |line| format!(" in line {line}"));
-                    format!("The code cannot be read{line}: {message}.")
-                }
-                other => format!("The code cannot be compiled: {other}"),
-            };
-            site.error("code-syntax", "/javascript", message, "Correct the JavaScript.");
+            site.error(
+                "code-syntax",
+                "/javascript",
+                error.of_source(),
+                text!("Correct the JavaScript."),
+            );
         }
         if let Some(path) = &config.graph {
             let nested = site.graph("/graph", path);
@@ -214,8 +213,8 @@ impl NodeKind for MapKind {
             site.warning(
                 "map-errors",
                 "/errors",
-                "Failed items become null, and nothing says why they failed.",
-                "Choose a state key for the errors.",
+                text!("Failed items become null, and nothing says why they failed."),
+                text!("Choose a state key for the errors."),
             );
         }
     }
@@ -284,13 +283,14 @@ fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner: Option<&Ke
     let Some(inner) = inner.filter(|inner| inner.get(key).is_none()) else {
         return;
     };
-    let message = format!(
-        "The graph has no state key `{key}`.{}",
-        superstep_document::suggest::did_you_mean(key, inner.names())
+    let message = text!(
+        "The graph has no state key `{key}`.{hint}",
+        key,
+        hint = superstep_document::suggest::did_you_mean(key, inner.names())
     );
-    let remedy = format!(
-        "Say in `input` what it is given. It has {}.",
-        superstep_document::suggest::listing(inner.names())
+    let remedy = text!(
+        "Say in `input` what it is given. It has {known}.",
+        known = superstep_document::suggest::listing(inner.names())
     );
     site.error("unknown-key", pointer, message, remedy);
 }

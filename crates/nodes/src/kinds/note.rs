@@ -10,6 +10,7 @@ use superstep_document::{Diagnostic, NOTE};
 
 use crate::base::config_schema::schema_of;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
+use superstep_document::text;
 
 /// Settings of a `note`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -88,8 +89,8 @@ impl NodeKind for Note {
     fn check(&self, _: &mut Site<'_>) {}
 
     fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
-        let message = "A note is no part of the graph.";
-        let remedy = "Leave it unconnected.";
+        let message = text!("A note is no part of the graph.");
+        let remedy = text!("Leave it unconnected.");
         Err(Diagnostic::error(
             "note-in-graph",
             format!("node:{}", site.node),

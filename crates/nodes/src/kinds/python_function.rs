@@ -6,6 +6,7 @@ use crate::base::access::Access;
 use crate::base::files;
 use crate::programs::python::{MAX_FILE, PythonError, PythonFunction, PythonWork, inside, interpreter};
 use crate::registry::{BuildSite, Site};
+use superstep_document::text;
 
 impl PythonFunction {
     /// Says what is wrong with it, and what it touches.
@@ -17,14 +18,14 @@ impl PythonFunction {
             (None, None) => site.error(
                 "missing-setting",
                 &at("source"),
-                "There is no Python function.",
-                "Write its source, or name a module of the project and a function in it.",
+                text!("There is no Python function."),
+                text!("Write its source, or name a module of the project and a function in it."),
             ),
             (Some(_), Some(_)) => site.error(
                 "python-twice",
                 &at("module"),
-                "There are both a module and a source.",
-                "Remove one of them.",
+                text!("There are both a module and a source."),
+                text!("Remove one of them."),
             ),
         }
         let Some(environment) = site.environment() else {
@@ -57,12 +58,12 @@ impl PythonFunction {
             site.reaches(Access::Variable(name.clone()));
         }
         for name in missing {
-            let message = format!("The environment variable {name} is not set.");
+            let message = text!("The environment variable {name} is not set.", name);
             site.warning(
                 "missing-variable",
                 &at("variables"),
                 message,
-                "Set it before Superstep is started.",
+                text!("Set it before Superstep is started."),
             );
         }
     }
@@ -70,11 +71,11 @@ impl PythonFunction {
     fn check_file(&self, site: &mut Site<'_>, module: &str, base: &str) {
         let at = |field: &str| format!("{}/{field}", base);
         let Some(function) = self.function.as_deref().filter(|name| !name.trim().is_empty()) else {
-            let remedy = "Name one of the functions in the module.";
+            let remedy = text!("Name one of the functions in the module.");
             site.error(
                 "missing-setting",
                 &at("function"),
-                "The setting `function` is missing.",
+                text!("The setting `function` is missing."),
                 remedy,
             );
             return;
@@ -86,7 +87,7 @@ impl PythonFunction {
             Ok(path) => path,
             Err(PythonError::NoProject) => return,
             Err(error) => {
-                let remedy = "Name a Python file of the project, by its path from the graph's folder.";
+                let remedy = text!("Name a Python file of the project, by its path from the graph's folder.");
                 site.error("missing-module", &at("module"), error.to_string(), remedy);
                 return;
             }
@@ -100,12 +101,12 @@ impl PythonFunction {
             words.into_iter().any(|word| word == first)
         });
         if !stands {
-            let message = format!("{module} has no function `{function}`.");
+            let message = text!("{module} has no function `{function}`.", module, function);
             site.error(
                 "missing-function",
                 &at("function"),
                 message,
-                "Correct the name, or write the function.",
+                text!("Correct the name, or write the function."),
             );
         }
     }

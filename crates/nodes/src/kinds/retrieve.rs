@@ -20,6 +20,7 @@ use crate::expression::{Expression, Scope};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::search::{self, Embedder, Folders, Hit, Hits, Mode, NGRAMS, Progress, Search, SearchError};
 use crate::state::reads::track_reads;
+use superstep_document::text;
 
 /// How often a long indexing says how far it is.
 const TELL: Duration = Duration::from_millis(200);
@@ -127,16 +128,22 @@ impl NodeKind for Retrieve {
             if let Some(known) = site.write(pointer, key)
                 && known.schema.get("type").is_some_and(|ty| ty != wanted)
             {
-                let what = if wanted == "array" { "a list" } else { "text" };
-                let message = format!(
-                    "State key `{key}` takes {what}, but its type is {}.",
-                    known.schema["type"]
+                let what = if wanted == "array" {
+                    text!("a list")
+                } else {
+                    text!("text")
+                };
+                let message = text!(
+                    "State key `{key}` takes {what}, but its type is {value}.",
+                    key,
+                    what,
+                    value = known.schema["type"].to_string()
                 );
                 site.error(
                     "into-type",
                     pointer,
                     message,
-                    format!("Choose a key of type {wanted}."),
+                    text!("Choose a key of type {wanted}.", wanted),
                 );
             }
         }
@@ -146,7 +153,7 @@ impl NodeKind for Retrieve {
                     "unknown-model",
                     "/embedding",
                     error.to_string(),
-                    format!("Correct the model, or write `{NGRAMS}`."),
+                    text!("Correct the model, or write `{ngrams}`.", ngrams = NGRAMS),
                 ),
                 _ => site.reaches_model(&config.embedding),
             }
@@ -155,8 +162,8 @@ impl NodeKind for Retrieve {
             site.warning(
                 "large-overlap",
                 "/overlap",
-                "A section repeats more than half of the one before it.",
-                "Half of `size` is repeated at most.",
+                text!("A section repeats more than half of the one before it."),
+                text!("Half of `size` is repeated at most."),
             );
         }
         check_folder(site, &config.folder);
@@ -254,7 +261,12 @@ impl Node for RetrieveNode {
                 .filter_map(Value::as_str)
                 .collect::<Vec<_>>()
                 .join(" "),
-            other => return Err(self.query.wrong_type("text or a list of words", &other).into()),
+            other => {
+                return Err(self
+                    .query
+                    .wrong_type(text!("text or a list of words"), &other)
+                    .into());
+            }
         };
         let found = self.found(&context, query).await.map_err(|e| self.failed(e))?;
         for (file, problem) in &found.problems {

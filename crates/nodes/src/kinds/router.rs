@@ -16,6 +16,7 @@ use crate::base::schema_validator::SchemaValidator;
 use crate::expression::{Expression, Scope};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::state::reads::track_reads;
+use superstep_document::text;
 
 /// Settings of a `router` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -124,11 +125,12 @@ fn every_way(site: &mut Site<'_>, config: &RouterConfig) {
     if config.ways.is_empty() || always.is_empty() || (!routes && always.len() < 2) {
         return;
     }
-    let message = format!(
-        "`{own}` goes to {} each time, whichever way it chooses.",
-        superstep_document::suggest::listing(always)
+    let message = text!(
+        "`{own}` goes to {known} each time, whichever way it chooses.",
+        own,
+        known = superstep_document::suggest::listing(always)
     );
-    let remedy = "Make one edge of them that routes by the label.";
+    let remedy = text!("Make one edge of them that routes by the label.");
     // The edges are no setting: the problem stands at the node.
     site.problems.push(Diagnostic::warning(
         "router-every-way",
@@ -184,8 +186,8 @@ impl NodeKind for RouterKind {
             site.error(
                 "router-ways",
                 "/ways",
-                "There is nothing to choose from.",
-                "Add a way.",
+                text!("There is nothing to choose from."),
+                text!("Add a way."),
             );
         }
         let mut seen = Vec::new();
@@ -196,8 +198,8 @@ impl NodeKind for RouterKind {
                 site.error(
                     "router-ways",
                     &at("label"),
-                    format!("There are two ways `{}`.", way.label),
-                    "Give each way a label of its own.",
+                    text!("There are two ways `{label}`.", label = &way.label),
+                    text!("Give each way a label of its own."),
                 );
             }
             seen.push(&way.label);
@@ -206,17 +208,17 @@ impl NodeKind for RouterKind {
                 (Some(_), Some(_)) => site.warning(
                     "router-when",
                     &at("when"),
-                    "A model chooses; this condition is not looked at.",
-                    "Remove it, or remove `by_model`.",
+                    text!("A model chooses; this condition is not looked at."),
+                    text!("Remove it, or remove `by_model`."),
                 ),
                 (None, None) if index + 1 < config.ways.len() || config.otherwise.is_some() => site.error(
                     "router-when",
                     &at("when"),
-                    format!(
-                        "The way `{}` has no condition, so nothing after it is ever chosen.",
-                        way.label
+                    text!(
+                        "The way `{label}` has no condition, so nothing after it is ever chosen.",
+                        label = &way.label
                     ),
-                    "Write an expression that is true when it is to be chosen.",
+                    text!("Write an expression that is true when it is to be chosen."),
                 ),
                 (None, _) => {}
             }
@@ -233,16 +235,16 @@ impl NodeKind for RouterKind {
                 .cloned()
                 .collect();
             if !wrong.is_empty() {
-                let message = format!(
-                    "State key `{}` does not take {}.",
-                    config.into,
-                    superstep_document::suggest::listing(wrong.iter().map(String::as_str))
+                let message = text!(
+                    "State key `{into}` does not take {known}.",
+                    into = &config.into,
+                    known = superstep_document::suggest::listing(wrong.iter().map(String::as_str))
                 );
                 site.error(
                     "into-type",
                     "/into",
                     message,
-                    "Choose a key of type string whose values include the labels.",
+                    text!("Choose a key of type string whose values include the labels."),
                 );
             }
         }

@@ -18,6 +18,7 @@ use crate::expression::{Expression, Scope, Template};
 use crate::programs::requests::shown;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
 use crate::state::reads::track_reads;
+use superstep_document::text;
 
 /// Settings of a `store` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -185,16 +186,24 @@ impl NodeKind for StoreKind {
             site.filled(&pointer, label);
             site.template(&pointer, label);
             if label.contains('.') && !label.contains("{{") {
-                let message = format!("A label of a namespace holds no period, and {label:?} does.");
-                site.error("store-namespace", &pointer, message, "Make two labels of it.");
+                let message = text!(
+                    "A label of a namespace holds no period, and {label} does.",
+                    label = format!("{label:?}")
+                );
+                site.error(
+                    "store-namespace",
+                    &pointer,
+                    message,
+                    text!("Make two labels of it."),
+                );
             }
         }
         if action.of_one() && config.namespace.is_empty() {
-            let remedy = "Add a label, e.g. `memories`.";
+            let remedy = text!("Add a label, e.g. `memories`.");
             site.error(
                 "store-namespace",
                 "/namespace",
-                "An item stands in a namespace.",
+                text!("An item stands in a namespace."),
                 remedy,
             );
         }
@@ -207,8 +216,8 @@ impl NodeKind for StoreKind {
                     None if wanted => site.error(
                         "empty-setting",
                         &pointer,
-                        format!("`{}` needs `{name}`.", action.word()),
-                        "Fill it in.",
+                        text!("`{word}` needs `{name}`.", word = action.word(), name),
+                        text!("Fill it in."),
                     ),
                     None => {}
                 }
@@ -222,8 +231,11 @@ impl NodeKind for StoreKind {
             Some(_) => site.warning(
                 "store-into",
                 "/into",
-                format!("`{}` finds nothing to write into the state.", action.word()),
-                "Remove `into`.",
+                text!(
+                    "`{word}` finds nothing to write into the state.",
+                    word = action.word()
+                ),
+                text!("Remove `into`."),
             ),
             None if action.reads() => drop(site.write("/into", "")),
             None => {}

@@ -91,7 +91,7 @@ pub(crate) fn declared(environment: &Environment, name: &str) -> Result<(PathBuf
         let names = || servers.keys().map(String::as_str);
         return Err(McpError::Unknown {
             server: name.to_owned(),
-            hint: suggest::did_you_mean(name, names()),
+            near: suggest::nearest(name, names()).map(str::to_owned),
             known: suggest::listing(names()),
             path,
         });

@@ -8,6 +8,7 @@ use superstep::NodeError;
 
 use crate::base::access::AccessDenied;
 use crate::base::error_class;
+use superstep_document::{Text, text};
 
 /// Why an MCP server did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +22,8 @@ pub(crate) enum McpError {
     /// The file does not know the server.
     Unknown {
         server: String,
-        hint: String,
-        known: String,
+        near: Option<String>,
+        known: Text,
         path: PathBuf,
     },
     /// A variable of the declaration is not set.
@@ -33,8 +34,8 @@ pub(crate) enum McpError {
     NoTool {
         server: String,
         tool: String,
-        hint: String,
-        known: String,
+        near: Option<String>,
+        known: Text,
     },
     /// Another tool has the name already.
     SameTool { server: String, tool: String },
@@ -76,70 +77,117 @@ impl fmt::Display for McpError {
 
 impl McpError {
     /// What is wrong, without what to do where [`McpError::remedy`] says that; no full stop.
-    pub(crate) fn message(&self) -> String {
+    pub(crate) fn message(&self) -> Text {
         match self {
             McpError::NoProject => {
-                "this graph is not saved yet, so there is no project with MCP servers".to_owned()
+                text!("this graph is not saved yet, so there is no project with MCP servers")
             }
-            McpError::NoFile { server, path } => format!(
-                "the project has no MCP server `{server}`: there is no file {}",
-                path.display()
+            McpError::NoFile { server, path } => text!(
+                "the project has no MCP server `{server}`: there is no file {path}",
+                server,
+                path = path.display().to_string()
             ),
-            McpError::Broken { path, cause } => format!("{} cannot be used: {cause}", path.display()),
+            McpError::Broken { path, cause } => text!(
+                "{path} cannot be used: {cause}",
+                path = path.display().to_string(),
+                cause
+            ),
             McpError::Unknown { server, path, .. } => {
-                format!("{} has no MCP server `{server}`", path.display())
+                text!(
+                    "{path} has no MCP server `{server}`",
+                    path = path.display().to_string(),
+                    server
+                )
             }
-            McpError::NoVariable { server, variable } => format!(
-                "the MCP server `{server}` needs the environment variable {variable}, which is not set"
+            McpError::NoVariable { server, variable } => text!(
+                "the MCP server `{server}` needs the environment variable {variable}, which is not set",
+                server,
+                variable
             ),
-            McpError::AccessDenied(denied) => denied.to_string(),
+            McpError::AccessDenied(denied) => denied.to_string().into(),
             McpError::NoTool { server, tool, .. } => {
-                format!("the MCP server `{server}` has no tool `{tool}`")
+                text!("the MCP server `{server}` has no tool `{tool}`", server, tool)
             }
             McpError::SameTool { server, tool } => {
-                format!("two tools are called `{tool}`, and one of them is of the MCP server `{server}`")
+                text!(
+                    "two tools are called `{tool}`, and one of them is of the MCP server `{server}`",
+                    tool,
+                    server
+                )
             }
             McpError::Start {
                 server,
                 cause,
                 exit_message,
             } => {
-                format!("the MCP server `{server}` could not be started: {cause}{exit_message}")
+                text!(
+                    "the MCP server `{server}` could not be started: {cause}{said}",
+                    server,
+                    cause,
+                    said = exit_message
+                )
             }
             McpError::Died { server, exit_message } => {
-                format!("the MCP server `{server}` stopped while it was at work{exit_message}")
+                text!(
+                    "the MCP server `{server}` stopped while it was at work{said}",
+                    server,
+                    said = exit_message
+                )
             }
-            McpError::Refused { server, cause } => format!("the MCP server `{server}` refused: {cause}"),
-            McpError::Timeout { server, limit } => format!(
-                "the MCP server `{server}` gave no sign of life for {:.0} s, and was told to stop",
-                limit.as_secs_f64()
+            McpError::Refused { server, cause } => {
+                text!("the MCP server `{server}` refused: {cause}", server, cause)
+            }
+            McpError::Timeout { server, limit } => text!(
+                "the MCP server `{server}` gave no sign of life for {seconds} s, and was told to stop",
+                server,
+                seconds = format!("{:.0}", limit.as_secs_f64())
             ),
-            McpError::Cancelled => "cancelled".to_owned(),
+            McpError::Cancelled => text!("cancelled"),
             McpError::Nonsense { server, cause } => {
-                format!("the MCP server `{server}` sent something that is no answer: {cause}")
+                text!(
+                    "the MCP server `{server}` sent something that is no answer: {cause}",
+                    server,
+                    cause
+                )
             }
         }
     }
 
     /// What to do, or what is done already; no full stop.
-    pub(crate) fn remedy(&self) -> Option<String> {
-        let nearest = |hint: &str| match hint.trim_start() {
-            "" => String::new(),
-            hint => format!("{hint} "),
-        };
+    pub(crate) fn remedy(&self) -> Option<Text> {
         Some(match self {
-            McpError::NoProject => "Save it first".to_owned(),
+            McpError::NoProject => text!("Save it first"),
             McpError::NoFile { server, .. } => {
-                format!("Create it: {{\"mcpServers\": {{\"{server}\": {{\"command\": …}}}}}}")
+                text!(
+                    "Create it: {\"mcpServers\": {\"{server}\": {\"command\": …}}}",
+                    server
+                )
             }
-            McpError::Broken { .. } => "Correct the file".to_owned(),
-            McpError::Unknown { hint, known, .. } => format!("{}Servers: {known}", nearest(hint)),
+            McpError::Broken { .. } => text!("Correct the file"),
+            McpError::Unknown {
+                near: Some(near),
+                known,
+                ..
+            } => text!("Did you mean `{near}`? Servers: {known}", near, known),
+            McpError::Unknown {
+                near: None, known, ..
+            } => text!("Servers: {known}", known),
             McpError::NoVariable { variable, .. } => {
-                format!("Set it, or give it a default in .mcp.json: ${{{variable}:-…}}")
+                text!(
+                    "Set it, or give it a default in .mcp.json: ${{variable}:-…}",
+                    variable
+                )
             }
-            McpError::NoTool { hint, known, .. } => format!("{}It has {known}", nearest(hint)),
-            McpError::SameTool { .. } => "Give its tools a `prefix`".to_owned(),
-            McpError::Died { .. } => "It is started again with the next call".to_owned(),
+            McpError::NoTool {
+                near: Some(near),
+                known,
+                ..
+            } => text!("Did you mean `{near}`? It has {known}", near, known),
+            McpError::NoTool {
+                near: None, known, ..
+            } => text!("It has {known}", known),
+            McpError::SameTool { .. } => text!("Give its tools a `prefix`"),
+            McpError::Died { .. } => text!("It is started again with the next call"),
             _ => return None,
         })
     }

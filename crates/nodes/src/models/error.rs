@@ -10,6 +10,7 @@ use superstep::NodeError;
 use crate::base::access::AccessDenied;
 use crate::base::error_class;
 use crate::base::secrets;
+use superstep_document::{Text, text};
 
 /// Where a key is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub enum ModelError {
         /// What it says.
         model: String,
         /// "Did you mean …", or empty.
-        hint: String,
+        hint: Text,
     },
     /// The file with connections and prices, or an entry of it, cannot be used.
     BadSettings {
@@ -158,20 +159,22 @@ impl ModelError {
     }
 
     /// What is wrong, without what to do where [`ModelError::remedy`] says that.
-    pub fn message(&self) -> String {
+    pub fn message(&self) -> Text {
         match self {
-            ModelError::UnknownProvider { model, hint } => {
-                format!("`{model}` names no model provider and no connection.{hint}")
-            }
-            error => error.to_string(),
+            ModelError::UnknownProvider { model, hint } => text!(
+                "`{model}` names no model provider and no connection.{hint}",
+                model,
+                hint
+            ),
+            error => error.to_string().into(),
         }
     }
 
     /// What to do, for those whose message does not say it.
-    pub fn remedy(&self) -> Option<&'static str> {
-        matches!(self, ModelError::UnknownProvider { .. }).then_some(
-            "Write `scripted`, or PROVIDER::NAME such as `openai::gpt-4o-mini`, `anthropic::claude-sonnet-4-5` or `ollama::llama3.2`, or CONNECTION::NAME with a connection from the file of model settings.",
-        )
+    pub fn remedy(&self) -> Option<Text> {
+        matches!(self, ModelError::UnknownProvider { .. }).then_some(text!(
+            "Write `scripted`, or PROVIDER::NAME such as `openai::gpt-4o-mini`, `anthropic::claude-sonnet-4-5` or `ollama::llama3.2`, or CONNECTION::NAME with a connection from the file of model settings."
+        ))
     }
 
     /// How long the provider asks to wait before the next request.

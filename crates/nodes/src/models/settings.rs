@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{KeyPlace, ModelError, variable_of};
 use super::prices::Price;
-use superstep_document::suggest;
+use superstep_document::{Text, suggest, text};
 
 /// A named way to a model server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -196,11 +196,12 @@ impl ModelSettings {
         if let Some((prefix, name)) = model.split_once("::").filter(|(_, name)| !name.is_empty()) {
             let near = suggest::nearest(prefix, self.connections.keys().map(String::as_str));
             match near {
-                Some(near) => hint = format!(" Did you mean `{near}::{name}`?"),
+                Some(near) => hint = text!(" Did you mean `{near}::{name}`?", near, name),
                 None if hint.is_empty() => {
-                    hint = format!(
-                        " To make the connection, add `{prefix}` in Settings under Model connections, or \"{prefix}\": {{\"provider\": \"openai\", \"base_url\": \"http://…/v1/\", \"key_variable\": \"…\"}} to `connections` in {}.",
-                        self.place()
+                    hint = text!(
+                        " To make the connection, add `{prefix}` in Settings under Model connections, or \"{prefix}\": {\"provider\": \"openai\", \"base_url\": \"http://…/v1/\", \"key_variable\": \"…\"} to `connections` in {place}.",
+                        prefix,
+                        place = self.place()
                     );
                 }
                 None => {}
@@ -242,27 +243,31 @@ impl Route {
 /// Which provider a model name such as `openai::gpt-4o-mini` means.
 pub fn provider_of(model: &str) -> Result<AdapterKind, ModelError> {
     let known = || AdapterKind::all().iter().map(AdapterKind::as_lower_str);
-    let unknown = |hint: String| ModelError::UnknownProvider {
+    let unknown = |hint: Text| ModelError::UnknownProvider {
         model: model.to_owned(),
         hint,
     };
     let Some((namespace, name)) = model.split_once("::") else {
         let hint = if suggest::nearest(model, ["scripted"]).is_some() {
-            " Did you mean `scripted`?".to_owned()
+            text!(" Did you mean `scripted`?")
         } else {
             // Bare names would silently fall back to a local Ollama.
             AdapterKind::from_model(model).map_or_else(
-                |_| String::new(),
+                |_| Text::default(),
                 |kind| match kind {
-                    AdapterKind::Ollama => String::new(),
-                    kind => format!(" Did you mean `{}::{model}`?", kind.as_lower_str()),
+                    AdapterKind::Ollama => Text::default(),
+                    kind => text!(
+                        " Did you mean `{provider}::{model}`?",
+                        provider = kind.as_lower_str(),
+                        model
+                    ),
                 },
             )
         };
         return Err(unknown(hint));
     };
     if name.trim().is_empty() {
-        return Err(unknown(String::new()));
+        return Err(unknown(Text::default()));
     }
     match AdapterKind::from_lower_str(namespace) {
         Some(kind) => Ok(kind),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use serde_json::Value as Json;
 use superstep::Graph;
-use superstep_document::{Diagnostic, Document, NodeSpec};
+use superstep_document::{Diagnostic, Document, NodeSpec, Text, text};
 
 use super::Environment;
 use crate::base::files::{self, Stamp};
@@ -40,7 +40,7 @@ pub enum NestedError {
     /// There is no such file, or it cannot be read.
     Unreadable(PathBuf, String),
     /// The file is no graph document.
-    Broken(PathBuf, String),
+    Broken(PathBuf, Text),
     /// The file runs itself, through these files.
     Cycle(Vec<PathBuf>),
     /// Too many graphs inside each other.
@@ -65,46 +65,59 @@ impl NestedError {
     }
 
     /// What to do about it.
-    pub fn remedy(&self) -> &'static str {
+    pub fn remedy(&self) -> Text {
         match self {
-            NestedError::Unnamed => "Name a graph file, e.g. `research.json`.",
-            NestedError::NoFolder => "Save this graph first: the path is read from its folder.",
-            NestedError::Outside(_) => "Name a file inside the project's folder.",
-            NestedError::Unreadable(..) => "Create the file, or correct the path.",
-            NestedError::Broken(..) => "Open that graph and correct it.",
-            NestedError::Cycle(_) => "Let a loop inside one graph do the repeating, or call another graph.",
-            NestedError::TooDeep(_) | NestedError::TooMany => "Put some of the graphs into one.",
+            NestedError::Unnamed => text!("Name a graph file, e.g. `research.json`."),
+            NestedError::NoFolder => text!("Save this graph first: the path is read from its folder."),
+            NestedError::Outside(_) => text!("Name a file inside the project's folder."),
+            NestedError::Unreadable(..) => text!("Create the file, or correct the path."),
+            NestedError::Broken(..) => text!("Open that graph and correct it."),
+            NestedError::Cycle(_) => {
+                text!("Let a loop inside one graph do the repeating, or call another graph.")
+            }
+            NestedError::TooDeep(_) | NestedError::TooMany => text!("Put some of the graphs into one."),
+        }
+    }
+
+    /// What is wrong.
+    pub fn message(&self) -> Text {
+        match self {
+            NestedError::Unnamed => text!("The node names no graph."),
+            NestedError::NoFolder => text!("This graph is not saved yet, so a path leads nowhere."),
+            NestedError::Outside(path) => text!(
+                "The graph {path} is outside the project's folder.",
+                path = format!("{path:?}")
+            ),
+            NestedError::Unreadable(path, cause) => text!(
+                "The graph {path} cannot be read: {cause}.",
+                path = path.display().to_string(),
+                cause
+            ),
+            NestedError::Broken(path, cause) => text!(
+                "{path} is no graph that can be run: {cause}",
+                path = path.display().to_string(),
+                cause
+            ),
+            NestedError::Cycle(files) => {
+                let names: Vec<String> = files.iter().map(|file| name(file)).collect();
+                text!("The graph would run itself: {names}.", names = names.join(" → "))
+            }
+            NestedError::TooDeep(path) => text!(
+                "{path} would be the graph number {number} inside other graphs.",
+                path = path.display().to_string(),
+                number = DEEPEST + 1
+            ),
+            NestedError::TooMany => text!(
+                "More than {most} graphs would be looked at, with those that run inside others.",
+                most = MOST
+            ),
         }
     }
 }
 
 impl fmt::Display for NestedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NestedError::Unnamed => f.write_str("The node names no graph."),
-            NestedError::NoFolder => f.write_str("This graph is not saved yet, so a path leads nowhere."),
-            NestedError::Outside(path) => write!(f, "The graph {path:?} is outside the project's folder."),
-            NestedError::Unreadable(path, cause) => {
-                write!(f, "The graph {} cannot be read: {cause}.", path.display())
-            }
-            NestedError::Broken(path, cause) => {
-                write!(f, "{} is no graph that can be run: {cause}", path.display())
-            }
-            NestedError::Cycle(files) => {
-                let names: Vec<String> = files.iter().map(|file| name(file)).collect();
-                write!(f, "The graph would run itself: {}.", names.join(" → "))
-            }
-            NestedError::TooDeep(path) => write!(
-                f,
-                "{} would be the graph number {} inside other graphs.",
-                path.display(),
-                DEEPEST + 1
-            ),
-            NestedError::TooMany => write!(
-                f,
-                "More than {MOST} graphs would be looked at, with those that run inside others."
-            ),
-        }
+        self.message().fmt(f)
     }
 }
 
@@ -221,7 +234,7 @@ impl Library {
         if document.source().is_some() {
             let cause = problems
                 .first()
-                .map_or_else(|| "it is no JSON.".to_owned(), |p| p.message.clone());
+                .map_or_else(|| text!("it is no JSON."), |p| p.message.clone());
             return Err(NestedError::Broken(file.to_owned(), cause));
         }
         let nested = Arc::new(Nested {
@@ -286,11 +299,20 @@ pub(super) fn find(environment: &Environment, path: &str) -> Result<PathBuf, Nes
 }
 
 /// One sentence about the problems of a nested graph.
-pub(crate) fn summary(problems: &[Diagnostic]) -> Option<String> {
+pub(crate) fn summary(problems: &[Diagnostic]) -> Option<Text> {
     let errors: Vec<&Diagnostic> = problems.iter().filter(|problem| problem.is_error()).collect();
     let first = errors.first()?;
     Some(match errors.len() {
-        1 => format!("{} ({})", first.message, first.record),
-        count => format!("{} ({}), and {} more.", first.message, first.record, count - 1),
+        1 => text!(
+            "{message} ({record})",
+            message = &first.message,
+            record = &first.record
+        ),
+        count => text!(
+            "{message} ({record}), and {count} more.",
+            message = &first.message,
+            record = &first.record,
+            count = count - 1
+        ),
     })
 }

@@ -22,6 +22,7 @@ use crate::project::Environment;
 use crate::project::graph_files::Runs;
 use crate::state::channel::channel;
 use crate::state::schema::{Keys, StateSchema};
+use superstep_document::text;
 
 impl Registry {
     /// Builds the graph of a document; `above` are the files of the graphs around it.
@@ -385,8 +386,14 @@ fn diagnostic(problem: superstep::GraphProblem, ids: &HashMap<(String, String), 
 /// The run context that a graph file declares: defaults are filled in, and what does not fit is refused.
 fn context_schema(declared: &Json) -> Result<ContextSchema, Diagnostic> {
     let shape = SchemaValidator::new(declared).map_err(|cause| {
-        let message = format!("The run context cannot be checked: {cause}.");
-        Diagnostic::error("bad-schema", "doc", message, "Correct the field's JSON Schema.").at("/context")
+        let message = text!("The run context cannot be checked: {cause}.", cause);
+        Diagnostic::error(
+            "bad-schema",
+            "doc",
+            message,
+            text!("Correct the field's JSON Schema."),
+        )
+        .at("/context")
     })?;
     let fields = declared["properties"].as_object().into_iter().flatten();
     let defaults: Vec<(String, Json)> = fields

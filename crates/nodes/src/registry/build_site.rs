@@ -23,6 +23,7 @@ use crate::project::Environment;
 use crate::project::graph_files::{self, Nested, Runs};
 use crate::search::Folders;
 use crate::state::schema::Keys;
+use superstep_document::text;
 
 /// Where a node is built.
 pub struct BuildSite<'a> {
@@ -69,7 +70,7 @@ impl BuildSite<'_> {
                 Diagnostic::error(
                     error.code(),
                     format!("node:{}", self.node),
-                    error.to_string(),
+                    error.message(),
                     error.remedy(),
                 )
                 .at(format!("/config{pointer}"))
@@ -87,7 +88,7 @@ impl BuildSite<'_> {
             .registry
             .build_inside(document, self.environment, self.above)
             .map_err(|problems| {
-                let cause = graph_files::summary(&problems).unwrap_or_else(|| "it has no node.".to_owned());
+                let cause = graph_files::summary(&problems).unwrap_or_else(|| text!("it has no node."));
                 self.problem("broken-graph", "", cause.trim_end_matches('.'))
             })?;
         let mut runs = self.runs.borrow_mut();
@@ -176,8 +177,8 @@ impl BuildSite<'_> {
         Diagnostic::error(
             code,
             format!("node:{}", self.node),
-            format!("The node cannot be built: {cause}."),
-            "Correct the setting.",
+            text!("The node cannot be built: {cause}.", cause),
+            text!("Correct the setting."),
         )
         .at(format!("/config{pointer}"))
     }

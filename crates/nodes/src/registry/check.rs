@@ -15,6 +15,7 @@ use super::{disabled, dynamic_targets, invariants, policy};
 use crate::base::access::Access;
 use crate::state::schema::{Keys, StateSchema};
 use superstep_document::suggest;
+use superstep_document::text;
 
 pub(super) struct Findings {
     pub(super) problems: Vec<Diagnostic>,
@@ -180,12 +181,16 @@ impl Registry {
         let entry = self.kinds.get(spec.kind.as_str());
         // A node without a kind is the document's own diagnostic.
         if entry.is_none() && !spec.kind.is_empty() {
-            let message = format!(
-                "Node `{id}` is of the unknown kind `{}`.{}",
-                spec.kind,
-                suggest::did_you_mean(&spec.kind, self.kinds.keys().copied())
+            let message = text!(
+                "Node `{id}` is of the unknown kind `{kind}`.{hint}",
+                id,
+                kind = &spec.kind,
+                hint = suggest::did_you_mean(&spec.kind, self.kinds.keys().copied())
             );
-            let remedy = format!("Choose one of {}.", suggest::listing(self.kinds.keys().copied()));
+            let remedy = text!(
+                "Choose one of {known}.",
+                known = suggest::listing(self.kinds.keys().copied())
+            );
             problems
                 .push(Diagnostic::error("unknown-kind", format!("node:{id}"), message, remedy).at("/kind"));
         }

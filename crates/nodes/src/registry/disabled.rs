@@ -6,6 +6,7 @@ use superstep::{Effect, Node, NodeContext, NodeError, NodeOptions, NodeOutput, V
 use superstep_document::{Diagnostic, Disabled, Edge, NodePolicy, Severity, suggest};
 
 use super::kind::Usage;
+use superstep_document::{Text, text};
 
 /// The code of the problem that a graph runs without some of its nodes.
 pub const NODE_DISABLED: &str = "node-disabled";
@@ -86,8 +87,8 @@ pub(super) fn problems(
         Diagnostic::warning(
             NODE_DISABLED,
             record(),
-            format!("Node `{node}` is disabled: runs pass it by."),
-            "Enable it, or delete it.",
+            text!("Node `{node}` is disabled: runs pass it by.", node),
+            text!("Enable it, or delete it."),
         )
         .at("/disabled"),
     ];
@@ -103,19 +104,20 @@ pub(super) fn problems(
         .flat_map(Edge::targets)
         .chain(usage.dynamic_targets.iter().map(String::as_str))
         .collect();
-    let choose = |message: String| {
-        let remedy = format!(
-            "Choose one of {} as the way, or enable the node.",
-            suggest::listing(chosen.iter().copied())
+    let choose = |message: Text| {
+        let remedy = text!(
+            "Choose one of {known} as the way, or enable the node.",
+            known = suggest::listing(chosen.iter().copied())
         );
         Diagnostic::error("disabled-way", record(), message, remedy).at("/disabled/way")
     };
     match &disabled.way {
         Some(way) if !chosen.is_empty() && !chosen.contains(way.as_str()) => {
-            problems.push(choose(format!("No edge of `{node}` leads to `{way}`.")));
+            problems.push(choose(text!("No edge of `{node}` leads to `{way}`.", node, way)));
         }
-        None if !chosen.is_empty() && !always => problems.push(choose(format!(
-            "Node `{node}` is disabled, and where its run goes on is not chosen."
+        None if !chosen.is_empty() && !always => problems.push(choose(text!(
+            "Node `{node}` is disabled, and where its run goes on is not chosen.",
+            node
         ))),
         _ => {}
     }

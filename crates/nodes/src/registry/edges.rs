@@ -105,7 +105,12 @@ impl Route {
         let label: Arc<str> = match value {
             Value::String(label) => label.clone(),
             Value::Bool(_) | Value::Number(_) => value.to_string().into(),
-            other => return Err(self.route.wrong_type("a label or a list of labels", other).into()),
+            other => {
+                return Err(self
+                    .route
+                    .wrong_type(superstep_document::text!("a label or a list of labels"), other)
+                    .into());
+            }
         };
         if self.open || self.labels.contains(&label) {
             return Ok(Target::node(label));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use superstep_document::{Diagnostic, Edge, NodeSpec, Reducer};
+use superstep_document::{Diagnostic, Edge, NodeSpec, Reducer, text};
 
 use super::check::Findings;
 use crate::state::schema::Keys;
@@ -118,13 +118,28 @@ pub(super) fn parallel_writers(
     for (left, right, key) in found {
         let (message, remedy) = if left == right {
             (
-                format!("Node `{left}` runs once per item, and each run overwrites `{key}`."),
-                format!("Give `{key}` a reducer such as `append`, or write another key."),
+                text!(
+                    "Node `{left}` runs once per item, and each run overwrites `{key}`.",
+                    left = &left,
+                    key = &key
+                ),
+                text!(
+                    "Give `{key}` a reducer such as `append`, or write another key.",
+                    key = &key
+                ),
             )
         } else {
             (
-                format!("Nodes `{left}` and `{right}` run in the same step and both overwrite `{key}`."),
-                format!("Give `{key}` a reducer, or let the nodes run one after the other."),
+                text!(
+                    "Nodes `{left}` and `{right}` run in the same step and both overwrite `{key}`.",
+                    left = &left,
+                    right = &right,
+                    key = &key
+                ),
+                text!(
+                    "Give `{key}` a reducer, or let the nodes run one after the other.",
+                    key = &key
+                ),
             )
         };
         findings.problems.push(Diagnostic::warning(

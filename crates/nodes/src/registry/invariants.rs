@@ -65,7 +65,10 @@ pub(super) fn points(document: &Document, invariant: &Invariant) -> Result<Vec<B
             Diagnostic::error("expression-syntax", record, error.message, error.remedy)
                 .at(invariant.pointer())
         })?;
-        let holds = move |seen: &Value| must.truth(&scope_of(seen, names)).map_err(|error| error.message);
+        let holds = move |seen: &Value| {
+            must.truth(&scope_of(seen, names))
+                .map_err(|error| error.message.into())
+        };
         let then = match invariant.when_broken {
             Then::Tell => WhenBroken::Tell,
             Then::Pause => WhenBroken::Pause,

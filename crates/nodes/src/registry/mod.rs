@@ -45,6 +45,7 @@ pub use disabled::{NODE_DISABLED, refuse as refuse_disabled};
 pub use kind::{KindInfo, NodeKind, Usage, parse};
 pub use policy::{bounds, not_retried};
 pub use site::Site;
+use superstep_document::text;
 use working::Working;
 pub use working::{PreviewGraph, Uncertain};
 
@@ -267,7 +268,7 @@ impl Registry {
         ) {
             Ok(built) => Ok((nested, built)),
             Err(problems) => {
-                let cause = summary(&problems).unwrap_or_else(|| "it has no node.".to_owned());
+                let cause = summary(&problems).unwrap_or_else(|| text!("it has no node."));
                 Err(NestedError::Broken(nested.path.clone(), cause))
             }
         }
@@ -341,8 +342,8 @@ impl Registry {
             return Err(vec![Diagnostic::error(
                 "unknown-node",
                 format!("node:{node}"),
-                format!("There is no node `{node}`."),
-                "Choose a node of the graph.",
+                text!("There is no node `{node}`.", node),
+                text!("Choose a node of the graph."),
             )]);
         }
         self.build_at(document, environment, &[], Working::Only(node))

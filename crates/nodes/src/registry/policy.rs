@@ -15,6 +15,7 @@ use superstep_document::{
 use super::site::Site;
 use crate::base::error_class;
 use crate::expression::{Expression, Scope};
+use superstep_document::text;
 
 /// What a run of the document may make at most.
 pub fn bounds(document: &Document) -> Bounds {
@@ -35,8 +36,8 @@ pub(crate) fn check(site: &mut Site<'_>, policy: &NodePolicy) {
         site.warning(
             "cache-of-reads",
             "/cache",
-            "What the node reads may change, and its result is kept for ever.",
-            "Give the cache a `ttl`.",
+            text!("What the node reads may change, and its result is kept for ever."),
+            text!("Give the cache a `ttl`."),
         );
     }
     match &policy.fallback {

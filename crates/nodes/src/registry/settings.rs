@@ -10,20 +10,25 @@ use superstep_document::Diagnostic;
 use super::KindEntry;
 use super::site::Site;
 use superstep_document::suggest;
+use superstep_document::{Join, Text, text};
 
 /// What a setting must be, in words, and what to do.
-fn mended(name: &str, error: &ValidationError<'_>) -> (String, String) {
+fn mended(name: &str, error: &ValidationError<'_>) -> (Text, Text) {
     let listed = |values: &[Json]| {
         let shown = values.iter().filter(|value| !value.is_null());
-        shown.map(Json::to_string).collect::<Vec<_>>().join(", ")
+        Text::list(Join::Comma, shown.map(Json::to_string))
     };
     let found = shortened(&error.instance().to_string());
     match error.kind() {
         ValidationErrorKind::Enum { options } => {
             let options = listed(options.as_array().map_or(&[], Vec::as_slice));
             (
-                format!("The setting `{name}` is {found}, which it does not know."),
-                format!("Write one of {options}."),
+                text!(
+                    "The setting `{name}` is {found}, which it does not know.",
+                    name,
+                    found
+                ),
+                text!("Write one of {options}.", options),
             )
         }
         ValidationErrorKind::Type { kind } => {
@@ -31,29 +36,37 @@ fn mended(name: &str, error: &ValidationError<'_>) -> (String, String) {
                 TypeKind::Single(one) => vec![one.to_string()],
                 TypeKind::Multiple(several) => several.iter().map(|one| one.to_string()).collect(),
             };
-            let wanted: Vec<&str> = types.iter().filter_map(|one| type_words(one)).collect();
-            let wanted = wanted.join(" or ");
+            let wanted = Text::list(Join::Or, types.iter().filter_map(|one| type_words(one)));
             (
-                format!("The setting `{name}` takes {wanted}, and is {found}."),
-                format!("Write {wanted} there."),
+                text!(
+                    "The setting `{name}` takes {wanted}, and is {found}.",
+                    name,
+                    wanted = &wanted,
+                    found
+                ),
+                text!("Write {wanted} there.", wanted),
             )
         }
         _ => (
-            format!("The setting `{name}` is not valid: {error}."),
-            "Correct the setting.".to_owned(),
+            text!(
+                "The setting `{name}` is not valid: {error}.",
+                name,
+                error = error.to_string()
+            ),
+            text!("Correct the setting."),
         ),
     }
 }
 
 /// What a type of JSON Schema is called in a sentence; a setting that may be left out is not called null.
-fn type_words(name: &str) -> Option<&'static str> {
+fn type_words(name: &str) -> Option<Text> {
     Some(match name {
-        "integer" => "a whole number",
-        "number" => "a number",
-        "string" => "text",
-        "boolean" => "true or false",
-        "array" => "a list",
-        "object" => "an object",
+        "integer" => text!("a whole number"),
+        "number" => text!("a number"),
+        "string" => text!("text"),
+        "boolean" => text!("true or false"),
+        "array" => text!("a list"),
+        "object" => text!("an object"),
         _ => return None,
     })
 }
@@ -120,14 +133,15 @@ pub(super) fn config_problems(entry: &KindEntry, site: &mut Site<'_>) -> BTreeSe
                 .into_iter()
                 .flat_map(|known| known.keys().map(String::as_str))
         };
-        let message = format!(
-            "A node of kind {} has no setting `{name}`.{}",
-            entry.info.kind,
-            suggest::did_you_mean(&name, settings())
+        let message = text!(
+            "A node of kind {kind} has no setting `{name}`.{hint}",
+            kind = entry.info.kind,
+            name = &name,
+            hint = suggest::did_you_mean(&name, settings())
         );
-        let remedy = format!(
-            "Remove it, or correct its name. Settings: {}.",
-            suggest::listing(settings())
+        let remedy = text!(
+            "Remove it, or correct its name. Settings: {known}.",
+            known = suggest::listing(settings())
         );
         site.warning("unknown-setting", &format!("/{name}"), message, remedy);
     }
@@ -156,8 +170,12 @@ pub(super) fn config_problems(entry: &KindEntry, site: &mut Site<'_>) -> BTreeSe
                 site.error(
                     "missing-setting",
                     &pointer,
-                    format!("The setting `{name}` is missing."),
-                    format!("Fill it in. {title}"),
+                    text!("The setting `{name}` is missing.", name),
+                    text!(
+                        "Fill it in. {help}",
+                        // The form's own text, which other languages have beside the setting.
+                        help = Text::filled(title.to_owned().into(), Vec::new())
+                    ),
                 );
             }
             _ => {

@@ -13,7 +13,6 @@ use super::disabled::NODE_DISABLED;
 use super::kind::{Usage, parse};
 use crate::base::access::Access;
 use crate::base::schema_validator::SchemaValidator;
-use crate::base::text::capital;
 use crate::expression::{Expression, ExpressionError, ExpressionProblem, FILTERS, Template, Uses};
 use crate::mcp;
 use crate::models::{ModelSettings, Recording};
@@ -21,6 +20,7 @@ use crate::project::Environment;
 use crate::project::graph_files::{self, Nested, NestedError};
 use crate::state::schema::{Key, Keys};
 use superstep_document::suggest;
+use superstep_document::{Text, text};
 
 /// Where something is checked: a node's config, or an edge.
 pub struct Site<'a> {
@@ -68,24 +68,31 @@ impl Site<'_> {
                 self.accesses.extend(accesses);
                 if let Some(summary) = graph_files::summary(&problems) {
                     let error = NestedError::Broken(nested.path.clone(), summary);
-                    self.error(error.code(), pointer, error.to_string(), error.remedy());
+                    self.error(error.code(), pointer, error.message(), error.remedy());
                 }
                 let mut disabled = problems.iter().filter(|problem| problem.code == NODE_DISABLED);
                 if let Some(first) = disabled.next() {
-                    let more = match disabled.count() {
-                        0 => String::new(),
-                        more => format!(" and {more} more"),
+                    let first = Text::from(first.record.trim_start_matches("node:"));
+                    let nodes = match disabled.count() {
+                        0 => first,
+                        count => text!("{first} and {count} more", first, count),
                     };
-                    let message = format!(
-                        "The graph {path} runs without some of its nodes: {}{more}.",
-                        first.record.trim_start_matches("node:")
+                    let message = text!(
+                        "The graph {path} runs without some of its nodes: {nodes}.",
+                        path,
+                        nodes
                     );
-                    self.warning(NODE_DISABLED, pointer, message, "Open the graph and enable them.");
+                    self.warning(
+                        NODE_DISABLED,
+                        pointer,
+                        message,
+                        text!("Open the graph and enable them."),
+                    );
                 }
                 Some(nested)
             }
             Err(error) => {
-                self.error(error.code(), pointer, error.to_string(), error.remedy());
+                self.error(error.code(), pointer, error.message(), error.remedy());
                 None
             }
         }
@@ -99,8 +106,8 @@ impl Site<'_> {
                 self.error(
                     "bad-config",
                     "",
-                    format!("The settings cannot be read: {cause}."),
-                    "Correct the setting.",
+                    text!("The settings cannot be read: {cause}.", cause),
+                    text!("Correct the setting."),
                 );
                 None
             }
@@ -175,9 +182,10 @@ impl Site<'_> {
         match mcp::accesses(environment, server) {
             Ok(accesses) => self.accesses.extend(accesses),
             Err(error) => {
-                let message = capital(&error.message());
-                let remedy = error.remedy().unwrap_or_else(|| "Correct .mcp.json".to_owned());
-                self.error(error.code(), pointer, format!("{message}."), format!("{remedy}."));
+                let message = text!("{message}.", message = error.message().capital());
+                let remedy = error.remedy().unwrap_or(text!("Correct .mcp.json"));
+                let remedy = text!("{remedy}.", remedy);
+                self.error(error.code(), pointer, message, remedy);
             }
         }
     }
@@ -238,8 +246,8 @@ impl Site<'_> {
         &mut self,
         code: &'static str,
         pointer: &str,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
+        message: impl Into<Text>,
+        remedy: impl Into<Text>,
     ) {
         let diagnostic = Diagnostic::error(code, self.record.clone(), message, remedy);
         self.problems.push(self.at(diagnostic, pointer));
@@ -250,8 +258,8 @@ impl Site<'_> {
         &mut self,
         code: &'static str,
         pointer: &str,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
+        message: impl Into<Text>,
+        remedy: impl Into<Text>,
     ) {
         let diagnostic = Diagnostic::warning(code, self.record.clone(), message, remedy);
         self.problems.push(self.at(diagnostic, pointer));
@@ -269,8 +277,10 @@ impl Site<'_> {
         let compiled =
             Expression::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
         if compiled.as_ref().is_ok_and(|uses| uses.names.contains("context")) {
-            let message = format!("{} uses the run context.", capital(&self.label(pointer)));
-            let remedy = "Invariants are checked over past runs as well, and a run context is not stored: use the state.";
+            let message = text!("{setting} uses the run context.", setting = self.label(pointer));
+            let remedy = text!(
+                "Invariants are checked over past runs as well, and a run context is not stored: use the state."
+            );
             self.error("context-in-invariant", pointer, message, remedy);
         }
         self.uses(pointer, compiled, names);
@@ -293,20 +303,17 @@ impl Site<'_> {
         let uses = match compiled {
             Ok(uses) => uses,
             Err(error) => {
-                let line = error
-                    .line
-                    .map_or_else(String::new, |line| format!(" (line {line})"));
                 let code = if error.problem == ExpressionProblem::Syntax {
                     "expression-syntax"
                 } else {
                     "expression"
                 };
-                self.error(
-                    code,
-                    pointer,
-                    format!("{}{line}: {}", capital(&self.label(pointer)), error.message),
-                    error.remedy,
-                );
+                let (setting, cause) = (self.label(pointer), error.message);
+                let message = match error.line {
+                    Some(line) => text!("{setting} (line {line}): {cause}", setting, line, cause),
+                    None => text!("{setting}: {cause}", setting, cause),
+                };
+                self.error(code, pointer, message, error.remedy);
                 return;
             }
         };
@@ -315,31 +322,36 @@ impl Site<'_> {
             self.read(pointer, &key);
         }
         for filter in uses.unknown_filters {
-            let message = format!(
-                "{} uses the filter `{filter}`, which does not exist.{}",
-                capital(&self.label(pointer)),
-                suggest::did_you_mean(&filter, FILTERS.iter().copied())
+            let message = text!(
+                "{setting} uses the filter `{filter}`, which does not exist.{hint}",
+                setting = self.label(pointer),
+                filter = &filter,
+                hint = suggest::did_you_mean(&filter, FILTERS.iter().copied())
             );
             self.error(
                 "unknown-filter",
                 pointer,
                 message,
-                "The expression reference lists the filters.",
+                text!("The expression reference lists the filters."),
             );
         }
         let is_free = |name: &&String| !extra.contains(&name.as_str()) && *name != "context";
         for name in uses.names.iter().filter(is_free) {
             let remedy = if self.readable.contains(name) {
-                format!("State keys are read as `state.{name}`; text stands in quotes.")
+                text!(
+                    "State keys are read as `state.{name}`; text stands in quotes.",
+                    name
+                )
             } else {
-                "State keys are read as `state.NAME`; text stands in quotes.".to_owned()
+                text!("State keys are read as `state.NAME`; text stands in quotes.")
             };
             self.warning(
                 "unknown-name",
                 pointer,
-                format!(
-                    "{} uses `{name}`, which is not defined.",
-                    capital(&self.label(pointer))
+                text!(
+                    "{setting} uses `{name}`, which is not defined.",
+                    setting = self.label(pointer),
+                    name
                 ),
                 remedy,
             );
@@ -363,22 +375,24 @@ impl Site<'_> {
         let known: Vec<&str> = self.readable.iter().map(String::as_str).collect();
         let hint = suggest::did_you_mean(key, known.iter().copied());
         let message = if self.keys.get(key).is_some() {
-            format!(
-                "`state.{key}` is not part of what {} is given: it is the target of an `each` edge.",
-                self.called
+            text!(
+                "`state.{key}` is not part of what {called} is given: it is the target of an `each` edge.",
+                key,
+                called = &self.called
             )
         } else {
-            self.no_key(pointer, key, &hint)
+            self.no_key(pointer, key, hint)
         };
         let remedy = if self.keys.get(key).is_some() {
-            format!(
-                "Pass it on in the edge's `with`: `\"{key}\": \"state.{key}\"`. Given are {}.",
-                suggest::listing(known)
+            text!(
+                "Pass it on in the edge's `with`: `\"{key}\": \"state.{key}\"`. Given are {known}.",
+                key,
+                known = suggest::listing(known)
             )
         } else {
-            format!(
-                "Correct the name, or add the key to the state. Known: {}.",
-                suggest::listing(known)
+            text!(
+                "Correct the name, or add the key to the state. Known: {known}.",
+                known = suggest::listing(known)
             )
         };
         self.warning("unknown-key", pointer, message, remedy);
@@ -390,20 +404,20 @@ impl Site<'_> {
             self.usage.writes.insert(key.to_owned());
             return Some(known.clone());
         }
-        let message = self.no_key(pointer, key, &suggest::did_you_mean(key, self.keys.names()));
-        let remedy = format!(
-            "Choose a key, or add it to the state. Known: {}.",
-            suggest::listing(self.keys.names())
+        let message = self.no_key(pointer, key, suggest::did_you_mean(key, self.keys.names()));
+        let remedy = text!(
+            "Choose a key, or add it to the state. Known: {known}.",
+            known = suggest::listing(self.keys.names())
         );
         self.error("unknown-key", pointer, message, remedy);
         None
     }
 
-    fn no_key(&self, pointer: &str, key: &str, hint: &str) -> String {
+    fn no_key(&self, pointer: &str, key: &str, hint: Text) -> Text {
         if key.trim().is_empty() {
-            format!("{} names no state key.", capital(&self.label(pointer)))
+            text!("{setting} names no state key.", setting = self.label(pointer))
         } else {
-            format!("There is no state key `{key}`.{hint}")
+            text!("There is no state key `{key}`.{hint}", key, hint)
         }
     }
 
@@ -413,8 +427,8 @@ impl Site<'_> {
             self.error(
                 "empty-setting",
                 pointer,
-                format!("{} is empty.", capital(&self.label(pointer))),
-                "Fill it in.",
+                text!("{setting} is empty.", setting = self.label(pointer)),
+                text!("Fill it in."),
             );
         }
     }
@@ -422,12 +436,16 @@ impl Site<'_> {
     /// Checks that `schema` is a JSON Schema.
     pub fn schema(&mut self, pointer: &str, schema: &Json) {
         if let Err(cause) = SchemaValidator::new(schema) {
-            let message = format!("{} is no JSON Schema: {cause}.", capital(&self.label(pointer)));
+            let message = text!(
+                "{setting} is no JSON Schema: {cause}.",
+                setting = self.label(pointer),
+                cause
+            );
             self.error(
                 "bad-schema",
                 pointer,
                 message,
-                "Correct the schema, e.g. `{\"type\": \"string\"}`.",
+                text!("Correct the schema, e.g. `{\"type\": \"string\"}`."),
             );
         }
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::base::access::AccessDenied;
 use crate::models::ModelError;
+use superstep_document::{Text, text};
 
 /// Why a folder cannot be searched.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,37 +34,55 @@ pub enum SearchError {
 
 impl SearchError {
     /// What is wrong, with a full stop, and without what to do where [`SearchError::remedy`] says that.
-    pub fn message(&self) -> String {
+    pub fn message(&self) -> Text {
         match self {
             SearchError::NoGraphFolder => {
-                "the graph is not saved yet, so it has no folder to search in.".to_owned()
+                text!("the graph is not saved yet, so it has no folder to search in.")
             }
-            SearchError::Missing(path) => format!("there is no folder or file {}.", path.display()),
-            SearchError::Outside(name) => format!("the folder {name:?} is outside the graph's own folder."),
-            SearchError::AccessDenied(denied) => format!("{denied}."),
+            SearchError::Missing(path) => text!(
+                "there is no folder or file {path}.",
+                path = path.display().to_string()
+            ),
+            SearchError::Outside(name) => text!(
+                "the folder {name} is outside the graph's own folder.",
+                name = format!("{name:?}")
+            ),
+            SearchError::AccessDenied(denied) => format!("{denied}.").into(),
             SearchError::BadPattern(pattern, cause) => {
-                format!("the pattern {pattern:?} of `files` cannot be read: {cause}.")
+                text!(
+                    "the pattern {pattern} of `files` cannot be read: {cause}.",
+                    pattern = format!("{pattern:?}"),
+                    cause
+                )
             }
             SearchError::TooLarge(place, cause) => {
-                format!("{} is too large to search: {cause}.", place.display())
+                text!(
+                    "{place} is too large to search: {cause}.",
+                    place = place.display().to_string(),
+                    cause
+                )
             }
-            SearchError::Read(place, cause) => format!("{} cannot be read: {cause}.", place.display()),
-            SearchError::Index(cause) => format!("the search index failed: {cause}."),
-            SearchError::Model(error) => error.to_string(),
-            SearchError::Stopped => "the search was stopped.".to_owned(),
+            SearchError::Read(place, cause) => text!(
+                "{place} cannot be read: {cause}.",
+                place = place.display().to_string(),
+                cause
+            ),
+            SearchError::Index(cause) => text!("the search index failed: {cause}.", cause),
+            SearchError::Model(error) => error.message(),
+            SearchError::Stopped => text!("the search was stopped."),
         }
     }
 
     /// What to do.
-    pub fn remedy(&self) -> Option<&'static str> {
+    pub fn remedy(&self) -> Option<Text> {
         match self {
-            SearchError::NoGraphFolder => Some("Save it first."),
-            SearchError::Missing(_) => Some("Create it, or correct the setting `folder`."),
-            SearchError::Outside(_) => Some(
-                "Name a folder inside it, without `..` and links, or name one outside by its whole path.",
-            ),
-            SearchError::BadPattern(..) => Some("Write one such as `*.md` or `guides/**`."),
-            SearchError::TooLarge(..) => Some("Name a part of it, or choose `files`."),
+            SearchError::NoGraphFolder => Some(text!("Save it first.")),
+            SearchError::Missing(_) => Some(text!("Create it, or correct the setting `folder`.")),
+            SearchError::Outside(_) => Some(text!(
+                "Name a folder inside it, without `..` and links, or name one outside by its whole path."
+            )),
+            SearchError::BadPattern(..) => Some(text!("Write one such as `*.md` or `guides/**`.")),
+            SearchError::TooLarge(..) => Some(text!("Name a part of it, or choose `files`.")),
             _ => None,
         }
     }

@@ -13,6 +13,7 @@ use superstep_document::{ChannelKind, Diagnostic, Document, Reducer, StateKey};
 
 use crate::base::schema_validator::SchemaValidator;
 use superstep_document::suggest;
+use superstep_document::text;
 
 /// A state key as kinds and checks need it.
 #[derive(Clone, Debug)]
@@ -289,8 +290,12 @@ impl StateSchema {
                     let diagnostic = Diagnostic::error(
                         "bad-schema",
                         format!("key:{name}"),
-                        format!("The type of state key `{name}` is no JSON Schema: {cause}."),
-                        "Correct the schema, e.g. `{\"type\": \"string\"}`.",
+                        text!(
+                            "The type of state key `{name}` is no JSON Schema: {cause}.",
+                            name,
+                            cause
+                        ),
+                        text!("Correct the schema, e.g. `{\"type\": \"string\"}`."),
                     );
                     if !problems.contains(&diagnostic) {
                         problems.push(diagnostic);
@@ -374,8 +379,8 @@ impl StateSchema {
             return Err(UpdateError::UnknownKey {
                 who: who.to_owned(),
                 key: key.to_owned(),
-                hint: suggest::did_you_mean(key, known()),
-                known: suggest::listing(known()),
+                hint: suggest::did_you_mean(key, known()).into(),
+                known: suggest::listing(known()).into(),
             });
         };
         let overwrite = value

@@ -14,6 +14,7 @@ use self::boxes::{Budget, End, Link, Place, Stopped};
 use crate::Workbench;
 use crate::base::blocking;
 use crate::wire::{ArrangeGraph, Arranged, Problem};
+use superstep_document::text;
 
 /// More boxes or links than this are refused: no canvas shows them.
 const MOST: usize = 400_000;
@@ -92,7 +93,7 @@ impl Workbench {
                 arrange(&boxes, &links, &mut Budget::new(BUDGET, &on_progress)).map_err(|Stopped| {
                     Problem::new(
                         "cancelled",
-                        "The arrangement was cancelled. The nodes stay where they are.",
+                        text!("The arrangement was cancelled. The nodes stay where they are."),
                     )
                 })?;
             Ok(Arranged {
@@ -107,10 +108,11 @@ impl Workbench {
 fn read(request: &ArrangeGraph) -> Result<(Vec<Place>, Vec<Link>), Problem> {
     let count = request.boxes.len();
     if count > MOST || request.links.len() > MOST {
-        return Err(Problem::invalid(format!(
-            "A graph of more than {MOST} nodes or edges cannot be arranged."
+        return Err(Problem::invalid(text!(
+            "A graph of more than {most} nodes or edges cannot be arranged.",
+            most = MOST
         ))
-        .remedy("Arrange a selection of its nodes."));
+        .remedy(text!("Arrange a selection of its nodes.")));
     }
     let size = |value: f64| {
         if value.is_finite() {
@@ -141,7 +143,7 @@ fn read(request: &ArrangeGraph) -> Result<(Vec<Place>, Vec<Link>), Problem> {
                 to: link.to as usize,
                 port: size(link.port),
             })
-            .ok_or_else(|| Problem::invalid("A link names a box that is not in the list."))
+            .ok_or_else(|| Problem::invalid(text!("A link names a box that is not in the list.")))
     });
     Ok((boxes, links.collect::<Result<_, _>>()?))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::wire::{FileEntry, FileList, Problem};
+use superstep_document::text;
 
 /// A file in the making: nobody sees it before it is finished, and it is gone when it is dropped before.
 #[derive(Debug)]
@@ -138,7 +139,7 @@ fn modified(metadata: &fs::Metadata) -> String {
 pub(crate) fn absolute(path: &str) -> Result<PathBuf, Problem> {
     let path = path.trim();
     if path.is_empty() {
-        return Err(Problem::invalid("The path is empty.").remedy("Name a file."));
+        return Err(Problem::invalid(text!("The path is empty.")).remedy(text!("Name a file.")));
     }
     let home = || std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE"));
     let expanded = match path.strip_prefix("~/") {
@@ -146,7 +147,7 @@ pub(crate) fn absolute(path: &str) -> Result<PathBuf, Problem> {
         None if path == "~" => home().map_or_else(|| PathBuf::from(path), PathBuf::from),
         None => PathBuf::from(path),
     };
-    std::path::absolute(&expanded).map_err(|e| Problem::file("find", &expanded, &e))
+    std::path::absolute(&expanded).map_err(|e| Problem::file(text!("find"), &expanded, &e))
 }
 
 /// A JSON file whose beginning names our format. Reads at most 4 KiB.
@@ -156,7 +157,7 @@ pub(crate) fn is_graph_file(path: &Path) -> bool {
 
 /// Folders first, then JSON files, by name; hidden ones are left out.
 pub(crate) fn list(dir: &Path) -> Result<FileList, Problem> {
-    let read = fs::read_dir(dir).map_err(|e| Problem::file("list", dir, &e))?;
+    let read = fs::read_dir(dir).map_err(|e| Problem::file(text!("list"), dir, &e))?;
     let mut entries: Vec<FileEntry> = read
         .flatten()
         .filter_map(|entry| {

@@ -7,12 +7,17 @@ pub(crate) mod problem;
 pub(crate) mod values;
 
 use crate::wire::Problem;
+use superstep_document::text;
 
 /// Runs file work where it may block.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Problem> {
     tokio::task::spawn_blocking(work).await.map_err(|error| {
-        Problem::new("internal", format!("A background task failed: {error}.")).remedy("Try again.")
+        Problem::new(
+            "internal",
+            text!("A background task failed: {error}.", error = error.to_string()),
+        )
+        .remedy(text!("Try again."))
     })
 }

@@ -4,13 +4,16 @@ use std::path::Path;
 
 use superstep::{RunError, StorageError, StoreError};
 
-use crate::wire::Problem;
+use crate::wire::{Problem, ProblemTexts};
+use superstep_document::{Text, text};
 
 impl Problem {
     /// A problem without a remedy.
-    pub fn new(code: &str, message: impl Into<String>) -> Self {
+    pub fn new(code: &str, message: impl Into<Text>) -> Self {
+        let message = message.into();
         Problem {
             code: code.into(),
+            texts: ProblemTexts::of(&message, None),
             message: message.into(),
             remedy: None,
             trust: None,
@@ -18,37 +21,53 @@ impl Problem {
     }
 
     /// Adds what to do.
-    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+    pub fn remedy(mut self, remedy: impl Into<Text>) -> Self {
+        let remedy = remedy.into();
+        self.texts = ProblemTexts::of(&self.message_text(), Some(&remedy));
         self.remedy = Some(remedy.into());
         self
     }
 
+    /// The same problem, told as `message` says it.
+    pub(crate) fn told(mut self, message: Text) -> Self {
+        self.texts = ProblemTexts::of(&message, self.remedy_text().as_ref());
+        self.message = message.into();
+        self
+    }
+
     /// A request that cannot be understood.
-    pub fn invalid(message: impl Into<String>) -> Self {
+    pub fn invalid(message: impl Into<Text>) -> Self {
         Problem::new("invalid-request", message)
     }
 
     /// Something named in a request that is not there.
-    pub fn not_found(what: impl Into<String>) -> Self {
+    pub fn not_found(what: impl Into<Text>) -> Self {
         Problem::new("not-found", what)
     }
 
     /// A file or folder that could not be read or written.
-    pub fn file(doing: &str, path: &Path, error: &std::io::Error) -> Self {
+    pub fn file(doing: Text, path: &Path, error: &std::io::Error) -> Self {
+        Self::at(doing, path.display().to_string().into(), error)
+    }
+
+    /// The same of a place that is called otherwise.
+    pub(crate) fn at(doing: Text, place: Text, error: &std::io::Error) -> Self {
         use std::io::ErrorKind as Kind;
         let remedy = match error.kind() {
-            Kind::NotFound => "Check the path; the file or folder may have been moved or deleted.",
+            Kind::NotFound => text!("Check the path; the file or folder may have been moved or deleted."),
             Kind::PermissionDenied | Kind::ReadOnlyFilesystem => {
-                "Choose a place that you may write to, or change the permissions."
+                text!("Choose a place that you may write to, or change the permissions.")
             }
             Kind::StorageFull | Kind::QuotaExceeded => {
-                "The disk is full: free some space and try again. Nothing is lost while this stays open."
+                text!(
+                    "The disk is full: free some space and try again. Nothing is lost while this stays open."
+                )
             }
-            Kind::IsADirectory => "Choose a file, not a folder.",
-            Kind::NotADirectory => "Choose a folder, not a file.",
-            Kind::InvalidInput => "Choose a file that holds text, not a device or a pipe.",
-            Kind::InvalidData => "The file is not text in UTF-8; it may not be a graph.",
-            _ => "Check that the disk is there and try again.",
+            Kind::IsADirectory => text!("Choose a file, not a folder."),
+            Kind::NotADirectory => text!("Choose a folder, not a file."),
+            Kind::InvalidInput => text!("Choose a file that holds text, not a device or a pipe."),
+            Kind::InvalidData => text!("The file is not text in UTF-8; it may not be a graph."),
+            _ => text!("Check that the disk is there and try again."),
         };
         let code = match error.kind() {
             Kind::NotFound => "not-found",
@@ -57,10 +76,14 @@ impl Problem {
         };
         // What the standard library says of it is "entity not found".
         let cause = match error.kind() {
-            Kind::NotFound => "there is no such file or folder".to_owned(),
-            _ => error.to_string(),
+            Kind::NotFound => text!("there is no such file or folder"),
+            _ => error.to_string().into(),
         };
-        Problem::new(code, format!("Could not {doing} {}: {cause}.", path.display())).remedy(remedy)
+        Problem::new(
+            code,
+            text!("Could not {doing} {place}: {cause}.", doing, place, cause),
+        )
+        .remedy(remedy)
     }
 }
 
@@ -73,42 +96,89 @@ impl From<RunError> for Problem {
 impl From<&RunError> for Problem {
     fn from(error: &RunError) -> Self {
         let remedy = match error {
-            RunError::Recursion { .. } => "Continue the thread, or raise the recursion limit of the graph.",
+            RunError::Recursion { .. } => {
+                text!("Continue the thread, or raise the recursion limit of the graph.")
+            }
             RunError::Effect { node, same_input, .. } => {
-                let input = if *same_input { "" } else { ", with another input" };
-                let message = format!(
-                    "Stopped before `{node}`: it did its work already on another branch of this thread{input}."
-                );
-                return Problem::new(error.code(), message).remedy(
-                    "Continue, and say whether it is to do it again, use its result, or be left out.",
-                );
+                let node = node.to_string();
+                let message = if *same_input {
+                    text!(
+                        "Stopped before `{node}`: it did its work already on another branch of this thread.",
+                        node
+                    )
+                } else {
+                    text!(
+                        "Stopped before `{node}`: it did its work already on another branch of this thread, with another input.",
+                        node
+                    )
+                };
+                return Problem::new(error.code(), message).remedy(text!(
+                    "Continue, and say whether it is to do it again, use its result, or be left out."
+                ));
             }
             RunError::Held { node, .. } => {
-                let message = format!("Stopped before `{node}`: it would work outside of the graph.");
-                return Problem::new(error.code(), message)
-                    .remedy("Let it work again among the side effects, and run the row again.");
+                let message = text!(
+                    "Stopped before `{node}`: it would work outside of the graph.",
+                    node = node.to_string()
+                );
+                return Problem::new(error.code(), message).remedy(text!(
+                    "Let it work again among the side effects, and run the row again."
+                ));
             }
             RunError::Bound { .. } => {
-                "Let the step make less, or raise the limit in `limits` of the graph, and continue."
+                text!("Let the step make less, or raise the limit in `limits` of the graph, and continue.")
             }
             RunError::Invariant { .. } => {
-                "Correct the state, or change the invariant, and continue; or go back before the step."
+                text!("Correct the state, or change the invariant, and continue; or go back before the step.")
             }
-            RunError::LoopLimit { .. } => "Continue the thread, or raise `max_visits` of the node.",
+            RunError::LoopLimit { .. } => text!("Continue the thread, or raise `max_visits` of the node."),
             RunError::Node { .. } => {
-                "Correct the node or the state, and continue: what finished is not run again."
+                text!("Correct the node or the state, and continue: what finished is not run again.")
             }
-            RunError::InvalidUpdate { .. } => "Correct what is written, or the key's reducer or schema.",
-            RunError::EmptyInput { .. } => "Give the thread an input.",
+            RunError::InvalidUpdate { .. } => {
+                text!("Correct what is written, or the key's reducer or schema.")
+            }
+            RunError::EmptyInput { .. } => text!("Give the thread an input."),
             RunError::AmbiguousResume { .. } | RunError::UnknownInterrupt { .. } => {
-                "Answer each waiting question by its id."
+                text!("Answer each waiting question by its id.")
             }
             RunError::Storage(error) => return error.into(),
             _ => {
-                return Problem::new(error.code(), error.to_string());
+                return Problem::new(error.code(), said(error));
             }
         };
-        Problem::new(error.code(), error.to_string()).remedy(remedy)
+        Problem::new(error.code(), said(error)).remedy(remedy)
+    }
+}
+
+/// What the engine says, with its pattern where people meet it often.
+fn said(error: &RunError) -> Text {
+    match error {
+        RunError::Recursion { limit } => text!(
+            "Recursion limit of {limit} reached without hitting a stop condition. The thread is kept as it is: raise the \
+             recursion limit to go on, or give the loop a way out.",
+            limit = *limit
+        ),
+        RunError::Node { node, failure, .. } => text!(
+            "node {node} failed: {failure}",
+            node = format!("{node:?}"),
+            failure = failure.to_string()
+        ),
+        RunError::Cancelled => {
+            text!("the run was stopped; the thread can go on from its last checkpoint")
+        }
+        RunError::LoopLimit { node, limit } => text!(
+            "A run may come to node `{node}` in at most {limit} super-steps, and this one was to come once more. Nothing of \
+             that step was begun: go on with the thread, which counts from zero, raise the node's `max_visits`, or let a \
+             condition end the loop.",
+            node = &**node,
+            limit = *limit
+        ),
+        RunError::Invariant { reason, .. } => text!(
+            "{reason}. The thread is kept as the step left it: correct its state, or go back before the step, and go on.",
+            reason
+        ),
+        other => other.to_string().into(),
     }
 }
 
@@ -122,37 +192,34 @@ impl From<&StorageError> for Problem {
     fn from(error: &StorageError) -> Self {
         match error {
             StorageError::Backend { what, cause, remedy } => {
-                Problem::new("storage", format!("Storage failed while {what}: {cause}."))
+                Problem::new("storage", text!("Storage failed while {what}: {cause}.", what, cause))
                     .remedy(format!("{}.", remedy.trim_end_matches('.')))
             }
             StorageError::NewerSchema { found, supported, .. } => Problem::new(
                 "newer-version",
-                format!("The database of threads has schema {found}; this release reads up to {supported}. It was not changed."),
+                text!("The database of threads has schema {found}; this release reads up to {supported}. It was not changed.", found = *found, supported = *supported),
             )
-            .remedy("Install a newer release, or start with another data folder."),
+            .remedy(text!("Install a newer release, or start with another data folder.")),
             StorageError::Corrupt { .. } => Problem::new("storage", error.to_string())
-                .remedy("Go on with another checkpoint or thread, or put back a copy of the database."),
+                .remedy(text!("Go on with another checkpoint or thread, or put back a copy of the database.")),
             StorageError::Busy { held, .. } => Problem::new(
                 "thread-busy",
-                format!("Another program is running this thread: {}.", held.holder.name),
+                text!("Another program is running this thread: {name}.", name = &*held.holder.name),
             )
-            .remedy(format!(
-                "Wait until its run has ended, or stop it there. When that program is gone, try again in {} s.",
-                held.remaining.as_secs() + 1
-            )),
+            .remedy(text!("Wait until its run has ended, or stop it there. When that program is gone, try again in {seconds} s.", seconds = held.remaining.as_secs() + 1)),
             StorageError::Superseded { by: Some(by), .. } => Problem::new(
                 "superseded",
-                format!("Another program took this thread over: {}.", by.name),
+                text!("Another program took this thread over: {name}.", name = &*by.name),
             )
-            .remedy("What was finished is kept. Look at the thread as it is now."),
+            .remedy(text!("What was finished is kept. Look at the thread as it is now.")),
             StorageError::Superseded { by: None, thread } => Problem::new(
                 "superseded",
-                format!("Thread {thread} was deleted or changed by another program meanwhile."),
+                text!("Thread {thread} was deleted or changed by another program meanwhile.", thread = thread.as_str()),
             )
-            .remedy("Look at the thread as it is now, and start again."),
-            StorageError::Stopped => Problem::new("stopped", "It was stopped. What was not done yet is as it was."),
+            .remedy(text!("Look at the thread as it is now, and start again.")),
+            StorageError::Stopped => Problem::new("stopped", text!("It was stopped. What was not done yet is as it was.")),
             StorageError::Unsupported(_) => Problem::new("storage", format!("{error}."))
-                .remedy("Use a database of another kind for this."),
+                .remedy(text!("Use a database of another kind for this.")),
         }
     }
 }
@@ -167,10 +234,11 @@ impl From<&StoreError> for Problem {
     fn from(error: &StoreError) -> Self {
         match error {
             StoreError::Storage(error) => error.into(),
-            StoreError::Embedding { name, cause, remedy } => {
-                Problem::new("embedding", format!("The embedding {name} failed: {cause}."))
-                    .remedy(format!("{remedy}."))
-            }
+            StoreError::Embedding { name, cause, remedy } => Problem::new(
+                "embedding",
+                text!("The embedding {name} failed: {cause}.", name, cause),
+            )
+            .remedy(format!("{remedy}.")),
             refused => {
                 let text = refused.to_string();
                 let mut letters = text.chars();
@@ -186,26 +254,37 @@ impl From<rusqlite::Error> for Problem {
     fn from(error: rusqlite::Error) -> Self {
         let full = matches!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::DiskFull));
         let (code, remedy) = if full {
-            ("disk-full", "The disk is full: free some space and try again.")
+            (
+                "disk-full",
+                text!("The disk is full: free some space and try again."),
+            )
         } else {
             (
                 "storage",
-                "Check that the data folder is there and may be written to.",
+                text!("Check that the data folder is there and may be written to."),
             )
         };
-        Problem::new(code, format!("The workbench's own database failed: {error}.")).remedy(remedy)
+        Problem::new(
+            code,
+            text!(
+                "The workbench's own database failed: {error}.",
+                error = error.to_string()
+            ),
+        )
+        .remedy(remedy)
     }
 }
 
 pub(crate) fn no_thread(id: &str) -> Problem {
-    Problem::not_found(format!("There is no thread {id}."))
-        .remedy("It may have been deleted in another window.")
+    Problem::not_found(text!("There is no thread {id}.", id))
+        .remedy(text!("It may have been deleted in another window."))
 }
 
 /// The thread is there, and the checkpoint is not.
 pub(crate) fn no_checkpoint(thread_id: &str, id: &str) -> Problem {
-    Problem::not_found(format!("Thread {thread_id} has no checkpoint {id}."))
-        .remedy("It may have been deleted in another window; choose another one.")
+    Problem::not_found(text!("Thread {thread_id} has no checkpoint {id}.", thread_id, id)).remedy(text!(
+        "It may have been deleted in another window; choose another one."
+    ))
 }
 
 #[cfg(test)]
@@ -215,7 +294,7 @@ mod tests {
     #[test]
     fn a_file_problem_says_what_can_be_done_about_its_cause() {
         use std::io::ErrorKind as Kind;
-        let of = |kind: Kind| Problem::file("read", Path::new("/x"), &kind.into());
+        let of = |kind: Kind| Problem::file(text!("read"), Path::new("/x"), &kind.into());
         for (kind, code, remedy) in [
             (Kind::NotFound, "not-found", "Check the path"),
             (Kind::PermissionDenied, "file-error", "may write to"),
@@ -284,6 +363,23 @@ mod tests {
                 "reducer or schema",
             ),
             (RunError::EmptyInput { message: message() }, "an input"),
+            (
+                RunError::Node {
+                    node: "a".into(),
+                    task_id: "t".into(),
+                    failure: superstep::Failure::new("ValueError", "no {value}"),
+                },
+                "what finished",
+            ),
+            (
+                RunError::Invariant {
+                    id: "node:a#1".into(),
+                    reason: message(),
+                    node: None,
+                    step: 1,
+                },
+                "change the invariant",
+            ),
         ] {
             let shown = Problem::from(&error);
             assert_eq!(

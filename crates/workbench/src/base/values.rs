@@ -7,6 +7,7 @@ use superstep::{Interrupt, List, Object, Value};
 use superstep_document::Document;
 
 use crate::wire::{InterruptView, Problem, ValueView};
+use superstep_document::text;
 
 /// Values up to this many bytes of JSON are sent whole.
 const INLINE: u64 = 4096;
@@ -134,8 +135,8 @@ pub(crate) fn at<'a>(root: &'a Value, pointer: &str) -> Result<&'a Value, Proble
             _ => None,
         };
         value = found.ok_or_else(|| {
-            Problem::not_found(format!("There is nothing at {pointer} of this state."))
-                .remedy("The state may have changed; look at it again.")
+            Problem::not_found(text!("There is nothing at {pointer} of this state.", pointer))
+                .remedy(text!("The state may have changed; look at it again."))
         })?;
     }
     Ok(value)

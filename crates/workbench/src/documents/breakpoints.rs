@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::Workbench;
 use crate::base::blocking;
 use crate::wire::{AppEvent, Breakpoint, Breakpoints, CheckBreakpoint, Empty, Problem, ReadBreakpoints};
+use superstep_document::text;
 
 impl Workbench {
     pub(crate) async fn breakpoints_get(
@@ -57,8 +58,8 @@ impl Workbench {
         mut request: Breakpoints,
     ) -> Result<Breakpoints, Problem> {
         if request.graph.is_empty() {
-            return Err(Problem::invalid("The breakpoints name no graph.")
-                .remedy("Name the graph's file, or the id of a draft."));
+            return Err(Problem::invalid(text!("The breakpoints name no graph."))
+                .remedy(text!("Name the graph's file, or the id of a draft.")));
         }
         let mut seen = HashSet::new();
         request.points.retain(|point| {

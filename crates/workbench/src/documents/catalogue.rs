@@ -17,6 +17,7 @@ use crate::wire::{
     Example, Exported, GraphRef, GraphView, OpenExample, OpenGraph, Problem, ProgramLanguage, ReadTypes,
     StateTypes,
 };
+use superstep_document::text;
 
 /// Does an example's folder hold its graph and what is written about it, and nothing that the graph needs?
 fn is_alone(folder: &Path) -> bool {
@@ -34,8 +35,11 @@ impl Workbench {
         request: OpenExample,
     ) -> Result<GraphView, Problem> {
         let missing = || {
-            Problem::not_found(format!("There is no example called {:?}.", request.id))
-                .remedy("Choose one of the examples on the start screen.")
+            Problem::not_found(text!(
+                "There is no example called {id}.",
+                id = format!("{:?}", request.id)
+            ))
+            .remedy(text!("Choose one of the examples on the start screen."))
         };
         let plain =
             !request.id.is_empty() && !request.id.starts_with('.') && !request.id.contains(['/', '\\']);
@@ -46,7 +50,8 @@ impl Workbench {
                 if !from.join("graph.json").is_file() {
                     return Ok(None);
                 }
-                files::copy_folder(&from, &to).map_err(|e| Problem::file("copy the example to", &to, &e))?;
+                files::copy_folder(&from, &to)
+                    .map_err(|e| Problem::file(text!("copy the example to"), &to, &e))?;
             }
             Ok::<_, Problem>(Some(to))
         })

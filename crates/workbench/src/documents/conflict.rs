@@ -7,6 +7,7 @@ use superstep_document::{Diagnostic, Document};
 use super::records;
 use crate::Workbench;
 use crate::wire::{ConflictSide, ConflictView, GraphRef, Problem};
+use superstep_document::text;
 
 /// The sides of a text with conflict marks.
 #[derive(Debug, Default, PartialEq)]
@@ -88,8 +89,8 @@ pub(super) fn diagnostic(document: &Document) -> Option<Diagnostic> {
     Some(Diagnostic::error(
         "conflict-marks",
         "doc",
-        "Git could not merge this file: it holds two versions with conflict marks.",
-        "Choose what is kept in the conflict view. Nothing is written before you save.",
+        text!("Git could not merge this file: it holds two versions with conflict marks."),
+        text!("Choose what is kept in the conflict view. Nothing is written before you save."),
     ))
 }
 
@@ -97,18 +98,25 @@ impl Workbench {
     pub(crate) async fn graph_conflict(self: &Arc<Self>, request: GraphRef) -> Result<ConflictView, Problem> {
         let document = self.document(&request.graph_id)?.source().document;
         let sides = document.source().and_then(Sides::of).ok_or_else(|| {
-            Problem::not_found("The file has no conflict marks.")
-                .remedy("Open the file again to see what it holds.")
+            Problem::not_found(text!("The file has no conflict marks."))
+                .remedy(text!("Open the file again to see what it holds."))
         })?;
         let side = |name: &str, otherwise: &str, text: &str| {
             let (document, problems) = Document::parse(text);
             if document.source().is_some() {
-                let why = problems.first().map_or("", |problem| problem.message.as_str());
+                let why = problems
+                    .first()
+                    .map(|problem| problem.message.clone())
+                    .unwrap_or_default();
                 return Err(Problem::new(
                     "unreadable-file",
-                    format!("The side “{}” of the conflict is no graph. {why}", named(name, otherwise)),
+                    text!(
+                        "The side “{side}” of the conflict is no graph. {why}",
+                        side = named(name, otherwise),
+                        why
+                    ),
                 )
-                .remedy("Correct the file in a text editor, or take one side with git checkout --ours or --theirs."));
+                .remedy(text!("Correct the file in a text editor, or take one side with git checkout --ours or --theirs.")));
             }
             Ok(ConflictSide {
                 name: named(name, otherwise).to_owned(),

@@ -15,6 +15,7 @@ use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{Fingerprint, is_graph_file};
 use crate::wire::{FindText, FoundFile, Problem, SkippedFile, TextFound};
+use superstep_document::text;
 
 /// Matches that one search answers with.
 const MAX_MATCHES: usize = 2_000;
@@ -116,10 +117,11 @@ impl Search<'_> {
         if document.source().is_some() {
             let message = problems
                 .first()
-                .map_or_else(String::new, |problem| problem.message.clone());
+                .map(|problem| problem.message.clone())
+                .unwrap_or_default();
             self.skip(
                 file,
-                Problem::new("unreadable-file", message).remedy("Open the file to see what is wrong."),
+                Problem::new("unreadable-file", message).remedy(text!("Open the file to see what is wrong.")),
             );
             return true;
         }

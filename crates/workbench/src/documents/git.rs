@@ -17,6 +17,7 @@ use super::records;
 use crate::Workbench;
 use crate::base::blocking;
 use crate::wire::{GitState, GitView, GraphRef, Problem};
+use superstep_document::text;
 
 /// A command of git may take this long.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -111,9 +112,9 @@ impl Workbench {
             Ended::TooLarge => Ok(refused(
                 Problem::new(
                     "too-large",
-                    "The file in the last commit is too large for a graph.",
+                    text!("The file in the last commit is too large for a graph."),
                 )
-                .remedy("Compare the files with git."),
+                .remedy(text!("Compare the files with git.")),
             )),
         }
     }
@@ -121,8 +122,13 @@ impl Workbench {
 
 fn of_commit(text: &[u8]) -> Result<Vec<crate::wire::Record>, Problem> {
     let unreadable = || {
-        Problem::new("unreadable-file", "The file in the last commit is no graph.")
-            .remedy("A file that git keeps elsewhere (Git LFS) cannot be compared.")
+        Problem::new(
+            "unreadable-file",
+            text!("The file in the last commit is no graph."),
+        )
+        .remedy(text!(
+            "A file that git keeps elsewhere (Git LFS) cannot be compared."
+        ))
     };
     let text = std::str::from_utf8(text).map_err(|_| unreadable())?;
     let (document, _) = Document::parse(text);
@@ -137,18 +143,21 @@ fn line(text: &[u8]) -> String {
 }
 
 fn slow() -> Problem {
-    Problem::new("git-slow", "Git did not answer in time.").remedy("See whether git works in this folder.")
+    Problem::new("git-slow", text!("Git did not answer in time."))
+        .remedy(text!("See whether git works in this folder."))
 }
 
 fn not_ours(folder: &Path) -> Problem {
     Problem::new(
         "git-owner",
-        format!(
-            "The repository of {} belongs to another user, and git does not read it.",
-            folder.display()
+        text!(
+            "The repository of {path} belongs to another user, and git does not read it.",
+            path = folder.display().to_string()
         ),
     )
-    .remedy("If you trust it, add the folder to safe.directory of your git configuration.")
+    .remedy(text!(
+        "If you trust it, add the folder to safe.directory of your git configuration."
+    ))
 }
 
 /// Runs a command that reads objects, in a folder, with nothing of the repository's configuration that starts a program.

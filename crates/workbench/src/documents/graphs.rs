@@ -15,6 +15,7 @@ use crate::Workbench;
 use crate::documents::GraphSource;
 use crate::session::RanOn;
 use crate::wire::{Problem, RunModels};
+use superstep_document::{Join, Text, text};
 
 /// Graphs that are kept.
 const MAX_GRAPHS: usize = 32;
@@ -44,8 +45,9 @@ impl Built {
     /// person types passes no node.
     pub(crate) fn check(&self, what: &str, update: &Value) -> Result<(), Problem> {
         self.schema.check_update(what, update).map_err(|error| {
-            Problem::new("does-not-fit", error.to_string())
-                .remedy("Correct the value, or change the key's type in the state panel.")
+            Problem::new("does-not-fit", error.to_string()).remedy(text!(
+                "Correct the value, or change the key's type in the state panel."
+            ))
         })
     }
 }
@@ -118,23 +120,26 @@ impl Graphs {
 }
 
 pub(crate) fn cannot_run(source: &GraphSource, errors: &[Diagnostic]) -> Problem {
-    let mut shown: Vec<String> = errors
-        .iter()
-        .take(3)
-        .map(|error| format!("{}: {}", error.record, error.message))
+    let shown = errors.iter().take(3);
+    let mut shown: Vec<Text> = shown
+        .map(|error| {
+            text!(
+                "{record}: {message}",
+                record = &error.record,
+                message = &error.message
+            )
+        })
         .collect();
     if errors.len() > shown.len() {
-        shown.push(format!("and {} more", errors.len() - shown.len()));
+        shown.push(text!("and {count} more", count = errors.len() - shown.len()));
     }
     let remedy = errors.first().map_or_else(
-        || "Look at the list of problems.".to_owned(),
+        || text!("Look at the list of problems."),
         |error| error.remedy.clone(),
     );
-    Problem::new(
-        "graph-invalid",
-        format!("{} cannot run. {}", source.name, shown.join(" ")),
-    )
-    .remedy(remedy)
+    let problems = Text::list(Join::Space, shown);
+    let message = text!("{name} cannot run. {problems}", name = &source.name, problems);
+    Problem::new("graph-invalid", message).remedy(remedy)
 }
 
 impl Workbench {
@@ -183,19 +188,19 @@ impl Workbench {
         if source.document.source().is_some() {
             return Err(Problem::new(
                 "graph-invalid",
-                format!("{} cannot be read as a graph.", source.name),
+                text!("{name} cannot be read as a graph.", name = &source.name),
             )
-            .remedy("Correct the file, or take back an earlier version of it."));
+            .remedy(text!("Correct the file, or take back an earlier version of it.")));
         }
         if source.earlier.as_ref().is_some_and(|ran| ran.sources.redacted) {
             return Err(Problem::new(
                 "version-redacted",
-                format!(
-                    "The version of {} that the thread ran on cannot run: secrets were taken out of it.",
-                    source.name
+                text!(
+                    "The version of {name} that the thread ran on cannot run: secrets were taken out of it.",
+                    name = &source.name
                 ),
             )
-            .remedy("Go on with the graph as it is now."));
+            .remedy(text!("Go on with the graph as it is now.")));
         }
         let folder = source.path.as_deref().and_then(Path::parent);
         let environment = source

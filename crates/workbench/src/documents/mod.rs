@@ -35,8 +35,10 @@ use crate::documents::autosave::{AutosaveSlot, Unsaved};
 use crate::session::{Origin, RanOn, disabled_in, name_of};
 use crate::wire::RunModels;
 use crate::wire::{
-    AppEvent, Applied, ApplyPatch, Diagnostic, DynamicTargets, GraphView, Json, Problem, Record, Severity,
+    AppEvent, Applied, ApplyPatch, Diagnostic, DynamicTargets, GraphView, Json, Problem, ProblemTexts,
+    Record, Severity,
 };
+use superstep_document::text;
 
 /// Unsaved changes are written this long after the first of them, and then at most so often.
 const AUTOSAVE_FIRST: Duration = Duration::from_millis(150);
@@ -108,10 +110,11 @@ pub(crate) fn wire_diagnostic(diagnostic: &superstep_document::Diagnostic) -> Di
             superstep_document::Severity::Error => Severity::Error,
             superstep_document::Severity::Warning => Severity::Warning,
         },
-        message: diagnostic.message.clone(),
-        remedy: diagnostic.remedy.clone(),
+        message: diagnostic.message.to_string(),
+        remedy: diagnostic.remedy.to_string(),
         record: diagnostic.record.clone(),
         pointer: diagnostic.pointer.clone(),
+        texts: ProblemTexts::of(&diagnostic.message, Some(&diagnostic.remedy)),
     }
 }
 
@@ -287,17 +290,12 @@ impl DocumentState {
     fn shown(&self) -> Found {
         let mut found = self.found.clone();
         found.diagnostics.extend(self.unkept.as_ref().map(|problem| {
-            Diagnostic {
-                code: "autosave-failed".into(),
-                severity: Severity::Warning,
-                message: format!("Unsaved changes could not be kept: {}", problem.message),
-                remedy: problem
-                    .remedy
-                    .clone()
-                    .unwrap_or_else(|| "Save the graph to another place.".into()),
-                record: "doc".into(),
-                pointer: None,
-            }
+            let cause = problem.message_text();
+            let message = text!("Unsaved changes could not be kept: {cause}", cause);
+            let save = || text!("Save the graph to another place.");
+            let remedy = problem.remedy_text().unwrap_or_else(save);
+            let warning = superstep_document::Diagnostic::warning("autosave-failed", "doc", message, remedy);
+            wire_diagnostic(&warning)
         }));
         found
     }
@@ -357,8 +355,8 @@ impl Workbench {
     /// The open document, or the problem that says it is not open.
     pub(crate) fn document(&self, graph_id: &str) -> Result<Arc<OpenDocument>, Problem> {
         self.documents.get(graph_id).ok_or_else(|| {
-            Problem::not_found(format!("No graph with id {graph_id} is open."))
-                .remedy("Open the graph again.")
+            Problem::not_found(text!("No graph with id {graph_id} is open.", graph_id))
+                .remedy(text!("Open the graph again."))
         })
     }
 
@@ -383,7 +381,7 @@ impl Workbench {
         self.change(&open, Some(request.base_rev), |document| {
             document.apply(&patch).map(|_| ()).map_err(|error| {
                 Problem::new(error.code(), error.to_string())
-                    .remedy("The graph is loaded again; repeat the edit.")
+                    .remedy(text!("The graph is loaded again; repeat the edit."))
             })
         })
         .await
@@ -401,13 +399,9 @@ impl Workbench {
             if base_rev.is_some_and(|base| base != state.rev) {
                 return Err(Problem::new(
                     "conflict",
-                    format!(
-                        "The graph is at revision {}, the edit was made for revision {}: it was changed from another window.",
-                        state.rev,
-                        base_rev.unwrap_or_default()
-                    ),
+                    text!("The graph is at revision {rev}, the edit was made for revision {value}: it was changed from another window.", rev = state.rev, value = base_rev.unwrap_or_default()),
                 )
-                .remedy("The graph is loaded again; repeat the edit."));
+                .remedy(text!("The graph is loaded again; repeat the edit.")));
             }
             // What the first change replaces is kept as a version to go back to; of an unreadable file that is its text.
             let before = (state.rev == state.saved_rev).then(|| {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use superstep_document::Document;
+use superstep_document::{Diagnostic, Document};
 
 use super::conflict;
 use super::{DocumentState, Found, GraphSource, OpenDocument, records};
@@ -14,6 +14,7 @@ use crate::base::files::{self, Fingerprint};
 use crate::documents::autosave::{AutosaveSlot, Unsaved};
 use crate::session::name_of;
 use crate::wire::{GraphRef, GraphView, InsideView, NewGraph, NodeRef, OpenGraph, Problem, ReadInside};
+use superstep_document::text;
 
 impl Workbench {
     /// Brings back the drafts of sessions that are over.
@@ -65,23 +66,25 @@ impl Workbench {
             "" => "Untitled",
             name => name,
         };
-        let inside = match &request.inside {
-            Some(node) => Some(self.inside(node)?),
-            None => None,
+        let begun = match (&request.text, &request.inside) {
+            (Some(text), _) => Some(of_text(text)?),
+            (None, Some(node)) => Some((self.inside(node)?, Vec::new())),
+            (None, None) => None,
         };
         // A draft with something in it is kept from the beginning.
-        let rev = u32::from(inside.is_some());
+        let rev = u32::from(begun.is_some());
+        let (document, of_text) = begun.unwrap_or_else(|| (Document::new(name), Vec::new()));
         let id = new_id("draft");
         let slot = AutosaveSlot::of_draft(&self.autosave_dir(), &id);
         let state = DocumentState {
-            document: inside.unwrap_or_else(|| Document::new(name)),
+            document,
             path: None,
             slot,
             rev,
             saved_rev: 0,
             autosaved_rev: 0,
             disk: None,
-            of_text: Vec::new(),
+            of_text,
             found: Found::default(),
             recovered_at: None,
             timer: false,
@@ -101,13 +104,13 @@ impl Workbench {
     fn inside(&self, at: &NodeRef) -> Result<Document, Problem> {
         let source = self.document(&at.graph_id)?.source();
         self.registry.inside(&source.document, &at.node).ok_or_else(|| {
-            Problem::not_found(format!(
-                "Node {} has no graph inside that could be opened.",
-                at.node
+            Problem::not_found(text!(
+                "Node {node} has no graph inside that could be opened.",
+                node = &at.node
             ))
-            .remedy(
-                "Only nodes whose kind draws a graph from its settings have one; correct the settings first.",
-            )
+            .remedy(text!(
+                "Only nodes whose kind draws a graph from its settings have one; correct the settings first."
+            ))
         })
     }
 
@@ -122,11 +125,11 @@ impl Workbench {
         })
         .await?;
         let (document, file) = found.ok_or_else(|| {
-            Problem::not_found(format!(
-                "Node {} runs no graph that could be shown.",
-                request.path.join(" › ")
+            Problem::not_found(text!(
+                "Node {names} runs no graph that could be shown.",
+                names = request.path.join(" › ")
             ))
-            .remedy("Correct the graph that it names in its settings.")
+            .remedy(text!("Correct the graph that it names in its settings."))
         })?;
         Ok(InsideView {
             name: name_of(&document, file.as_deref()),
@@ -158,7 +161,7 @@ impl Workbench {
             (_, Some(unsaved)) => self.recovered(slot, unsaved, Some(path.to_path_buf())),
             (None, None) => {
                 let missing = io::Error::from(io::ErrorKind::NotFound);
-                return Err(Problem::file("open", path, &missing));
+                return Err(Problem::file(text!("open"), path, &missing));
             }
             (Some(text), None) => {
                 let (document, of_text) = Document::parse(&text);
@@ -215,8 +218,8 @@ impl Workbench {
             let unsaved = AutosaveSlot::of_draft(&self.autosave_dir(), &key)
                 .read_unsaved()
                 .ok_or_else(|| {
-                    Problem::not_found("The thread ran a draft that was thrown away.")
-                        .remedy("Open another graph and run the thread with it.")
+                    Problem::not_found(text!("The thread ran a draft that was thrown away."))
+                        .remedy(text!("Open another graph and run the thread with it."))
                 })?;
             let (document, _) = Document::parse(&unsaved.text);
             let name = name_of(&document, None);
@@ -232,11 +235,13 @@ impl Workbench {
         }
         let path = PathBuf::from(&key);
         let text = read_text(&path)?.ok_or_else(|| {
-            Problem::not_found(format!(
-                "The thread's graph {} is not there any more.",
-                path.display()
+            Problem::not_found(text!(
+                "The thread's graph {path} is not there any more.",
+                path = path.display().to_string()
             ))
-            .remedy("Put the file back, or open a graph and run the thread with it.")
+            .remedy(text!(
+                "Put the file back, or open a graph and run the thread with it."
+            ))
         })?;
         let (document, _) = Document::parse(&text);
         let name = name_of(&document, Some(&path));
@@ -249,6 +254,24 @@ impl Workbench {
             version,
             earlier: None,
         })
+    }
+}
+
+/// A graph that came as text and has no file to go back to: what cannot be read as one is refused, other problems are told.
+fn of_text(text: &str) -> Result<(Document, Vec<Diagnostic>), Problem> {
+    if text.len() as u64 > superstep_nodes::files::LARGEST_GRAPH {
+        return Err(
+            Problem::invalid("The graph is larger than 64 MB.").remedy("Split it into nested graphs.")
+        );
+    }
+    let (document, diagnostics) = Document::parse(text);
+    match diagnostics
+        .iter()
+        .find(|found| matches!(found.code, "not-json" | "not-an-object"))
+    {
+        Some(found) => Err(Problem::invalid(found.message.clone())
+            .remedy("Only the JSON text of a graph file can be opened as a graph.")),
+        None => Ok((document, diagnostics)),
     }
 }
 
@@ -278,7 +301,7 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, Problem> {
     match superstep_nodes::files::read_text(path, superstep_nodes::files::LARGEST_GRAPH) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Problem::file("read", path, &error)),
+        Err(error) => Err(Problem::file(text!("read"), path, &error)),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::{self, Staged};
 use crate::wire::{PictureSaved, Problem, SavePicture};
+use superstep_document::text;
 
 /// The first bytes of every PNG file.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
@@ -37,10 +38,15 @@ impl Workbench {
                 .ok()
                 .filter(|bytes| is_picture(&path, bytes))
                 .ok_or_else(|| {
-                    Problem::invalid(format!("{} would not be an SVG or PNG picture.", path.display()))
-                        .remedy("Choose a file name that ends in .svg or .png, as the picture does.")
+                    Problem::invalid(text!(
+                        "{path} would not be an SVG or PNG picture.",
+                        path = path.display().to_string()
+                    ))
+                    .remedy(text!(
+                        "Choose a file name that ends in .svg or .png, as the picture does."
+                    ))
                 })?;
-            let wrong = |error: &std::io::Error| Problem::file("write", &path, error);
+            let wrong = |error: &std::io::Error| Problem::file(text!("write"), &path, error);
             let mut staged = Staged::begin(&path).map_err(|error| wrong(&error))?;
             staged.file.write_all(&bytes).map_err(|error| wrong(&error))?;
             staged.finish().map_err(|error| wrong(&error))?;

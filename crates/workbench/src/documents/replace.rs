@@ -18,6 +18,7 @@ use crate::base::{blocking, files};
 use crate::wire::{
     self, Json, MatchPlace, Problem, ReplaceIn, ReplaceText, ReplacedFile, SkippedFile, TextReplaced,
 };
+use superstep_document::text;
 
 impl Workbench {
     pub(crate) async fn project_replace(
@@ -69,9 +70,9 @@ impl Workbench {
             (Some(id), _) => Some(self.document(id)?),
             (None, Some(path)) => self.documents.at_path(path),
             (None, None) => {
-                return Err(Problem::invalid(
-                    "A graph to replace in has neither an id nor a path.",
-                ));
+                return Err(Problem::invalid(text!(
+                    "A graph to replace in has neither an id nor a path."
+                )));
             }
         };
         if let Some(open) = open {
@@ -109,17 +110,20 @@ impl Workbench {
         if slot.read_unsaved().is_some_and(|unsaved| unsaved.text != text) {
             return Err(Problem::new(
                 "unsaved-changes",
-                format!("{shown} has changes that are not in the file."),
+                text!("{shown} has changes that are not in the file.", shown),
             )
-            .remedy("Open it, save or discard them, and replace again."));
+            .remedy(text!("Open it, save or discard them, and replace again.")));
         }
         let (mut document, problems) = Document::parse(&text);
         if document.source().is_some() || !problems.is_empty() {
             return Err(Problem::new(
                 "unreadable-file",
-                format!("{shown} cannot be read as a graph without losing something."),
+                text!(
+                    "{shown} cannot be read as a graph without losing something.",
+                    shown
+                ),
             )
-            .remedy("Open it and see its problems."));
+            .remedy(text!("Open it and see its problems.")));
         }
         let (ops, matches) = ops_for(&document, pattern, replacement, one.only.as_deref());
         if matches == 0 {
@@ -127,11 +131,11 @@ impl Workbench {
         }
         document
             .apply(&Patch { ops })
-            .map_err(|error| Problem::new(error.code(), error.to_string()).remedy("Search again."))?;
+            .map_err(|error| Problem::new(error.code(), error.to_string()).remedy(text!("Search again.")))?;
         slot.keep(&text, true)
-            .map_err(|e| Problem::file("copy to", Path::new("the data folder"), &e))?;
+            .map_err(|e| Problem::at(text!("copy to"), text!("the data folder"), &e))?;
         let made = document.to_text();
-        files::write_atomic(path, made.as_bytes()).map_err(|e| Problem::file("save", path, &e))?;
+        files::write_atomic(path, made.as_bytes()).map_err(|e| Problem::file(text!("save"), path, &e))?;
         let _ = slot.keep(&made, true);
         Ok(Some(ReplacedFile {
             path: Some(path.to_string_lossy().into_owned()),
@@ -145,7 +149,8 @@ impl Workbench {
 }
 
 fn changed(what: &str) -> Problem {
-    Problem::new("conflict", format!("{what} has changed since the search.")).remedy("Search again.")
+    Problem::new("conflict", text!("{what} has changed since the search.", what))
+        .remedy(text!("Search again."))
 }
 
 fn wire_op(op: PatchOp) -> wire::PatchOp {

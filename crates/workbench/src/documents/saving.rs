@@ -14,6 +14,7 @@ use crate::base::files::{self, Fingerprint};
 use crate::documents::autosave::AutosaveSlot;
 use crate::session::name_of;
 use crate::wire::{CloseGraph, Empty, Problem, SaveGraph, Saved};
+use superstep_document::text;
 
 /// Where a graph is saved: under the name that was given, else where it was.
 fn saved_to(named: Option<&str>, old: Option<&Path>) -> Result<PathBuf, Problem> {
@@ -26,9 +27,8 @@ fn saved_to(named: Option<&str>, old: Option<&Path>) -> Result<PathBuf, Problem>
             Ok(path)
         }
         (None, Some(path)) => Ok(path.to_owned()),
-        (None, None) => {
-            Err(Problem::new("path-needed", "The graph has no file yet.").remedy("Choose where to save it."))
-        }
+        (None, None) => Err(Problem::new("path-needed", text!("The graph has no file yet."))
+            .remedy(text!("Choose where to save it."))),
     }
 }
 
@@ -62,14 +62,14 @@ impl NewFile {
             let known = found == self.fingerprint || (self.same_place && self.disk.as_ref() == Some(&found));
             if !known && !self.overwrite {
                 return Err(if self.same_place {
-                    Problem::new("changed-on-disk", format!("{} was changed outside since it was opened.", self.target.display()))
-                        .remedy("Save under another name, or write over it: the version on disk is kept among the earlier versions.")
+                    Problem::new("changed-on-disk", text!("{path} was changed outside since it was opened.", path = self.target.display().to_string()))
+                        .remedy(text!("Save under another name, or write over it: the version on disk is kept among the earlier versions."))
                 } else {
                     Problem::new(
                         "file-exists",
-                        format!("{} already exists.", self.target.display()),
+                        text!("{path} already exists.", path = self.target.display().to_string()),
                     )
-                    .remedy("Choose another name, or write over it.")
+                    .remedy(text!("Choose another name, or write over it."))
                 });
             }
             if !known {
@@ -81,7 +81,7 @@ impl NewFile {
             let _ = self.old_slot.keep(before, true);
         }
         files::write_atomic(&self.target, self.text.as_bytes())
-            .map_err(|e| Problem::file("save", &self.target, &e))?;
+            .map_err(|e| Problem::file(text!("save"), &self.target, &e))?;
         if !self.same_place {
             self.slot.adopt(&self.old_slot);
         }
@@ -117,13 +117,13 @@ impl Workbench {
         };
         let written = blocking(move || {
             slot.write_unsaved(&unsaved)
-                .map_err(|e| Problem::file("autosave to", Path::new("the data folder"), &e))?;
+                .map_err(|e| Problem::at(text!("autosave to"), text!("the data folder"), &e))?;
             if let Some(before) = before {
                 slot.keep(&before, true)
-                    .map_err(|e| Problem::file("copy to", Path::new("the data folder"), &e))?;
+                    .map_err(|e| Problem::at(text!("copy to"), text!("the data folder"), &e))?;
             }
             slot.keep(&unsaved.text, false)
-                .map_err(|e| Problem::file("copy to", Path::new("the data folder"), &e))
+                .map_err(|e| Problem::at(text!("copy to"), text!("the data folder"), &e))
         })
         .await?;
         let changed = {
@@ -161,9 +161,9 @@ impl Workbench {
             if state.document.source().is_some() {
                 return Err(Problem::new(
                     "unreadable-file",
-                    "The file is not a graph, so there is nothing to save over it.",
+                    text!("The file is not a graph, so there is nothing to save over it."),
                 )
-                .remedy("Correct the file in a text editor, or make a new graph."));
+                .remedy(text!("Correct the file in a text editor, or make a new graph.")));
             }
             (
                 state.document.to_text(),
@@ -179,9 +179,13 @@ impl Workbench {
         if !same_place && let Some(other) = self.documents.at_path(&path) {
             return Err(Problem::new(
                 "file-open",
-                format!("{} is open as another graph ({}).", path.display(), other.id),
+                text!(
+                    "{path} is open as another graph ({id}).",
+                    path = path.display().to_string(),
+                    id = &other.id
+                ),
             )
-            .remedy("Choose another name, or close that graph first."));
+            .remedy(text!("Choose another name, or close that graph first.")));
         }
         let slot = if same_place {
             old_slot.clone()
@@ -250,7 +254,13 @@ impl Workbench {
                 }
             })
             .await?
-            .map_err(|e| Problem::file("forget the unsaved changes in", Path::new("the data folder"), &e))?;
+            .map_err(|e| {
+                Problem::at(
+                    text!("forget the unsaved changes in"),
+                    text!("the data folder"),
+                    &e,
+                )
+            })?;
         } else {
             self.autosave(&open).await?;
         }

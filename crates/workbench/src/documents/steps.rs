@@ -1,7 +1,6 @@
 //! The steps of undo, kept beside the autosaves so that they are there when a graph is opened again. They are patches, and
 //! fit exactly one text: they are kept with its fingerprint and given up when the graph is another one.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::autosave::{LARGEST_STEPS, Steps};
@@ -9,6 +8,7 @@ use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::Fingerprint;
 use crate::wire::{Empty, GraphRef, KeepSteps, KeptSteps, Problem};
+use superstep_document::text;
 
 impl Workbench {
     pub(crate) async fn graph_keep_steps(self: &Arc<Self>, request: KeepSteps) -> Result<Empty, Problem> {
@@ -29,11 +29,11 @@ impl Workbench {
             };
             let bytes = serde_json::to_vec(&steps.steps).map_or(usize::MAX, |text| text.len());
             if u64::try_from(bytes).unwrap_or(u64::MAX) > LARGEST_STEPS {
-                return Err(Problem::invalid("These steps are too large to be kept.")
-                    .remedy("Leave the oldest ones out."));
+                return Err(Problem::invalid(text!("These steps are too large to be kept."))
+                    .remedy(text!("Leave the oldest ones out.")));
             }
             slot.write_steps(&steps)
-                .map_err(|e| Problem::file("keep the steps of undo in", Path::new("the data folder"), &e))
+                .map_err(|e| Problem::at(text!("keep the steps of undo in"), text!("the data folder"), &e))
         })
         .await??;
         Ok(Empty {})

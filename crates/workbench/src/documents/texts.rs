@@ -5,6 +5,7 @@ use serde_json::Map;
 use superstep_document::{Document, Section};
 
 use crate::wire::{Json, Problem, TextMatch, TextQuery};
+use superstep_document::text;
 
 /// A compiled pattern may take this much memory.
 const LARGEST_PATTERN: usize = 1 << 20;
@@ -27,7 +28,9 @@ pub(super) struct Pattern {
 impl Pattern {
     pub(super) fn new(query: &TextQuery) -> Result<Self, Problem> {
         if query.text.is_empty() {
-            return Err(Problem::invalid("There is nothing to look for.").remedy("Type a text."));
+            return Err(
+                Problem::invalid(text!("There is nothing to look for.")).remedy(text!("Type a text."))
+            );
         }
         let literal = !query.regex;
         let source = if literal {
@@ -55,9 +58,11 @@ impl Pattern {
                 };
                 Problem::new(
                     "bad-pattern",
-                    format!("The regular expression cannot be read: {cause}."),
+                    text!("The regular expression cannot be read: {cause}.", cause),
                 )
-                .remedy("Correct it, or switch regular expressions off to look for the text as it is.")
+                .remedy(text!(
+                    "Correct it, or switch regular expressions off to look for the text as it is."
+                ))
             })?;
         Ok(Self {
             regex,

@@ -2,7 +2,6 @@
 //! list; what a version holds; going back to one.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use superstep::{Checkpointer, GraphVersion, Object, ThreadQuery, Value, iso8601};
@@ -19,6 +18,7 @@ use crate::wire::{
     FileNow, GraphRef, GraphVersionView, GraphVersions, GraphView, NameVersion, PackageChange, Problem,
     ReadVersion, RestoreGraph, VersionContent, VersionFile,
 };
+use superstep_document::text;
 
 /// Threads of a graph whose versions are listed, those that changed last.
 const THREADS: usize = 1_000;
@@ -55,7 +55,7 @@ pub(crate) fn id_in_thread(version: &str, thread: &str) -> String {
 }
 
 fn missing() -> Problem {
-    Problem::not_found("That version is not there any more.").remedy("Choose another version.")
+    Problem::not_found(text!("That version is not there any more.")).remedy(text!("Choose another version."))
 }
 
 fn small(n: usize) -> u32 {
@@ -251,8 +251,10 @@ impl Workbench {
             };
             let document = sources.document();
             if document.source().is_some() {
-                return Err(Problem::new("unreadable-file", "That version is not a graph.")
-                    .remedy("Choose another version."));
+                return Err(
+                    Problem::new("unreadable-file", text!("That version is not a graph."))
+                        .remedy(text!("Choose another version.")),
+                );
             }
             Ok(VersionContent {
                 records: records(&document),
@@ -285,7 +287,7 @@ impl Workbench {
             words.join(" ").chars().take(LONGEST_NAME).collect::<String>()
         });
         if name.as_deref() == Some("") {
-            return Err(Problem::invalid("The name is empty.").remedy("Type a name."));
+            return Err(Problem::invalid(text!("The name is empty.")).remedy(text!("Type a name.")));
         }
         let slot = open.state.lock().slot.clone();
         blocking(move || {
@@ -296,7 +298,7 @@ impl Workbench {
                 Some(name) => slot.name(&Named { hash, name, at, text }),
                 None => slot.unname(&hash),
             };
-            done.map_err(|e| Problem::file("name a version in", Path::new("the data folder"), &e))
+            done.map_err(|e| Problem::at(text!("name a version in"), text!("the data folder"), &e))
         })
         .await??;
         let graph_id = request.graph_id;
@@ -308,15 +310,17 @@ impl Workbench {
         let sources = self.version_sources(&open, &request.version).await?;
         let (restored, _) = Document::parse(&sources.document);
         if restored.source().is_some() {
-            return Err(Problem::new("unreadable-file", "That version is not a graph.")
-                .remedy("Choose another version."));
+            return Err(
+                Problem::new("unreadable-file", text!("That version is not a graph."))
+                    .remedy(text!("Choose another version.")),
+            );
         }
         if sources.redacted {
             return Err(Problem::new(
                 "version-redacted",
-                "Secrets were taken out of that version, so it cannot take the graph's place.",
+                text!("Secrets were taken out of that version, so it cannot take the graph's place."),
             )
-            .remedy("Look at it, and change the graph by hand."));
+            .remedy(text!("Look at it, and change the graph by hand.")));
         }
         let (slot, current) = {
             let state = open.state.lock();

@@ -21,6 +21,7 @@ use crate::ledger::ThreadRow;
 use crate::session::{self, Asking};
 use crate::threads::listing::page_size;
 use crate::wire::{AppEvent, Inbox, ListInbox, Problem, Question, QuestionBranch};
+use superstep_document::text;
 
 /// Checkpoints of a page when nobody says how many.
 const PAGE: usize = 100;
@@ -69,7 +70,7 @@ pub(crate) fn count(workbench: &Arc<Workbench>) {
 fn place(text: &str) -> Result<(CheckpointId, ThreadId), Problem> {
     let (checkpoint, thread) = text.split_once('/').ok_or_else(|| {
         Problem::invalid(format!("{text:?} is not a place in the list of questions."))
-            .remedy("Load the list from its beginning.")
+            .remedy(text!("Load the list from its beginning."))
     })?;
     Ok((checkpoint.into(), thread.into()))
 }

@@ -11,6 +11,7 @@ use crate::session::{self, Withdrawal};
 use crate::wire::{
     Asked, Changes, CheckpointRef, Choice, Compare, Empty, Json, Problem, ReadChanges, WithdrawQuestion,
 };
+use superstep_document::{Text, text};
 
 /// What is asked, from the value that a node gave: the fields of the `ask` kind, or any other value as text.
 pub(crate) fn asked(value: &Value) -> Asked {
@@ -65,8 +66,8 @@ pub(crate) fn asked(value: &Value) -> Asked {
 }
 
 /// Somebody else was first.
-pub(crate) fn already_answered(message: &str) -> Problem {
-    Problem::new("already-answered", message).remedy("Look at the inbox again.")
+pub(crate) fn already_answered(message: Text) -> Problem {
+    Problem::new("already-answered", message).remedy(text!("Look at the inbox again."))
 }
 
 impl Workbench {
@@ -76,7 +77,9 @@ impl Workbench {
     ) -> Result<Empty, Problem> {
         let being_answered = |answering: Vec<String>| answering.contains(&request.interrupt_id);
         if being_answered(self.runs.answering(&request.thread_id)) {
-            return Err(already_answered("The question is being answered at this moment."));
+            return Err(already_answered(text!(
+                "The question is being answered at this moment."
+            )));
         }
         let _slot = self.reserve_claimed(&request.thread_id, Vec::new())?;
         let me = self.preferences.settings().name;
@@ -90,9 +93,9 @@ impl Workbench {
         let claim = self.claim(&request.thread_id, request.take_over).await;
         let withdrawn = withdrawal.apply(&*self.saver(), &claim).await?;
         if !withdrawn {
-            return Err(already_answered(
-                "The question does not wait any more: it was answered or withdrawn.",
-            ));
+            return Err(already_answered(text!(
+                "The question does not wait any more: it was answered or withdrawn."
+            )));
         }
         self.publish_thread(&request.thread_id).await;
         self.publish_inbox(Some(&request.thread_id));

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::message::{Answer, Hello, MOST_BYTES, Request};
 use super::{HandedRun, Reported};
 use crate::wire::{AppEvent, Json, Problem, RunView};
+use superstep_document::text;
 
 /// Longest time until the other program has said hello; one that is frozen keeps nobody waiting.
 #[cfg(unix)]
@@ -96,8 +97,11 @@ impl Drop for Peer {
 }
 
 fn gone(program: &str) -> Problem {
-    Problem::new("program-gone", format!("{program} does not answer any more."))
-        .remedy("Try again; what it had stored is kept.")
+    Problem::new(
+        "program-gone",
+        text!("{program} does not answer any more.", program),
+    )
+    .remedy(text!("Try again; what it had stored is kept."))
 }
 
 impl Peer {
@@ -224,8 +228,12 @@ impl Peer {
         if started.is_err() {
             self.runs.lock().remove(&id);
         }
-        let run = serde_json::from_value(started?)
-            .map_err(|error| Problem::new("internal", format!("The answer is no run: {error}.")))?;
+        let run = serde_json::from_value(started?).map_err(|error| {
+            Problem::new(
+                "internal",
+                text!("The answer is no run: {error}.", error = error.to_string()),
+            )
+        })?;
         Ok((run, reports))
     }
 
@@ -258,13 +266,20 @@ impl Peer {
 
     async fn send(&self, request: &Request) -> Result<(), Problem> {
         let message = serde_json::to_vec(request);
-        let mut message = message
-            .map_err(|error| Problem::new("internal", format!("A request could not be written: {error}.")))?;
+        let mut message = message.map_err(|error| {
+            Problem::new(
+                "internal",
+                text!(
+                    "A request could not be written: {error}.",
+                    error = error.to_string()
+                ),
+            )
+        })?;
         message.push(b'\n');
         if message.len() > MOST_BYTES {
             return Err(Problem::new(
                 "too-large",
-                format!("The request is larger than {} MB.", MOST_BYTES >> 20),
+                text!("The request is larger than {size} MB.", size = MOST_BYTES >> 20),
             ));
         }
         match self.ended.is_cancelled() {

@@ -13,6 +13,7 @@ use crate::Workbench;
 use crate::base::blocking;
 use crate::documents::GraphSource;
 use crate::wire::{EffectChoice, Problem, RunStop, RunView, StartRun};
+use superstep_document::text;
 
 /// Events of a run that may wait for the program that shows them.
 const MOST_WAITING: usize = 4096;
@@ -256,12 +257,12 @@ impl Workbench {
                 true => Ok(source),
                 false => Err(Problem::new(
                     "conflict",
-                    format!(
-                        "{} is open with changes that are not in the file.",
-                        graph.path.display()
+                    text!(
+                        "{path} is open with changes that are not in the file.",
+                        path = graph.path.display().to_string()
                     ),
                 )
-                .remedy("Save or discard the changes there, and run it again.")),
+                .remedy(text!("Save or discard the changes there, and run it again."))),
             }
         })
         .await?

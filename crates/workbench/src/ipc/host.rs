@@ -9,6 +9,7 @@ use crate::Workbench;
 use crate::events::hub::Subscription;
 use crate::ipc::claim::PROGRAM;
 use crate::wire::{Json, Problem};
+use superstep_document::text;
 
 #[derive(Debug)]
 struct WorkbenchHost {
@@ -26,7 +27,7 @@ impl Workbench {
 }
 
 fn ending() -> Problem {
-    Problem::new("program-gone", "The program is ending.").remedy("Try again.")
+    Problem::new("program-gone", text!("The program is ending.")).remedy(text!("Try again."))
 }
 
 #[async_trait]

@@ -17,6 +17,7 @@ use super::{HandedRun, Host, place};
 use crate::events::hub::Subscription;
 use crate::ipc::instance::Instance;
 use crate::wire::Problem;
+use superstep_document::{Text, text};
 
 /// Connections at once; one more is refused.
 const MOST_CONNECTIONS: usize = 64;
@@ -100,7 +101,7 @@ pub(super) fn line(message: &impl serde::Serialize) -> Option<Vec<u8>> {
     Some(line)
 }
 
-fn ends(message: impl Into<String>) -> Answer {
+fn ends(message: impl Into<Text>) -> Answer {
     Answer::Error {
         id: None,
         problem: Problem::new("invalid-request", message),
@@ -250,7 +251,7 @@ async fn write_all(mut write: OwnedWriteHalf, mut waiting: mpsc::Receiver<Answer
         if message.len() > MOST_BYTES {
             let problem = Problem::new(
                 "too-large",
-                format!("The answer is larger than {} MB.", MOST_BYTES >> 20),
+                text!("The answer is larger than {size} MB.", size = MOST_BYTES >> 20),
             );
             let instead = match answer {
                 Answer::Result { id, .. } => Answer::Error {

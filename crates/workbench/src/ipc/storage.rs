@@ -21,6 +21,7 @@ use tokio::sync::Mutex;
 use super::Peer;
 use crate::Workbench;
 use crate::wire::{Json, Problem};
+use superstep_document::text;
 
 /// The command of a call that carries an operation. It is for programs, and no host has a route for it.
 pub(super) const COMMAND: &str = "storage.do";
@@ -91,8 +92,12 @@ fn json<T: Serialize>(answer: Result<T, impl Into<StoreError>>) -> Outcome {
 impl Workbench {
     /// Does an operation for another program.
     pub(super) async fn storage_for(self: &Arc<Self>, request: Json) -> Result<Json, Problem> {
-        let operation: Operation = serde_json::from_value(request)
-            .map_err(|error| Problem::invalid(format!("The operation is not understood: {error}.")))?;
+        let operation: Operation = serde_json::from_value(request).map_err(|error| {
+            Problem::invalid(text!(
+                "The operation is not understood: {error}.",
+                error = error.to_string()
+            ))
+        })?;
         let this = self.clone();
         // It is done to its end, also when the other program goes away.
         let done = tokio::spawn(async move {
@@ -103,15 +108,25 @@ impl Workbench {
             }
             outcome
         });
-        let outcome = done
-            .await
-            .map_err(|error| Problem::new("internal", format!("The operation broke off: {error}.")))?;
+        let outcome = done.await.map_err(|error| {
+            Problem::new(
+                "internal",
+                text!("The operation broke off: {error}.", error = error.to_string()),
+            )
+        })?;
         serde_json::to_value(&outcome).or_else(|_| {
             // One of the few errors that name something of this program.
             let refused =
                 outcome.map_err(|error| StoreError::from(storage("The other program refused", error)));
-            serde_json::to_value(&refused)
-                .map_err(|error| Problem::new("internal", format!("The answer cannot be written: {error}.")))
+            serde_json::to_value(&refused).map_err(|error| {
+                Problem::new(
+                    "internal",
+                    text!(
+                        "The answer cannot be written: {error}.",
+                        error = error.to_string()
+                    ),
+                )
+            })
         })
     }
 

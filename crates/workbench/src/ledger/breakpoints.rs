@@ -4,6 +4,7 @@ use rusqlite::OptionalExtension;
 
 use super::Ledger;
 use crate::wire::{Breakpoint, Problem};
+use superstep_document::text;
 
 impl Ledger {
     /// The breakpoints of a graph; none where nothing was kept.
@@ -17,9 +18,13 @@ impl Ledger {
         serde_json::from_str(&body).map_err(|error| {
             Problem::new(
                 "storage",
-                format!("The breakpoints of {graph} cannot be read: {error}."),
+                text!(
+                    "The breakpoints of {graph} cannot be read: {error}.",
+                    graph,
+                    error = error.to_string()
+                ),
             )
-            .remedy("Set them again; that takes the place of what is stored.")
+            .remedy(text!("Set them again; that takes the place of what is stored."))
         })
     }
 

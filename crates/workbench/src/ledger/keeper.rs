@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use super::Ledger;
 use super::events::RunLog;
 use crate::wire::Problem;
+use superstep_document::text;
 
 /// How long events of a run are collected before they are written.
 const EVERY: Duration = Duration::from_millis(500);
@@ -81,8 +82,8 @@ impl Keeper {
         async {
             answered.await.unwrap_or_else(|_| {
                 Err(
-                    Problem::new("internal", "The thread that writes the ledger has ended.")
-                        .remedy("Start the program again."),
+                    Problem::new("internal", text!("The thread that writes the ledger has ended."))
+                        .remedy(text!("Start the program again.")),
                 )
             })
         }

@@ -18,6 +18,7 @@ use parking_lot::{Mutex, MutexGuard};
 use rusqlite::Connection;
 
 use crate::wire::Problem;
+use superstep_document::text;
 
 pub(crate) use carried::Carried;
 pub(crate) use carried::RUN_RECORDS;
@@ -169,13 +170,16 @@ impl Ledger {
         Self::prepare(path).map_err(|error| match error {
             Opening::Newer(found) => Problem::new(
                 "newer-version",
-                format!(
-                    "{} has schema {found}; this release reads up to {}.",
-                    path.display(),
-                    MIGRATIONS.len()
+                text!(
+                    "{path} has schema {found}; this release reads up to {supported}.",
+                    path = path.display().to_string(),
+                    found,
+                    supported = MIGRATIONS.len()
                 ),
             )
-            .remedy("Install a newer release, or start with another data folder."),
+            .remedy(text!(
+                "Install a newer release, or start with another data folder."
+            )),
             Opening::Sqlite(error) => error.into(),
         })
     }

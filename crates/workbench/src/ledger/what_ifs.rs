@@ -4,6 +4,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::Ledger;
 use crate::wire::{Problem, WhatIfView};
+use superstep_document::text;
 
 /// Grids that are kept of a thread, the newest.
 const MOST: u32 = 50;
@@ -14,7 +15,10 @@ impl Ledger {
         let body = serde_json::to_string(grid).map_err(|error| {
             Problem::new(
                 "internal",
-                format!("A what-if grid could not be written: {error}."),
+                text!(
+                    "A what-if grid could not be written: {error}.",
+                    error = error.to_string()
+                ),
             )
         })?;
         self.with(|c| {

@@ -13,6 +13,7 @@ use crate::base::values;
 use crate::wire::{
     Empty, FoundBy, ItemList, ItemRef, ItemView, ListItems, ListNamespaces, NamespaceList, Problem, PutItem,
 };
+use superstep_document::text;
 
 /// Namespaces of one answer.
 const NAMESPACES: usize = 500;
@@ -43,12 +44,14 @@ fn page<T>(mut found: Vec<T>, limit: usize) -> (Vec<T>, bool) {
 }
 
 fn gone(item: &ItemRef) -> Problem {
-    Problem::not_found(format!(
-        "There is no item {:?} in {}.",
-        item.key,
-        item.namespace.join(".")
+    Problem::not_found(text!(
+        "There is no item {key} in {namespace}.",
+        key = format!("{:?}", item.key),
+        namespace = item.namespace.join(".")
     ))
-    .remedy("It may have been removed, or its time may have passed; look at the list again.")
+    .remedy(text!(
+        "It may have been removed, or its time may have passed; look at the list again."
+    ))
 }
 
 impl Workbench {
@@ -115,17 +118,21 @@ impl Workbench {
         match (&there, &request.replaces) {
             (None, Some(_)) => return Err(gone(&at)),
             (Some(_), None) => {
-                return Err(
-                    Problem::new("conflict", format!("There is an item {:?} already.", at.key))
-                        .remedy("Open that one, or choose another key."),
-                );
+                return Err(Problem::new(
+                    "conflict",
+                    text!("There is an item {key} already.", key = format!("{:?}", at.key)),
+                )
+                .remedy(text!("Open that one, or choose another key.")));
             }
             (Some(now), Some(then)) if now != then => {
                 return Err(Problem::new(
                     "conflict",
-                    format!("The item {:?} was changed meanwhile.", at.key),
+                    text!(
+                        "The item {key} was changed meanwhile.",
+                        key = format!("{:?}", at.key)
+                    ),
                 )
-                .remedy("Look at what it holds now, then change it again."));
+                .remedy(text!("Look at what it holds now, then change it again.")));
             }
             _ => {}
         }

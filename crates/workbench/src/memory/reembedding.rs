@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
 use crate::wire::{Empty, OutdatedItems, Problem, Reembed, Reembedded};
+use superstep_document::text;
 
 /// Items are counted up to here. A backend reads what it counts.
 const COUNTED: usize = 1_000;
@@ -40,8 +41,10 @@ impl Reembedding {
     fn begin(&self, work: &str, stop: &CancellationToken) -> Result<Begun<'_>, Problem> {
         let mut running = self.lock();
         if running.is_some() {
-            return Err(Problem::new("busy", "Items are being embedded again already.")
-                .remedy("Wait until that is done, or stop it first."));
+            return Err(
+                Problem::new("busy", text!("Items are being embedded again already."))
+                    .remedy(text!("Wait until that is done, or stop it first.")),
+            );
         }
         *running = Some(Running {
             work: work.to_owned(),

@@ -17,6 +17,7 @@ use crate::wire::{
     ConnectionKey, ConnectionList, ConnectionTested, ConnectionView, Empty, Problem, ProviderView,
     RemoveConnection, SaveConnection,
 };
+use superstep_document::{Text, text};
 
 /// Longest wait for a server that is tested.
 const TEST: Duration = Duration::from_secs(20);
@@ -35,36 +36,41 @@ pub fn key_of(secrets: &dyn Secrets, connection: &str) -> Option<String> {
     })
 }
 
-fn keychain(doing: &str, cause: &str) -> Problem {
-    Problem::new("keychain", format!("The key was not {doing}: {cause}."))
-        .remedy("Keep the key in an environment variable instead, and name the variable here.")
+fn keychain(message: Text) -> Problem {
+    Problem::new("keychain", message).remedy(text!(
+        "Keep the key in an environment variable instead, and name the variable here."
+    ))
 }
 
 /// Refuses what cannot be a connection.
 fn checked(request: &SaveConnection) -> Result<(), Problem> {
     let letter = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     if request.name.is_empty() || request.name.len() > 64 || !request.name.chars().all(letter) {
-        return Err(
-            Problem::invalid(format!("{:?} cannot be the name of a connection.", request.name))
-                .remedy("Take up to 64 letters, digits, `-`, `_` and `.`."),
-        );
+        return Err(Problem::invalid(text!(
+            "{name} cannot be the name of a connection.",
+            name = format!("{:?}", request.name)
+        ))
+        .remedy(text!("Take up to 64 letters, digits, `-`, `_` and `.`.")));
     }
     if request.name == "scripted" {
         return Err(
-            Problem::invalid("`scripted` is the model that comes with Superstep.")
-                .remedy("Take another name."),
+            Problem::invalid(text!("`scripted` is the model that comes with Superstep."))
+                .remedy(text!("Take another name.")),
         );
     }
     if let ConnectionKey::Variable { name } = &request.key
         && (name.trim().is_empty() || name.contains(['=', ' ', '\0']))
     {
-        return Err(
-            Problem::invalid(format!("{name:?} cannot be the name of a variable."))
-                .remedy("Write one such as OPENAI_API_KEY."),
-        );
+        return Err(Problem::invalid(text!(
+            "{name} cannot be the name of a variable.",
+            name = format!("{name:?}")
+        ))
+        .remedy(text!("Write one such as OPENAI_API_KEY.")));
     }
     let text = connection(request).check(&request.name);
-    text.map_err(|cause| Problem::invalid(format!("This is no connection: {cause}.")).remedy("Correct it."))
+    text.map_err(|cause| {
+        Problem::invalid(text!("This is no connection: {cause}.", cause)).remedy(text!("Correct it."))
+    })
 }
 
 fn connection(request: &SaveConnection) -> Connection {
@@ -174,13 +180,16 @@ impl Workbench {
         let text = match std::fs::read_to_string(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => "{}".to_owned(),
-            Err(error) => return Err(Problem::file("read", &file, &error)),
+            Err(error) => return Err(Problem::file(text!("read"), &file, &error)),
         };
         let mut whole: Json = serde_json::from_str(&text).unwrap_or_else(|_| json!({}));
         let broken = || {
             Problem::new(
                 "file-error",
-                format!("{} is no object with `connections`.", file.display()),
+                text!(
+                    "{path} is no object with `connections`.",
+                    path = file.display().to_string()
+                ),
             )
         };
         let all = whole
@@ -194,7 +203,7 @@ impl Workbench {
         let mut text =
             serde_json::to_vec_pretty(&whole).map_err(|e| Problem::new("internal", e.to_string()))?;
         text.push(b'\n');
-        files::write_atomic(&file, &text).map_err(|e| Problem::file("write", &file, &e))?;
+        files::write_atomic(&file, &text).map_err(|e| Problem::file(text!("write"), &file, &e))?;
         // A graph that missed the connection does not any more.
         self.check_again();
         Ok(())
@@ -221,9 +230,9 @@ impl Workbench {
             {
                 return Err(Problem::new(
                     "conflict",
-                    format!("There is a connection `{}` already.", request.name),
+                    text!("There is a connection `{name}` already.", name = &request.name),
                 )
-                .remedy("Take another name."));
+                .remedy(text!("Take another name.")));
             }
             // The key goes first: a connection without its key is worse than a key without its connection.
             if request.key == ConnectionKey::Keychain {
@@ -236,10 +245,12 @@ impl Workbench {
                 if let Some(secret) = given.or(moved.as_deref()) {
                     superstep_nodes::secrets::note(secret);
                     let kept = this.secrets.set(&account(&request.name), secret);
-                    kept.map_err(|cause| keychain("kept", &cause))?;
+                    kept.map_err(|cause| keychain(text!("The key was not kept: {cause}.", cause)))?;
                 } else if key_of(&*this.secrets, &request.name).is_none() {
-                    return Err(Problem::invalid("There is no key to put into the keychain.")
-                        .remedy("Give the key, or name an environment variable."));
+                    return Err(
+                        Problem::invalid(text!("There is no key to put into the keychain."))
+                            .remedy(text!("Give the key, or name an environment variable.")),
+                    );
                 }
             }
             this.change_connections(|all| {
@@ -255,7 +266,7 @@ impl Workbench {
                 if known.get(name).is_some_and(|known| known.keychain) {
                     this.secrets
                         .remove(&account(name))
-                        .map_err(|cause| keychain("removed", &cause))?;
+                        .map_err(|cause| keychain(text!("The key was not removed: {cause}.", cause)))?;
                 }
             }
             this.connection_list()
@@ -273,7 +284,7 @@ impl Workbench {
             this.change_connections(|all| drop(all.shift_remove(&request.name)))?;
             if known.is_some_and(|known| known.keychain) {
                 let removed = this.secrets.remove(&account(&request.name));
-                removed.map_err(|cause| keychain("removed", &cause))?;
+                removed.map_err(|cause| keychain(text!("The key was not removed: {cause}.", cause)))?;
             }
             this.connection_list()
         })

@@ -8,6 +8,7 @@ use crate::Workbench;
 use crate::inbox::question::already_answered;
 use crate::session::{self, Answers};
 use crate::wire::{Json, Problem, RunAction};
+use superstep_document::text;
 
 fn by_id(answers: &BTreeMap<String, Json>) -> Answers<'_> {
     Answers::ById(answers.keys().map(String::as_str).collect())
@@ -24,9 +25,9 @@ impl Workbench {
         if session::has_passed(&waiting) {
             return Ok(());
         }
-        Err(already_answered(
-            "The question does not wait any more, or not yet for long enough.",
-        ))
+        Err(already_answered(text!(
+            "The question does not wait any more, or not yet for long enough."
+        )))
     }
 
     /// The problem of an answer to a thread that is busy, when the question is what keeps it busy.
@@ -49,7 +50,7 @@ impl Workbench {
             let waiting = session::waiting_at(&*self.saver(), &thread_id.into(), &checkpoint).await?;
             late = by_id(answers).unknown(&waiting).is_some();
         }
-        Ok(late.then(|| already_answered("Somebody else has just answered this question.")))
+        Ok(late.then(|| already_answered(text!("Somebody else has just answered this question."))))
     }
 
     /// Refuses answers to questions that do not wait, and of a person who was not asked.
@@ -60,13 +61,13 @@ impl Workbench {
         answers: &BTreeMap<String, Json>,
     ) -> Result<(), Problem> {
         if answers.is_empty() {
-            return Err(Problem::invalid("There is no answer in the request.")
-                .remedy("Answer at least one question."));
+            return Err(Problem::invalid(text!("There is no answer in the request."))
+                .remedy(text!("Answer at least one question.")));
         }
         let gone = || {
-            already_answered(
-                "The question does not wait any more: it was answered or withdrawn, or the thread went on without it.",
-            )
+            already_answered(text!(
+                "The question does not wait any more: it was answered or withdrawn, or the thread went on without it."
+            ))
         };
         let at = match checkpoint {
             Some(checkpoint) => checkpoint.clone(),
@@ -81,8 +82,9 @@ impl Workbench {
         let answers = by_id(answers);
         let me = self.preferences.settings().name;
         if let Some(message) = session::not_asked(&waiting, &answers, me.as_deref()) {
-            return Err(Problem::new("not-asked", message)
-                .remedy("Let one of them answer, or say in the settings who you are."));
+            return Err(Problem::new("not-asked", message).remedy(text!(
+                "Let one of them answer, or say in the settings who you are."
+            )));
         }
         match answers.unknown(&waiting) {
             None => Ok(()),

@@ -22,6 +22,7 @@ use crate::ipc::Handed;
 use crate::ledger::{RunRow, ThreadRow};
 use crate::session::Start;
 use crate::wire::{AppEvent, Breakpoint, Json, Problem, RunAction, RunModels, RunStatus, RunView, StartRun};
+use superstep_document::text;
 
 impl Workbench {
     pub(crate) async fn run_start(self: &Arc<Self>, request: StartRun) -> Result<RunView, Problem> {
@@ -46,8 +47,8 @@ impl Workbench {
         mut handed: Option<Handed>,
     ) -> Result<RunView, Problem> {
         if request.thread_id.is_none() && !matches!(request.action, RunAction::Input { .. }) {
-            return Err(Problem::invalid("Only an input can begin a new thread.")
-                .remedy("Name the thread to go on with."));
+            return Err(Problem::invalid(text!("Only an input can begin a new thread."))
+                .remedy(text!("Name the thread to go on with.")));
         }
         let known = request.thread_id.clone();
         let thread_id = known.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
@@ -90,7 +91,7 @@ impl Workbench {
             document: &built.source.document,
             origin: &self.origin(&built.source, &models),
             claim: Some(claim),
-            cancel: slot.cancel.clone(),
+            stop: slot.stop.clone(),
             recursion_limit: request.recursion_limit,
             version,
         };
@@ -158,7 +159,8 @@ impl Workbench {
                 self.source_by_key(&key)
             }
             (None, None) => {
-                Err(Problem::invalid("A new thread needs a graph.").remedy("Name an open graph."))
+                Err(Problem::invalid(text!("A new thread needs a graph."))
+                    .remedy(text!("Name an open graph.")))
             }
         }
     }
@@ -203,8 +205,10 @@ impl Workbench {
         match (action, passed) {
             (RunAction::Input { input, checkpoint_id }, _) => {
                 if !input.is_object() {
-                    return Err(Problem::invalid("The input must be an object of state keys.")
-                        .remedy("Give an object such as {\"key\": value}."));
+                    return Err(
+                        Problem::invalid(text!("The input must be an object of state keys."))
+                            .remedy(text!("Give an object such as {\"key\": value}.")),
+                    );
                 }
                 let input = Value::from(input);
                 built.check("the input", &input)?;

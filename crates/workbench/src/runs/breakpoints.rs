@@ -10,6 +10,7 @@ use superstep::run::{Breakpoint as Point, BreakpointLimit, BreakpointPlace, HitR
 use superstep_nodes::expression::{Expression, Scope, Template, Uses};
 
 use crate::wire::{BreakHits, BreakWhen, Breakpoint, Problem};
+use superstep_document::{Join, Text, text};
 
 /// The names that a condition sees beside `state`.
 const NAMES: [&str; 6] = ["old", "new", "writer", "task", "value", "run"];
@@ -25,10 +26,14 @@ fn scope(seen: &Value) -> Scope {
     scope
 }
 
-fn invalid(point: &Breakpoint, message: impl fmt::Display) -> Problem {
+fn invalid(point: &Breakpoint, message: impl Into<Text>) -> Problem {
     Problem::new(
         "invalid-breakpoint",
-        format!("The breakpoint `{point}` is not valid: {message}"),
+        text!(
+            "The breakpoint `{point}` is not valid: {message}",
+            point = point.to_string(),
+            message = message.into()
+        ),
     )
 }
 
@@ -43,9 +48,9 @@ fn known(point: &Breakpoint, uses: &Uses) -> Result<(), Problem> {
     match unknown.into_iter().next() {
         None => Ok(()),
         Some(name) => Err(
-            invalid(point, format!("there is no `{name}` here.")).remedy(format!(
-                "Use `state` and, where the place has them, {}.",
-                NAMES.map(|name| format!("`{name}`")).join(", ")
+            invalid(point, text!("there is no `{name}` here.", name)).remedy(text!(
+                "Use `state` and, where the place has them, {names}.",
+                names = Text::list(Join::Comma, NAMES.map(|name| format!("`{name}`")))
             )),
         ),
     }
@@ -74,20 +79,21 @@ impl Breakpoint {
     fn place(&self) -> Result<BreakpointPlace, Problem> {
         let node = || {
             if self.node.is_empty() {
-                return Err(
-                    invalid(self, "it names no node.").remedy("Name the node, or `*` for every node.")
-                );
+                return Err(invalid(self, text!("it names no node."))
+                    .remedy(text!("Name the node, or `*` for every node.")));
             }
             Ok(self.node.as_str().into())
         };
         let key = || {
             let key = self.key.as_deref().filter(|key| !key.is_empty());
             key.map(Into::into)
-                .ok_or_else(|| invalid(self, "it names no state key.").remedy("Name the key."))
+                .ok_or_else(|| invalid(self, text!("it names no state key.")).remedy(text!("Name the key.")))
         };
         let limit = || {
             let limit = self.limit.filter(|limit| *limit > 0);
-            limit.ok_or_else(|| invalid(self, "it has no limit.").remedy("Give a number above 0."))
+            limit.ok_or_else(|| {
+                invalid(self, text!("it has no limit.")).remedy(text!("Give a number above 0."))
+            })
         };
         let kind = || {
             let kind = self.kind.as_deref().filter(|kind| !kind.is_empty());
@@ -99,7 +105,8 @@ impl Breakpoint {
             BreakWhen::Edge => {
                 let to = self.to.as_deref().filter(|to| !to.is_empty());
                 let to = to.ok_or_else(|| {
-                    invalid(self, "it names no target.").remedy("Name the node that the edge comes to.")
+                    invalid(self, text!("it names no target."))
+                        .remedy(text!("Name the node that the edge comes to."))
                 })?;
                 BreakpointPlace::Edge {
                     from: node()?,
@@ -156,12 +163,18 @@ impl Breakpoint {
                 let condition = Expression::compile(source, place)
                     .map_err(|error| invalid(self, &error.message).remedy(error.remedy))?;
                 known(self, condition.uses())?;
-                point = point
-                    .when(move |seen: &Value| condition.truth(&scope(seen)).map_err(|error| error.message));
+                point = point.when(move |seen: &Value| {
+                    condition
+                        .truth(&scope(seen))
+                        .map_err(|error| error.message.into())
+                });
             }
             None if self.when == BreakWhen::Watch => {
-                return Err(invalid(self, "a watchpoint needs a condition.")
-                    .remedy("Write an expression that becomes true, such as `state.retries > 2`."));
+                return Err(
+                    invalid(self, text!("a watchpoint needs a condition.")).remedy(text!(
+                        "Write an expression that becomes true, such as `state.retries > 2`."
+                    )),
+                );
             }
             None => {}
         }
@@ -169,7 +182,8 @@ impl Breakpoint {
             let text = Template::compile(source, "the text of a breakpoint")
                 .map_err(|error| invalid(self, &error.message).remedy(error.remedy))?;
             known(self, text.uses())?;
-            point = point.log(move |seen: &Value| text.render(&scope(seen)).map_err(|error| error.message));
+            point = point
+                .log(move |seen: &Value| text.render(&scope(seen)).map_err(|error| error.message.into()));
         }
         Ok(point)
     }
@@ -223,7 +237,7 @@ const FORMS: &str = "Write PLACE [in GRAPH] [every N | hit N | from N] [if CONDI
                      after:NODE, edge:FROM->TO, key:KEY, error[:NODE[:CLASS]], retry[:NODE], question[:NODE[:KIND]], \
                      emitted[:NODE], steps:N, seconds:N, state-bytes:N, key-bytes:KEY:N or watch.";
 
-fn bad(message: String) -> Problem {
+fn bad(message: Text) -> Problem {
     Problem::new("invalid-breakpoint", message).remedy(FORMS)
 }
 
@@ -231,9 +245,10 @@ fn bad(message: String) -> Problem {
 fn above_zero(text: &str, whole: &str) -> Result<u32, Problem> {
     let number = text.parse::<u32>().ok().filter(|number| *number > 0);
     number.ok_or_else(|| {
-        bad(format!(
-            "`{text}` in the breakpoint `{}` is not a number above 0.",
-            whole.trim()
+        bad(text!(
+            "`{text}` in the breakpoint `{whole}` is not a number above 0.",
+            text,
+            whole = whole.trim()
         ))
     })
 }
@@ -263,7 +278,7 @@ impl Breakpoint {
             "edge" => {
                 let (from, to) = of
                     .split_once("->")
-                    .ok_or_else(|| bad(format!("The edge `{of}` has no target.")))?;
+                    .ok_or_else(|| bad(text!("The edge `{of}` has no target.", of)))?;
                 let mut point = Self::at(BreakWhen::Edge, from);
                 point.to = Some(if to == "END" { superstep::END } else { to }.to_owned());
                 point
@@ -292,13 +307,13 @@ impl Breakpoint {
             "key-bytes" => {
                 let (key, bytes) = of
                     .rsplit_once(':')
-                    .ok_or_else(|| bad(format!("`{place}` names no size.")))?;
+                    .ok_or_else(|| bad(text!("`{place}` names no size.", place)))?;
                 let mut point = Self::at(BreakWhen::KeyBytes, "");
                 (point.key, point.limit) = (Some(key.to_owned()), Some(above_zero(bytes, whole)?));
                 point
             }
             "watch" => Self::at(BreakWhen::Watch, ""),
-            _ => return Err(bad(format!("`{place}` is no place of a breakpoint."))),
+            _ => return Err(bad(text!("`{place}` is no place of a breakpoint.", place))),
         })
     }
 }
@@ -321,9 +336,10 @@ impl FromStr for Breakpoint {
         let mut point = Self::at_place(place, rest)?;
         while let Some(word) = words.next() {
             let value = words.next().ok_or_else(|| {
-                bad(format!(
-                    "`{word}` in the breakpoint `{}` says nothing.",
-                    rest.trim()
+                bad(text!(
+                    "`{word}` in the breakpoint `{whole}` says nothing.",
+                    word,
+                    whole = rest.trim()
                 ))
             })?;
             match word {
@@ -332,9 +348,10 @@ impl FromStr for Breakpoint {
                 "hit" => point.hits = Some(BreakHits::Nth(number(value)?)),
                 "from" => point.hits = Some(BreakHits::From(number(value)?)),
                 _ => {
-                    return Err(bad(format!(
-                        "`{word}` is not known in the breakpoint `{}`.",
-                        rest.trim()
+                    return Err(bad(text!(
+                        "`{word}` is not known in the breakpoint `{whole}`.",
+                        word,
+                        whole = rest.trim()
                     )));
                 }
             }

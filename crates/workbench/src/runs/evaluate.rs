@@ -45,7 +45,7 @@ impl Workbench {
                 },
                 Err(error) => Evaluated {
                     value: None,
-                    message: Some(error.message),
+                    message: Some(error.message.into()),
                 },
             }
         })

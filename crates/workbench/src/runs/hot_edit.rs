@@ -12,6 +12,7 @@ use crate::session::{RanOn, Start, go_on_report, onto};
 use crate::wire::{
     GoOnReport, GoOnWith, Problem, ReadThreadGraph, Renamed, RunAction, StartRun, TaskChange, ThreadGraph,
 };
+use superstep_document::{Join, Text, text};
 
 /// What a thread ran on, and what becomes of it with the graph as it is now.
 struct Moved {
@@ -20,12 +21,12 @@ struct Moved {
 }
 
 /// Nodes with those around them, as people read them.
-fn named(tasks: &[&TaskChange]) -> String {
+fn named(tasks: &[&TaskChange]) -> Text {
     let name = |task: &&TaskChange| {
         let path = task.path.iter().chain([&task.node]);
         path.map(String::as_str).collect::<Vec<_>>().join(" > ")
     };
-    tasks.iter().map(name).collect::<Vec<_>>().join(", ")
+    Text::list(Join::Comma, tasks.iter().map(name))
 }
 
 impl Workbench {
@@ -123,8 +124,8 @@ impl Workbench {
                 let renamed: Renamed = renamed.map(|(a, b)| (a.clone(), b.clone())).collect();
                 for node in renamed.values() {
                     if source.document.nodes().all(|(id, _)| id != node) {
-                        return Err(Problem::invalid(format!("The graph has no node {node}."))
-                            .remedy("Name a node of the graph as it is now."));
+                        return Err(Problem::invalid(text!("The graph has no node {node}.", node))
+                            .remedy(text!("Name a node of the graph as it is now.")));
                     }
                 }
                 Ok((source, renamed))
@@ -133,12 +134,9 @@ impl Workbench {
             None if !lost.is_empty() && passed.is_some() => Ok((source.as_it_was(moved.ran), Renamed::new())),
             None if !lost.is_empty() => Err(Problem::new(
                 "graph-changed",
-                format!(
-                    "The graph was changed since the thread ran, and these next tasks would be lost: {}.",
-                    named(&lost)
-                ),
+                text!("The graph was changed since the thread ran, and these next tasks would be lost: {names}.", names = named(&lost)),
             )
-            .remedy("Go on with the version that the thread ran on, or say which nodes run in their place.")),
+            .remedy(text!("Go on with the version that the thread ran on, or say which nodes run in their place."))),
             None => Ok((source, Renamed::new())),
         }
     }

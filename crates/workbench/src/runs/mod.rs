@@ -32,9 +32,10 @@ use superstep::{RunError, RunStatus as Ended, StorageError};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::recorder::Recorder;
-pub(crate) use self::stop::stopped;
+pub use self::stop::StopHandle;
 use crate::Workbench;
 use crate::wire::{Problem, RunStatus, RunStop};
+use superstep_document::{Text, text};
 
 /// Runs of this process by thread.
 #[derive(Debug, Default)]
@@ -46,7 +47,7 @@ pub(crate) struct Runs {
 struct Active {
     /// False while a thread is only reserved, for an edit or while a run is prepared.
     running: bool,
-    cancel: CancellationToken,
+    stop: StopHandle,
     ended: CancellationToken,
     /// Questions that this run answers, until what it did with the answers is stored.
     answering: Vec<String>,
@@ -104,7 +105,7 @@ impl Runs {
     pub(crate) async fn stop_all(&self, within: Duration) {
         let ends: Vec<CancellationToken> = {
             let active = self.lock();
-            active.values().for_each(|run| run.cancel.cancel());
+            active.values().for_each(|run| run.stop.cancel.cancel());
             active.values().map(|run| run.ended.clone()).collect()
         };
         let all = async {
@@ -121,7 +122,7 @@ impl Runs {
 pub(crate) struct TakenThread {
     workbench: Weak<Workbench>,
     thread_id: String,
-    cancel: CancellationToken,
+    stop: StopHandle,
     ended: CancellationToken,
 }
 
@@ -148,6 +149,8 @@ pub(crate) fn status_of(
             Ended::Breakpoint => (if open { RunStatus::Paused } else { RunStatus::Done }, None),
         },
         Err(RunError::Cancelled) => (RunStatus::Stopped, None),
+        // It was asked to stop after its step.
+        Err(RunError::Drained { .. }) => (RunStatus::Paused, None),
         // Another program goes on with the thread; how it stands is for that one to say.
         Err(error @ RunError::Storage(StorageError::Superseded { .. } | StorageError::Busy { .. })) => {
             (RunStatus::Stopped, Some(error.into()))
@@ -165,9 +168,8 @@ pub(crate) fn stop_of(result: &Result<superstep::RunResult, RunError>) -> Option
     result.as_ref().ok()?.stopped.as_ref().map(RunStop::from)
 }
 
-fn busy(place: &str) -> Problem {
-    Problem::new("busy", format!("The thread is running{place}."))
-        .remedy("Wait until it stops, or stop it first.")
+fn busy(message: Text) -> Problem {
+    Problem::new("busy", message).remedy(text!("Wait until it stops, or stop it first."))
 }
 
 impl Workbench {
@@ -196,7 +198,7 @@ impl Workbench {
             Some(last)
                 if last.status == RunStatus::Running && self.instance.is_other_alive(&last.instance) =>
             {
-                Err(busy(" in another window or program"))
+                Err(busy(text!("The thread is running in another window or program.")))
             }
             _ => Ok(()),
         }
@@ -209,7 +211,7 @@ impl Workbench {
     ) -> Result<TakenThread, Problem> {
         let mut active = self.runs.lock();
         if active.contains_key(thread_id) {
-            return Err(busy(""));
+            return Err(busy(text!("The thread is running.")));
         }
         let taken = Active {
             answering,
@@ -218,7 +220,7 @@ impl Workbench {
         let slot = TakenThread {
             workbench: Arc::downgrade(self),
             thread_id: thread_id.to_owned(),
-            cancel: taken.cancel.clone(),
+            stop: taken.stop.clone(),
             ended: taken.ended.clone(),
         };
         active.insert(thread_id.to_owned(), taken);

@@ -24,6 +24,7 @@ use crate::wire::{
     AttemptView, Json, NodeTested, Problem, RunModels, TaskRecordView, TaskStatus, TaskView, TestNode,
     TokenPiece,
 };
+use superstep_document::text;
 
 /// Name of the thread, which lives in memory for as long as the test.
 const THREAD: &str = "trial";
@@ -173,8 +174,9 @@ impl Workbench {
         let input = input(&source.document, &state);
         let (schema, _) = StateSchema::of(&source.document);
         schema.check_update("the test", &input).map_err(|error| {
-            Problem::new("does-not-fit", error.to_string())
-                .remedy("Correct the value, or change the key's type in the state panel.")
+            Problem::new("does-not-fit", error.to_string()).remedy(text!(
+                "Correct the value, or change the key's type in the state panel."
+            ))
         })?;
         let answering = match (request.models, &request.at) {
             (Some(models), _) => models.cleaned(),
@@ -218,7 +220,10 @@ impl Workbench {
         let Some(task) = collected.ended.take() else {
             return Err(match ended {
                 Err(error) => error.into(),
-                Ok(()) => Problem::new("internal", format!("Node {} did not run.", request.node)),
+                Ok(()) => Problem::new(
+                    "internal",
+                    text!("Node {node} did not run.", node = &request.node),
+                ),
             });
         };
         if let Err(RunError::Cancelled) = &ended {

@@ -17,6 +17,7 @@ use crate::documents::GraphSource;
 use crate::runs::tokens;
 use crate::session::replacing;
 use crate::wire::{AppEvent, AskModel, Json, ModelAsked, ModelRecording, Problem, RunModels};
+use superstep_document::text;
 
 /// Name of the thread, which lives in memory for as long as the request.
 const THREAD: &str = "playground";
@@ -97,7 +98,10 @@ fn graph_of(source: &Document, request: &AskModel) -> Result<(Document, String),
     let document = Document::from_records(records).map_err(|error| {
         Problem::new(
             "internal",
-            format!("The request could not be made into a graph: {error}."),
+            text!(
+                "The request could not be made into a graph: {error}.",
+                error = error.to_string()
+            ),
         )
     })?;
     Ok((document, name))
@@ -136,7 +140,7 @@ impl Workbench {
         let ended = self.answered(run, &request.work).await;
         let millis = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);
         let Some(task) = ended? else {
-            return Err(Problem::new("internal", "The model was not asked."));
+            return Err(Problem::new("internal", text!("The model was not asked.")));
         };
         let result = |name: &str| task.result.get(name).map(Json::from);
         Ok(ModelAsked {

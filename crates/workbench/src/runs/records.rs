@@ -18,9 +18,10 @@ use crate::events::hub::{Hub, Subscription};
 use crate::ipc::instance::Instance;
 use crate::ipc::{HandedRun, Hello, Host, Listener, Started};
 use crate::ledger::{Keeper, Kept, Ledger, RunLog, RunRow};
-use crate::runs::{Recorder, status_of, stop_of, stopped};
+use crate::runs::{Recorder, StopHandle, status_of, stop_of};
 use crate::wire::commands;
 use crate::wire::{AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents};
+use superstep_document::text;
 
 /// The modes of the engine's stream that a record is made from.
 const MODES: [StreamMode; 6] = [
@@ -50,8 +51,14 @@ impl Records {
         let ledger = ledger.clone();
         let keeper = Keeper::start(move || Ok(ledger));
         let keeper = keeper.map_err(|error| {
-            Problem::new("internal", format!("A thread could not be started: {error}."))
-                .remedy("Close other programs and try again.")
+            Problem::new(
+                "internal",
+                text!(
+                    "A thread could not be started: {error}.",
+                    error = error.to_string()
+                ),
+            )
+            .remedy(text!("Close other programs and try again."))
         })?;
         Ok(Self {
             keeper: Arc::new(keeper),
@@ -165,7 +172,7 @@ pub struct Recorded<'a> {
     /// The program that runs it, as a person calls it.
     pub program: &'a str,
     /// Stops it.
-    pub cancel: CancellationToken,
+    pub stop: StopHandle,
 }
 
 /// Records one run in the ledger of a data folder, as a workbench would that had started it, and lets other programs follow and
@@ -192,7 +199,7 @@ struct RunHost {
     keeper: Arc<Keeper>,
     log: Arc<RunLog>,
     hub: Arc<Hub>,
-    cancel: CancellationToken,
+    stop: StopHandle,
     ended: CancellationToken,
 }
 
@@ -206,12 +213,12 @@ impl RunHost {
     fn busy(&self) -> Problem {
         Problem::new(
             "not-served",
-            format!(
-                "{} runs one graph, and does nothing else for others.",
-                self.hello.program
+            text!(
+                "{program} runs one graph, and does nothing else for others.",
+                program = &self.hello.program
             ),
         )
-        .remedy("Ask again when it has ended.")
+        .remedy(text!("Ask again when it has ended."))
     }
 }
 
@@ -224,17 +231,17 @@ impl Host for RunHost {
     async fn call(&self, command: String, request: Json) -> Result<Json, Problem> {
         let of_this = |thread_id: &str| match thread_id == self.thread_id {
             true => Ok(()),
-            false => Err(
-                Problem::not_found(format!("{} does not run this thread.", self.hello.program))
-                    .remedy("It may have ended: look at the thread again."),
-            ),
+            false => Err(Problem::not_found(text!(
+                "{program} does not run this thread.",
+                program = &self.hello.program
+            ))
+            .remedy(text!("It may have ended: look at the thread again."))),
         };
         match command.as_str() {
             "run.stop" => {
                 let request: StopRun = commands::parse(&command, request)?;
                 of_this(&request.thread_id)?;
-                self.cancel.cancel();
-                let done = stopped(&self.ended).await?;
+                let done = self.stop.stop(&request, &self.ended).await?;
                 commands::answer(&command, &done)
             }
             "thread.events" => {
@@ -281,7 +288,7 @@ impl RunRecord {
             document,
             storage,
             program,
-            cancel,
+            stop,
         } = recorded;
         std::fs::create_dir_all(data_dir)?;
         let instance = Instance::enter(data_dir)?;
@@ -312,7 +319,7 @@ impl RunRecord {
             keeper: keeper.clone(),
             log: log.clone(),
             hub: hub.clone(),
-            cancel,
+            stop,
             ended: ended.clone(),
         };
         Ok(Self {

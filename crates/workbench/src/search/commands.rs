@@ -14,6 +14,7 @@ use crate::wire::{
     CheckInvariants, EdgeReconsidered, FindMoments, InvariantsAt, InvariantsChecked, MomentsFound,
     NodeProbed, ProbeNode, Problem, ReadInvariants, ReadWatch, ReconsiderEdge, WatchHistory,
 };
+use superstep_document::text;
 
 /// The threads of a workbench.
 #[derive(Debug)]
@@ -142,7 +143,7 @@ impl Workbench {
     /// What is stored of a thread.
     async fn summary(&self, thread: &str) -> Result<ThreadSummary, Problem> {
         let found = self.saver().thread(&thread.into()).await?;
-        found.ok_or_else(|| Problem::not_found("The thread is not stored any more."))
+        found.ok_or_else(|| Problem::not_found(text!("The thread is not stored any more.")))
     }
 
     pub(crate) async fn invariants_at(

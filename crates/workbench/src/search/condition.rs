@@ -10,6 +10,7 @@ use super::past::{Past, Wanted};
 use crate::base::values;
 use crate::session;
 use crate::wire::{Evaluated, Problem};
+use superstep_document::{Join, Text, text};
 
 /// Steps at which expressions could not be evaluated.
 #[derive(Debug, Default)]
@@ -56,8 +57,12 @@ impl Condition {
             .collect();
         if let Some(name) = unknown.into_iter().next() {
             let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            return Err(Problem::invalid(format!("{place}: there is no `{name}` here."))
-                .remedy(format!("Use `state` and {}.", known.join(", "))));
+            return Err(
+                Problem::invalid(text!("{place}: there is no `{name}` here.", place, name)).remedy(text!(
+                    "Use `state` and {names}.",
+                    names = Text::list(Join::Comma, known)
+                )),
+            );
         }
         let uses_task = uses.contains("task");
         // The state before a step, and what was written in it, are looked into by names that only the evaluation knows.
@@ -124,7 +129,7 @@ impl Condition {
             },
             Err(error) => Evaluated {
                 value: None,
-                message: Some(error.message),
+                message: Some(error.message.into()),
             },
         }
     }

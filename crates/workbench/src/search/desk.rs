@@ -24,6 +24,7 @@ use crate::wire::{
     CheckInvariants, EdgeReconsidered, FindMoments, InvariantAt, InvariantsChecked, MomentsFound, NodeProbed,
     ProbeNode, Problem, ReconsiderEdge, RunStatus, SearchProgress, WatchHistory,
 };
+use superstep_document::text;
 
 /// Time after which an answer is given with what was found by then.
 const ANSWER_AFTER: Duration = Duration::from_millis(200);
@@ -356,7 +357,7 @@ async fn joined<T>(
     let outcome = work.await.unwrap_or_else(|error| {
         Err(Problem::new(
             "internal",
-            format!("The search broke off: {error}."),
+            text!("The search broke off: {error}.", error = error.to_string()),
         ))
     });
     outcome.map(Some)

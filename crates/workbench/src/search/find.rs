@@ -10,6 +10,7 @@ use super::texts::{self, Text};
 use super::words::{Words, fold};
 use super::{Directory, Listed};
 use crate::wire::{FindMoments, MomentFound, MomentReason, Problem, RunStatus, SnippetPart};
+use superstep_document::text;
 
 /// Moments of one thread that are listed.
 const MOST: usize = 20;
@@ -45,8 +46,9 @@ impl Query {
                 .transpose()
         };
         if request.columns.len() > COLUMNS {
-            return Err(Problem::invalid(format!(
-                "A search has at most {COLUMNS} columns."
+            return Err(Problem::invalid(text!(
+                "A search has at most {most} columns.",
+                most = COLUMNS
             )));
         }
         let columns = request

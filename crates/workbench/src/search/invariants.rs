@@ -14,6 +14,7 @@ use super::edges;
 use super::past::{Past, Wanted};
 use crate::session::node_of;
 use crate::wire::{BrokenMoment, InvariantAt, InvariantState, Problem};
+use superstep_document::text;
 
 /// Moments of one thread that are listed.
 const MOST: usize = 1000;
@@ -66,10 +67,10 @@ impl Rules {
             .collect::<Result<Vec<_>, Problem>>()?;
         if rules.is_empty() {
             let problem = match only {
-                Some(only) => Problem::not_found(format!("The graph has no invariant `{only}`.")),
-                None => Problem::invalid("The graph has no invariants."),
+                Some(only) => Problem::not_found(text!("The graph has no invariant `{only}`.", only)),
+                None => Problem::invalid(text!("The graph has no invariants.")),
             };
-            return Err(problem.remedy("Add one to the graph, a node, an edge or a state key."));
+            return Err(problem.remedy(text!("Add one to the graph, a node, an edge or a state key.")));
         }
         let wanted = rules
             .iter()

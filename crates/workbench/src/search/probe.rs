@@ -12,6 +12,7 @@ use super::past::{Past, Wanted};
 use crate::session::node_of;
 use crate::threads::is_state_key;
 use crate::wire::{NodeVisit, ProbeNode, Problem};
+use superstep_document::text;
 
 /// The names of the expression beside `state`.
 const NAMES: &[&str] = &["before", "writes", "task", "run"];
@@ -43,7 +44,7 @@ impl Probe {
         let to = request.to.as_deref().and_then(given);
         let node = given(&request.node).unwrap_or_default();
         if node.is_empty() {
-            return Err(Problem::invalid("The probe names no node.").remedy("Name the node."));
+            return Err(Problem::invalid(text!("The probe names no node.")).remedy(text!("Name the node.")));
         }
         Ok(Self {
             node,

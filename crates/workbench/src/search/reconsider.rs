@@ -16,6 +16,7 @@ use crate::base::values;
 use crate::session::node_of;
 use crate::threads::is_state_key;
 use crate::wire::{ChangedDecision, Evaluated, Led, Problem, ReconsiderEdge};
+use superstep_document::text;
 
 /// An edge with another expression.
 #[derive(Debug)]
@@ -52,23 +53,24 @@ impl Draft {
         let found = document.edges().find(|(id, _)| *id == request.edge);
         let Some((id, form)) = found else {
             return Err(
-                Problem::not_found(format!("The graph has no edge `{}`.", request.edge))
-                    .remedy("Name an edge by its id, such as `check->retry`."),
+                Problem::not_found(text!("The graph has no edge `{edge}`.", edge = &request.edge))
+                    .remedy(text!("Name an edge by its id, such as `check->retry`.")),
             );
         };
         if !form.is_conditional() {
-            return Err(
-                Problem::invalid(format!("The edge `{id}` decides nothing: it has no expression."))
-                    .remedy("Choose an edge with a condition, a route or a list."),
-            );
+            return Err(Problem::invalid(text!(
+                "The edge `{id}` decides nothing: it has no expression.",
+                id
+            ))
+            .remedy(text!("Choose an edge with a condition, a route or a list.")));
         }
         let expression = Expression::compile(&request.expression, "the expression")
             .map_err(|error| Problem::invalid(error.message.clone()).remedy(error.remedy))?;
         if expression.uses().names.contains("context") {
-            return Err(Problem::invalid(
-                "The expression uses the run context, which is not stored with threads.",
-            )
-            .remedy("Use the state alone to ask what would have been decided."));
+            return Err(Problem::invalid(text!(
+                "The expression uses the run context, which is not stored with threads."
+            ))
+            .remedy(text!("Use the state alone to ask what would have been decided.")));
         }
         Ok(Self {
             edge: id.to_owned(),

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::files;
 use crate::wire::{MemorySettings, Problem, Recent, Settings};
+use superstep_document::text;
 
 /// Recent graphs that are remembered.
 const MAX_RECENTS: usize = 40;
@@ -53,7 +54,7 @@ fn read<T: DeserializeOwned + Default>(path: &Path) -> T {
 fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Problem> {
     let mut text = serde_json::to_vec_pretty(value).map_err(|e| Problem::new("internal", e.to_string()))?;
     text.push(b'\n');
-    files::write_atomic(path, &text).map_err(|e| Problem::file("write", path, &e))
+    files::write_atomic(path, &text).map_err(|e| Problem::file(text!("write"), path, &e))
 }
 
 /// Settings as they are meant: a field that was emptied says nothing.

@@ -22,6 +22,7 @@ use crate::base::files;
 use crate::wire::{
     AppEvent, ChosenBy, Empty, Problem, StorageInfo, StorageKind, StorageTested, TestStorage, UseStorage,
 };
+use superstep_document::text;
 
 /// The file of the choice. It is not part of the settings, which interfaces read: an address may hold a password.
 const FILE: &str = "database.json";
@@ -236,12 +237,21 @@ fn choice(data_dir: &Path) -> Result<Option<String>, Problem> {
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Problem::file("read", &path, &error)),
+        Err(error) => return Err(Problem::file(text!("read"), &path, &error)),
     };
     // Starting with another database than the chosen one would look as if threads were lost.
     let choice: Choice = serde_json::from_str(&text).map_err(|error| {
-        Problem::new("broken-file", format!("{} is broken: {error}.", path.display()))
-            .remedy("Correct it, or delete it to use the file in the data folder.")
+        Problem::new(
+            "broken-file",
+            text!(
+                "{path} is broken: {error}.",
+                path = path.display().to_string(),
+                error = error.to_string()
+            ),
+        )
+        .remedy(text!(
+            "Correct it, or delete it to use the file in the data folder."
+        ))
     })?;
     Ok(choice.url)
 }
@@ -251,14 +261,14 @@ fn keep_choice(data_dir: &Path, url: Option<String>) -> Result<(), Problem> {
     if url.is_none() {
         return match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Problem::file("delete", &path, &error))
+                Err(Problem::file(text!("delete"), &path, &error))
             }
             _ => Ok(()),
         };
     }
     let text = serde_json::to_vec_pretty(&Choice { url });
     let text = text.map_err(|error| Problem::new("internal", error.to_string()))?;
-    files::write_private(&path, &text).map_err(|error| Problem::file("write", &path, &error))
+    files::write_private(&path, &text).map_err(|error| Problem::file(text!("write"), &path, &error))
 }
 
 impl Workbench {
@@ -300,10 +310,11 @@ impl Workbench {
             let folder = path.parent().map(Path::to_owned).unwrap_or_default();
             blocking(move || match path.exists() || folder.is_dir() {
                 true => Ok(()),
-                false => Err(
-                    Problem::not_found(format!("There is no folder {}.", folder.display()))
-                        .remedy("Make the folder, or choose another place."),
-                ),
+                false => Err(Problem::not_found(text!(
+                    "There is no folder {path}.",
+                    path = folder.display().to_string()
+                ))
+                .remedy(text!("Make the folder, or choose another place."))),
             })
             .await??;
         }
@@ -326,9 +337,9 @@ impl Workbench {
         if self.database.current().chosen_by == ChosenBy::Program {
             return Err(Problem::new(
                 "chosen-by-program",
-                "The database was chosen when the program was started, with --db.",
+                text!("The database was chosen when the program was started, with --db."),
             )
-            .remedy("Start it without --db to choose one here."));
+            .remedy(text!("Start it without --db to choose one here.")));
         }
         let url = match &request.url {
             Some(url) => Some(absolute(url, &self.database.data_dir)?),
@@ -351,9 +362,9 @@ impl Workbench {
             let idle = self.runs.idle().filter(|_| !self.what_ifs.any()).ok_or_else(|| {
                 Problem::new(
                     "busy",
-                    "A thread is running, and goes on writing to the database it began with.",
+                    text!("A thread is running, and goes on writing to the database it began with."),
                 )
-                .remedy("Wait until it stops, or stop it first.")
+                .remedy(text!("Wait until it stops, or stop it first."))
             })?;
             keep_choice(&self.database.data_dir, url)?;
             *self.database.current.write() = current;

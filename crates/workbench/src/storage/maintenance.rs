@@ -12,6 +12,7 @@ use crate::wire::{
     AppEvent, BookmarkCheckpoint, CheckpointView, CopyThread, DamageView, IntegrityView, KeepRule,
     LostBranch, Problem, PruneThreads, RemovalView, ThreadView, VerifyStorage,
 };
+use superstep_document::text;
 
 /// Lost branches that are named.
 const BRANCHES: usize = 100;
@@ -66,7 +67,7 @@ impl Workbench {
             .name
             .map(|name| name.split_whitespace().collect::<Vec<_>>().join(" "));
         if name.as_deref() == Some("") {
-            return Err(Problem::invalid("The bookmark has no name.").remedy("Type a name."));
+            return Err(Problem::invalid(text!("The bookmark has no name.")).remedy(text!("Type a name.")));
         }
         self.ledger
             .bookmark(&request.thread_id, &request.checkpoint_id, name.as_deref())?;
@@ -114,8 +115,8 @@ impl Workbench {
         let view = self.thread(&request.thread_id).await?;
         if view.head.is_none() {
             return Err(
-                Problem::invalid("The thread has stored nothing yet that could be copied.")
-                    .remedy("Wait for its first checkpoint."),
+                Problem::invalid(text!("The thread has stored nothing yet that could be copied."))
+                    .remedy(text!("Wait for its first checkpoint.")),
             );
         }
         let title = request.title.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Workbench;
 use crate::base::files;
 use crate::wire::{AppEvent, ApplyRetention, KeepRule, Problem, RemovalView, RetentionRule};
+use superstep_document::text;
 
 /// Threads that are read together.
 const PAGE: usize = 1000;
@@ -69,8 +70,10 @@ impl Workbench {
     ) -> Result<RemovalView, Problem> {
         let RetentionRule { idle_days, keep } = request.rule;
         if idle_days == 0 {
-            return Err(Problem::invalid("A rule needs at least a day without a change.")
-                .remedy("Give a number of days from 1 on."));
+            return Err(
+                Problem::invalid(text!("A rule needs at least a day without a change."))
+                    .remedy(text!("Give a number of days from 1 on.")),
+            );
         }
         let rule = Retention {
             idle: Duration::from_hours(24 * u64::from(idle_days)),

@@ -11,6 +11,7 @@ use crate::base::files::{self, Staged};
 use crate::base::problem::no_thread;
 use crate::ledger::{Carried, RUN_RECORDS};
 use crate::wire::{ExportThread, ImportThread, Problem, ThreadExported, ThreadView};
+use superstep_document::text;
 
 /// What went wrong with a file that a thread is written to or read from.
 fn transfer_problem(error: TransferError, path: &std::path::Path) -> Problem {
@@ -18,15 +19,28 @@ fn transfer_problem(error: TransferError, path: &std::path::Path) -> Problem {
         TransferError::Storage(error) => error.into(),
         TransferError::NoThread(thread) => no_thread(thread.as_str()),
         TransferError::Taken(_) => {
-            Problem::new("conflict", format!("{error}.")).remedy("Delete the other thread first.")
+            Problem::new("conflict", format!("{error}.")).remedy(text!("Delete the other thread first."))
         }
         TransferError::File { doing, cause } => {
-            let doing = if doing == "read" { "read" } else { "write" };
+            let doing = if doing == "read" {
+                text!("read")
+            } else {
+                text!("write")
+            };
             Problem::file(doing, path, &cause)
         }
-        TransferError::Format { .. } => Problem::new("broken-file", format!("{}: {error}.", path.display()))
-            .remedy("Choose a file that was exported from a thread, and export it again if it was cut off."),
-        TransferError::Stopped => Problem::new("stopped", "It was stopped. Nothing was changed."),
+        TransferError::Format { .. } => Problem::new(
+            "broken-file",
+            text!(
+                "{path}: {error}.",
+                path = path.display().to_string(),
+                error = error.to_string()
+            ),
+        )
+        .remedy(text!(
+            "Choose a file that was exported from a thread, and export it again if it was cut off."
+        )),
+        TransferError::Stopped => Problem::new("stopped", text!("It was stopped. Nothing was changed.")),
     }
 }
 
@@ -37,7 +51,7 @@ impl Workbench {
     ) -> Result<ThreadExported, Problem> {
         let view = self.thread(&request.thread_id).await?;
         let path = files::absolute(&request.path)?;
-        let wrong = |error: &std::io::Error| Problem::file("write", &path, error);
+        let wrong = |error: &std::io::Error| Problem::file(text!("write"), &path, error);
         let id = request.thread_id.clone();
         // What the runs have done by now is written first.
         let records = self
@@ -79,8 +93,9 @@ impl Workbench {
         let path = files::absolute(&request.path)?;
         let (work, saver) = (self.job(request.work), self.saver());
         let watch = |done, total| work.at(done, total);
-        let open =
-            || superstep_nodes::files::open(&path).map_err(|error| Problem::file("read", &path, &error));
+        let open = || {
+            superstep_nodes::files::open(&path).map_err(|error| Problem::file(text!("read"), &path, &error))
+        };
         let mut input = BufReader::new(open()?);
         let came = match transfer::import(&*saver, &mut input, None, &watch).await {
             // It was exported from here, or imported before: it comes back beside the one that is there.
@@ -101,10 +116,11 @@ impl Workbench {
         };
         let summary = saver.thread(&came.thread).await?;
         let Some(summary) = summary else {
-            return Err(
-                Problem::new("broken-file", format!("{} has no checkpoint.", path.display()))
-                    .remedy("Export the thread again."),
-            );
+            return Err(Problem::new(
+                "broken-file",
+                text!("{path} has no checkpoint.", path = path.display().to_string()),
+            )
+            .remedy(text!("Export the thread again.")));
         };
         let mut row = self.adopt(&summary).await?;
         if !text("title").is_empty() {

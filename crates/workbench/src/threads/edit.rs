@@ -10,8 +10,9 @@ use crate::base::files;
 use crate::documents::GraphSource;
 use crate::documents::graphs::Built;
 use crate::ledger::ThreadRow;
-use crate::session::{Edit, Origin, replacing};
+use crate::session::{Edit, Origin, Write, replacing};
 use crate::wire::{Problem, RunModels, UpdateState, Updated};
+use superstep_document::text;
 
 /// The values of an edit, where these keys are replaced and not joined by their reducers.
 fn overwriting(built: &Built, values: Value, keys: &[String]) -> Result<Value, Problem> {
@@ -19,11 +20,11 @@ fn overwriting(built: &Built, values: Value, keys: &[String]) -> Result<Value, P
         return Ok(values);
     }
     let Some(given) = values.as_object() else {
-        return Err(Problem::invalid(format!(
-            "The update must be an object of state keys, not {}.",
-            values.type_name()
+        return Err(Problem::invalid(text!(
+            "The update must be an object of state keys, not {found}.",
+            found = values.type_name()
         ))
-        .remedy("Give an object such as {\"key\": value}."));
+        .remedy(text!("Give an object such as {\"key\": value}.")));
     };
     let replaced = |key: &str| keys.iter().any(|name| name == key);
     Ok(replacing(&built.source.document, given, replaced))
@@ -57,11 +58,16 @@ impl Workbench {
         let built = self
             .built_for(&request.thread_id, request.graph_id.as_deref())
             .await?;
-        let values = overwriting(&built, request.values.clone().into(), &request.overwrite)?;
-        built.check("the edit", &values)?;
+        let write = match request.skip_step {
+            true => Write::SkippedStep,
+            false => {
+                let values = overwriting(&built, request.values.clone().into(), &request.overwrite)?;
+                built.check("the edit", &values)?;
+                Write::Values(values, request.as_node.as_deref().map(Into::into))
+            }
+        };
         let edit = Edit {
-            values,
-            as_node: request.as_node.as_deref().map(Into::into),
+            write,
             checkpoint: request.checkpoint_id.as_deref().map(CheckpointId::from),
             preview: request.preview,
         };

@@ -11,6 +11,7 @@ use crate::ledger::ThreadRow;
 use crate::session;
 use crate::threads::status::RunsOf;
 use crate::wire::{ListThreads, Problem, RunStatus, ThreadList, ThreadView};
+use superstep_document::text;
 
 /// Threads of a page when nobody says how many.
 const PAGE: usize = 200;
@@ -63,7 +64,7 @@ pub(crate) fn place_text(place: &ThreadPlace) -> String {
 pub(crate) fn place(text: &str) -> Result<ThreadPlace, Problem> {
     let (head, thread) = text.split_once('/').ok_or_else(|| {
         Problem::invalid(format!("{text:?} is not a place in the list of threads."))
-            .remedy("Load the list from its beginning.")
+            .remedy(text!("Load the list from its beginning."))
     })?;
     Ok(ThreadPlace {
         head: head.into(),

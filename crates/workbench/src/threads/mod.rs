@@ -30,6 +30,7 @@ use crate::wire::{
     AppEvent, CheckpointList, CheckpointView, DeleteThread, Empty, ListCheckpoints, Problem, RenameThread,
     RunStatus, ThreadRef, ThreadView,
 };
+use superstep_document::text;
 
 /// A node's name, or a state key: what is not is a channel of the engine.
 pub(crate) fn is_state_key(name: &str) -> bool {
@@ -127,8 +128,11 @@ impl Workbench {
             (None, None) => return Err(no_thread(thread_id)),
         };
         key.ok_or_else(|| {
-            Problem::new("graph-needed", "It is not known which graph this thread ran.")
-                .remedy("Open the graph and run the thread with it.")
+            Problem::new(
+                "graph-needed",
+                text!("It is not known which graph this thread ran."),
+            )
+            .remedy(text!("Open the graph and run the thread with it."))
         })
     }
 
@@ -142,7 +146,7 @@ impl Workbench {
     ) -> Result<ThreadView, Problem> {
         let title = request.title.split_whitespace().collect::<Vec<_>>().join(" ");
         if title.is_empty() {
-            return Err(Problem::invalid("The title is empty.").remedy("Type a title."));
+            return Err(Problem::invalid(text!("The title is empty.")).remedy(text!("Type a title.")));
         }
         let view = self.thread(&request.thread_id).await?;
         let row = match self.ledger.thread(&request.thread_id)? {

@@ -11,6 +11,7 @@ use crate::threads::checkpoint_view;
 use crate::threads::provenance::records;
 use crate::threads::tasks::{TasksOf, task_view};
 use crate::wire::{AttemptView, Problem, ReadWithin, TaskRecordView, WithinStep, WithinView};
+use superstep_document::text;
 
 /// Steps that are read at once.
 const STEPS: u32 = 50;
@@ -47,10 +48,12 @@ fn step(
 impl Workbench {
     pub(crate) async fn thread_within(self: &Arc<Self>, request: ReadWithin) -> Result<WithinView, Problem> {
         let Some(built) = self.reading_graph(&request.thread_id).await? else {
-            return Err(Problem::not_found(
-                "The graph of the thread is gone, so its nested graphs cannot be read.",
-            )
-            .remedy("Open the graph that the thread ran with, or put its file back."));
+            return Err(Problem::not_found(text!(
+                "The graph of the thread is gone, so its nested graphs cannot be read."
+            ))
+            .remedy(text!(
+                "Open the graph that the thread ran with, or put its file back."
+            )));
         };
         let limit = match request.limit {
             0 => STEPS,

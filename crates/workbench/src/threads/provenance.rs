@@ -16,6 +16,7 @@ use crate::wire::{
     DecisionView, KeysReadView, Problem, ProvenanceView, ReadProvenance, RecordedKey, RecordedValueView,
     TaskRecordView, TriedConditionView, ValueWriteView, WriteOriginView, WriterView,
 };
+use superstep_document::text;
 
 /// Writes of an answer: by default, and at most.
 const WRITES: u32 = 25;
@@ -137,10 +138,12 @@ impl Workbench {
         request: ReadProvenance,
     ) -> Result<ProvenanceView, Problem> {
         let Some(built) = self.reading_graph(&request.thread_id).await? else {
-            return Err(Problem::not_found(
-                "The graph of the thread is gone, so it is not known which task wrote what.",
-            )
-            .remedy("Open the graph that the thread ran with, or put its file back."));
+            return Err(Problem::not_found(text!(
+                "The graph of the thread is gone, so it is not known which task wrote what."
+            ))
+            .remedy(text!(
+                "Open the graph that the thread ran with, or put its file back."
+            )));
         };
         let limit = match request.limit {
             0 => WRITES,

@@ -27,6 +27,7 @@ use crate::wire::{
     ChangeKind, CheckpointRef, Compare, Comparison, EdgeCount, KeyView, NodeCount, Problem, ReadValue,
     SnapshotView, TaskView, ValueView,
 };
+use superstep_document::text;
 
 /// A state as it is shown: with the thread's graph, or the bare values when the graph is gone.
 pub(super) struct Shown {
@@ -399,8 +400,11 @@ impl Workbench {
                     .into_iter()
                     .next();
                 newest.ok_or_else(|| {
-                    Problem::not_found(format!("Thread {} has no checkpoint to compare.", side.thread_id))
-                        .remedy("Run it first.")
+                    Problem::not_found(text!(
+                        "Thread {thread_id} has no checkpoint to compare.",
+                        thread_id = &side.thread_id
+                    ))
+                    .remedy(text!("Run it first."))
                 })?
             }
         };

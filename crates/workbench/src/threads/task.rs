@@ -7,6 +7,7 @@ use superstep::{CheckpointAddress, CheckpointId, PendingWrite, StateRef, TaskSna
 use crate::Workbench;
 use crate::base::values;
 use crate::wire::{AppEvent, Problem, ReadTask, TaskDetail, TaskEmitted, TaskInput};
+use superstep_document::text;
 
 /// Emitted values of an answer.
 const MOST_EMITTED: usize = 1_000;
@@ -40,10 +41,12 @@ fn instead(writes: &[PendingWrite], task: &str) -> Option<String> {
 impl Workbench {
     pub(crate) async fn thread_task(self: &Arc<Self>, request: ReadTask) -> Result<TaskDetail, Problem> {
         let Some(built) = self.reading_graph(&request.thread_id).await? else {
-            return Err(Problem::not_found(
-                "The graph of the thread is gone, so it is not known what the task was given.",
-            )
-            .remedy("Open the graph that the thread ran with, or put its file back."));
+            return Err(Problem::not_found(text!(
+                "The graph of the thread is gone, so it is not known what the task was given."
+            ))
+            .remedy(text!(
+                "Open the graph that the thread ran with, or put its file back."
+            )));
         };
         let ns = request.ns.clone().unwrap_or_default();
         let at = StateRef::live(request.thread_id.as_str())
@@ -55,10 +58,11 @@ impl Workbench {
             .iter()
             .find(|task| task.id.as_str() == request.task_id)
         else {
-            return Err(
-                Problem::not_found(format!("The checkpoint has no task {}.", request.task_id))
-                    .remedy("The graph may have changed since; choose the task again."),
-            );
+            return Err(Problem::not_found(text!(
+                "The checkpoint has no task {task_id}.",
+                task_id = &request.task_id
+            ))
+            .remedy(text!("The graph may have changed since; choose the task again.")));
         };
         let address = CheckpointAddress {
             thread: request.thread_id.as_str().into(),

@@ -22,6 +22,7 @@ use crate::wire::{
     AccessView, Empty, GrantTrust, GrantView, GraphRef, Problem, RevokeTrust, RunModels, TrustList,
     TrustNeeded, TrustProject, TrustView, Want,
 };
+use superstep_document::{Join, Text, text};
 
 /// Code of the problem that lists what is to be allowed.
 const NEEDED: &str = "trust-needed";
@@ -95,14 +96,20 @@ impl Trust {
         let text = match std::fs::read_to_string(&self.file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kept::default()),
-            Err(error) => return Err(Problem::file("read", &self.file, &error)),
+            Err(error) => return Err(Problem::file(text!("read"), &self.file, &error)),
         };
         serde_json::from_str(&text).map_err(|error| {
             Problem::new(
                 "file-error",
-                format!("{} cannot be read: {error}.", self.file.display()),
+                text!(
+                    "{path} cannot be read: {error}.",
+                    path = self.file.display().to_string(),
+                    error = error.to_string()
+                ),
             )
-            .remedy("Correct the file, or delete it: then every project is asked about again.")
+            .remedy(text!(
+                "Correct the file, or delete it: then every project is asked about again."
+            ))
         })
     }
 
@@ -133,7 +140,7 @@ impl Trust {
         let mut text =
             serde_json::to_vec_pretty(&kept).map_err(|e| Problem::new("internal", e.to_string()))?;
         text.push(b'\n');
-        files::write_private(&self.file, &text).map_err(|e| Problem::file("write", &self.file, &e))
+        files::write_private(&self.file, &text).map_err(|e| Problem::file(text!("write"), &self.file, &e))
     }
 
     /// Allows something in a project.
@@ -266,19 +273,22 @@ impl Workbench {
             return Ok(());
         }
         let listed: Vec<String> = wanted.keys().take(3).map(ToString::to_string).collect();
-        let more = match wanted.len() - listed.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
+        let count = wanted.len() - listed.len();
+        let mut names = Text::list(Join::Comma, listed);
+        if count > 0 {
+            names = text!("{shown} and {count} more", shown = names, count);
+        }
         let mut problem = Problem::new(
             NEEDED,
-            format!(
-                "{} wants to use {}{more}, which nobody has allowed yet.",
-                source.name,
-                listed.join(", ")
+            text!(
+                "{name} wants to use {names}, which nobody has allowed yet.",
+                name = &source.name,
+                names
             ),
         )
-        .remedy("Look at what it wants and allow it, if you know why it does.");
+        .remedy(text!(
+            "Look at what it wants and allow it, if you know why it does."
+        ));
         problem.trust = Some(Box::new(TrustNeeded {
             project,
             name: source.name.clone(),

@@ -12,11 +12,12 @@ use crate::Workbench;
 use crate::base::{blocking, files};
 use crate::documents::GraphSource;
 use crate::wire::{AskServer, GraphRef, McpServer, McpServers, Problem, SaveServer, ServerTool, ServerTools};
+use superstep_document::{Text, text};
 
 /// Longest text of a server that is given back.
 const MOST_TEXT: usize = 2_000;
 
-fn problem(message: String) -> Problem {
+fn problem(message: impl Into<Text>) -> Problem {
     Problem::new("mcp-server", message)
 }
 
@@ -68,13 +69,13 @@ impl Workbench {
                     args: request.args,
                 },
                 (None, None) => {
-                    return Err(problem("The server has no address and no command.".to_owned())
-                        .remedy("Enter one of them."));
+                    return Err(problem(text!("The server has no address and no command."))
+                        .remedy(text!("Enter one of them.")));
                 }
             };
             let (path, text) = with_server(&environment, request.name.trim(), &how).map_err(problem)?;
             files::write_atomic(&path, text.as_bytes())
-                .map_err(|error| Problem::file("write", &path, &error))?;
+                .map_err(|error| Problem::file(text!("write"), &path, &error))?;
             view(&environment)
         })
         .await?

@@ -27,6 +27,7 @@ use crate::wire::{
     ExchangeView, Problem, RunModels, WhatIfBase, WhatIfBranch, WhatIfGrid, WhatIfLimit, WhatIfResult,
     WhatIfStatus, WhatIfView,
 };
+use superstep_document::text;
 
 /// Differences of a result that are kept.
 const MOST_CHANGES: usize = 100;
@@ -139,9 +140,12 @@ async fn moments(setting: &Setting) -> Result<(CheckpointHead, CheckpointHead), 
     let newest = newest.ok_or_else(|| {
         Problem::new(
             "not-found",
-            format!("Thread {} has no checkpoint to begin at.", setting.thread),
+            text!(
+                "Thread {thread} has no checkpoint to begin at.",
+                thread = setting.thread.as_str()
+            ),
         )
-        .remedy("Run it first.")
+        .remedy(text!("Run it first."))
     })?;
     let Some(id) = &setting.checkpoint else {
         return Ok((newest.clone(), newest));
@@ -150,9 +154,13 @@ async fn moments(setting: &Setting) -> Result<(CheckpointHead, CheckpointHead), 
     let moment = moment.ok_or_else(|| {
         Problem::new(
             "not-found",
-            format!("Thread {} has no checkpoint {id}.", setting.thread),
+            text!(
+                "Thread {thread} has no checkpoint {id}.",
+                thread = setting.thread.as_str(),
+                id = id.as_str()
+            ),
         )
-        .remedy("Choose one of its timeline.")
+        .remedy(text!("Choose one of its timeline."))
     })?;
     Ok((moment, newest))
 }
@@ -345,9 +353,9 @@ impl Bench {
                 result.problem = over.then(|| {
                     Problem::new(
                         "what-if-limit",
-                        "The grid used up its limit before this row began.",
+                        text!("The grid used up its limit before this row began."),
                     )
-                    .remedy("Raise the total limit, and run the row again.")
+                    .remedy(text!("Raise the total limit, and run the row again."))
                 });
             });
             changed(self, place);

@@ -27,6 +27,7 @@ use crate::wire::{
     AppEvent, EditByWhatIf, Empty, ListWhatIfs, PatchOp, Problem, RunModels, StartWhatIf, TakeWhatIf,
     Updated, WhatIfEdit, WhatIfList, WhatIfRef, WhatIfResult, WhatIfView,
 };
+use superstep_document::text;
 
 /// How long deleting a thread, or the end of the program, waits for its rows to end.
 const ENDS_WITHIN: Duration = Duration::from_secs(5);
@@ -103,9 +104,9 @@ impl Ground for Here {
 fn no_grid(id: &str) -> Problem {
     Problem::new(
         "not-found",
-        format!("There is no what-if grid {id} of this thread."),
+        text!("There is no what-if grid {id} of this thread.", id),
     )
-    .remedy("Load the list again: somebody may have removed it.")
+    .remedy(text!("Load the list again: somebody may have removed it."))
 }
 
 impl Workbench {
@@ -224,7 +225,9 @@ impl Workbench {
 
     pub(crate) async fn what_if_remove(self: &Arc<Self>, request: WhatIfRef) -> Result<Empty, Problem> {
         if self.what_ifs.running.lock().contains_key(&request.id) {
-            return Err(Problem::new("busy", "The what-if grid is running.").remedy("Stop it first."));
+            return Err(
+                Problem::new("busy", text!("The what-if grid is running.")).remedy(text!("Stop it first."))
+            );
         }
         self.ledger.remove_what_if(&request.thread_id, &request.id)?;
         self.hub.publish(AppEvent::WhatIf {
@@ -245,7 +248,8 @@ impl Workbench {
         let end = result
             .and_then(|result| result.checkpoint_id.as_deref())
             .ok_or_else(|| {
-                Problem::new("not-found", "This row has no branch yet.").remedy("Wait until it has run.")
+                Problem::new("not-found", text!("This row has no branch yet."))
+                    .remedy(text!("Wait until it has run."))
             })?;
         // Pruned, it is not there any more.
         self.head(thread_id, end).await?;

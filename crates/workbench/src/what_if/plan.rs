@@ -11,6 +11,7 @@ use superstep_nodes::models::Exchange;
 use superstep_nodes::schema::StateSchema;
 
 use crate::wire::{Problem, RunModels, WhatIfGrid, WhatIfLimit, WhatIfRow};
+use superstep_document::{Text, text};
 
 /// Rows of a grid.
 const MOST_ROWS: usize = 200;
@@ -55,7 +56,7 @@ pub(super) struct Pace {
     pub(super) at_once: u32,
 }
 
-fn refused(message: impl Into<String>, remedy: &str) -> Problem {
+fn refused(message: impl Into<Text>, remedy: Text) -> Problem {
     Problem::new("what-if-invalid", message).remedy(remedy)
 }
 
@@ -64,19 +65,23 @@ pub fn read(text: &str) -> Result<WhatIfGrid, Problem> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let grid: WhatIfGrid = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
-        let place = match path.as_str() {
-            "." | "" => String::new(),
-            path => format!(" at {path}"),
+        let cause = error.inner().to_string();
+        let message = match path.as_str() {
+            "." | "" => text!("The grid cannot be read: {cause}.", cause),
+            path => text!("The grid cannot be read at {path}: {cause}.", path, cause),
         };
         refused(
-            format!("The grid cannot be read{place}: {}.", error.inner()),
-            "Write an object with `rows`, such as {\"rows\": [{\"values\": {\"days\": 5}}]}.",
+            message,
+            text!("Write an object with `rows`, such as {\"rows\": [{\"values\": {\"days\": 5}}]}."),
         )
     })?;
     deserializer.end().map_err(|error| {
         refused(
-            format!("The grid is followed by something else: {error}."),
-            "Write one object into the file.",
+            text!(
+                "The grid is followed by something else: {error}.",
+                error = error.to_string()
+            ),
+            text!("Write one object into the file."),
         )
     })?;
     Ok(grid)
@@ -89,23 +94,24 @@ pub(super) fn pace(grid: &WhatIfGrid) -> Result<Pace, Problem> {
     let runs = grid.rows.len().saturating_mul(repeat as usize);
     if grid.rows.is_empty() {
         return Err(refused(
-            "The grid has no rows.",
-            "Add a row that says what is to be different.",
+            text!("The grid has no rows."),
+            text!("Add a row that says what is to be different."),
         ));
     }
     if grid.rows.len() > MOST_ROWS || repeat == 0 || runs > MOST_RUNS {
         return Err(refused(
-            format!(
-                "{} rows, {repeat} times each, are too many or none.",
-                grid.rows.len()
+            text!(
+                "{count} rows, {repeat} times each, are too many or none.",
+                count = grid.rows.len(),
+                repeat
             ),
-            "A grid has at most 200 rows and 500 runs, and each row runs at least once.",
+            text!("A grid has at most 200 rows and 500 runs, and each row runs at least once."),
         ));
     }
     if !(1..=MOST_AT_ONCE).contains(&at_once) {
         return Err(refused(
-            format!("{at_once} rows cannot run at once."),
-            "Give a `concurrency` from 1 to 16.",
+            text!("{at_once} rows cannot run at once.", at_once),
+            text!("Give a `concurrency` from 1 to 16."),
         ));
     }
     for (name, limit) in [("limit", &grid.limit), ("total", &grid.total)] {
@@ -117,8 +123,8 @@ pub(super) fn pace(grid: &WhatIfGrid) -> Result<Pace, Problem> {
         let positive = |n: &Option<f64>| n.is_none_or(|n| n.is_finite() && n > 0.0);
         if !positive(seconds) || !positive(cost) || *tokens == Some(0) {
             return Err(refused(
-                format!("`{name}` allows nothing."),
-                "Give seconds, tokens and cost above 0, or leave them out.",
+                text!("`{name}` allows nothing.", name),
+                text!("Give seconds, tokens and cost above 0, or leave them out."),
             ));
         }
     }
@@ -127,16 +133,19 @@ pub(super) fn pace(grid: &WhatIfGrid) -> Result<Pace, Problem> {
             (Some(expression), None, None) => {
                 Expression::compile(expression, "the scorer").map_err(|error| {
                     refused(
-                        format!("The expression of the scorer cannot be used: {}", error.message),
-                        "Correct the scorer's expression over `state`, `base` and `run`.",
+                        text!(
+                            "The expression of the scorer cannot be used: {cause}",
+                            cause = error.message
+                        ),
+                        text!("Correct the scorer's expression over `state`, `base` and `run`."),
                     )
                 })?;
             }
             (None, Some(model), Some(rubric)) if !model.trim().is_empty() && !rubric.trim().is_empty() => {}
             _ => {
                 return Err(refused(
-                    "The scorer is neither an expression nor a model with a rubric.",
-                    "Give `expression`, or `model` and `rubric`.",
+                    text!("The scorer is neither an expression nor a model with a rubric."),
+                    text!("Give `expression`, or `model` and `rubric`."),
                 ));
             }
         }
@@ -154,8 +163,11 @@ pub(super) fn rows(
     let known: Vec<&str> = document.node_ids().collect();
     if let Some(node) = grid.effects.keys().find(|node| !known.contains(&node.as_str())) {
         return Err(refused(
-            format!("`effects` names the node `{node}`, which the graph does not have."),
-            "Name nodes of the graph.",
+            text!(
+                "`effects` names the node `{node}`, which the graph does not have.",
+                node
+            ),
+            text!("Name nodes of the graph."),
         ));
     }
     let mut graphs: BTreeMap<String, (Graph, Arc<GraphVersion>)> = BTreeMap::new();
@@ -165,9 +177,15 @@ pub(super) fn rows(
             Some(name) if !name.is_empty() => name.to_owned(),
             _ => named(row),
         };
-        let of_row = |problem: Problem| Problem {
-            message: format!("Row {} ({name}): {}", place + 1, problem.message),
-            ..problem
+        let of_row = |problem: Problem| {
+            let message = problem.message_text();
+            let row = text!(
+                "Row {row} ({name}): {message}",
+                row = place + 1,
+                name = &name,
+                message
+            );
+            problem.told(row)
         };
         let changed = changed(document, row).map_err(of_row)?;
         let answering = row
@@ -190,8 +208,8 @@ pub(super) fn rows(
             .filter(|node| !graph.node_names().any(|name| **name == ***node))
         {
             let problem = refused(
-                format!("`asNode` names `{node}`, which the graph does not have."),
-                "Name a node, or leave it out.",
+                text!("`asNode` names `{node}`, which the graph does not have.", node),
+                text!("Name a node, or leave it out."),
             );
             return Err(of_row(problem));
         }
@@ -225,7 +243,7 @@ fn given(document: &Document, row: &WhatIfRow) -> Result<Given, Problem> {
         schema.check_update(what, update).map_err(|error| {
             refused(
                 error.to_string(),
-                "Correct the value, or change the key's type in the state panel.",
+                text!("Correct the value, or change the key's type in the state panel."),
             )
         })
     };
@@ -236,8 +254,8 @@ fn given(document: &Document, row: &WhatIfRow) -> Result<Given, Problem> {
         .find(|key| document.state_key(key).is_none())
     {
         return Err(refused(
-            format!("`values` has `{key}`, which is no key of the state."),
-            "Name a key of the state.",
+            text!("`values` has `{key}`, which is no key of the state.", key),
+            text!("Name a key of the state."),
         ));
     }
     let plain: Object = row
@@ -252,8 +270,8 @@ fn given(document: &Document, row: &WhatIfRow) -> Result<Given, Problem> {
     if let Some(input) = &input {
         if input.as_object().is_none() {
             return Err(refused(
-                "`input` is not an object of state keys.",
-                "Give an object such as {\"key\": value}.",
+                text!("`input` is not an object of state keys."),
+                text!("Give an object such as {\"key\": value}."),
             ));
         }
         fits("the input", input)?;
@@ -287,16 +305,16 @@ pub(super) fn changed(document: &Document, row: &WhatIfRow) -> Result<Document, 
         }
         if !any {
             return Err(refused(
-                "No node of the graph asks a model.",
-                "Leave `model` out, or name the setting in `settings`.",
+                text!("No node of the graph asks a model."),
+                text!("Leave `model` out, or name the setting in `settings`."),
             ));
         }
     }
     let (changed, problems) = Document::parse(&file.to_string());
     match problems.iter().find(|problem| problem.is_error()) {
         Some(problem) => Err(refused(
-            format!("The graph cannot be read: {}", problem.message),
-            &problem.remedy,
+            text!("The graph cannot be read: {message}", message = &problem.message),
+            problem.remedy.clone(),
         )),
         None => Ok(changed),
     }
@@ -306,8 +324,11 @@ pub(super) fn changed(document: &Document, row: &WhatIfRow) -> Result<Document, 
 fn set(file: &mut Json, pointer: &str, value: &Json) -> Result<(), Problem> {
     let missing = || {
         refused(
-            format!("`settings` has `{pointer}`, which the graph's document does not have."),
-            "Give a JSON Pointer into the document, such as `/nodes/reply/config/prompt`.",
+            text!(
+                "`settings` has `{pointer}`, which the graph's document does not have.",
+                pointer
+            ),
+            text!("Give a JSON Pointer into the document, such as `/nodes/reply/config/prompt`."),
         )
     };
     let (parent, last) = pointer.rsplit_once('/').ok_or_else(missing)?;

@@ -18,6 +18,7 @@ use crate::runs::exchanges;
 use crate::runs::session::RunOf;
 use crate::session::{self, Origin, Start, disabled_in, mark_what_if, only_waits};
 use crate::wire::{ExchangeCost, Problem, WhatIfBranch, WhatIfLimit, WhatIfStatus};
+use superstep_document::text;
 
 /// Seconds of a row when nobody says how many.
 const SECONDS: f64 = 300.0;
@@ -143,7 +144,7 @@ impl Row<'_> {
             document: &self.planned.document,
             origin: &self.origin(),
             claim: None,
-            cancel: self.cancel.clone(),
+            stop: self.cancel.clone().into(),
             recursion_limit: None,
             version: self.planned.version.clone(),
         }
@@ -183,9 +184,9 @@ impl Row<'_> {
         let graph = aside.ok_or_else(|| {
             Problem::new(
                 "what-if-no-room",
-                "Checkpoints of this thread have ids that leave no room for a branch beside it.",
+                text!("Checkpoints of this thread have ids that leave no room for a branch beside it."),
             )
-            .remedy("Copy the thread, and ask there.")
+            .remedy(text!("Copy the thread, and ask there."))
         })?;
         let mut from = Begins {
             at: moment.id.clone(),

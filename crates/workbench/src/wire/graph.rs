@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::Json;
+use super::{Json, ProblemTexts};
 
 /// One record of an open document. Ids: `doc`, `key:NAME`, `node:NAME`, `edge:ID`, `layout:NODE`.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -61,6 +61,10 @@ pub struct Diagnostic {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub pointer: Option<String>,
+    /// Both texts as they were made, for other languages; absent when they stand for themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub texts: Option<Box<ProblemTexts>>,
 }
 
 /// Node → names of those that it may go to without an edge (`__end__` is one; others may be of no node): what its
@@ -112,6 +116,10 @@ pub struct NewGraph {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub inside: Option<NodeRef>,
+    /// Begin with the graph of this text, which is that of a graph file; its own name counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub text: Option<String>,
 }
 
 /// A node of an open document.

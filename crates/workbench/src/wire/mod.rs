@@ -22,6 +22,7 @@ mod settings;
 mod storage;
 mod store;
 mod task;
+mod texts;
 mod thread;
 mod trace;
 mod trust;
@@ -45,6 +46,7 @@ pub use settings::*;
 pub use storage::*;
 pub use store::*;
 pub use task::*;
+pub use texts::*;
 pub use thread::*;
 pub use trace::*;
 pub use trust::*;
@@ -74,6 +76,10 @@ pub struct Problem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub remedy: Option<String>,
+    /// Both texts as they were made, for other languages; absent when they stand for themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub texts: Option<Box<ProblemTexts>>,
     /// What is to be allowed first, when that is the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

@@ -118,10 +118,11 @@ const COMMAND_LINE: Layout = Layout {
 const DOCUMENT: Layout = Layout {
     source: "crates/document/src",
     layers: &[
+        "words",
         "diagnostic",
         "json",
         "suggest",
-        "text",
+        "writing",
         "document",
         "invariant",
         "patch",

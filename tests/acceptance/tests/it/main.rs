@@ -8,4 +8,5 @@ mod crash;
 mod layers;
 mod pages;
 mod setup;
+mod texts;
 mod two_minutes;

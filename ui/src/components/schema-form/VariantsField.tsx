@@ -1,5 +1,6 @@
 /** A value of one of several forms: the form is chosen, then filled in. */
 import { useState } from "react";
+import { listed } from "../../lib/intl";
 import { t } from "../../lib/texts";
 import { Field, type FieldProblem } from "../Field";
 import { Select } from "../Select";
@@ -103,7 +104,7 @@ export function variantTitle(variant: Schema, index: number, root: Schema): stri
   if ("const" in variant) return brief(variant.const);
   if (types.length === 1 && types[0] !== "object") return types[0]!;
   const names = Object.keys(variant.properties ?? {});
-  if (names.length > 0) return names.slice(0, 3).join(", ");
+  if (names.length > 0) return listed(names.slice(0, 3));
   return types[0] ?? t("forms.schema.variant", { n: index + 1 });
 }
 

@@ -1,4 +1,5 @@
 /** What a field says while it has no value. */
+import { listed } from "../../lib/intl";
 import { t } from "../../lib/texts";
 import { brief, type Schema } from "./schema";
 
@@ -7,7 +8,7 @@ export function placeholderOf(schema: Schema): string | undefined {
   const { default: given, examples } = schema;
   const nothing = given === undefined || given === null || given === "";
   if (!nothing && !(Array.isArray(given) && given.length === 0))
-    return t("forms.schema.defaultIs", { value: brief(Array.isArray(given) ? given.join(", ") : given, 60) });
+    return t("forms.schema.defaultIs", { value: brief(Array.isArray(given) ? listed(given) : given, 60) });
   return examples?.[0] === undefined ? undefined : brief(examples[0], 60);
 }
 

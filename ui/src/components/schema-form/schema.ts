@@ -4,6 +4,7 @@
  * while a person types.
  */
 
+import { listed } from "../../lib/intl";
 import { t, tn, type TextKey } from "../../lib/texts";
 
 /** A value as JSON has it. `undefined` stands for "not there". */
@@ -451,7 +452,7 @@ function check(
     return;
   }
   if (Array.isArray(schema.enum) && !schema.enum.some((option) => sameJson(option, value))) {
-    say(t("forms.check.enum", { values: schema.enum.map((option) => brief(option)).join(", ") }));
+    say(t("forms.check.enum", { values: listed(schema.enum.map((option) => brief(option))) }));
     return;
   }
   const types = typesOf(schema);

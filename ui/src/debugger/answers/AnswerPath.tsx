@@ -5,7 +5,7 @@ import type { AnswerPreview } from "../../ipc/bindings/AnswerPreview";
 import type { ExchangeCost } from "../../ipc/bindings/ExchangeCost";
 import type { PreviewEnd } from "../../ipc/bindings/PreviewEnd";
 import type { PreviewNode } from "../../ipc/bindings/PreviewNode";
-import { duration, fullTime, money } from "../../lib/intl";
+import { duration, fullTime, listed, money } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { nodeName, readableError } from "../parts/format";
@@ -141,7 +141,7 @@ function endText(end: PreviewEnd): string {
     case "depends": {
       const targets = end.targets.map(nodeName).join(t("debug.preview.or"));
       if (end.keys.length === 0) return t("debug.preview.decides", { node: end.node, targets });
-      return t("debug.preview.depends", { keys: end.keys.join(", "), targets });
+      return t("debug.preview.depends", { keys: listed(end.keys), targets });
     }
     case "goes-on":
       return t("debug.preview.goesOn");
@@ -154,10 +154,7 @@ function nodeText({ node, tasks, effect, done }: PreviewNode): string {
     ...(key === undefined ? [] : [t(key)]),
     ...(done === undefined ? [] : [t("debug.preview.doneBefore")]),
   ];
-  const marks = [
-    ...(tasks > 1 ? [`×${tasks}`] : []),
-    ...(known.length === 0 ? [] : [`(${known.join(", ")})`]),
-  ];
+  const marks = [...(tasks > 1 ? [`×${tasks}`] : []), ...(known.length === 0 ? [] : [`(${listed(known)})`])];
   return [nodeName(node), ...marks].join(" ");
 }
 

@@ -25,7 +25,7 @@ import { Tabs } from "../../components/Tabs";
 import { blankValue, labelAt, validate, type Schema } from "../../components/schema-form/schema";
 import type { AnswerPreview } from "../../ipc/bindings/AnswerPreview";
 import type { Asked } from "../../ipc/bindings/Asked";
-import { fullTime } from "../../lib/intl";
+import { fullTime, listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -430,7 +430,7 @@ function Terms({ who, deadline }: { who: string[]; deadline: string | undefined 
       {who.length > 0 && (
         <span className="flex items-center gap-1.5">
           <Users size={13} aria-hidden />
-          {t("debug.answer.for", { who: who.join(", ") })}
+          {t("debug.answer.for", { who: listed(who) })}
           {notMe && (
             <>
               {" · "}

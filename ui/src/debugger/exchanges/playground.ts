@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from "../../document/types";
 import type { ExchangeView } from "../../ipc/bindings/ExchangeView";
+import { listed } from "../../lib/intl";
 import { t } from "../../lib/texts";
 import { isObject, sameJson } from "../parts/diff";
 
@@ -140,7 +141,7 @@ export function changesOf(exchange: ExchangeView, draft: Draft): string {
   if (!sameJson(draft.rest, sent.rest)) changed.push(t("playground.tools"));
   return changed.length === 0
     ? t("playground.changed.nothing")
-    : t("playground.changed", { what: changed.join(", ") });
+    : t("playground.changed", { what: listed(changed) });
 }
 
 /** Fields of the node's settings that become what was tried: only what a person changed. */

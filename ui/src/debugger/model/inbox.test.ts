@@ -6,7 +6,7 @@ import type { RunStatus } from "../../ipc/bindings/RunStatus";
 import { replaceHost, RpcProblem } from "../../ipc/client";
 import { useSession } from "../../state/session";
 import { fakeHost } from "../../test/fakeHost";
-import { answer, withdraw } from "../run/actions";
+import { answer, withdraw } from "../run/answering";
 import {
   loadInbox,
   loadMoreQuestions,

@@ -4,6 +4,7 @@
  * events. Kept out of the store because it changes with every frame of a streaming run; a tab that is not open costs
  * nothing but the append.
  */
+import { problemText } from "../../lib/texts";
 import type { AppEvent } from "../../ipc/bindings/AppEvent";
 import type { AttemptView } from "../../ipc/bindings/AttemptView";
 import type { ThreadEvents } from "../../ipc/bindings/ThreadEvents";
@@ -65,6 +66,7 @@ export type LogEntry =
       readonly id: number;
       readonly at: number;
       readonly node: string;
+      readonly taskId: string;
       readonly attempt: AttemptView;
     }
   | {
@@ -72,6 +74,8 @@ export type LogEntry =
       readonly id: number;
       readonly at: number;
       readonly node: string;
+      /** Absent where a breakpoint logged it. */
+      readonly taskId?: string;
       readonly value: unknown;
     }
   | {
@@ -300,7 +304,7 @@ export class StreamLog {
     switch (event.type) {
       case "run": {
         const log = this.#log(event.run.threadId);
-        const message = event.run.problem?.message;
+        const message = event.run.problem && problemText(event.run.problem).message;
         const at = Date.parse(event.run.endedAt ?? event.run.startedAt);
         log.push({
           type: "run",
@@ -372,12 +376,14 @@ export class StreamLog {
       }
       case "taskAttempt": {
         const log = this.#log(event.threadId);
-        log.push({ type: "attempt", at: event.at, node: event.node, attempt: event.attempt });
+        const { at, node, taskId, attempt } = event;
+        log.push({ type: "attempt", at, node, taskId, attempt });
         return log;
       }
       case "custom": {
         const log = this.#log(event.threadId);
-        log.push({ type: "custom", at: event.at, node: event.node, value: event.value });
+        const { at, node, taskId, value } = event;
+        log.push({ type: "custom", at, node, value, ...(taskId !== undefined && { taskId }) });
         return log;
       }
       case "checkpoint": {

@@ -1,4 +1,5 @@
 /** How names, errors and values are written in the debugger. Pure. */
+import { listed } from "../../lib/intl";
 import { t } from "../../lib/texts";
 
 /** A node's name for people: the two ends of a graph have words. */
@@ -10,9 +11,7 @@ export function nodeName(id: string): string {
 export function nodeList(ids: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
-  return [...counts]
-    .map(([id, times]) => (times > 1 ? `${nodeName(id)} ×${times}` : nodeName(id)))
-    .join(", ");
+  return listed([...counts].map(([id, times]) => (times > 1 ? `${nodeName(id)} ×${times}` : nodeName(id))));
 }
 
 /** An error as stored is written like Python's `CodeError('…')`; people want what is inside. */

@@ -1,10 +1,12 @@
 /** A problem as the debugger shows it. */
+import type { ProblemTexts } from "../../ipc/bindings/ProblemTexts";
 
 /** What went wrong with a request, for the place that shows its result. */
 export interface ShownProblem {
   readonly code: string;
   readonly message: string;
   readonly remedy?: string;
+  readonly texts?: ProblemTexts;
 }
 
 /** Whatever was thrown, in the shape that is shown. */

@@ -2,23 +2,24 @@
 import { CircleAlert } from "lucide-react";
 import { Button } from "../../components/Button";
 import { InlineCode } from "../../components/InlineCode";
-import { t } from "../../lib/texts";
+import { problemText, t } from "../../lib/texts";
 import { type ShownProblem } from "../parts/problem";
 import { useRuns } from "../model/runStore";
 
 export function ProblemNote({ problem, onRetry }: { problem: ShownProblem; onRetry?: () => void }) {
   // Nothing can be had while the host is away, and everything is read again when it is back.
   const away = useRuns((store) => store.away);
+  const { message, remedy } = problemText(problem);
   return (
     <div className="m-2 flex gap-2 rounded-md bg-failed-soft px-3 py-2 text-sm" role="alert">
       <CircleAlert size={16} className="mt-0.5 shrink-0 text-failed" aria-hidden />
       <div className="select-text min-w-0 flex-1 [overflow-wrap:anywhere]">
         <p>
-          <InlineCode text={problem.message} />
+          <InlineCode text={message} />
         </p>
-        {problem.remedy !== undefined && (
+        {remedy !== undefined && (
           <p className="text-text-2">
-            <InlineCode text={problem.remedy} />
+            <InlineCode text={remedy} />
           </p>
         )}
         {onRetry && !away && (

@@ -10,11 +10,15 @@ import { Menu } from "../../components/Menu";
 import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Tabs } from "../../components/Tabs";
 import { doc, useDocumentVersion } from "../../document/store";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { isPast, runForm, startWithInput, type Step } from "./actions";
+import { isPast } from "./situation";
+import { runForm } from "./run-form";
+import { startWithInput, type Step } from "./start";
 import { isObject } from "../parts/diff";
+import { EarlierButtons, useEarlierInputs } from "./EarlierInputs";
 import {
   inputFor,
   inputKeysOf,
@@ -110,11 +114,18 @@ export function RunForm() {
       ) ?? form.querySelector<HTMLElement>("[data-control] button");
     control?.focus();
   }, [asked]);
+  const earlier = useEarlierInputs<Record<string, unknown>>(
+    "form",
+    (input) => input,
+    prune(value),
+    (input) => setDraft(graph, input),
+  );
   const start = async (step?: Step) => {
     if (blocked) return;
     setBusy(true);
     const begun = await startWithInput(spoken(value), { step, target: onThread ? "thread" : "new" });
     setBusy(false);
+    if (begun) earlier.end();
     if (begun && conversation) {
       // One turn follows the other: the form stays, for the next message.
       setDraft(graph, nextTurn(keys, value));
@@ -125,7 +136,7 @@ export function RunForm() {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       void start();
-    }
+    } else if (fields.current?.contains(event.target as Node)) earlier.onKeyDown(event);
   };
 
   if (keys.length === 0 && contextSchema(doc.head) === null) {
@@ -173,27 +184,30 @@ export function RunForm() {
           onValidity={setValid}
           errors={errors}
           title={
-            samples.length > 0 ? (
-              <Menu
-                trigger={
-                  <Button
-                    size="small"
-                    variant="ghost"
-                    icon={<BookOpen size={13} aria-hidden />}
-                    data-testid={debugIds.samples}
-                  >
-                    {t("debug.input.samples")}
-                  </Button>
-                }
-                entries={samples.map((sample, index) => ({
-                  id: `sample-${index}`,
-                  label: sample.name,
-                  run: () => setDraft(graph, sample.input),
-                }))}
-              />
-            ) : (
-              t("debug.input")
-            )
+            <span className="flex items-center gap-1">
+              {samples.length > 0 ? (
+                <Menu
+                  trigger={
+                    <Button
+                      size="small"
+                      variant="ghost"
+                      icon={<BookOpen size={13} aria-hidden />}
+                      data-testid={debugIds.samples}
+                    >
+                      {t("debug.input.samples")}
+                    </Button>
+                  }
+                  entries={samples.map((sample, index) => ({
+                    id: `sample-${index}`,
+                    label: sample.name,
+                    run: () => setDraft(graph, sample.input),
+                  }))}
+                />
+              ) : (
+                t("debug.input")
+              )}
+              <EarlierButtons earlier={earlier} />
+            </span>
           }
         />
         <RunContext onValidity={setContextFits} />
@@ -262,7 +276,7 @@ function missingText(conversation: boolean, keys: readonly string[]): string {
   const named = [...keys];
   const last = named.pop() ?? "";
   return t("debug.input.missing", {
-    keys: named.length > 0 ? t("debug.input.missingOr", { keys: named.join(", "), last }) : last,
+    keys: named.length > 0 ? t("debug.input.missingOr", { keys: listed(named), last }) : last,
   });
 }
 

@@ -7,9 +7,11 @@ import { useMemo } from "react";
 import { Button } from "../../components/Button";
 import { quickFixOfError } from "../../document/quick-fixes";
 import { useSession } from "../../state/session";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
-import { t } from "../../lib/texts";
-import { continueThread, isPast } from "./actions";
+import { problemText, t } from "../../lib/texts";
+import { continueThread } from "./actions";
+import { isPast } from "./situation";
 import { CopyButton } from "../parts/CopyButton";
 import { useEdits } from "../state/edits";
 import { readableError } from "../parts/format";
@@ -47,7 +49,8 @@ export function RunProblem() {
   const superseded = live?.run?.problem?.code === "superseded" ? live.run.problem : undefined;
   if (superseded && (status !== "running" || elsewhere)) return <ProblemNote problem={superseded} />;
   if (status !== "failed") return null;
-  const problem = live?.run?.status === "failed" ? live.run.problem : undefined;
+  const raw = live?.run?.status === "failed" ? live.run.problem : undefined;
+  const problem = raw && problemText(raw);
   const [first] = failures;
   const message = readableError(first?.error || problem?.message || t("debug.failure.unknown"));
   const remedy = problem?.remedy;
@@ -72,10 +75,7 @@ export function RunProblem() {
       {failures.length > 1 && (
         <p className="mt-1 text-xs text-text-2">
           {t("debug.failure.others", {
-            nodes: failures
-              .slice(1)
-              .map((each) => each.node)
-              .join(", "),
+            nodes: listed(failures.slice(1).map((each) => each.node)),
           })}
         </p>
       )}

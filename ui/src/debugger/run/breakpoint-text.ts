@@ -1,5 +1,6 @@
 /** Breakpoints in words. */
 import type { Breakpoint } from "../../ipc/bindings/Breakpoint";
+import { listed } from "../../lib/intl";
 import { t } from "../../lib/texts";
 
 const nodeName = (node: string): string => (node === "*" ? t("breakpoints.anyNode") : node);
@@ -46,5 +47,5 @@ export function detailText(point: Breakpoint): string {
   if (point.within !== undefined) parts.push(t("breakpoints.within", { path: point.within }));
   if (point.log !== undefined) parts.push(t("breakpoints.logs", { text: point.log }));
   else if (point.once === true) parts.push(t("breakpoints.onceDetail"));
-  return parts.join(", ");
+  return listed(parts);
 }

@@ -15,6 +15,7 @@ import { useIds } from "../../document/store";
 import type { BreakHits } from "../../ipc/bindings/BreakHits";
 import type { Breakpoint } from "../../ipc/bindings/Breakpoint";
 import { rpc } from "../../ipc/client";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { asProblem } from "../../debugger/parts/problem";
@@ -161,7 +162,7 @@ function Form({ point: given }: { point: Breakpoint }) {
           label={t("breakpoints.condition")}
           required={point.when === "watch"}
           description={t("breakpoints.conditionHelp", {
-            names: ["state", ...(VARIABLES[point.when] ?? ["old", "task", "run"])].join(", "),
+            names: listed(["state", ...(VARIABLES[point.when] ?? ["old", "task", "run"])]),
           })}
           {...(problem !== null && { error: problem })}
         >

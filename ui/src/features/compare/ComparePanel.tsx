@@ -17,9 +17,10 @@ import { loadCheckpoints, useCheckpoints, useRuns } from "../../debugger/model/r
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import type { Comparison } from "../../ipc/bindings/Comparison";
 import { rpc } from "../../ipc/client";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { type ComparedMoment, useSession } from "../../state/session";
+import { type ComparedMoment, swapCompared, useSession } from "../../state/session";
 import { PathDiff } from "./PathDiff";
 
 /** A list to choose from; what is further back is chosen in the timeline. */
@@ -105,10 +106,7 @@ function Compare({ left, right }: Sides) {
         <IconButton
           size="small"
           label={t("debug.compare.swap")}
-          onClick={() => {
-            setCompareWith(right);
-            setCursor(left);
-          }}
+          onClick={swapCompared}
           data-testid={debugIds.compareSwap}
         >
           <ArrowRightLeft size={14} aria-hidden />
@@ -248,7 +246,7 @@ function EqualKeys({ keys }: { keys: readonly string[] }) {
     >
       {() => (
         <p className="select-text px-7 pb-2 font-mono text-xs text-text-2 [overflow-wrap:anywhere]">
-          {keys.join(", ")}
+          {listed(keys)}
         </p>
       )}
     </Fold>

@@ -5,6 +5,7 @@ import { nodeName } from "../../debugger/parts/format";
 import type { PathComparison } from "../../ipc/bindings/PathComparison";
 import type { PathStep } from "../../ipc/bindings/PathStep";
 import type { PathStretch } from "../../ipc/bindings/PathStretch";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -23,7 +24,7 @@ export function PathDiff({ paths, left, right }: Props) {
   const { stretches, onlyLeft, onlyRight, cut } = paths;
   if (stretches.length === 0) return null;
   const first = stretches.findIndex((stretch) => !stretch.same);
-  const names = (nodes: readonly string[]) => nodes.map(nodeName).join(", ");
+  const names = (nodes: readonly string[]) => listed(nodes.map(nodeName));
   return (
     <div className="border-b border-line" data-testid={debugIds.comparePath}>
       <Fold
@@ -132,5 +133,5 @@ const SOURCE: Record<string, TextKey> = {
 function describe({ source, nodes }: PathStep): string {
   const names = nodes.map(({ node, runs }) => (runs > 1 ? `${nodeName(node)} ×${runs}` : nodeName(node)));
   if (source === "update" && nodes[0]) return t("debug.editedAs", { node: nodeName(nodes[0].node) });
-  return names.length > 0 ? names.join(", ") : t(SOURCE[source] ?? "debug.source.loop");
+  return names.length > 0 ? listed(names) : t(SOURCE[source] ?? "debug.source.loop");
 }

@@ -10,9 +10,10 @@ import { doc, useDocumentState, useDocumentVersion } from "../../document/store"
 import { disabledOf } from "../../document/disabled";
 import { nodeOf, sectionOf } from "../../document/types";
 import type { TextFound } from "../../ipc/bindings/TextFound";
+import { listed } from "../../lib/intl";
 import { splitPath } from "../../lib/path";
 import { findIds } from "../../lib/testIds";
-import { t, tn } from "../../lib/texts";
+import { problemText, t, tn } from "../../lib/texts";
 import { useJobs } from "../../state/jobs";
 import { useSession } from "../../state/session";
 import { knownKinds } from "../../canvas/kinds";
@@ -127,7 +128,7 @@ function Matches() {
 
 const names = (paths: readonly { readonly path: string }[]) => {
   const shown = paths.slice(0, 3).map(({ path }) => splitPath(path).name);
-  return paths.length > 3 ? `${shown.join(", ")}, …` : shown.join(", ");
+  return paths.length > 3 ? listed([...shown, "…"]) : listed(shown);
 };
 
 function Status({ found, rows, hits }: { found: TextFound | null; rows: readonly Row[]; hits: number }) {
@@ -173,7 +174,9 @@ function Status({ found, rows, hits }: { found: TextFound | null; rows: readonly
           {found.skipped.length > 0 && (
             <span
               className="text-asking wrap-anywhere"
-              title={found.skipped.map(({ path, problem }) => `${path}: ${problem.message}`).join("\n")}
+              title={found.skipped
+                .map(({ path, problem }) => `${path}: ${problemText(problem).message}`)
+                .join("\n")}
             >
               {tn("find.skipped.one", "find.skipped.many", found.skipped.length, {
                 files: names(found.skipped),

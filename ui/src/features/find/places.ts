@@ -3,6 +3,7 @@ import { labelOf, resolve, type Schema } from "../../components/schema-form/sche
 import { edgeOf, isObject, NOTE, sectionOf } from "../../document/types";
 import { doc } from "../../document/store";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";
+import { listed } from "../../lib/intl";
 import { t, type TextKey } from "../../lib/texts";
 
 export type Where = "names" | "prompts" | "expressions" | "code" | "notes" | "settings";
@@ -106,7 +107,7 @@ export function recordLabel(record: string): string {
       const { sources, targets } = edgeOf(doc.get(record));
       const name =
         sources.length > 0 && targets.length > 0
-          ? `${sources.join(", ")} → ${targets.join(", ")}`
+          ? `${listed(sources)} → ${listed(targets)}`
           : place.name.replace("->", " → ");
       return t("find.record.edge", { name: readable(name) });
     }

@@ -7,6 +7,7 @@ import { edit, editElsewhere, flush, useDocumentState } from "../../document/sto
 import type { MatchPlace } from "../../ipc/bindings/MatchPlace";
 import type { ReplaceIn } from "../../ipc/bindings/ReplaceIn";
 import { rpc, RpcProblem } from "../../ipc/client";
+import { listed } from "../../lib/intl";
 import { splitPath } from "../../lib/path";
 import { t, tn } from "../../lib/texts";
 import { withJob } from "../../state/jobs";
@@ -103,4 +104,4 @@ function say(
 
 const SHOWN = 5;
 const brief = (names: readonly string[]) =>
-  names.length <= SHOWN ? names.join(", ") : `${names.slice(0, SHOWN).join(", ")}, …`;
+  names.length <= SHOWN ? listed(names) : listed([...names.slice(0, SHOWN), "…"]);

@@ -6,7 +6,7 @@ import type { ForkGraph, ForkNode } from "../../debugger/timeline/forks";
 import type { KeyView } from "../../ipc/bindings/KeyView";
 import type { ValueView } from "../../ipc/bindings/ValueView";
 import { rpc } from "../../ipc/client";
-import { fullTime } from "../../lib/intl";
+import { fullTime, listed } from "../../lib/intl";
 import { forksIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { foldedText, labelsOf, stepText } from "./words";
@@ -71,7 +71,7 @@ export function Hover({ threadId, graph, node, folded, x, y }: Props) {
       {changes === null ? (
         checkpoint.updated.length > 0 && (
           <p className="text-2xs text-text-2">
-            {t("forks.item.changed", { keys: checkpoint.updated.join(", ") })}
+            {t("forks.item.changed", { keys: listed(checkpoint.updated) })}
           </p>
         )
       ) : changes.length === 0 ? (

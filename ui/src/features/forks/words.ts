@@ -2,6 +2,7 @@
 import { nodeList } from "../../debugger/parts/format";
 import { callOf } from "../../debugger/timeline/branches";
 import type { ForkGraph, ForkNode } from "../../debugger/timeline/forks";
+import { listed } from "../../lib/intl";
 import { t, tn, type TextKey } from "../../lib/texts";
 import { branchName, whatHappened } from "../timeline";
 
@@ -38,19 +39,18 @@ export function describe(
   const name = branchName(callOf(chain));
   if (folded.length > 1) {
     const [from, to] = [folded[0]?.checkpoint.step ?? 0, folded.at(-1)?.checkpoint.step ?? 0];
-    return [t("forks.item.folded", { n: folded.length, from, to }), name].join(", ");
+    return listed([t("forks.item.folded", { n: folded.length, from, to }), name]);
   }
-  return [
+  const parts = [
     stepText(checkpoint.step),
     ...labelsOf(graph, node),
-    checkpoint.updated.length > 0 ? t("forks.item.changed", { keys: checkpoint.updated.join(", ") }) : "",
+    checkpoint.updated.length > 0 ? t("forks.item.changed", { keys: listed(checkpoint.updated) }) : "",
     checkpoint.next.length > 0 ? t("forks.item.next", { nodes: nodeList(checkpoint.next) }) : t("debug.end"),
     name,
     shown ? t("forks.item.shown") : "",
     compared ? t("forks.item.compared") : "",
-  ]
-    .filter((text) => text !== "")
-    .join(", ");
+  ];
+  return listed(parts.filter((text) => text !== ""));
 }
 
 export const foldedText = (n: number): string => tn("debug.branches.stepsOne", "forks.steps", n);

@@ -9,8 +9,9 @@ import { panelClass } from "../../components/recipes";
 import { Switch } from "../../components/Switch";
 import type { Change, RecordChange } from "../../document/diff";
 import { useDocumentVersion } from "../../document/store";
+import { listed } from "../../lib/intl";
 import { gitIds } from "../../lib/testIds";
-import { t, tn } from "../../lib/texts";
+import { problemText, t, tn } from "../../lib/texts";
 import { changesNow, useGit } from "./git";
 import { FieldList, fieldText, recordText } from "./records";
 
@@ -36,9 +37,10 @@ export function ChangesPanel() {
     );
   }
   if (view.problem) {
+    const { message, remedy } = problemText(view.problem);
     return (
-      <EmptyState compact tone="failed" icon={<TriangleAlert size={20} />} title={view.problem.message}>
-        {view.problem.remedy}
+      <EmptyState compact tone="failed" icon={<TriangleAlert size={20} />} title={message}>
+        {remedy}
       </EmptyState>
     );
   }
@@ -91,7 +93,7 @@ export function ChangesPanel() {
 
 const SHOWN = 12;
 const brief = (names: readonly string[]) =>
-  names.length <= SHOWN ? names.join(", ") : `${names.slice(0, SHOWN).join(", ")}, …`;
+  names.length <= SHOWN ? listed(names) : listed([...names.slice(0, SHOWN), "…"]);
 
 function Row({ record }: { record: RecordChange }) {
   const head = (
@@ -100,7 +102,7 @@ function Row({ record }: { record: RecordChange }) {
       <span className="min-w-0 truncate font-medium">{recordText(record.id)}</span>
       {record.change === "changed" && (
         <span className="min-w-0 truncate text-text-3">
-          {record.fields.map(({ pointer }) => fieldText(record, pointer)).join(", ")}
+          {listed(record.fields.map(({ pointer }) => fieldText(record, pointer)))}
         </span>
       )}
     </span>

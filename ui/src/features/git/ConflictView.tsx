@@ -16,6 +16,7 @@ import {
 import { op, type PatchOp } from "../../document/patch";
 import { doc, edit, useDocumentState, useDocumentVersion } from "../../document/store";
 import type { ConflictView as View } from "../../ipc/bindings/ConflictView";
+import { listed } from "../../lib/intl";
 import { gitIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { recordsOf, useConflict } from "./git";
@@ -120,7 +121,7 @@ function Sides({ view }: { view: View }) {
         {diff.records.length === 0 && <p className={hintClass}>{t("conflict.layoutOnly")}</p>}
         {diff.moved.length > 0 && (
           <p className="pt-3 text-xs text-text-3">
-            {tn("git.moved.one", "git.moved.many", diff.moved.length)}: {diff.moved.slice(0, 12).join(", ")}
+            {tn("git.moved.one", "git.moved.many", diff.moved.length)}: {listed(diff.moved.slice(0, 12))}
           </p>
         )}
       </div>

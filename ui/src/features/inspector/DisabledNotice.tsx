@@ -5,6 +5,7 @@ import { Select } from "../../components/Select";
 import { toggleEverywhere } from "../../canvas/records";
 import { disabledOf, setWayOut, waysOut } from "../../document/disabled";
 import { doc, edit, useDiagnostics, useDocumentState, useDocumentVersion } from "../../document/store";
+import { listed } from "../../lib/intl";
 import { structureIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { nodeText } from "./describe";
@@ -39,7 +40,7 @@ export function DisabledNotice({ name }: { name: string }) {
               label:
                 labels.length === 0
                   ? nodeText(to)
-                  : t("disabled.wayTo", { label: labels.join(", "), to: nodeText(to) }),
+                  : t("disabled.wayTo", { label: listed(labels), to: nodeText(to) }),
             }))}
             onChange={(to) =>
               edit(t("disabled.edit.way", { name }), (document) => setWayOut(document, name, to))

@@ -2,6 +2,7 @@
 import { ArrowRight } from "lucide-react";
 import { useMemo } from "react";
 import { doc, useDocumentVersion } from "../../document/store";
+import { listed } from "../../lib/intl";
 import { t } from "../../lib/texts";
 import { formsIds } from "../../lib/testIds";
 import { useSession } from "../../state/session";
@@ -35,7 +36,7 @@ export function Exchange({ nodes: [one, other] }: { nodes: readonly [string, str
               <ArrowRight size={12} className="text-text-3" aria-hidden />
               {to}
             </span>
-            <span className="font-mono text-text-2 wrap-anywhere">{keys.join(", ")}</span>
+            <span className="font-mono text-text-2 wrap-anywhere">{listed(keys)}</span>
           </div>
         ))}
     </section>

@@ -18,9 +18,10 @@ import { deleteEverywhere } from "../../canvas/records";
 import { align } from "../../canvas/selection-commands";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
+import { listed } from "../../lib/intl";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
-import { KEYMAP } from "../../state/keymap";
+import { shortcutOf } from "../../state/keymap";
 import { nodeText } from "./describe";
 import { Exchange } from "./Exchange";
 import {
@@ -48,19 +49,19 @@ const TOGETHER = [
 ] as const;
 
 export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edges: readonly string[] }) {
-  const count = [
-    nodes.length > 0 && tn("forms.many.node", "forms.many.nodes", nodes.length),
-    edges.length > 0 && tn("forms.many.edge", "forms.many.edges", edges.length),
-  ]
-    .filter((part) => part !== false)
-    .join(", ");
+  const count = listed(
+    [
+      nodes.length > 0 && tn("forms.many.node", "forms.many.nodes", nodes.length),
+      edges.length > 0 && tn("forms.many.edge", "forms.many.edges", edges.length),
+    ].filter((part) => part !== false),
+  );
   return (
     <div>
       <section className={sectionClass}>
         <h2 className={inspectorEdgeNameClass}>{t("forms.many.title", { count })}</h2>
         {nodes.length > 0 && (
           <p className={inspectorSentenceClass}>
-            {nodes.map(nodeText).slice(0, 12).join(", ")}
+            {listed(nodes.map(nodeText).slice(0, 12))}
             {nodes.length > 12 ? " …" : ""}
           </p>
         )}
@@ -77,7 +78,7 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
                 key={way}
                 variant="secondary"
                 label={t(`forms.many.${way}`)}
-                shortcut={KEYMAP[`align.${way}`]?.keys[0] ?? ""}
+                shortcut={shortcutOf(`align.${way}`)}
                 onClick={() => align(way)}
               >
                 <Icon size={15} />
@@ -94,7 +95,7 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
               <Button
                 key={id}
                 icon={<Icon size={14} aria-hidden />}
-                shortcut={KEYMAP[id]?.keys[0] ?? ""}
+                shortcut={shortcutOf(id)}
                 onClick={() => runCommand(id)}
               >
                 {t(text)}
@@ -108,7 +109,7 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
           <Button
             variant="danger"
             icon={<Trash2 size={14} aria-hidden />}
-            shortcut="Delete"
+            shortcut={shortcutOf("edit.delete")}
             onClick={() => deleteEverywhere(t("forms.many.delete", { count }), { nodes, edges })}
           >
             {t("forms.many.delete", { count })}

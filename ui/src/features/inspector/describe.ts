@@ -1,5 +1,6 @@
 /** What an edge does, in a sentence. */
 import { edgeOf, END, isObject, START, type Json } from "../../document/types";
+import { listed } from "../../lib/intl";
 import { t, tn } from "../../lib/texts";
 
 export function nodeText(name: string): string {
@@ -11,7 +12,7 @@ export function nodeText(name: string): string {
 /** `a`, `a and b`, `a, b and c`. */
 function listText(names: readonly string[]): string {
   if (names.length <= 1) return names[0] ?? "";
-  return `${names.slice(0, -1).join(", ")} ${t("forms.edge.and")} ${names.at(-1)}`;
+  return `${listed(names.slice(0, -1))} ${t("forms.edge.and")} ${names.at(-1)}`;
 }
 
 export function edgeSentence(record: Json | undefined): string {

@@ -2,6 +2,7 @@
 import type { GraphDocument } from "../../document/document";
 import { declaredWays, portsOf } from "../../document/ports";
 import { edgeOf, END, START, type EdgePath, type EdgeView } from "../../document/types";
+import { listed } from "../../lib/intl";
 import { t } from "../../lib/texts";
 
 interface Place {
@@ -130,7 +131,7 @@ function markOf(view: EdgeView, path: EdgePath, from: string): string {
     case "each":
       return `${t("forms.outline.each")} ${view.expression ?? ""}`;
     case "join":
-      return t("forms.outline.join", { others: view.sources.filter((other) => other !== from).join(", ") });
+      return t("forms.outline.join", { others: listed(view.sources.filter((other) => other !== from)) });
     default:
       return "";
   }

@@ -17,13 +17,13 @@ import { isObject } from "../../debugger/parts/diff";
 import { nodeList } from "../../debugger/parts/format";
 import { Pre } from "../../debugger/parts/Pre";
 import { WordDiff } from "../../debugger/parts/WordDiff";
-import { makeFork } from "../../debugger/run/fork";
+import { makeFork } from "../../debugger/run/update-state";
 import { inTurn, setField } from "../../document/edits";
 import { doc, edit, useRecord } from "../../document/store";
 import type { ExchangeView } from "../../ipc/bindings/ExchangeView";
 import { count, duration, money } from "../../lib/intl";
 import { taskIds } from "../../lib/testIds";
-import { t } from "../../lib/texts";
+import { problemText, t } from "../../lib/texts";
 import { isBusyElsewhere } from "../../state/take-over";
 import { showProblem, showToast } from "../../state/toasts";
 import { configOf } from "./subject";
@@ -159,7 +159,7 @@ function Tried({ subject, one, onRestore }: { subject: Subject; one: Try; onRest
       {one.state === "stopped" && <p className="text-xs text-text-2">{t("playground.stopped")}</p>}
       {one.problem && (
         <p className="rounded-sm bg-failed-soft px-2 py-1 text-xs text-failed" role="alert">
-          {one.problem.message} {one.problem.remedy}
+          {problemText(one.problem).message} {problemText(one.problem).remedy}
         </p>
       )}
       <TakeOver subject={subject} one={one} />

@@ -17,6 +17,7 @@ import { useReader } from "../../debugger/result/reader";
 import { useKeyValue } from "../../debugger/state/useKeyValue";
 import { useRecord } from "../../document/store";
 import type { KeyView } from "../../ipc/bindings/KeyView";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { ResultValue } from "./ResultValue";
@@ -63,7 +64,7 @@ export function ResultTab({ loaded, onState }: { loaded: Loaded; onState(): void
           >
             {() => (
               <p className="px-3 pb-2 pl-7 font-mono text-xs text-text-2 wrap-anywhere">
-                {unset.map((key) => key.key).join(", ")}
+                {listed(unset.map((key) => key.key))}
               </p>
             )}
           </Fold>

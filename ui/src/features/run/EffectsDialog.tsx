@@ -21,7 +21,7 @@ import { preview } from "../../debugger/parts/format";
 import { useNow } from "../../debugger/parts/useNow";
 import type { EffectChoice } from "../../ipc/bindings/EffectChoice";
 import type { EffectView } from "../../ipc/bindings/EffectView";
-import { fullTime, when } from "../../lib/intl";
+import { fullTime, listed, when } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
 
@@ -96,7 +96,7 @@ function Asked({ asked: { going, step, list } }: { asked: EffectsAsked }) {
 function Will({ effects, choices }: { effects: readonly EffectView[]; choices: Choices }) {
   const line = (choice: EffectChoice, text: TextKey) => {
     const nodes = chosen(effects, choices, choice).map((effect) => effect.node);
-    return nodes.length > 0 ? [t(text, { nodes: nodes.join(", ") })] : [];
+    return nodes.length > 0 ? [t(text, { nodes: listed(nodes) })] : [];
   };
   const lines = [
     ...line("again", "debug.effects.will.again"),

@@ -1,6 +1,7 @@
 /** For the head of a thread: the nodes that its last run passed by. */
 import { CircleOff } from "lucide-react";
 import { useThread } from "../../debugger/model/runStore";
+import { listed } from "../../lib/intl";
 import { structureIds } from "../../lib/testIds";
 import { tn } from "../../lib/texts";
 
@@ -10,12 +11,12 @@ export function DisabledLine({ threadId }: { threadId: string }) {
   return (
     <p
       className="flex items-center gap-2 px-3 pb-1 text-xs text-text-2"
-      title={disabled.join(", ")}
+      title={listed(disabled)}
       data-testid={structureIds.disabledRun}
     >
       <CircleOff size={14} className="shrink-0" aria-hidden />
       <span className="min-w-0 truncate">
-        {tn("disabled.runOne", "disabled.run", disabled.length)}: {disabled.join(", ")}
+        {tn("disabled.runOne", "disabled.run", disabled.length)}: {listed(disabled)}
       </span>
     </p>
   );

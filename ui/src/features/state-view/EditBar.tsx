@@ -9,7 +9,8 @@ import { IconButton } from "../../components/IconButton";
 import { JsonEditor } from "../../components/JsonEditor";
 import { Select } from "../../components/Select";
 import { Tabs } from "../../components/Tabs";
-import { applyEdits, isPast, isProblem, previewEdits } from "../../debugger/run/actions";
+import { applyEdits, isProblem, previewEdits } from "../../debugger/run/update-state";
+import { isPast } from "../../debugger/run/situation";
 import { hasReducer, toUpdate, useEdits } from "../../debugger/state/edits";
 import { nodeList, preview } from "../../debugger/parts/format";
 import { type ShownProblem } from "../../debugger/parts/problem";
@@ -17,6 +18,7 @@ import { useRuns, useStatus } from "../../debugger/model/runStore";
 import type { Loaded } from "../../debugger/model/snapshots";
 import { useIds } from "../../document/store";
 import type { Updated } from "../../ipc/bindings/Updated";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -150,7 +152,7 @@ export function EditBar({ shown }: { shown: Loaded }) {
                 value: "",
                 label:
                   ran.length > 0
-                    ? t("debug.edit.lastRan", { node: ran.join(", ") })
+                    ? t("debug.edit.lastRan", { node: listed(ran) })
                     : t("debug.edit.lastRanUnknown"),
               },
               ...nodes.map((node) => ({ value: node, label: node })),

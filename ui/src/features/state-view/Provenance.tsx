@@ -14,7 +14,7 @@ import type { ProvenanceView } from "../../ipc/bindings/ProvenanceView";
 import type { ValueView } from "../../ipc/bindings/ValueView";
 import type { WriterView } from "../../ipc/bindings/WriterView";
 import { rpc } from "../../ipc/client";
-import { fullTime } from "../../lib/intl";
+import { fullTime, listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -162,6 +162,6 @@ export function readsText(reads: KeysReadView): string {
     case "keys":
       return reads.keys.length === 0
         ? t("debug.reads.none")
-        : tn("debug.reads.one", "debug.reads.many", reads.keys.length, { keys: reads.keys.join(", ") });
+        : tn("debug.reads.one", "debug.reads.many", reads.keys.length, { keys: listed(reads.keys) });
   }
 }

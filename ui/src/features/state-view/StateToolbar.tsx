@@ -4,6 +4,7 @@ import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { TextField } from "../../components/TextField";
 import type { KeyView } from "../../ipc/bindings/KeyView";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 
@@ -49,7 +50,7 @@ export function StateToolbar({ keys, unsearched, search, setSearch, onlyChanged,
       </div>
       {unsearched.length > 0 && (
         <p className="px-3 pb-2 text-xs text-text-2">
-          {t("debug.state.unsearched", { keys: unsearched.map((key) => key.key).join(", ") })}
+          {t("debug.state.unsearched", { keys: listed(unsearched.map((key) => key.key)) })}
         </p>
       )}
     </>

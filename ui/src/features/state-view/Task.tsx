@@ -19,7 +19,7 @@ import { type Detail, useTaskDetail } from "../../debugger/state/useTaskDetail";
 import { useWithin } from "../../debugger/timeline/useWithin";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import type { WithinStep } from "../../ipc/bindings/WithinStep";
-import { duration } from "../../lib/intl";
+import { duration, listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -241,7 +241,7 @@ function Step({ threadId, ns, step }: { threadId: string; ns: string; step: With
             <span className="truncate">
               {step.tasks.length === 0
                 ? t("debug.within.end")
-                : t("debug.within.state", { keys: keys.join(", ") })}
+                : t("debug.within.state", { keys: listed(keys) })}
             </span>
           </>
         }

@@ -9,7 +9,7 @@ import { emittedText } from "../../debugger/exchanges/task-report";
 import type { TaskDetail } from "../../ipc/bindings/TaskDetail";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import type { ValueView } from "../../ipc/bindings/ValueView";
-import { clock, count, duration, money } from "../../lib/intl";
+import { clock, count, duration, listed, money } from "../../lib/intl";
 import { taskIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
 
@@ -90,7 +90,7 @@ export function Input({ task, detail }: { task: TaskView; detail: TaskDetail }) 
           head={
             read.length > 0
               ? tn("task.inputOtherOne", "task.inputOther", others.length)
-              : others.map(([key]) => key).join(", ")
+              : listed(others.map(([key]) => key))
           }
         >
           {() => <Values values={others} />}

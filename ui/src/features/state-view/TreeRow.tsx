@@ -13,7 +13,7 @@ import { Pre } from "../../debugger/parts/Pre";
 import { changeText, isContainer, type StateRow } from "../../debugger/state/state-rows";
 import { WordDiff } from "../../debugger/parts/WordDiff";
 import type { KeyView } from "../../ipc/bindings/KeyView";
-import { bytes, count } from "../../lib/intl";
+import { bytes, count, listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 
@@ -288,7 +288,7 @@ export function UnsetRow({
     >
       <Chevron size={14} className="shrink-0 text-text-3" aria-hidden />
       <span className="shrink-0">{tn("result.unsetOne", "result.unset", row.names.length)}</span>
-      {!row.open && <span className="min-w-0 truncate font-mono text-text-3">{row.names.join(", ")}</span>}
+      {!row.open && <span className="min-w-0 truncate font-mono text-text-3">{listed(row.names)}</span>}
     </div>
   );
 }

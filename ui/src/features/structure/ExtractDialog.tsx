@@ -12,6 +12,7 @@ import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { nodeNameProblem, uniqueName } from "../../document/edits";
 import type { Extraction, KeyRole } from "../../document/extraction";
 import { doc } from "../../document/store";
+import { listed } from "../../lib/intl";
 import { withEnding } from "../../lib/path";
 import { structureIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
@@ -141,7 +142,7 @@ function Extract({ plan }: { plan: Extraction }) {
       {plan.ends.length > 0 && (
         <p className="mt-2 flex gap-2 text-xs text-text-2" data-testid={structureIds.extractEnds}>
           <TriangleAlert size={14} className="mt-0.5 shrink-0 text-asking" aria-hidden />
-          {t("structure.extract.ends", { names: plan.ends.map((name) => `“${name}”`).join(", ") })}
+          {t("structure.extract.ends", { names: listed(plan.ends.map((name) => `“${name}”`)) })}
         </p>
       )}
       {problem && <ProblemNote problem={problem} />}

@@ -13,6 +13,7 @@ import { END, START, type Json } from "../../document/types";
 import { usageOf } from "../../document/usage";
 import type { PatchOp } from "../../ipc/bindings/PatchOp";
 import { rpc } from "../../ipc/client";
+import { listed } from "../../lib/intl";
 import { joinPath, splitPath } from "../../lib/path";
 import { t } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
@@ -37,7 +38,7 @@ function around() {
 }
 
 function refused(what: "extract" | "inline", { refused: reason, names }: Refusal): void {
-  const quoted = names.map((name) => `“${name}”`).join(", ");
+  const quoted = listed(names.map((name) => `“${name}”`));
   showToast({
     tone: "problem",
     text: t(`structure.refuse.${what}`),

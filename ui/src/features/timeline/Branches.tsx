@@ -5,6 +5,7 @@ import { Button } from "../../components/Button";
 import { Menu, type MenuEntry } from "../../components/Menu";
 import { type Branch, branchesOf, callOf, type Called } from "../../debugger/timeline/branches";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
+import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -104,7 +105,7 @@ export const branchName = ({ name, number, whatIf }: Called): string => {
 /** What made it. */
 export function branchCause({ cause, first }: Branch): string {
   if (cause === "whatIf") return t("debug.stepN", { n: first.step });
-  return t(`debug.branches.${cause}`, { step: Math.max(0, first.step - 1), keys: first.updated.join(", ") });
+  return t(`debug.branches.${cause}`, { step: Math.max(0, first.step - 1), keys: listed(first.updated) });
 }
 
 export const branchSteps = ({ steps }: Branch): string =>

@@ -5,6 +5,7 @@ import { Checkbox } from "../../components/Checkbox";
 import type { AccessView } from "../../ipc/bindings/AccessView";
 import type { AccessWhat } from "../../ipc/bindings/AccessWhat";
 import type { Want } from "../../ipc/bindings/Want";
+import { listed } from "../../lib/intl";
 import { safetyIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { grouped, keyOf } from "./groups";
@@ -65,7 +66,7 @@ export function WantList({ wants, checked, onChange }: WantListProps) {
                     {want.inside && <Badge tone="asking">{t("trust.inside")}</Badge>}
                     {want.nodes.length > 0 && (
                       <span className="text-xs/inherit text-text-3">
-                        {t("trust.nodes", { nodes: want.nodes.join(", ") })}
+                        {t("trust.nodes", { nodes: listed(want.nodes) })}
                       </span>
                     )}
                   </span>

@@ -11,9 +11,9 @@ import type { ValueView } from "../../ipc/bindings/ValueView";
 import type { WhatIfResult } from "../../ipc/bindings/WhatIfResult";
 import type { WhatIfStatus } from "../../ipc/bindings/WhatIfStatus";
 import type { WhatIfView } from "../../ipc/bindings/WhatIfView";
-import { count, duration, money } from "../../lib/intl";
+import { count, duration, listed, money } from "../../lib/intl";
 import { whatIfIds } from "../../lib/testIds";
-import { t, type TextKey } from "../../lib/texts";
+import { problemText, t, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { askWhatIf } from "../../state/what-if";
 import { applyToGraph, takeBranch } from "./use";
@@ -163,13 +163,13 @@ function Row({ grid, result, selected }: { grid: WhatIfView; result: WhatIfResul
 
 /** Why a row did not come to its end, what it asks, or what is different. */
 function explained(result: WhatIfResult): string {
-  if (result.problem !== undefined) return result.problem.message;
+  if (result.problem !== undefined) return problemText(result.problem).message;
   if (result.asks !== undefined) return result.asks;
   if (result.status !== "done") return "";
   if (result.changed === 0) return t("whatIf.same");
   const shown = result.changes.slice(0, 4).map(change);
   const more = result.changed - shown.length;
-  return [...shown, ...(more > 0 ? [t("whatIf.moreChanges", { n: more })] : [])].join(", ");
+  return listed([...shown, ...(more > 0 ? [t("whatIf.moreChanges", { n: more })] : [])]);
 }
 
 const short = (view: ValueView | undefined): string =>

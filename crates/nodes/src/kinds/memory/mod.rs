@@ -17,6 +17,7 @@ use super::inner_model::{self, InnerModel, Wanted};
 use super::store::Namespace;
 use crate::base::config_schema::schema_of;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
+use superstep_document::text;
 use trim::Trim;
 use work::{Delete, Extract, MemoryNode, MemoryWork, Summarise};
 
@@ -218,8 +219,11 @@ impl NodeKind for Memory {
                 Reducer::AddMessages | Reducer::Overwrite | Reducer::Append
             );
             if !fits {
-                let message = format!("State key `{}` takes no messages.", config.messages);
-                let remedy = "Choose a key with the reducer add_messages.";
+                let message = text!(
+                    "State key `{messages}` takes no messages.",
+                    messages = &config.messages
+                );
+                let remedy = text!("Choose a key with the reducer add_messages.");
                 site.error("memory-messages", "/messages", message, remedy);
             }
         }
@@ -236,11 +240,15 @@ impl NodeKind for Memory {
                 .enumerate()
                 .filter(|(_, ty)| !TYPES.contains(&ty.as_str()))
             {
-                let message = format!(
-                    "There are no messages of type `{ty}`.{}",
-                    superstep_document::suggest::did_you_mean(ty, TYPES)
+                let message = text!(
+                    "There are no messages of type `{ty}`.{hint}",
+                    ty,
+                    hint = superstep_document::suggest::did_you_mean(ty, TYPES)
                 );
-                let remedy = format!("Write one of {}.", superstep_document::suggest::listing(TYPES));
+                let remedy = text!(
+                    "Write one of {known}.",
+                    known = superstep_document::suggest::listing(TYPES)
+                );
                 site.error("memory-type", &format!("/{name}/{index}"), message, remedy);
             }
         }
@@ -248,16 +256,16 @@ impl NodeKind for Memory {
             Action::Trim if config.max_tokens.is_none() && config.max_turns.is_none() => site.error(
                 "memory-limit",
                 "/max_tokens",
-                "Nothing says how much is kept.",
-                "Write `max_tokens` or `max_turns`.",
+                text!("Nothing says how much is kept."),
+                text!("Write `max_tokens` or `max_turns`."),
             ),
             Action::Delete => {
                 if config.ids.is_none() && config.types.is_empty() && config.keep_last.is_none() {
                     site.error(
                         "memory-limit",
                         "/ids",
-                        "Nothing says which messages are deleted.",
-                        "Write `ids`, `types` or `keep_last`.",
+                        text!("Nothing says which messages are deleted."),
+                        text!("Write `ids`, `types` or `keep_last`."),
                     );
                 }
                 if let Some(ids) = &config.ids {
@@ -322,11 +330,11 @@ impl NodeKind for Memory {
 impl Memory {
     fn check_model(&self, site: &mut Site<'_>, config: &MemoryConfig) {
         let Some(model) = &config.model else {
-            let remedy = "Add `model`, e.g. {\"model\": \"openai::gpt-4o-mini\"}.";
+            let remedy = text!("Add `model`, e.g. {\"model\": \"openai::gpt-4o-mini\"}.");
             return site.error(
                 "memory-model",
                 "/model",
-                "This is done by a model, and there is none.",
+                text!("This is done by a model, and there is none."),
                 remedy,
             );
         };
@@ -350,23 +358,24 @@ impl Memory {
             site.template(&pointer, label);
         }
         if config.namespace.is_empty() {
-            let remedy =
-                "Add a label, e.g. `memories`, and one that says whose they are, e.g. `{{ state.user }}`.";
+            let remedy = text!(
+                "Add a label, e.g. `memories`, and one that says whose they are, e.g. `{{ state.user }}`."
+            );
             site.error(
                 "store-namespace",
                 "/namespace",
-                "The facts have no place in the store.",
+                text!("The facts have no place in the store."),
                 remedy,
             );
         }
         if let Some(fact) = &config.fact {
             site.schema("/fact", fact);
             if fact.get("type").is_none_or(|ty| ty != "object") {
-                let remedy = "Write `{\"type\": \"object\", \"properties\": {…}}`.";
+                let remedy = text!("Write `{\"type\": \"object\", \"properties\": {…}}`.");
                 site.error(
                     "memory-fact",
                     "/fact",
-                    "A fact must be an object: the store keeps objects.",
+                    text!("A fact must be an object: the store keeps objects."),
                     remedy,
                 );
             }

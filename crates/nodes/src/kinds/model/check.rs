@@ -8,6 +8,7 @@ use crate::kinds::tools;
 use crate::models::{self, ModelError, Recording};
 use crate::registry::Site;
 use crate::state::schema::Key;
+use superstep_document::text;
 
 /// Notes every problem of the settings, and what they read, write and reach.
 pub(super) fn check(config: &ModelConfig, site: &mut Site<'_>) {
@@ -44,7 +45,7 @@ fn check_model(config: &ModelConfig, site: &mut Site<'_>) {
     if let Err(error) = known {
         let remedy = error
             .remedy()
-            .unwrap_or("Correct the model, or the model settings.");
+            .unwrap_or(text!("Correct the model, or the model settings."));
         site.error("unknown-model", "/model", error.message(), remedy);
     } else if !scripted && site.recording(config.recording) != Recording::Replay {
         site.reaches_model(&config.model);
@@ -63,8 +64,12 @@ fn check_question(config: &ModelConfig, site: &mut Site<'_>) {
         && ty != "object"
         && ty != "array"
     {
-        let message = format!("State key `{key}` takes {ty}, but the usage is an object.");
-        let remedy = "Choose a key of type object, or a list with the reducer append.";
+        let message = text!(
+            "State key `{key}` takes {ty}, but the usage is an object.",
+            key,
+            ty = ty.to_string()
+        );
+        let remedy = text!("Choose a key of type object, or a list with the reducer append.");
         site.error("usage-type", "/usage_into", message, remedy);
     }
     for (pointer, text) in [("/system", &config.system), ("/prompt", &config.prompt)] {
@@ -76,12 +81,12 @@ fn check_question(config: &ModelConfig, site: &mut Site<'_>) {
         site.read("/messages", key);
         let ty = site.keys.get(key).and_then(|key| key.schema.get("type"));
         if ty.is_some_and(|ty| ty != "array") {
-            let message = format!("State key `{key}` is no list of messages.");
+            let message = text!("State key `{key}` is no list of messages.", key);
             site.error(
                 "messages-type",
                 "/messages",
                 message,
-                "Choose a key of type array.",
+                text!("Choose a key of type array."),
             );
         }
     }
@@ -90,8 +95,13 @@ fn check_question(config: &ModelConfig, site: &mut Site<'_>) {
         || config.messages.is_some()
         || !config.images.is_empty();
     if config.model != SCRIPTED && !asks {
-        let remedy = "Write a prompt, or choose a state key with messages.";
-        site.error("nothing-to-ask", "/prompt", "The node asks nothing.", remedy);
+        let remedy = text!("Write a prompt, or choose a state key with messages.");
+        site.error(
+            "nothing-to-ask",
+            "/prompt",
+            text!("The node asks nothing."),
+            remedy,
+        );
     }
 }
 
@@ -105,7 +115,7 @@ fn check_tools(config: &ModelConfig, site: &mut Site<'_>, into: Option<&Key>) {
                 "unknown-tools",
                 "/tools_of",
                 problem,
-                "Choose a node of kind tools.",
+                text!("Choose a node of kind tools."),
             ),
         }
     }
@@ -115,21 +125,21 @@ fn check_tools(config: &ModelConfig, site: &mut Site<'_>, into: Option<&Key>) {
     }
     let called = tools.iter().map(|tool| tool.name.as_str());
     if let Some(twice) = tools::twice(called) {
-        let message = format!("The model is given two tools `{twice}`.");
+        let message = text!("The model is given two tools `{twice}`.", twice);
         site.error(
             "same-tool",
             "/tools",
             message,
-            "Give each tool a name of its own.",
+            text!("Give each tool a name of its own."),
         );
     }
     let calls = config.script.iter().any(|line| !line.calls.is_empty());
     if (calls || !tools.is_empty()) && into.is_some() && !takes_messages(into) {
-        let message = format!(
-            "Calls of tools are part of a message, and state key `{}` takes none.",
-            config.into
+        let message = text!(
+            "Calls of tools are part of a message, and state key `{into}` takes none.",
+            into = &config.into
         );
-        let remedy = "Choose a key with the reducer add_messages.";
+        let remedy = text!("Choose a key with the reducer add_messages.");
         site.error("tools-into", "/into", message, remedy);
     }
 }
@@ -140,8 +150,11 @@ fn check_answer(config: &ModelConfig, site: &mut Site<'_>, into: Option<&Key>) {
     if let Some(schema) = &config.output {
         site.schema("/output", schema);
         if messages {
-            let message = format!("State key `{}` takes messages, not JSON.", config.into);
-            let remedy = "Choose another key, or remove the output schema.";
+            let message = text!(
+                "State key `{into}` takes messages, not JSON.",
+                into = &config.into
+            );
+            let remedy = text!("Choose another key, or remove the output schema.");
             site.error("output-into-messages", "/output", message, remedy);
         }
         return;
@@ -153,8 +166,12 @@ fn check_answer(config: &ModelConfig, site: &mut Site<'_>, into: Option<&Key>) {
     let several = ty.as_array();
     let text_fits = ty == "string" || several.is_some_and(|types| types.contains(&json!("string")));
     if !text_fits && !matches!(key.reducer, Reducer::Append | Reducer::Union) {
-        let message = format!("State key `{}` takes {ty}, but the answer is text.", config.into);
-        let remedy = "Choose a key of type string, or give an output schema.";
+        let message = text!(
+            "State key `{into}` takes {ty}, but the answer is text.",
+            into = &config.into,
+            ty = ty.to_string()
+        );
+        let remedy = text!("Choose a key of type string, or give an output schema.");
         site.error("into-type", "/into", message, remedy);
     }
 }
@@ -164,8 +181,8 @@ fn check_script(config: &ModelConfig, site: &mut Site<'_>) {
         site.error(
             "empty-script",
             "/script",
-            "The scripted model has nothing to say.",
-            "Add a line to the script, or choose a real model.",
+            text!("The scripted model has nothing to say."),
+            text!("Add a line to the script, or choose a real model."),
         );
     }
     for (index, line) in config.script.iter().enumerate() {
@@ -174,8 +191,8 @@ fn check_script(config: &ModelConfig, site: &mut Site<'_>) {
             None if index + 1 < config.script.len() => site.warning(
                 "unreachable-line",
                 &format!("/script/{}", index + 1),
-                "This line is never said: the one before it has no condition.",
-                "Give the earlier line a `when`, or move it to the end.",
+                text!("This line is never said: the one before it has no condition."),
+                text!("Give the earlier line a `when`, or move it to the end."),
             ),
             None => {}
         }

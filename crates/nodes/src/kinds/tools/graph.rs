@@ -16,6 +16,7 @@ use crate::models::no_arguments;
 use crate::registry::{BuildSite, Site};
 use crate::state::schema::Keys;
 use superstep_document::suggest;
+use superstep_document::text;
 
 /// What `input` calls the arguments.
 const ARGS: &str = "args";
@@ -79,13 +80,14 @@ impl GraphTool {
             }
             (None, Some(inner)) if messages_key(inner).is_none() => {
                 if let Some(lost) = names(parameters).find(|name| inner.get(name).is_none()) {
-                    let message = format!(
-                        "The graph has no state key `{lost}` that would take the argument, and no one key for messages.{}",
-                        suggest::did_you_mean(lost, inner.names())
+                    let message = text!(
+                        "The graph has no state key `{lost}` that would take the argument, and no one key for messages.{hint}",
+                        lost,
+                        hint = suggest::did_you_mean(lost, inner.names())
                     );
-                    let remedy = format!(
-                        "Name the arguments after its keys ({}), or say in `input` where they go.",
-                        suggest::listing(inner.names())
+                    let remedy = text!(
+                        "Name the arguments after its keys ({known}), or say in `input` where they go.",
+                        known = suggest::listing(inner.names())
                     );
                     site.error("tool-graph", &format!("{pointer}/graph"), message, remedy);
                 }

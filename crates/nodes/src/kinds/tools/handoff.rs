@@ -9,6 +9,7 @@ use superstep::{Command, CommandGraph, List, NodeOutput, Object, Target, Value};
 
 use crate::registry::Site;
 use superstep_document::suggest;
+use superstep_document::text;
 
 /// Where a run goes on.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -79,11 +80,15 @@ pub(crate) fn target(site: &mut Site<'_>, pointer: &str, to: &str) {
     site.usage.dynamic_targets.insert(to.to_owned());
     if !to.trim().is_empty() && !site.nodes.contains_key(to) {
         let names = || site.nodes.keys().copied();
-        let message = format!(
-            "There is no node `{to}` to hand over to.{}",
-            suggest::did_you_mean(to, names())
+        let message = text!(
+            "There is no node `{to}` to hand over to.{hint}",
+            to,
+            hint = suggest::did_you_mean(to, names())
         );
-        let remedy = format!("Name a node of this graph: {}.", suggest::listing(names()));
+        let remedy = text!(
+            "Name a node of this graph: {known}.",
+            known = suggest::listing(names())
+        );
         site.error("unknown-node", pointer, message, remedy);
     }
 }

@@ -16,6 +16,7 @@ use crate::mcp::{self, Client, Content, Mcp, McpError};
 use crate::models::{ToolSpec, args_json};
 use crate::registry::Site;
 use superstep_document::suggest;
+use superstep_document::text;
 
 /// Longest name of a tool that providers take.
 const LONGEST_NAME: usize = 64;
@@ -84,29 +85,32 @@ impl McpSource {
             site.reaches_server(&at("server"), &self.server);
         }
         if !self.prefix.chars().all(callable) || self.prefix.len() > LONGEST_NAME / 2 {
-            let message = format!("{:?} cannot be the beginning of a tool's name.", self.prefix);
-            let remedy = "Providers take letters, digits, `_` and `-`; a few of them.";
+            let message = text!(
+                "{prefix} cannot be the beginning of a tool's name.",
+                prefix = format!("{:?}", self.prefix)
+            );
+            let remedy = text!("Providers take letters, digits, `_` and `-`; a few of them.");
             site.error("tool-name", &at("prefix"), message, remedy);
         }
         let contrary = self.always_ask.iter().find(|name| self.never_ask.contains(name));
         if let Some(name) = contrary {
-            let message = format!("A person is always and never asked before `{name}`.");
+            let message = text!("A person is always and never asked before `{name}`.", name);
             site.error(
                 "mcp-approval",
                 &at("never_ask"),
                 message,
-                "Remove it from one of the lists.",
+                text!("Remove it from one of the lists."),
             );
         }
         for (field, names) in [("always_ask", &self.always_ask), ("never_ask", &self.never_ask)] {
             let stray = names.iter().find(|name| !self.may_be_called(name));
             if let Some(name) = stray {
-                let message = format!("`{name}` is not among the tools that may be called.");
+                let message = text!("`{name}` is not among the tools that may be called.", name);
                 site.warning(
                     "mcp-approval",
                     &at(field),
                     message,
-                    "Add it to `tools`, or remove it here.",
+                    text!("Add it to `tools`, or remove it here."),
                 );
             }
         }
@@ -190,7 +194,7 @@ impl ServerTools {
                 return Err(McpError::NoTool {
                     server: config.server.clone(),
                     tool: wanted.clone(),
-                    hint: suggest::did_you_mean(wanted, names()),
+                    near: suggest::nearest(wanted, names()).map(str::to_owned),
                     known: suggest::listing(names()),
                 });
             }

@@ -33,6 +33,7 @@ pub use mcp::{McpApproval, McpSource};
 use node::{Tool, ToolWork, ToolsNode};
 pub use script::Script;
 use superstep_document::suggest;
+use superstep_document::{Join, Text, text};
 
 /// Settings of a `tools` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -147,7 +148,7 @@ pub(crate) struct Offer {
 }
 
 /// Descriptions for the model of the tools of node `id`.
-pub(crate) fn of_node(nodes: &BTreeMap<&str, NodeSpec>, id: &str) -> Result<Offer, String> {
+pub(crate) fn of_node(nodes: &BTreeMap<&str, NodeSpec>, id: &str) -> Result<Offer, Text> {
     let of_kind = || {
         nodes
             .iter()
@@ -163,11 +164,16 @@ pub(crate) fn of_node(nodes: &BTreeMap<&str, NodeSpec>, id: &str) -> Result<Offe
                 servers: config.mcp,
             }))
         }
-        Some(node) => Err(format!("Node `{id}` is of kind {}, not tools.", node.kind)),
-        None => Err(format!(
-            "There is no node `{id}`.{} Nodes of kind tools: {}.",
-            suggest::did_you_mean(id, of_kind()),
-            suggest::listing(of_kind())
+        Some(node) => Err(text!(
+            "Node `{id}` is of kind {kind}, not tools.",
+            id,
+            kind = &node.kind
+        )),
+        None => Err(text!(
+            "There is no node `{id}`.{hint} Nodes of kind tools: {known}.",
+            id,
+            hint = suggest::did_you_mean(id, of_kind()),
+            known = suggest::listing(of_kind())
         )),
     }
 }
@@ -187,13 +193,16 @@ pub(crate) fn check_specs(site: &mut Site<'_>, pointer: &str, specs: &[ToolSpec]
             site.error(
                 "tool-name",
                 &at("name"),
-                format!("{:?} cannot be the name of a tool.", spec.name),
-                "Providers take up to 64 letters, digits, `_` and `-`.",
+                text!(
+                    "{name} cannot be the name of a tool.",
+                    name = format!("{:?}", spec.name)
+                ),
+                text!("Providers take up to 64 letters, digits, `_` and `-`."),
             );
         }
         if spec.description.trim().is_empty() {
-            let message = format!("The tool `{}` has no description.", spec.name);
-            let remedy = "Models choose tools by what their descriptions say.";
+            let message = text!("The tool `{name}` has no description.", name = &spec.name);
+            let remedy = text!("Models choose tools by what their descriptions say.");
             site.warning("tool-description", &at("description"), message, remedy);
         }
         site.schema(&at("parameters"), &spec.parameters);
@@ -201,8 +210,11 @@ pub(crate) fn check_specs(site: &mut Site<'_>, pointer: &str, specs: &[ToolSpec]
             site.error(
                 "tool-parameters",
                 &at("parameters"),
-                format!("The arguments of the tool `{}` are no object.", spec.name),
-                "Write `{\"type\": \"object\", \"properties\": {…}}`.",
+                text!(
+                    "The arguments of the tool `{name}` are no object.",
+                    name = &spec.name
+                ),
+                text!("Write `{\"type\": \"object\", \"properties\": {…}}`."),
             );
         }
     }
@@ -250,23 +262,26 @@ impl NodeKind for Tools {
         if let Some(key) = site.write("/messages", &config.messages)
             && key.reducer != Reducer::AddMessages
         {
-            let message = format!("State key `{}` takes no messages.", config.messages);
-            let remedy = "Choose a key with the reducer add_messages.";
+            let message = text!(
+                "State key `{messages}` takes no messages.",
+                messages = &config.messages
+            );
+            let remedy = text!("Choose a key with the reducer add_messages.");
             site.error("tools-into", "/messages", message, remedy);
         }
         if config.tools.is_empty() && config.mcp.is_empty() {
-            let remedy = "Add a tool, or remove the node.";
-            site.warning("no-tools", "/tools", "The node has no tools.", remedy);
+            let remedy = text!("Add a tool, or remove the node.");
+            site.warning("no-tools", "/tools", text!("The node has no tools."), remedy);
         }
         let specs: Vec<ToolSpec> = config.tools.iter().map(ToolConfig::spec).collect();
         check_specs(site, "/tools", &specs);
         if let Some(name) = twice(specs.iter().map(|spec| spec.name.as_str())) {
-            let message = format!("There are two tools `{name}`.");
+            let message = text!("There are two tools `{name}`.", name);
             site.error(
                 "same-tool",
                 "/tools",
                 message,
-                "Give each tool a name of its own.",
+                text!("Give each tool a name of its own."),
             );
         }
         for (index, tool) in config.tools.iter().enumerate() {
@@ -276,18 +291,18 @@ impl NodeKind for Tools {
                 [] => site.error(
                     "tool-does",
                     &pointer,
-                    format!("The tool `{}` does nothing.", tool.name),
-                    "Give it one of `javascript`, `python`, `http`, `graph` and `handoff`.",
+                    text!("The tool `{name}` does nothing.", name = &tool.name),
+                    text!("Give it one of `javascript`, `python`, `http`, `graph` and `handoff`."),
                 ),
                 several => site.error(
                     "tool-does",
                     &pointer,
-                    format!(
-                        "The tool `{}` does several things: {}.",
-                        tool.name,
-                        several.join(", ")
+                    text!(
+                        "The tool `{name}` does several things: {names}.",
+                        name = &tool.name,
+                        names = Text::list(Join::Comma, several)
                     ),
-                    "Keep one of them.",
+                    text!("Keep one of them."),
                 ),
             }
             if let Some(script) = &tool.javascript {
@@ -311,8 +326,16 @@ impl NodeKind for Tools {
         }
         let unnamed = config.mcp.iter().filter(|source| source.prefix.is_empty());
         if let Some(server) = twice(unnamed.map(|source| source.server.as_str())) {
-            let message = format!("The MCP server `{server}` is there twice, so that its tools are.");
-            site.error("same-tool", "/mcp", message, "Remove one, or give one a prefix.");
+            let message = text!(
+                "The MCP server `{server}` is there twice, so that its tools are.",
+                server
+            );
+            site.error(
+                "same-tool",
+                "/mcp",
+                message,
+                text!("Remove one, or give one a prefix."),
+            );
         }
     }
 

@@ -12,6 +12,7 @@ use crate::kinds::code;
 use crate::programs::javascript::{self, CodeError, Files, JavaScriptSource, Limits, Workers};
 use crate::programs::requests::{Output, Owner};
 use crate::registry::Site;
+use superstep_document::text;
 
 /// What the function of a tool is given.
 const PARAMETERS: &str = "args, state, ctx";
@@ -43,18 +44,11 @@ fn default_memory() -> usize {
 impl Script {
     pub(super) fn check(&self, site: &mut Site<'_>, pointer: &str) {
         if let Err(error) = javascript::check(&self.source, PARAMETERS) {
-            let message = match error {
-                CodeError::Syntax { message, line } => {
-                    let line = line.map_or_else(String::new, |line| format!(" in line {line}"));
-                    format!("The code cannot be read{line}: {message}.")
-                }
-                other => format!("The code cannot be compiled: {other}"),
-            };
             site.error(
                 "code-syntax",
                 &format!("{pointer}/source"),
-                message,
-                "Correct the JavaScript.",
+                error.of_source(),
+                text!("Correct the JavaScript."),
             );
         }
     }

@@ -24,6 +24,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use superstep_document::{Text, text};
 
 use crate::programs::requests::Fault;
 
@@ -72,6 +73,26 @@ pub enum CodeError {
     NotJson(String),
     /// QuickJS itself failed.
     Machine(String),
+}
+
+impl CodeError {
+    /// What is said of a source that cannot be compiled.
+    pub fn of_source(self) -> Text {
+        match self {
+            CodeError::Syntax {
+                message,
+                line: Some(line),
+            } => text!(
+                "The code cannot be read in line {line}: {message}.",
+                line,
+                message
+            ),
+            CodeError::Syntax { message, line: None } => {
+                text!("The code cannot be read: {message}.", message)
+            }
+            other => text!("The code cannot be compiled: {cause}", cause = other.to_string()),
+        }
+    }
 }
 
 impl fmt::Display for CodeError {

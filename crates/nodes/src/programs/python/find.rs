@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{INTERPRETER, PythonError};
 use crate::project::Environment;
+use superstep_document::Text;
 
 /// Variables that every worker is given, when this process has them.
 const VARIABLES: [&str; 17] = [
@@ -45,7 +46,7 @@ pub struct Found {
 }
 
 /// The interpreter that programs of a project run in, or why there is none and what to do. Nothing is started.
-pub fn find(environment: &Environment) -> Result<Found, (String, &'static str)> {
+pub fn find(environment: &Environment) -> Result<Found, (Text, Text)> {
     let interpreter = interpreter(environment).map_err(|error| (error.missing(), error.remedy()))?;
     let of_project = environment
         .root()

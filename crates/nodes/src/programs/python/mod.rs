@@ -27,6 +27,7 @@ pub(crate) use find::interpreter;
 pub use find::{Found, find};
 pub use function::PythonFunction;
 pub(crate) use function::{Call, MAX_FILE, PythonWork, Style, default_timeout, inside};
+use superstep_document::{Text, text};
 use worker::Worker;
 
 /// Variable that names the interpreter, for projects without an environment of their own.
@@ -55,27 +56,29 @@ pub(crate) enum PythonError {
 
 impl PythonError {
     /// Why there is no interpreter, without what to do about it.
-    pub(crate) fn missing(&self) -> String {
+    pub(crate) fn missing(&self) -> Text {
         match self {
-            PythonError::Configured(name) => format!("There is no Python {name}."),
+            PythonError::Configured(name) => text!("There is no Python {name}.", name),
             PythonError::NoProject => {
-                "This graph is not saved yet, so there is no project to run Python in.".to_owned()
+                text!("This graph is not saved yet, so there is no project to run Python in.")
             }
-            _ => "There is no Python on this computer.".to_owned(),
+            _ => text!("There is no Python on this computer."),
         }
     }
 
     /// What to do about it.
-    pub(crate) fn remedy(&self) -> &'static str {
+    pub(crate) fn remedy(&self) -> Text {
         match self {
             PythonError::NotFound => {
-                "Install Python 3.9 or newer, make a virtual environment `.venv` in the project's folder, or name an interpreter in the settings or the variable SUPERSTEP_PYTHON."
+                text!(
+                    "Install Python 3.9 or newer, make a virtual environment `.venv` in the project's folder, or name an interpreter in the settings or the variable SUPERSTEP_PYTHON."
+                )
             }
             PythonError::Configured(_) => {
-                "Correct it in the settings or in the variable SUPERSTEP_PYTHON, or remove it there."
+                text!("Correct it in the settings or in the variable SUPERSTEP_PYTHON, or remove it there.")
             }
-            PythonError::NoProject => "Save this graph first: Python runs in the project's folder.",
-            _ => "See the node's log.",
+            PythonError::NoProject => text!("Save this graph first: Python runs in the project's folder."),
+            _ => text!("See the node's log."),
         }
     }
 
@@ -101,7 +104,7 @@ impl fmt::Display for PythonError {
         match self {
             PythonError::NotFound => write!(f, "there is no Python on this computer. {}", self.remedy()),
             PythonError::Configured(name) => write!(f, "there is no Python {name}. {}", self.remedy()),
-            PythonError::NoProject => f.write_str(self.remedy()),
+            PythonError::NoProject => f.write_str(&self.remedy()),
             PythonError::AccessDenied(denied) => write!(f, "{denied}."),
             PythonError::Start(program, cause) => write!(f, "{} does not start: {cause}.", program.display()),
             PythonError::Crashed(program, status, stderr) => {

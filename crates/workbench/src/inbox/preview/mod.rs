@@ -25,6 +25,7 @@ use crate::documents::graphs::cannot_run;
 use crate::inbox::question::{already_answered, asked};
 use crate::session::{self, effects_after};
 use crate::wire::{AnswerPreview, AnswerPreviews, EffectView, Json, PreviewAnswers, Problem};
+use superstep_document::{Join, Text, text};
 
 /// Answers of a request.
 const MOST_ANSWERS: usize = 20;
@@ -60,12 +61,16 @@ impl WaitingQuestion {
             asking.retain(|asking| asking.question.id.as_str() == id);
         } else if asking.len() > 1 {
             let ids: Vec<&str> = asking.iter().map(|asking| asking.question.id.as_str()).collect();
-            let message = format!("{} questions wait: {}.", ids.len(), ids.join(", "));
-            return Err(Problem::invalid(message).remedy("Name one of them."));
+            let message = text!(
+                "{count} questions wait: {names}.",
+                count = ids.len(),
+                names = Text::list(Join::Comma, ids)
+            );
+            return Err(Problem::invalid(message).remedy(text!("Name one of them.")));
         }
         let asks = asking
             .pop()
-            .ok_or_else(|| already_answered("The question does not wait any more."))?;
+            .ok_or_else(|| already_answered(text!("The question does not wait any more.")))?;
         Ok(Self {
             question: asks.question,
             node: asks.node,
@@ -167,8 +172,11 @@ impl Previewer {
             given => given.to_vec(),
         };
         if answers.len() > MOST_ANSWERS {
-            let message = format!("At most {MOST_ANSWERS} answers are looked at together.");
-            return Err(Problem::invalid(message).remedy("Ask for fewer."));
+            let message = text!(
+                "At most {most} answers are looked at together.",
+                most = MOST_ANSWERS
+            );
+            return Err(Problem::invalid(message).remedy(text!("Ask for fewer.")));
         }
         let whole = self.graph(BTreeSet::new()).await?;
         (whole.graph.context_of(self.context.clone()))

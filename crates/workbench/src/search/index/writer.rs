@@ -22,6 +22,7 @@ use crate::base::blocking;
 use crate::base::files::now;
 use crate::storage::database::kind_of;
 use crate::wire::{Problem, StorageKind};
+use superstep_document::text;
 
 /// Time between two looks at the newest thread, and between two looks at all of them.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -138,7 +139,8 @@ impl Writer {
     /// Opens the index to write it; `None` while another program writes it.
     pub(super) fn open(path: &Path) -> Result<Option<Self>, Problem> {
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|error| Problem::file("make the folder", folder, &error))?;
+            fs::create_dir_all(folder)
+                .map_err(|error| Problem::file(text!("make the folder"), folder, &error))?;
         }
         let Some(lock) = Self::take(path) else {
             return Ok(None);

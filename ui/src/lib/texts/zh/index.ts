@@ -1,6 +1,6 @@
 /**
  * Chinese. A chunk of its own with its font: both are loaded when the interface speaks it. Every file of the English
- * catalogue has one here of the same name and keys; `kinds` says what node kinds and forms say, by their English texts.
+ * catalogue has one here of the same name and keys; `kinds` and `problems` say what Rust says, by its English texts.
  */
 import "@fontsource-variable/noto-sans-sc/wght.css";
 import type { Catalogue, TextKey } from "../../texts";
@@ -13,6 +13,7 @@ import { git } from "./git";
 import { kindAliases, kinds } from "./kinds";
 import { language } from "./language";
 import { memory } from "./memory";
+import { problems } from "./problems";
 import { query } from "./query";
 import { result } from "./result";
 import { safety } from "./safety";
@@ -23,6 +24,7 @@ import { task } from "./task";
 import { trace } from "./trace";
 import { versions } from "./versions";
 import { whatIf } from "./what-if";
+import { wires } from "./wires";
 
 const texts: Readonly<Record<TextKey, string>> = {
   ...debug,
@@ -42,8 +44,9 @@ const texts: Readonly<Record<TextKey, string>> = {
   ...trace,
   ...versions,
   ...whatIf,
+  ...wires,
 };
 
-const rust: Readonly<Record<string, string>> = kinds;
+const rust: Readonly<Record<string, string>> = { ...problems, ...kinds };
 
 export const zh: Catalogue = { texts, commandNames, kindAliases, rust: (english) => rust[english] };

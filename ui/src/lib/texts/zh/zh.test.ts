@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { english } from "../../texts";
 import { zh } from ".";
 import { kinds } from "./kinds";
+import { problems } from "./problems";
 
 /** The places of a text. */
 const places = (text: string) => [...new Set(text.match(/\{\w+\}/g))].sort();
@@ -13,5 +14,6 @@ it("Chinese has the keys and the places of English", () => {
 });
 
 it("what the workbench says keeps its places", () => {
-  for (const [source, text] of Object.entries(kinds)) expect(places(text), source).toEqual(places(source));
+  for (const [source, text] of [...Object.entries(kinds), ...Object.entries(problems)])
+    expect(places(text), source).toEqual(places(source));
 });

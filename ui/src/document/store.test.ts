@@ -1,0 +1,57 @@
+// @vitest-environment jsdom
+import { afterEach, expect, it } from "vitest";
+import type { GraphView } from "../ipc/bindings/GraphView";
+import { replaceHost } from "../ipc/client";
+import { setWords } from "../lib/texts";
+import { useSpoken } from "../state/language";
+import { fakeHost } from "../test/fakeHost";
+import { closeGraph, openGraph, useDocumentState } from "./store";
+
+replaceHost(fakeHost());
+
+const view: GraphView = {
+  graphId: "g",
+  name: "Graph",
+  records: [{ id: "doc", value: { format: "superstep/1" } }],
+  rev: 1,
+  savedRev: 1,
+  leads: {},
+  diagnostics: [
+    {
+      code: "no-kind",
+      severity: "error",
+      record: "node:a",
+      message: "Node `a` has no `kind`.",
+      remedy: "Remove it.",
+      texts: { message: { pattern: "Node `{id}` has no `kind`.", args: { id: "a" } } },
+    },
+  ],
+};
+
+const said = () => useDocumentState.getState().diagnostics.map(({ message, remedy }) => [message, remedy]);
+
+function speak(words: Record<string, string> | null): void {
+  setWords(
+    words && { texts: {}, commandNames: {}, kindAliases: {}, rust: (english: string) => words[english] },
+  );
+  useSpoken.setState({ spoken: words ? "zh" : "en" });
+}
+
+const chinese = { "Node `{id}` has no `kind`.": "节点 `{id}` 没有 `kind`。", "Remove it.": "将其删除。" };
+
+afterEach(() => speak(null));
+
+it("says the problems of the open graph in the language, and again when another one is spoken", async () => {
+  speak(chinese);
+  openGraph(view);
+  expect(said()).toEqual([["节点 `a` 没有 `kind`。", "将其删除。"]]);
+  speak(null);
+  expect(said()).toEqual([["Node `a` has no `kind`.", "Remove it."]]);
+  speak(chinese);
+  expect(said()).toEqual([["节点 `a` 没有 `kind`。", "将其删除。"]]);
+  const { byRecord } = useDocumentState.getState();
+  expect(byRecord.get("node:a")?.[0]?.message).toBe("节点 `a` 没有 `kind`。");
+  await closeGraph();
+  speak(null);
+  expect(said(), "a closed graph has none").toEqual([]);
+});
