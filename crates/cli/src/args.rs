@@ -116,6 +116,16 @@ impl Db {
     }
 }
 
+/// What commands that read have in common: where it is read, and that it is printed as JSON. Each says what that holds.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
+    #[command(flatten)]
+    pub(crate) db: Db,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 A problem has a code, its record (doc, key:NAME, node:NAME, edge:ID, layout:NODE) with a JSON Pointer inside it, and a
@@ -461,6 +471,7 @@ Examples:
   superstep state THREAD messages/0/content     a key, and what is in it
   superstep state THREAD --json | jq .values.decision
   superstep state THREAD --json | jq '.interrupts[].id'")]
+#[command(mut_arg("json", |json| json.help("Print the whole snapshot as JSON: values, next, config, metadata, created_at, parent_config, tasks, interrupts")))]
 pub(crate) struct StateArgs {
     /// The thread
     #[arg(value_name = "THREAD")]
@@ -475,10 +486,7 @@ pub(crate) struct StateArgs {
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print the whole snapshot as JSON: values, next, config, metadata, created_at, parent_config, tasks, interrupts
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -492,6 +500,7 @@ Examples:
   superstep history THREAD --filter '{\"source\": \"update\"}'
   superstep history THREAD --json | jq -c '.[] | {step: .metadata.step, next, values}'
   superstep run GRAPH --thread THREAD --checkpoint ID     run again from one of them")]
+#[command(mut_arg("json", |json| json.help("Print JSON: a list of snapshots with values")))]
 pub(crate) struct HistoryArgs {
     /// The thread
     #[arg(value_name = "THREAD")]
@@ -509,10 +518,7 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON: a list of snapshots with values
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 /// What `superstep trace --by` sums up.
@@ -543,6 +549,7 @@ Examples:
   superstep trace THREAD --by node      the node that took longest first
   superstep trace THREAD --by model     requests, tokens and cost of each model
   superstep trace THREAD --json | jq '.spans | max_by(.ended - .started)'")]
+#[command(mut_arg("json", |json| json.help("Print JSON: runs and spans")))]
 pub(crate) struct TraceArgs {
     /// The thread
     #[arg(value_name = "THREAD")]
@@ -557,10 +564,7 @@ pub(crate) struct TraceArgs {
     #[arg(long, conflicts_with = "by")]
     pub(crate) send: bool,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON: runs and spans
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -573,6 +577,7 @@ Examples:
   superstep why THREAD messages/3/content
   superstep why THREAD total --checkpoint ID       as it was at a checkpoint
   superstep why THREAD total --json | jq '.writes[0].writers'")]
+#[command(mut_arg("json", |json| json.help("Print JSON: {writes, more}")))]
 pub(crate) struct WhyArgs {
     /// The thread
     #[arg(value_name = "THREAD")]
@@ -590,10 +595,7 @@ pub(crate) struct WhyArgs {
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON: {writes, more}
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -607,6 +609,7 @@ Examples:
   superstep preview THREAD --answer '{\"decision\": \"approve\"}'
   superstep preview THREAD --text approve --text reject
   superstep preview THREAD --json | jq '.previews[].end'")]
+#[command(mut_arg("json", |json| json.help("Print JSON: {previews}")))]
 pub(crate) struct PreviewArgs {
     /// The thread
     #[arg(value_name = "THREAD")]
@@ -630,10 +633,7 @@ pub(crate) struct PreviewArgs {
     #[arg(long, value_name = "JSON", value_parser = json)]
     pub(crate) context: Option<Value>,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON: {previews}
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -645,6 +645,7 @@ Examples:
   superstep explain THREAD                         the last step
   superstep explain THREAD --checkpoint ID         the step that led to it
   superstep explain THREAD --node check --json | jq '.tasks[].decisions'")]
+#[command(mut_arg("json", |json| json.help("Print JSON: {checkpoint, step, tasks}")))]
 pub(crate) struct ExplainArgs {
     /// The thread
     #[arg(value_name = "THREAD")]
@@ -659,10 +660,7 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON: {checkpoint, step, tasks}
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -706,10 +704,7 @@ pub(crate) struct UpdateArgs {
     #[arg(long)]
     pub(crate) no_handover: bool,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 use superstep::{RunError, StorageError};
+use superstep_workbench::wire::Problem;
 
 /// Done.
 pub(crate) const DONE: u8 = 0;
@@ -89,5 +90,95 @@ impl From<RunError> for Fault {
             | RunError::EmptyInput { .. } => Fault::usage(error.to_string()),
             _ => Fault::failed(error.to_string()),
         }
+    }
+}
+
+/// Codes of the problems that are the command line's: it names what is not there, or says what does not fit. With every
+/// other one the command failed.
+const OF_THE_COMMAND_LINE: [&str; 17] = [
+    "already-answered",
+    "ambiguous-resume",
+    "conflict",
+    "does-not-fit",
+    "empty-input",
+    "graph-changed",
+    "graph-needed",
+    "invalid-breakpoint",
+    "invalid-context",
+    "invalid-request",
+    "invalid-update",
+    "not-allowed",
+    "not-asked",
+    "not-found",
+    "trust-needed",
+    "unknown-interrupt",
+    "what-if-invalid",
+];
+
+impl From<Problem> for Fault {
+    fn from(problem: Problem) -> Self {
+        let remedy = problem.remedy.unwrap_or_default();
+        let message = format!("{} {remedy}", problem.message).trim_end().to_owned();
+        match OF_THE_COMMAND_LINE.contains(&problem.code.as_str()) {
+            true => Fault::usage(message),
+            false => Fault::failed(message),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use superstep::StorageError;
+
+    use super::*;
+
+    #[test]
+    fn a_problem_of_the_command_line_is_distinguished_from_a_failure_by_its_code() {
+        let of = |problem: Problem| Fault::from(problem).code;
+        for code in OF_THE_COMMAND_LINE {
+            assert_eq!(of(Problem::new(code, "No.")), USAGE, "{code}");
+        }
+        for code in [
+            "file-error",
+            "disk-full",
+            "graph-invalid",
+            "storage",
+            "thread-busy",
+            "internal",
+            "new",
+        ] {
+            assert_eq!(of(Problem::new(code, "No.")), FAILED, "{code}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_a_run_ends_alike_wherever_the_run_was() {
+        let message = String::from("what happened");
+        for error in [
+            RunError::EmptyInput {
+                message: message.clone(),
+            },
+            RunError::InvalidRequest {
+                message: message.clone(),
+            },
+            RunError::InvalidContext { reason: message },
+            RunError::Recursion { limit: 3 },
+            RunError::Cancelled,
+            RunError::Storage(StorageError::Stopped),
+        ] {
+            let handed = Fault::from(Problem::from(&error)).code;
+            let text = error.to_string();
+            assert_eq!(Fault::from(error).code, handed, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_remedy_of_a_problem_follows_what_happened() {
+        let bare = Problem::new("storage", "The disk is gone.");
+        assert_eq!(Fault::from(bare.clone()).message(), "The disk is gone.");
+        assert_eq!(
+            Fault::from(bare.remedy("Look for it.")).message(),
+            "The disk is gone. Look for it."
+        );
     }
 }

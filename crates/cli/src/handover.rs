@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 use superstep::{ThreadId, Value};
 use superstep_workbench::ipc::{self, Ending, HandedGraph, HandedRun, Peer, Reported};
-use superstep_workbench::wire::{
-    EffectChoice, Inbox, Problem, RunAction, StartRun, ThreadList, ThreadView, Updated,
-};
+use superstep_workbench::wire::{EffectChoice, Inbox, RunAction, StartRun, ThreadList, ThreadView, Updated};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::threads::ListArgs;
@@ -32,17 +30,6 @@ pub(crate) struct Handover {
     program: Peer,
     /// The option that names the database again.
     option: String,
-}
-
-pub(crate) fn fault(problem: Problem) -> Fault {
-    let text = format!("{} {}", problem.message, problem.remedy.unwrap_or_default());
-    let text = text.trim_end().to_owned();
-    match problem.code.as_str() {
-        "invalid-request" | "not-found" | "already-answered" | "not-asked" | "conflict" | "trust-needed" => {
-            Fault::usage(text)
-        }
-        _ => Fault::failed(text),
-    }
 }
 
 /// A run as the other program is asked for it.
@@ -96,7 +83,7 @@ impl Handover {
     }
 
     async fn ask<T: serde::de::DeserializeOwned>(&self, command: &str, request: Json) -> Result<T, Fault> {
-        let answer = self.program.call(command, request).await.map_err(fault)?;
+        let answer = self.program.call(command, request).await?;
         serde_json::from_value(answer).map_err(|error| {
             Fault::failed(format!(
                 "The answer of {} is not understood: {error}. Start it again in this version.",
@@ -110,7 +97,7 @@ impl Handover {
         match asked.await {
             Ok(view) => Ok(serde_json::from_value(view).ok()),
             Err(problem) if problem.code == "not-found" => Ok(None),
-            Err(problem) => Err(fault(problem)),
+            Err(problem) => Err(problem.into()),
         }
     }
 
@@ -288,7 +275,7 @@ impl Handover {
             updated.checkpoint_id.as_deref(),
             &updated.as_node,
             &updated.next,
-            args.json,
+            args.reading.json,
             &self.option,
         )
     }
@@ -312,7 +299,7 @@ impl Handover {
         let mut report = Report::new(args, &thread, &self.option, true);
         let modes = report.modes().iter().map(ToString::to_string).collect();
         let handed = handed_run(&thread, action, graph, known, args, modes);
-        let (run, mut reports) = self.program.run(handed).await.map_err(fault)?;
+        let (run, mut reports) = self.program.run(handed).await?;
         report.begin(&run.run_id)?;
         let cancel = CancellationToken::new();
         stop_on_ctrl_c(cancel.clone());

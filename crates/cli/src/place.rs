@@ -131,10 +131,7 @@ impl Store {
                     ))
                 })?;
                 // What was chosen in the app counts here too: a thread is found in both.
-                let url = superstep_workbench::database_url(&dir).map_err(|problem| {
-                    let remedy = problem.remedy.unwrap_or_default();
-                    Fault::failed(format!("{} {remedy}", problem.message))
-                })?;
+                let url = superstep_workbench::database_url(&dir)?;
                 (url, String::new())
             }
         })
@@ -146,7 +143,7 @@ impl Store {
         let Some(dir) = superstep_workbench::default_data_dir() else {
             return Ok(HashMap::new());
         };
-        superstep_workbench::bookmarks(&dir).map_err(|problem| Fault::failed(problem.message))
+        Ok(superstep_workbench::bookmarks(&dir)?)
     }
 
     /// What the app's data folder has of the runs of a thread, for its file.
@@ -154,8 +151,7 @@ impl Store {
         let Some(dir) = superstep_workbench::default_data_dir() else {
             return Ok(Object::new());
         };
-        superstep_workbench::run_records(&dir, thread.as_str())
-            .map_err(|problem| Fault::failed(problem.message))
+        Ok(superstep_workbench::run_records(&dir, thread.as_str())?)
     }
 
     /// Gives a thread the records that came with it.
@@ -163,8 +159,11 @@ impl Store {
         let Some(dir) = superstep_workbench::default_data_dir() else {
             return Ok(());
         };
-        superstep_workbench::take_run_records(&dir, thread.as_str(), about)
-            .map_err(|problem| Fault::failed(problem.message))
+        Ok(superstep_workbench::take_run_records(
+            &dir,
+            thread.as_str(),
+            about,
+        )?)
     }
 
     /// Forgets what the app's data folder has of threads that were deleted here: what their runs did, and their titles.
@@ -173,8 +172,7 @@ impl Store {
             return Ok(());
         };
         let ids: Vec<&str> = threads.iter().map(ThreadId::as_str).collect();
-        superstep_workbench::forget_threads(&dir, &self.name, &ids)
-            .map_err(|problem| Fault::failed(problem.message))
+        Ok(superstep_workbench::forget_threads(&dir, &self.name, &ids)?)
     }
 
     /// The data folder where the app finds what a run did, unless nothing of the run is stored.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::document::Document;
-use crate::view::Edge;
+use crate::view::{Edge, NodeSpec};
 use crate::{END, START};
 
 impl Document {
@@ -17,91 +17,108 @@ impl Document {
     /// The same with dotted lines where nodes lead without an edge, which the document does not know: from and to.
     pub fn mermaid_with<'a>(&self, dynamic: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
         let dynamic: Vec<(&str, &str)> = dynamic.into_iter().collect();
-        let mut out = String::from("flowchart TD\n");
-        let mut ids: HashMap<&str, String> = HashMap::new();
         let edges: Vec<(&str, Edge)> = self.edges().collect();
-        ids.insert(START, "start".into());
-        ids.insert(END, "finish".into());
-        out.push_str("  start([\"Start\"])\n");
-        let nodes: Vec<_> = self
-            .nodes()
-            .filter(|(id, _)| *id != START && *id != END)
-            .collect();
-        for (index, (id, node)) in nodes.iter().enumerate() {
-            let mermaid_id = format!("n{}", index + 1);
-            let mut label = escape(id);
-            if let Some(title) = node
-                .title
-                .as_deref()
-                .filter(|title| title != id && !title.trim().is_empty())
-            {
-                label = format!("{}<br/>{label}", escape(title));
-            }
-            // What a person answers has a shape of its own.
-            let (open, close) = if node.kind == "ask" {
-                ("{{\"", "\"}}")
-            } else {
-                ("[\"", "\"]")
-            };
-            let _ = writeln!(out, "  {mermaid_id}{open}{label}{close}");
-            if node.disabled.is_some() {
-                let _ = writeln!(out, "  style {mermaid_id} stroke-dasharray:4 3,opacity:0.6");
-            }
-            ids.insert(id, mermaid_id);
+        let mut drawing = Drawing::begin();
+        let inner = self.nodes().filter(|(id, _)| *id != START && *id != END);
+        for (index, (id, node)) in inner.enumerate() {
+            drawing.node(index + 1, id, &node);
         }
         let ends = edges.iter().any(|(_, edge)| edge.targets().contains(&END));
         if ends || dynamic.iter().any(|(_, to)| *to == END) {
-            out.push_str("  finish([\"End\"])\n");
+            drawing.out.push_str("  finish([\"End\"])\n");
         }
-        let mut joins = 0;
         for (_, edge) in &edges {
-            let place = |name: &str| ids.get(name).cloned();
-            let line = |out: &mut String, from: &str, to: &str, arrow: &str, label: Option<&str>| {
-                let (Some(from), Some(to)) = (place(from), place(to)) else {
-                    return;
-                };
-                let label = label
-                    .map(|label| format!("|\"{}\"|", escape(label)))
-                    .unwrap_or_default();
-                let _ = writeln!(out, "  {from} {arrow}{label} {to}");
-            };
-            match edge {
-                Edge::Plain { from, to } => line(&mut out, from, to, "-->", None),
-                Edge::Join { from, to } => {
-                    let known: Vec<String> = from.iter().filter_map(|name| place(name)).collect();
-                    let Some(to) = place(to).filter(|_| !known.is_empty()) else {
-                        continue;
-                    };
-                    joins += 1;
-                    let _ = writeln!(out, "  j{joins}((\"all\"))");
-                    let _ = writeln!(out, "  {} --> j{joins} --> {to}", known.join(" & "));
-                }
-                Edge::When { from, to, when } => line(&mut out, from, to, "-.->", Some(when)),
-                Edge::Route {
-                    from, paths, default, ..
-                } => {
-                    for (label, to) in paths {
-                        line(&mut out, from, to, "-.->", Some(label));
-                    }
-                    if let Some(to) = default {
-                        line(&mut out, from, to, "-.->", Some("otherwise"));
-                    }
-                }
-                Edge::Each { from, each, to, .. } => {
-                    line(&mut out, from, to, "==>", Some(&format!("each {each}")))
-                }
-            }
+            drawing.edge(edge);
         }
         for (from, to) in dynamic {
             let drawn =
                 |(_, edge): &(&str, Edge)| edge.sources().contains(&from) && edge.targets().contains(&to);
-            if let (Some(one), Some(other)) = (ids.get(from), ids.get(to))
-                && !edges.iter().any(drawn)
-            {
-                let _ = writeln!(out, "  {one} -.-> {other}");
+            if !edges.iter().any(drawn) {
+                drawing.line(from, to, "-.->", None);
             }
         }
-        out
+        drawing.out
+    }
+}
+
+/// The text so far, and the names that nodes have in it.
+struct Drawing<'a> {
+    out: String,
+    ids: HashMap<&'a str, String>,
+    joins: usize,
+}
+
+impl<'a> Drawing<'a> {
+    fn begin() -> Self {
+        Self {
+            out: "flowchart TD\n  start([\"Start\"])\n".into(),
+            ids: HashMap::from([(START, "start".into()), (END, "finish".into())]),
+            joins: 0,
+        }
+    }
+
+    fn node(&mut self, number: usize, id: &'a str, node: &NodeSpec) {
+        let mermaid_id = format!("n{number}");
+        let mut label = escape(id);
+        if let Some(title) = node
+            .title
+            .as_deref()
+            .filter(|title| *title != id && !title.trim().is_empty())
+        {
+            label = format!("{}<br/>{label}", escape(title));
+        }
+        // What a person answers has a shape of its own.
+        let (open, close) = if node.kind == "ask" {
+            ("{{\"", "\"}}")
+        } else {
+            ("[\"", "\"]")
+        };
+        let _ = writeln!(self.out, "  {mermaid_id}{open}{label}{close}");
+        if node.disabled.is_some() {
+            let _ = writeln!(self.out, "  style {mermaid_id} stroke-dasharray:4 3,opacity:0.6");
+        }
+        self.ids.insert(id, mermaid_id);
+    }
+
+    fn edge(&mut self, edge: &Edge) {
+        match edge {
+            Edge::Plain { from, to } => self.line(from, to, "-->", None),
+            Edge::Join { from, to } => self.join(from, to),
+            Edge::When { from, to, when } => self.line(from, to, "-.->", Some(when)),
+            Edge::Route {
+                from, paths, default, ..
+            } => {
+                for (label, to) in paths {
+                    self.line(from, to, "-.->", Some(label));
+                }
+                if let Some(to) = default {
+                    self.line(from, to, "-.->", Some("otherwise"));
+                }
+            }
+            Edge::Each { from, each, to, .. } => self.line(from, to, "==>", Some(&format!("each {each}"))),
+        }
+    }
+
+    fn line(&mut self, from: &str, to: &str, arrow: &str, label: Option<&str>) {
+        let (Some(from), Some(to)) = (self.ids.get(from), self.ids.get(to)) else {
+            return;
+        };
+        let label = label
+            .map(|label| format!("|\"{}\"|", escape(label)))
+            .unwrap_or_default();
+        let _ = writeln!(self.out, "  {from} {arrow}{label} {to}");
+    }
+
+    fn join(&mut self, from: &[String], to: &str) {
+        let known = from.iter().filter_map(|name| self.ids.get(name.as_str()));
+        let known: Vec<&str> = known.map(String::as_str).collect();
+        let Some(to) = self.ids.get(to).filter(|_| !known.is_empty()) else {
+            return;
+        };
+        self.joins += 1;
+        let joins = self.joins;
+        let _ = writeln!(self.out, "  j{joins}((\"all\"))");
+        let _ = writeln!(self.out, "  {} --> j{joins} --> {to}", known.join(" & "));
     }
 }
 

@@ -1,6 +1,6 @@
 //! What nodes cost, as `./dev bench nodes` prints it: one JSON object a line.
 //!
-//! Every figure is the fastest of several rounds and stands beside what it is made of in the same run (`limit`): the bare
+//! Every figure is the fastest of several rounds and is compared with what it is made of in the same run (`limit`): the bare
 //! interpreter, a plain insert, a plain reader. Read the ratios; a shared machine makes of absolute times what it wants.
 //!
 //! `bench_nodes NAME…` runs only the groups that are named: `calls` (of it `javascript` alone), `stream`, `search`; with
@@ -10,6 +10,7 @@
     clippy::print_stdout,
     reason = "a benchmark prints, and stops at the first surprise"
 )]
+#![allow(clippy::too_many_lines, reason = "a benchmark tells one story")]
 
 use std::hint::black_box;
 use std::path::Path;

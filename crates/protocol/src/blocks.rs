@@ -80,7 +80,7 @@ fn blocks(message: &Value) -> Vec<Object> {
         _ => {}
     }
     // A call that the content has as well is the content's.
-    let said: Vec<Value> = found
+    let ids: Vec<Value> = found
         .iter()
         .filter_map(|block| block.get("id").cloned())
         .collect();
@@ -99,10 +99,7 @@ fn blocks(message: &Value) -> Vec<Object> {
             .flat_map(List::iter)
             .filter_map(Value::as_object)
         {
-            if call
-                .get("id")
-                .is_some_and(|id| !id.is_null() && said.contains(id))
-            {
+            if call.get("id").is_some_and(|id| !id.is_null() && ids.contains(id)) {
                 continue;
             }
             let mut shown = block(kind, "id", call.get("id").cloned().unwrap_or_default());
@@ -285,10 +282,10 @@ fn counted(old: Option<Value>, new: &Object) -> Value {
 }
 
 fn start(message: &Value) -> MessageEvent {
-    let said = message.get("response_metadata");
+    let response = message.get("response_metadata");
     let mut metadata = Object::new();
     for (name, given) in [("provider", "model_provider"), ("model", "model_name")] {
-        if let Some(value) = said.and_then(|said| said.get(given)) {
+        if let Some(value) = response.and_then(|response| response.get(given)) {
             metadata.insert(name, value.clone());
         }
     }

@@ -108,7 +108,7 @@ async fn a_nested_graph_is_read_as_it_runs() {
         graph.path(),
         [format!("sub:{}", graph.trigger_call_id().unwrap())]
     );
-    // The root has not told its last state yet.
+    // The root has not emitted its last state yet.
     assert!(states.try_next().is_some() && states.try_next().is_some() && states.try_next().is_none());
     assert_eq!(graph.values().next().await, Some(json!({"log": ["a", "s"]})));
     assert_eq!(graph.output().await, Some(json!({"log": ["a", "s"]})));
@@ -136,7 +136,7 @@ async fn projections_come_in_the_order_of_their_items() {
 }
 
 #[tokio::test]
-async fn nothing_is_told_without_a_reader_and_nothing_after_the_end() {
+async fn nothing_is_emitted_without_a_reader_and_nothing_after_the_end() {
     let run = nested().stream_events(input(), RunConfig::default());
     let mut states = run.values();
     assert!(
@@ -313,7 +313,7 @@ async fn a_message_is_read_while_the_model_speaks() {
     assert!(matches!(last, Some(MessageEvent::Finish { .. })));
     assert!(
         messages.next().await.is_none(),
-        "what was streamed is not told again"
+        "what was streamed is not emitted again"
     );
     assert!(run.finish().await.is_ok());
 }

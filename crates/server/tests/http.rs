@@ -1,5 +1,6 @@
 //! The HTTP host: who is let in, what is served, and that commands and events come through a real socket.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::too_many_lines, reason = "a test tells one story")]
 
 use std::fs;
 use std::path::Path;

@@ -1,9 +1,10 @@
 //! The storage part of `./dev bench`: one JSON object a line.
 //!
-//! Each figure stands beside what it is compared against in the same run (`limit`), because absolute times on a
+//! Each figure is printed with what it is compared against in the same run (`limit`), because absolute times on a
 //! shared machine say little. `cargo run --release -p superstep-storage --example bench_storage -- crowd steps` runs only
 //! these groups.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop")]
+#![allow(clippy::too_many_lines, reason = "a benchmark tells one story")]
 
 #[path = "../../engine/examples/workloads/mod.rs"]
 mod workloads;

@@ -1,4 +1,4 @@
-//! What goes wrong is said clearly, and costs nobody else anything.
+//! What goes wrong is reported clearly, and costs nobody else anything.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -111,13 +111,13 @@ async fn urls_choose_the_backend() {
             .await
             .expect("stores");
     }
-    for (url, said) in [
+    for (url, expected) in [
         ("oracle:x", "no backend is called"),
         ("sqlite:", "names no file"),
         ("", "names no file"),
     ] {
         let error = open(url).await.expect_err("must not open").to_string();
-        assert!(error.contains(said), "{url}: {error}");
+        assert!(error.contains(expected), "{url}: {error}");
     }
 }
 
@@ -345,14 +345,14 @@ async fn what_is_damaged_is_found_and_repaired() {
         let saver = SqliteSaver::open(&copy).expect("opens");
         let found = saver.verify(false).await.expect("checks");
         assert!(!found.is_sound() && !found.repaired, "{name}: {found:?}");
-        let told = found
+        let reported = found
             .damage
             .iter()
             .find(|damage| damage.what.contains(place))
             .unwrap_or_else(|| panic!("{name}: {found:?}"));
-        assert!(told.repair.is_some(), "{name}: {told:?}");
-        let of_a_thread = told.what.contains("thread sick");
-        let named = told.thread.as_ref().map(superstep::ThreadId::as_str);
+        assert!(reported.repair.is_some(), "{name}: {reported:?}");
+        let of_a_thread = reported.what.contains("thread sick");
+        let named = reported.thread.as_ref().map(superstep::ThreadId::as_str);
         assert_eq!(named, of_a_thread.then_some("sick"), "{name}");
         assert!(saver.verify(true).await.expect("repairs").repaired, "{name}");
         let again = saver.verify(true).await.expect("checks again");
@@ -442,7 +442,7 @@ async fn a_damaged_table_of_steps_keeps_nobody_from_storing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_locked_file_is_waited_for_and_then_said() {
+async fn a_locked_file_is_waited_for_and_then_reported() {
     let (_folder, file) = folder();
     let options = SqliteOptions {
         busy_timeout: Duration::from_millis(200),

@@ -393,7 +393,7 @@ async fn lists_go_on_beside_a_damaged_thread() {
         )
         .await;
         assert_eq!(dry.expect("looks").checkpoints, 2);
-        // Who asks for the damaged one is told.
+        // Who asks for the damaged one gets an error.
         let newest = saver.get(&"t".into(), "", None).await;
         assert!(newest.is_err(), "{newest:?}");
     }

@@ -356,7 +356,7 @@ impl superstep::Embedding for Letters {
 
 /// The rows are as schema 2 stored them, which did not note whose vectors they are.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_postgres_database_of_the_second_schema_keeps_its_items_and_embeds_them_anew() {
+async fn a_postgres_database_of_the_second_schema_keeps_its_items_and_embeds_them_again() {
     let Some(server) = Postgres::start() else { return };
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/postgres-2.sql");
     let fixture = std::fs::read_to_string(fixture).expect("the fixture is there");

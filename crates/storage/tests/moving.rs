@@ -1,5 +1,7 @@
 //! Threads that travel: from one backend to another, through a file; and rules for threads that nobody touches.
 
+#![allow(clippy::too_many_lines, reason = "a test tells one story")]
+
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -163,7 +165,7 @@ async fn a_file_holds_a_whole_thread_once() {
 }
 
 #[tokio::test]
-async fn a_long_conversation_makes_a_file_that_grows_with_what_was_said() {
+async fn a_long_conversation_makes_a_file_that_grows_with_its_messages() {
     let saver: Arc<dyn Checkpointer> = Arc::new(MemorySaver::new());
     let graph = StateGraph::new()
         .channel("log", ChannelSpec::append())
@@ -328,7 +330,7 @@ async fn a_rule_keeps_what_it_says_of_threads_that_nobody_touched() {
     assert_eq!(
         went.branches.len(),
         1,
-        "the other branch is lost, and said to be: {went:?}"
+        "the other branch is lost, and reported as such: {went:?}"
     );
     let after = graph.get_state(&StateRef::live("t")).await.expect("a state");
     assert_eq!(

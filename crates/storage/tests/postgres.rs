@@ -1,5 +1,7 @@
 //! The engine's suite on a real PostgreSQL server, and what only a server can do to us.
 
+#![allow(clippy::too_many_lines, reason = "a test tells one story")]
+
 use std::sync::Arc;
 
 use superstep::{
@@ -220,7 +222,7 @@ async fn errors_say_what_to_do() {
         let error = PostgresSaver::open(&url).await.expect_err("refused").to_string();
         assert!(error.contains(wanted), "{error}");
         let password = server.url().split([':', '@']).nth(2).expect("a password");
-        assert!(!error.contains(password), "the password is told: {error}");
+        assert!(!error.contains(password), "the password is shown: {error}");
     };
     let (address, _) = server.url().rsplit_once('/').expect("a database");
     refused(format!("{address}/nowhere"), "createdb").await;
@@ -284,7 +286,7 @@ async fn errors_say_what_to_do() {
     assert_eq!(
         changes().await,
         Some(before + 1),
-        "a saver that is dropped has told of its last change"
+        "a saver that is dropped has reported its last change"
     );
     // A role whose rights are from an older schema does without, and so does one that writes.
     sql(

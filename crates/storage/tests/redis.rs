@@ -1,6 +1,8 @@
 //! The Redis backend on a real server: the engine's suite, also with a new connection before each read, several programs
 //! on one server, and a server that goes away.
 
+#![allow(clippy::too_many_lines, reason = "a test tells one story")]
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -374,7 +376,7 @@ async fn a_long_thread_is_pruned_in_rounds_while_others_are_served() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_missing_password_is_said() {
+async fn a_missing_password_is_reported() {
     let Some(server) = Redis::start() else { return };
     let address = server.url().rsplit_once('@').expect("it has a password").1;
     let error = RedisSaver::open(&format!("redis://{address}"))

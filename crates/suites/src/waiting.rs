@@ -157,11 +157,12 @@ async fn pages(saver: &dyn Checkpointer) -> Outcome {
     Ok(())
 }
 
-async fn states(saver: &dyn Checkpointer) -> Outcome {
+/// What a task writes, commit by commit, and whether a question of it waits then.
+fn rounds() -> [(&'static str, Vec<Vec<Row>>, bool); 16] {
     let error = || row(reserved::ERROR, json!("broken"));
     let answer = || row(reserved::RESUME, json!(["an answer"]));
     let effect = || row(reserved::EFFECT, json!({"key": "k"}));
-    let rounds: [(&str, Vec<Vec<Row>>, bool); 16] = [
+    [
         ("asked", vec![vec![question()]], true),
         ("answered", vec![vec![question()], vec![answer()]], true),
         (
@@ -227,9 +228,12 @@ async fn states(saver: &dyn Checkpointer) -> Outcome {
             vec![vec![effect()], vec![question()], vec![effect()]],
             true,
         ),
-    ];
+    ]
+}
+
+async fn states(saver: &dyn Checkpointer) -> Outcome {
     let mut want = Vec::new();
-    for (n, (what, writes, waits)) in (1..).zip(&rounds) {
+    for (n, (what, writes, waits)) in (1..).zip(&rounds()) {
         let cp = Draft::root(id(n)).set("x", 0).store(saver, what, "").await?;
         for rows in writes {
             write(saver, what, &cp, "task", "p", rows).await?;

@@ -1,15 +1,16 @@
 //! What a debugger's questions cost, as `./dev bench debugger` prints it: one JSON object a line.
 //!
-//! Recording stands beside the same runs without it (`limit`, by turns in the same process); questions about a thread of
-//! 5,000 checkpoints stand beside 200 ms, which is what a person may wait, and a chain of writes beside reading the whole history.
-//! Searches over all threads (10,000 of 20 checkpoints of 4 KB) stand beside what a person may wait for the first rows, beside
-//! the same search without an index, and beside `grep` over the texts in one file.
+//! Recording is compared with the same runs without it (`limit`, by turns in the same process); questions about a thread of
+//! 5,000 checkpoints with 200 ms, which is what a person may wait, and a chain of writes with reading the whole history.
+//! Searches over all threads (10,000 of 20 checkpoints of 4 KB) are compared with what a person may wait for the first
+//! rows, with the same search without an index, and with `grep` over the texts in one file.
 //! `--small` asks of a tenth of it, which shows that everything works and says nothing about speed.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
     reason = "a benchmark prints, and stops at the first surprise"
 )]
+#![allow(clippy::too_many_lines, reason = "a benchmark tells one story")]
 
 use std::fmt::Write as _;
 use std::path::Path;

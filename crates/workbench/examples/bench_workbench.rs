@@ -1,7 +1,8 @@
 //! What questions that wait cost, as `./dev bench workbench` prints it: one JSON object a line.
 //!
-//! Runs of a trivial graph while 5,000 questions wait stand beside the same runs while none does (`limit`, by turns in the same
-//! process); times stand beside what they may be. The workbench is driven as a host drives it, by commands and events.
+//! Runs of a trivial graph while 5,000 questions wait are compared with the same runs while none does (`limit`, by turns in
+//! the same process); times are compared with what they may be. The workbench is driven as a host drives it, by commands
+//! and events.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -145,7 +146,7 @@ async fn bench(waiting: usize) {
     let mut full = Host::open(full_dir.path()).await;
     let mut empty = Host::open(empty_dir.path()).await;
     full.fill(waiting, true).await;
-    // As many threads stand beside, of which none asks: what is measured is the questions and not the size of a file.
+    // As many threads are beside, of which none asks: what is measured is the questions and not the size of a file.
     empty.fill(waiting, false).await;
     let params = format!("{waiting} questions wait");
 

@@ -269,7 +269,7 @@ fn build_one(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
         graph = graph.output_keys(texts(spec.get("output")));
     }
     for (name, node) in nodes(spec) {
-        // LangGraph needs to be told where commands lead; here every node can be reached.
+        // LangGraph needs to know where commands lead; here every node can be reached.
         known(
             &node,
             &[

@@ -55,15 +55,15 @@ fn core(text: &str) -> &str {
 /// Are these two errors, and the same one?
 fn same_error(reference: &Value, engine: &Value) -> Option<bool> {
     if let (Value::String(a), Value::String(b)) = (reference, engine) {
-        let (class, said) = shown_error(a)?;
-        let (engine_class, engine_said) = shown_error(b)?;
+        let (class, reported) = shown_error(a)?;
+        let (engine_class, engine_message) = shown_error(b)?;
         let plain = |text: &str| text.replace("\\'", "'");
-        return Some(class == engine_class && plain(engine_said).contains(&plain(core(said))));
+        return Some(class == engine_class && plain(engine_message).contains(&plain(core(reported))));
     }
     let expected = core(reference.get("message")?.as_str()?);
     reference.get("class")?;
     if let Some(messages) = engine.get("messages").and_then(Value::as_array) {
-        // Every problem of a graph is said at once, LangGraph stops at the first.
+        // Every problem of a graph is reported at once, LangGraph stops at the first.
         return Some(
             messages
                 .iter()
@@ -71,8 +71,8 @@ fn same_error(reference: &Value, engine: &Value) -> Option<bool> {
                 .any(|message| message.contains(expected)),
         );
     }
-    let said = engine.get("message")?.as_str()?;
-    Some(reference["class"] == engine["class"] && said.contains(expected))
+    let reported = engine.get("message")?.as_str()?;
+    Some(reference["class"] == engine["class"] && reported.contains(expected))
 }
 
 /// Do two texts differ only in the advice of an error that they quote, as what a handler wrote about one may?
@@ -90,8 +90,8 @@ fn same_quote(reference: &Value, engine: &Value) -> bool {
 /// The parts of `Class('text')`.
 fn shown_error(text: &str) -> Option<(&str, &str)> {
     let (class, rest) = text.strip_suffix(')')?.split_once('(')?;
-    let said = rest.strip_prefix(['\'', '"'])?.strip_suffix(['\'', '"'])?;
-    (class.ends_with("Error") && class.chars().all(char::is_alphanumeric)).then_some((class, said))
+    let message = rest.strip_prefix(['\'', '"'])?.strip_suffix(['\'', '"'])?;
+    (class.ends_with("Error") && class.chars().all(char::is_alphanumeric)).then_some((class, message))
 }
 
 fn walk(place: String, reference: Option<&Value>, engine: Option<&Value>, found: &mut Vec<Difference>) {

@@ -4,6 +4,8 @@
 //! of what LangGraph did (README.md describes the format). The recorder is Python and needed only to make records; the
 //! replayer builds the same graph with the engine's public API, performs the script and compares.
 
+#![allow(clippy::too_many_lines, reason = "an arm for each action of a case")]
+
 mod body;
 mod build;
 mod case;

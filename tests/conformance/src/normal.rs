@@ -371,7 +371,7 @@ impl Names {
         for (_, list) in keyed {
             self.events(list, depth + 1, out);
         }
-        // Mode by mode, because the questions of equal tasks are told apart once their ends have named them.
+        // Mode by mode, because the questions of equal tasks are distinguished once their ends have named them.
         own.sort_by(|a, b| a.mode.cmp(&b.mode));
         for events in own.chunk_by_mut(|a, b| a.mode == b.mode) {
             events.sort_by_cached_key(|event| self.masked(&event.payload));
@@ -458,7 +458,7 @@ impl Event {
             Some(texts.map(str::to_owned).collect())
         };
         let shown = segments(&event[0])?;
-        // Where a graph begins and ends is told at the root, among what that graph tells.
+        // Where a graph begins and ends is reported at the root, among the events of that graph.
         let about = (event[1] == "lifecycle").then(|| segments(&event[2]["data"]["namespace"]));
         Some(Event {
             ns: about.flatten().unwrap_or_else(|| shown.clone()),
@@ -468,21 +468,21 @@ impl Event {
         })
     }
     /// What it tells, without what the protocol puts around it and without the envelope of `debug`.
-    fn said(&self) -> &Value {
-        let told = self.payload.get("data").unwrap_or(&self.payload);
+    fn data(&self) -> &Value {
+        let reported = self.payload.get("data").unwrap_or(&self.payload);
         match self.mode.as_str() {
-            "debug" => &told["payload"],
-            _ => told,
+            "debug" => &reported["payload"],
+            _ => reported,
         }
     }
     fn is_start(&self) -> bool {
-        matches!(self.mode.as_str(), "tasks" | "debug") && self.said().get("triggers").is_some()
+        matches!(self.mode.as_str(), "tasks" | "debug") && self.data().get("triggers").is_some()
     }
     /// The start of a task that another one called: it shows its arguments, by position and by name.
     fn is_call(&self) -> bool {
-        let said = self.said();
-        let pushed = said["triggers"] == json!(["__pregel_push"]);
-        let arguments = said["input"].as_array().map(Vec::as_slice);
+        let data = self.data();
+        let pushed = data["triggers"] == json!(["__pregel_push"]);
+        let arguments = data["input"].as_array().map(Vec::as_slice);
         pushed && matches!(arguments, Some([Value::Array(_), Value::Object(_)]))
     }
     /// Does everything before it come before everything after it, whichever task is faster?

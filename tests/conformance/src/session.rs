@@ -413,7 +413,7 @@ impl Session {
         Ok(())
     }
 
-    /// A run told by the streaming protocol: its log, and what every graph in it projects.
+    /// A run emitted by the streaming protocol: its log, and what every graph in it projects.
     async fn events(
         &self,
         input: Input,
@@ -612,11 +612,11 @@ fn is_second(op: &Value) -> bool {
 fn second_form(event: &StreamEvent) -> Value {
     let mut part = Value::from(event.to_json_v2());
     let data = part["data"].take();
-    let told = match part.get("interrupts") {
+    let reported = match part.get("interrupts") {
         Some(questions) => json!({"data": data, "interrupts": questions}),
         None => data,
     };
-    json!([part["ns"], part["type"], told])
+    json!([part["ns"], part["type"], reported])
 }
 
 fn object(value: Option<&Value>) -> superstep::Object {

@@ -52,7 +52,7 @@ impl McpServers {
     /// # Panics
     /// When it does not start, with what it says.
     pub fn over_http(&self) -> McpOverHttp {
-        let mut said = String::new();
+        let mut message = String::new();
         // Somebody may take the port between our looking and the server's binding it.
         for _ in 0..TRIES {
             let port = free_port();
@@ -63,10 +63,10 @@ impl McpServers {
             };
             match server.run() {
                 Ok(()) => return server,
-                Err(words) => said = words,
+                Err(words) => message = words,
             }
         }
-        panic!("no MCP server could be started; the last one said:\n{said}");
+        panic!("no MCP server could be started; the last one said:\n{message}");
     }
 }
 
@@ -106,8 +106,8 @@ impl McpOverHttp {
             .lock()
             .expect("no test panics while it holds the place")
             .kill();
-        if let Err(said) = self.run() {
-            panic!("the MCP server did not come back: {said}");
+        if let Err(message) = self.run() {
+            panic!("the MCP server did not come back: {message}");
         }
     }
 }

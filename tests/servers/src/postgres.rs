@@ -14,7 +14,7 @@ const TRIES: usize = 5;
 const USER: &str = "superstep";
 
 /// A running PostgreSQL server with a superuser `superstep` and a database of that name. It does not wait for the
-/// disk unless told (`("fsync", "on")`): what was acknowledged outlives [`Postgres::kill`] all the same, because the
+/// disk unless asked to (`("fsync", "on")`): what was acknowledged outlives [`Postgres::kill`] all the same, because the
 /// operating system goes on.
 #[derive(Debug)]
 pub struct Postgres {
@@ -63,7 +63,7 @@ impl Postgres {
             return None;
         }
         let programs = Self::installed();
-        let mut said = String::new();
+        let mut message = String::new();
         for _ in 0..TRIES {
             let account = Account::instead_of_root(&["postgres", "nobody"]);
             let mut place = Place::new("postgres", account, Signal::INT);
@@ -84,10 +84,10 @@ impl Postgres {
             };
             match Self::try_start_at(place, &programs, if log { &small } else { &[] }, making) {
                 Ok(postgres) => return Some(postgres),
-                Err(words) => said = words,
+                Err(words) => message = words,
             }
         }
-        panic!("no PostgreSQL server could be started on a small disk; the last one said:\n{said}");
+        panic!("no PostgreSQL server could be started on a small disk; the last one said:\n{message}");
     }
 
     /// The address of a new, empty database on the small disk.
@@ -191,15 +191,15 @@ impl Postgres {
     }
 
     fn start_from(programs: &Path, settings: &[(&str, &str)]) -> Self {
-        let mut said = String::new();
+        let mut message = String::new();
         // Somebody may take the port between our looking and the server's binding it.
         for _ in 0..TRIES {
             match Self::try_start(programs, settings) {
                 Ok(postgres) => return postgres,
-                Err(words) => said = words,
+                Err(words) => message = words,
             }
         }
-        panic!("no PostgreSQL server could be started; the last one said:\n{said}");
+        panic!("no PostgreSQL server could be started; the last one said:\n{message}");
     }
 
     fn try_start(programs: &Path, settings: &[(&str, &str)]) -> Result<Self, String> {
@@ -314,12 +314,12 @@ impl Postgres {
             .env("PGPASSWORD", &self.password)
             .stdin(Stdio::null())
             .output();
-        let said = done
+        let message = done
             .as_ref()
             .map(|done| String::from_utf8_lossy(&done.stderr).into_owned());
         assert!(
             done.as_ref().is_ok_and(|done| done.status.success()),
-            "{sql}: {said:?}"
+            "{sql}: {message:?}"
         );
     }
 
@@ -334,8 +334,8 @@ impl Postgres {
     /// When the server does not make it.
     pub fn database(&self) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
-        if let Err(said) = self.create(&name) {
-            panic!("no database could be made:\n{said}");
+        if let Err(message) = self.create(&name) {
+            panic!("no database could be made:\n{message}");
         }
         let (server, _) = self.url.rsplit_once('/').expect("the address names a database");
         format!("{server}/{name}")
@@ -357,16 +357,16 @@ impl Postgres {
     /// When it does not start.
     pub fn restart(&self) {
         self.stop();
-        let mut said = String::new();
+        let mut message = String::new();
         // After a kill its processes may take a moment to notice, and a new server waits for none of them.
         for _ in 0..50 {
             match self.run() {
                 Ok(()) => return,
-                Err(words) => said = words,
+                Err(words) => message = words,
             }
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
-        panic!("the PostgreSQL server did not start again:\n{said}");
+        panic!("the PostgreSQL server did not start again:\n{message}");
     }
 }
 

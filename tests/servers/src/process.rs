@@ -118,10 +118,10 @@ impl Place {
             .stdout(Stdio::piped())
             .process_group(0);
         let mut holder = command.spawn().expect("unshare is part of every Linux");
-        let mut said = String::new();
+        let mut message = String::new();
         let words = holder.stdout.take().expect("its output is ours");
-        let read = BufReader::new(words).read_line(&mut said);
-        if read.is_err() || said.trim() != "mounted" {
+        let read = BufReader::new(words).read_line(&mut message);
+        if read.is_err() || message.trim() != "mounted" {
             let _ = holder.kill();
             let _ = holder.wait();
             println!("skipped: a small disk cannot be mounted here");

@@ -38,15 +38,15 @@ impl Redis {
         if crate::unwanted("Redis") {
             return None;
         }
-        let mut said = String::new();
+        let mut message = String::new();
         // Somebody may take the port between our looking and the server's binding it.
         for _ in 0..TRIES {
             match Self::try_start(settings) {
                 Ok(redis) => return Some(redis),
-                Err(words) => said = words,
+                Err(words) => message = words,
             }
         }
-        panic!("no Redis server could be started; the last one said:\n{said}");
+        panic!("no Redis server could be started; the last one said:\n{message}");
     }
 
     /// Starts a server that keeps its file on a disk of this many megabytes; only root can, and for others there is `None`.
@@ -57,7 +57,7 @@ impl Redis {
         if crate::unwanted("Redis") {
             return None;
         }
-        let mut said = String::new();
+        let mut message = String::new();
         for _ in 0..TRIES {
             let mut place = Place::new("redis", None, Signal::TERM);
             if !place.with_disk(megabytes << 20) {
@@ -65,10 +65,10 @@ impl Redis {
             }
             match Self::try_start_at(place, &[("dir", "disk"), ("auto-aof-rewrite-percentage", "0")]) {
                 Ok(redis) => return Some(redis),
-                Err(words) => said = words,
+                Err(words) => message = words,
             }
         }
-        panic!("no Redis server could be started on a small disk; the last one said:\n{said}");
+        panic!("no Redis server could be started on a small disk; the last one said:\n{message}");
     }
 
     /// Somebody else fills the small disk, but for this many bytes.
@@ -126,9 +126,9 @@ impl Redis {
         let mut place = self.place();
         let mut command = place.command("redis-server");
         command.args(&self.settings);
-        place.start(command, |_| self.is_ready().is_some()).map_err(|said| {
+        place.start(command, |_| self.is_ready().is_some()).map_err(|message| {
             format!(
-                "{said}\nIf redis-server is missing: apt-get install redis-server (`./dev test` does), or set \
+                "{message}\nIf redis-server is missing: apt-get install redis-server (`./dev test` does), or set \
                  SUPERSTEP_WITHOUT_SERVERS=1 to skip the tests that need it."
             )
         })
@@ -140,8 +140,8 @@ impl Redis {
         stream.set_read_timeout(Some(ANSWERS_WITHIN)).ok()?;
         write!(stream, "AUTH {}\r\nPING\r\n", self.password).ok()?;
         let mut lines = BufReader::new(stream).lines();
-        let said = [lines.next()?.ok()?, lines.next()?.ok()?];
-        (said == ["+OK", "+PONG"]).then_some(())
+        let message = [lines.next()?.ok()?, lines.next()?.ok()?];
+        (message == ["+OK", "+PONG"]).then_some(())
     }
 
     /// Where it is, password included.
@@ -165,8 +165,8 @@ impl Redis {
     /// When it does not start.
     pub fn restart(&self) {
         self.stop();
-        if let Err(said) = self.run() {
-            panic!("the Redis server did not start again:\n{said}");
+        if let Err(message) = self.run() {
+            panic!("the Redis server did not start again:\n{message}");
         }
     }
 }

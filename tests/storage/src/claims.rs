@@ -166,7 +166,7 @@ async fn no_forks(saver: &dyn Checkpointer, thread: &str) -> Result<(), Failed> 
 struct Runner {
     child: Child,
     orders: ChildStdin,
-    said: Receiver<String>,
+    lines: Receiver<String>,
     /// Answers that its nodes took.
     effects: u64,
 }
@@ -182,7 +182,7 @@ impl Runner {
             .map_err(|error| format!("{} does not start: {error}", program.display()))?;
         let orders = child.stdin.take().ok_or("no input")?;
         let output = BufReader::new(child.stdout.take().ok_or("no output")?);
-        let (tell, said) = channel();
+        let (tell, lines) = channel();
         std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
                 if tell.send(line).is_err() {
@@ -193,7 +193,7 @@ impl Runner {
         let mut runner = Self {
             child,
             orders,
-            said,
+            lines,
             effects: 0,
         };
         match runner.line()?.as_str() {
@@ -207,7 +207,7 @@ impl Runner {
     }
 
     fn line(&mut self) -> Result<String, Failed> {
-        self.said.recv_timeout(PATIENCE).map_err(|error| match error {
+        self.lines.recv_timeout(PATIENCE).map_err(|error| match error {
             RecvTimeoutError::Timeout => "a process says nothing".to_owned(),
             RecvTimeoutError::Disconnected => "a process ended".to_owned(),
         })
@@ -270,7 +270,7 @@ fn say(line: &str) {
     let _ = std::io::stdout().flush();
 }
 
-/// A graph that counts `n` up to `until`, a step each, and asks when it is told to.
+/// A graph that counts `n` up to `until`, a step each, and asks when it is asked to.
 fn graph(saver: std::sync::Arc<dyn Checkpointer>) -> Result<Graph, Failed> {
     let number = |state: &Value, key: &str| state.get(key).and_then(Value::as_i64).unwrap_or(0);
     let work = move |context: NodeContext, state: Value| async move {

@@ -15,7 +15,7 @@ use crate::random::Random;
 /// A process that does nothing for so long is killed all the same.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Kills after which it is said how many there were.
+/// Kills after which it is reported how many there were.
 const TELL_EVERY: u64 = 100;
 
 /// Bytes of the journal.

@@ -33,7 +33,7 @@ use crate::place::Place;
 pub async fn run(place: &Place, history: &[Operation]) -> Result<(), String> {
     let mut run = Run {
         place,
-        saver: place.open().await.map_err(said)?,
+        saver: place.open().await.map_err(message)?,
         beside: None,
         model: Model::default(),
         made: Vec::new(),
@@ -61,7 +61,7 @@ struct Run<'a> {
     seen: BTreeSet<ThreadId>,
 }
 
-fn said(error: StorageError) -> String {
+fn message(error: StorageError) -> String {
     error.to_string()
 }
 
@@ -201,12 +201,12 @@ impl Run<'_> {
             Operation::Cross(lines) => self.cross(lines).await?,
             Operation::Delete(n) => {
                 let thread = thread(*n);
-                self.saver.delete_thread(&thread).await.map_err(said)?;
+                self.saver.delete_thread(&thread).await.map_err(message)?;
                 self.model.delete(&thread);
             }
             Operation::Copy(from, to) => {
                 let (from, to) = (thread(*from), thread(*to));
-                self.saver.copy_thread(&from, &to).await.map_err(said)?;
+                self.saver.copy_thread(&from, &to).await.map_err(message)?;
                 self.model.copy(&from, &to);
                 self.seen.insert(to);
             }
@@ -224,16 +224,16 @@ impl Run<'_> {
         let all = ListQuery::default();
         same(
             "heads",
-            &self.saver.heads(&all).await.map_err(said)?,
+            &self.saver.heads(&all).await.map_err(message)?,
             &self.model.heads(&all),
         )
     }
 
     async fn compare_waiting(&self) -> Result<(), String> {
         let all = WaitingQuery::default();
-        let found = self.saver.waiting(&all).await.map_err(said)?;
+        let found = self.saver.waiting(&all).await.map_err(message)?;
         same("questions that wait", &found, &self.model.waiting(&all))?;
-        let count = self.saver.count_waiting().await.map_err(said)?;
+        let count = self.saver.count_waiting().await.map_err(message)?;
         same("how many questions wait", &count, &self.model.count_waiting())
     }
 
@@ -267,7 +267,7 @@ impl Run<'_> {
             Way::Together => {
                 let outcome = self.saver.commit_all(commits.clone()).await;
                 if expected.iter().all(|accepted| *accepted) {
-                    return outcome.map_err(said);
+                    return outcome.map_err(message);
                 }
                 if outcome.is_ok() {
                     return Err("a commit that belongs to no checkpoint was accepted with others".to_owned());
@@ -276,7 +276,11 @@ impl Run<'_> {
             }
         };
         let accepted: Vec<bool> = outcomes.iter().map(Result::is_ok).collect();
-        let errors: Vec<String> = outcomes.into_iter().filter_map(Result::err).map(said).collect();
+        let errors: Vec<String> = outcomes
+            .into_iter()
+            .filter_map(Result::err)
+            .map(message)
+            .collect();
         same(&format!("what was accepted ({errors:?})"), &accepted, &expected)
     }
 
@@ -288,7 +292,7 @@ impl Run<'_> {
         expected: &[bool],
     ) -> Result<(), String> {
         let all = ListQuery::default();
-        let there = self.saver.list(&all).await.map_err(said)?;
+        let there = self.saver.list(&all).await.map_err(message)?;
         let first = expected.iter().position(|accepted| !accepted);
         self.model = before;
         for commit in commits.iter().take(first.unwrap_or(commits.len())) {
@@ -320,7 +324,7 @@ impl Run<'_> {
             ended: HashSet::new(),
             dry_run,
         };
-        let got = self.saver.prune(&pruning).await.map_err(said)?;
+        let got = self.saver.prune(&pruning).await.map_err(message)?;
         let sorted = |mut removal: Removal| {
             removal.branches.sort();
             Removal {
@@ -340,7 +344,7 @@ impl Run<'_> {
             // The last handle goes before the next comes, for backends that only one may hold.
             self.beside = None;
             self.saver = Arc::new(superstep::MemorySaver::new());
-            self.saver = self.place.open().await.map_err(said)?;
+            self.saver = self.place.open().await.map_err(message)?;
         }
         Ok(())
     }
@@ -351,7 +355,7 @@ impl Run<'_> {
             return Ok(self.saver.clone());
         }
         if self.beside.is_none() {
-            self.beside = Some(self.place.open().await.map_err(said)?);
+            self.beside = Some(self.place.open().await.map_err(message)?);
         }
         Ok(self.beside.clone().unwrap_or_else(|| self.saver.clone()))
     }
@@ -360,7 +364,7 @@ impl Run<'_> {
         match look {
             Look::Get(t, s, n) => {
                 let (thread, ns, id) = (thread(*t), space(*s), self.pick_id(*n));
-                let got = self.saver.get(&thread, &ns, id.as_ref()).await.map_err(said)?;
+                let got = self.saver.get(&thread, &ns, id.as_ref()).await.map_err(message)?;
                 same("a checkpoint", &got, &self.model.get(&thread, &ns, id.as_ref()))
             }
             Look::Writes(t, s, n) => {
@@ -368,7 +372,7 @@ impl Run<'_> {
                 let Some(id) = id else { return Ok(()) };
                 let wanted = self.model.writes(&thread, &ns, &id);
                 let got = self.saver.writes_of(CheckpointAddress::new(thread, ns, id));
-                same("what tasks wrote", &got.await.map_err(said)?, &wanted)
+                same("what tasks wrote", &got.await.map_err(message)?, &wanted)
             }
             Look::Waiting {
                 thread: t,
@@ -382,7 +386,7 @@ impl Run<'_> {
                     limit: Some(*page),
                 };
                 loop {
-                    let got = self.saver.waiting(&query).await.map_err(said)?;
+                    let got = self.saver.waiting(&query).await.map_err(message)?;
                     same(&format!("{query:?}"), &got, &self.model.waiting(&query))?;
                     match got.into_iter().next_back() {
                         Some(last) => query.after = Some((last.checkpoint, last.thread)),
@@ -397,7 +401,7 @@ impl Run<'_> {
                     .saver
                     .values(&thread, &ns, id.as_ref(), &keys)
                     .await
-                    .map_err(said)?;
+                    .map_err(message)?;
                 let want = self.model.get(&thread, &ns, id.as_ref()).map(|tuple| {
                     let all = tuple.checkpoint.channel_values;
                     all.iter()
@@ -425,9 +429,9 @@ impl Run<'_> {
                         .collect(),
                     limit: *limit,
                 };
-                let got = self.saver.list(&query).await.map_err(said)?;
+                let got = self.saver.list(&query).await.map_err(message)?;
                 same(&format!("{query:?}"), &got, &self.model.list(&query))?;
-                let got = self.saver.heads(&query).await.map_err(said)?;
+                let got = self.saver.heads(&query).await.map_err(message)?;
                 same(&format!("heads of {query:?}"), &got, &self.model.heads(&query))
             }
             Look::Threads {
@@ -443,7 +447,7 @@ impl Run<'_> {
                     limit: Some(*page),
                     ..ThreadQuery::default()
                 };
-                let count = self.saver.count_threads(&query).await.map_err(said)?;
+                let count = self.saver.count_threads(&query).await.map_err(message)?;
                 let all = ThreadQuery {
                     limit: None,
                     ..query.clone()
@@ -454,7 +458,7 @@ impl Run<'_> {
                     &(self.model.threads(&all).len() as u64),
                 )?;
                 loop {
-                    let got = self.saver.threads(&query).await.map_err(said)?;
+                    let got = self.saver.threads(&query).await.map_err(message)?;
                     same(&format!("{query:?}"), &got, &self.model.threads(&query))?;
                     match got.last() {
                         Some(last) => query.after = Some(last.place()),
@@ -490,7 +494,7 @@ impl Run<'_> {
         match self.saver.verify(false).await {
             Err(StorageError::Unsupported(_)) => {}
             found => {
-                let found = found.map_err(said)?;
+                let found = found.map_err(message)?;
                 same("damage", &found.damage, &Vec::new())?;
                 same("threads checked", &found.threads, &(spaces.len() as u64))?;
                 same("checkpoints checked", &found.checkpoints, &count)?;
@@ -499,7 +503,7 @@ impl Run<'_> {
         match self.saver.usage().await {
             Err(StorageError::Unsupported(_)) => {}
             usage => {
-                let usage = usage.map_err(said)?;
+                let usage = usage.map_err(message)?;
                 let measured: BTreeSet<&ThreadId> =
                     usage.threads.iter().map(|thread| &thread.thread).collect();
                 same("threads measured", &measured, &spaces)?;
@@ -510,7 +514,7 @@ impl Run<'_> {
         for thread in spaces {
             let breakdown = match self.saver.breakdown(thread).await {
                 Err(StorageError::Unsupported(_)) => return Ok(()),
-                breakdown => breakdown.map_err(said)?,
+                breakdown => breakdown.map_err(message)?,
             };
             let mut measured: Vec<_> = breakdown
                 .checkpoints
@@ -529,12 +533,12 @@ impl Run<'_> {
         let all = ListQuery::default();
         same_text(
             "everything",
-            &self.saver.list(&all).await.map_err(said)?,
+            &self.saver.list(&all).await.map_err(message)?,
             &self.model.list(&all),
         )?;
         self.compare_waiting().await?;
         for (thread, ns, id) in self.model.addresses() {
-            let got = self.saver.get(thread, ns, Some(id)).await.map_err(said)?;
+            let got = self.saver.get(thread, ns, Some(id)).await.map_err(message)?;
             same("one by one", &got, &self.model.get(thread, ns, Some(id)))?;
         }
         let (mut addresses, mut wanted) = (Vec::new(), Vec::new());
@@ -542,7 +546,7 @@ impl Run<'_> {
             addresses.push(CheckpointAddress::new(thread.clone(), ns.clone(), id.clone()));
             wanted.push(self.model.writes(thread, ns, id));
         }
-        let got = self.saver.writes(&addresses).await.map_err(said)?;
+        let got = self.saver.writes(&addresses).await.map_err(message)?;
         same_text("the writes of all", &got, &wanted)?;
         self.inspect().await
     }
@@ -550,21 +554,25 @@ impl Run<'_> {
     /// When every thread is deleted nothing is left, which the next history relies on.
     async fn empty(&self) -> Result<(), String> {
         for thread in &self.seen {
-            self.saver.delete_thread(thread).await.map_err(said)?;
+            self.saver.delete_thread(thread).await.map_err(message)?;
         }
         same(
             "questions of nothing",
-            &self.saver.count_waiting().await.map_err(said)?,
+            &self.saver.count_waiting().await.map_err(message)?,
             &0,
         )?;
         same(
             "heads of nothing",
-            &self.saver.heads(&ListQuery::default()).await.map_err(said)?,
+            &self.saver.heads(&ListQuery::default()).await.map_err(message)?,
             &Vec::new(),
         )?;
         same(
             "threads of nothing",
-            &self.saver.threads(&ThreadQuery::default()).await.map_err(said)?,
+            &self
+                .saver
+                .threads(&ThreadQuery::default())
+                .await
+                .map_err(message)?,
             &Vec::new(),
         )
     }

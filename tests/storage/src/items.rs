@@ -34,7 +34,7 @@ const LABELS: [&[&str]; 7] = [
 #[derive(Clone, Copy, Debug)]
 pub enum Life {
     /// As the configuration says: for ever.
-    Unsaid,
+    Default,
     /// For ever.
     Endless,
     /// Milliseconds.
@@ -73,7 +73,7 @@ pub enum Operation {
 
 fn deeds() -> impl Strategy<Value = Deed> {
     let life = prop_oneof![
-        2 => Just(Life::Unsaid),
+        2 => Just(Life::Default),
         1 => Just(Life::Endless),
         3 => (1_u64..60).prop_map(Life::For),
     ];
@@ -271,7 +271,7 @@ impl Run<'_> {
         match deed {
             Deed::Put(ns, key, words, number, any, life) => {
                 let ttl = match life {
-                    Life::Unsaid => Ttl::Default,
+                    Life::Default => Ttl::Default,
                     Life::Endless => Ttl::Never,
                     Life::For(time) => Ttl::For(Duration::from_millis(*time)),
                 };
@@ -392,7 +392,7 @@ impl Run<'_> {
                 let created = before.map_or(now, |kept| kept.created);
                 let life = match life {
                     Life::For(time) => Some(*time),
-                    Life::Unsaid | Life::Endless => None,
+                    Life::Default | Life::Endless => None,
                 };
                 let kept = Kept {
                     value: value_of(words, *number, any),

@@ -12,6 +12,8 @@
 //!
 //! The engine's conformance suite says what a backend must do; this says that it keeps doing so when things go wrong.
 
+#![allow(clippy::too_many_lines, reason = "a test tells one story")]
+
 pub mod beside;
 pub mod claims;
 pub mod crash;

@@ -1,4 +1,4 @@
-//! Another process that uses a backend and does as it is told, line by line: another app, another user, another disk.
+//! Another process that uses a backend and does as it is asked, line by line: another app, another user, another disk.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -93,7 +93,7 @@ impl Probe {
         talk.map_err(|error| format!("it is gone: {error}"))?;
         match answer.trim_end().split_once(' ') {
             Some(("ok", number)) => number.parse().map_err(|_| answer.clone()),
-            Some(("error", said)) => Err(said.to_owned()),
+            Some(("error", message)) => Err(message.to_owned()),
             _ => Err(format!("it is gone: {answer:?}")),
         }
     }
@@ -116,7 +116,7 @@ pub async fn obey(arguments: &[String]) -> Result<(), String> {
         let order = order.map_err(|error| error.to_string())?;
         match carry_out(url, &mut saver, &order).await {
             Ok(number) => println!("ok {number}"),
-            Err(said) => println!("error {}", said.replace('\n', " ")),
+            Err(message) => println!("error {}", message.replace('\n', " ")),
         }
         std::io::stdout().flush().map_err(|error| error.to_string())?;
     }
@@ -124,7 +124,7 @@ pub async fn obey(arguments: &[String]) -> Result<(), String> {
 }
 
 async fn carry_out(url: &str, saver: &mut Option<Arc<dyn Checkpointer>>, order: &str) -> Result<u64, String> {
-    let said = |error: StorageError| error.to_string();
+    let message = |error: StorageError| error.to_string();
     let words: Vec<&str> = order.split(' ').collect();
     if words == ["close"] {
         *saver = None;
@@ -132,15 +132,21 @@ async fn carry_out(url: &str, saver: &mut Option<Arc<dyn Checkpointer>>, order: 
     }
     let open = match saver {
         Some(open) => open.clone(),
-        None => saver.insert(crate::place::open(url).await.map_err(said)?).clone(),
+        None => saver
+            .insert(crate::place::open(url).await.map_err(message)?)
+            .clone(),
     };
     match words[..] {
         ["open"] => Ok(0),
         ["store", thread, bytes] => store(&*open, thread, bytes.parse().unwrap_or(0))
             .await
-            .map_err(said),
+            .map_err(message),
         ["read", thread] => read(&*open, thread).await,
-        ["delete", thread] => open.delete_thread(&thread.into()).await.map(|()| 0).map_err(said),
+        ["delete", thread] => open
+            .delete_thread(&thread.into())
+            .await
+            .map(|()| 0)
+            .map_err(message),
         ["verify"] => match open.verify(false).await {
             Ok(found) if found.is_sound() => Ok(found.checkpoints),
             Ok(found) => Err(format!("{:?}", found.damage)),

@@ -190,7 +190,7 @@ pub enum Fact {
         answer: String,
     },
     /// A node was given an answer.
-    Heard {
+    Received {
         /// Its task.
         task: String,
         /// The answer.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Db;
+use super::Reading;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -22,6 +22,7 @@ Examples:
   superstep diff t1 'superstep://thread/t2?at=CHECKPOINT'
   superstep diff t1 t2 --key messages
   superstep diff t1 t2 --json | jq '.differences[] | select(.change == \"changed\").pointer'")]
+#[command(mut_arg("json", |json| json.help("Print JSON: {left, right, common_ancestor, paths, differences, equal_keys, truncated}")))]
 pub(crate) struct DiffArgs {
     /// One moment: THREAD, THREAD@STEP, THREAD@CHECKPOINT or a link
     #[arg(value_name = "A")]
@@ -36,8 +37,5 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON: {left, right, common_ancestor, paths, differences, equal_keys, truncated}
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }

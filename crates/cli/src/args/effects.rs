@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Db;
+use super::Reading;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -15,6 +15,7 @@ Examples:
   superstep effects THREAD@3                  a run from step 3 of the newest branch
   superstep effects THREAD@CHECKPOINT
   superstep effects THREAD@3 --json | jq -r '.effects[] | select(.effect == \"once\").node'")]
+#[command(mut_arg("json", |json| json.help("Print JSON: {effects, questionsLeft}")))]
 pub(crate) struct EffectsArgs {
     /// Where the run would begin: THREAD, THREAD@STEP, THREAD@CHECKPOINT or a link
     #[arg(value_name = "MOMENT")]
@@ -23,8 +24,5 @@ pub(crate) struct EffectsArgs {
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON: {effects, questionsLeft}
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 
-use super::Db;
+use super::Reading;
 use super::threads::Status;
 
 /// A time as people write it: a day, a time in UTC, or how long ago. Checkpoints say theirs in the same form, so that the
@@ -65,6 +65,7 @@ Examples:
   superstep find --passed refund,escalate --since 7d        threads that went through escalate after refund
   superstep find --at-end 'state.order.total > 100' --status done --column state.order.total
   superstep find refund --json | jq -r '.moments[].thread_id'")]
+#[command(mut_arg("json", |json| json.help("Print JSON: {moments, searched, more}")))]
 pub(crate) struct FindArgs {
     /// Words
     #[arg(value_name = "WORDS")]
@@ -97,10 +98,7 @@ pub(crate) struct FindArgs {
     #[arg(long, value_name = "N", default_value = "100")]
     pub(crate) limit: NonZeroU32,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON: {moments, searched, more}
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -114,6 +112,7 @@ Examples:
   superstep probe check 'state.total - before.total' --since 7d
   superstep probe 'check->retry' state.retries
   superstep probe pay writes.amount --json | jq '[.visits[].value] | add'")]
+#[command(mut_arg("json", |json| json.help("Print JSON: {visits, searched, more}")))]
 pub(crate) struct ProbeArgs {
     /// The node, or an edge: FROM->TO
     #[arg(value_name = "NODE")]
@@ -131,10 +130,7 @@ pub(crate) struct ProbeArgs {
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<NonZeroU32>,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON: {visits, searched, more}
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -146,6 +142,7 @@ Examples:
   superstep reconsider graphs/desk 'check->retry' 'state.retries > 3'
   superstep reconsider graphs/desk 'check->?' 'state.verdict if state.sure else \"ask\"' --since 7d
   superstep reconsider graphs/desk 'check->retry' 'state.retries > 3' --json | jq '.changed | length'")]
+#[command(mut_arg("json", |json| json.help("Print JSON: {decisions, changed, threads, not_recorded, unknown, reason}")))]
 pub(crate) struct ReconsiderArgs {
     /// Graph file, or a folder that holds a graph.json
     #[arg(value_name = "GRAPH")]
@@ -160,10 +157,7 @@ pub(crate) struct ReconsiderArgs {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) since: Option<String>,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON: {decisions, changed, threads, not_recorded, unknown, reason}
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::{Args, Subcommand};
 use superstep::Value;
 
-use super::{Db, json};
+use super::{Db, Reading, json};
 
 /// A namespace as an argument: labels with slashes between; a slash within a label is written `\/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +112,7 @@ Examples:
   superstep store list people --json
   superstep store list --depth 1                what there is, without what is in it
   superstep store list --suffix likes --limit 20 --offset 20")]
+#[command(mut_arg("json", |json| json.help("Print JSON: a list of lists of labels")))]
 pub(crate) struct NamespacesArgs {
     /// Only those that begin with this one
     #[arg(value_name = "NAMESPACE")]
@@ -129,10 +130,7 @@ pub(crate) struct NamespacesArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) offset: usize,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON: a list of lists of labels
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -141,6 +139,7 @@ Examples:
   superstep store search                        everything, the newest first
   superstep store search people --query 'green tea'
   superstep store search people --filter '{\"age\": {\"$gte\": 18}}' --json | jq '.[].value'")]
+#[command(mut_arg("json", |json| json.help("Print JSON: a list of items")))]
 pub(crate) struct SearchArgs {
     /// Items of this namespace and of those below it [default: all]
     #[arg(value_name = "NAMESPACE")]
@@ -158,10 +157,7 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) offset: usize,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON: a list of items
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -169,6 +165,7 @@ pub(crate) struct SearchArgs {
 Examples:
   superstep store get people/ada likes
   superstep store get people/ada likes --json   with its times")]
+#[command(mut_arg("json", |json| json.help("Print the whole item: namespace, key, value, created_at, updated_at")))]
 pub(crate) struct ItemArgs {
     /// Where it is
     #[arg(value_name = "NAMESPACE")]
@@ -177,10 +174,7 @@ pub(crate) struct ItemArgs {
     #[arg(value_name = "KEY")]
     pub(crate) key: String,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print the whole item: namespace, key, value, created_at, updated_at
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]

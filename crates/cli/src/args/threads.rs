@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use superstep::Value;
 
-use super::{Db, json, named};
+use super::{Db, Reading, json, named};
 
 /// How a thread stands, as a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -117,10 +117,7 @@ pub(crate) struct ShowArgs {
     #[arg(value_name = "THREAD")]
     pub(crate) thread: String,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -314,10 +311,7 @@ pub(crate) struct PruneArgs {
     #[arg(long, short)]
     pub(crate) yes: bool,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -341,10 +335,7 @@ pub(crate) struct UsageArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }
 
 #[derive(Debug, Args)]
@@ -361,8 +352,5 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     pub(crate) repair: bool,
     #[command(flatten)]
-    pub(crate) db: Db,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) reading: Reading,
 }

@@ -65,7 +65,7 @@ pub(crate) async fn check(args: &CheckArgs) -> Result<(), Fault> {
 fn summary(file: &GraphFile, found: &Broken) -> Result<(), Fault> {
     let invariants = out::count(file.document.invariants().len() as u64, "invariant");
     let threads = out::count(found.threads, "thread");
-    let said = match found.moments.len() {
+    let message = match found.moments.len() {
         0 => format!("{invariants} held in {threads}"),
         moments => format!(
             "broken at {} in {} of {threads} ({invariants})",
@@ -74,7 +74,7 @@ fn summary(file: &GraphFile, found: &Broken) -> Result<(), Fault> {
         ),
     };
     found.searched.note_unknown();
-    Ok(out::line(&format!("{}: {said}", file.path.display()))?)
+    Ok(out::line(&format!("{}: {message}", file.path.display()))?)
 }
 
 fn text(file: &GraphFile, problems: &[Diagnostic], errors: usize, warnings: usize) -> Result<(), Fault> {

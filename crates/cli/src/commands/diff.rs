@@ -21,7 +21,7 @@ const LONG: usize = 40;
 const CONTEXT: usize = 24;
 
 pub(crate) async fn diff(args: &DiffArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     let left = moment(&store, &args.left).await?;
     let right = moment(&store, &args.right).await?;
     let (old, new) = (
@@ -41,7 +41,7 @@ pub(crate) async fn diff(args: &DiffArgs) -> Result<(), Fault> {
         .collect();
     let (before, after) = (Value::Object(old.clone()), Value::Object(new.clone()));
     let differences = compare(&before, &after);
-    if args.json {
+    if args.reading.json {
         return Ok(out::pretty(&json_of!({
             "left": moment_json(&left),
             "right": moment_json(&right),
@@ -256,7 +256,7 @@ fn words(left: &str, right: &str) -> String {
     shown + &around(&equal, false, true)
 }
 
-/// An equal part, shortened to what stands beside the changes.
+/// An equal part, shortened to what is beside the changes.
 fn around(text: &str, is_first: bool, is_last: bool) -> String {
     let letters: Vec<char> = text.chars().collect();
     let head = if is_first { 0 } else { CONTEXT };

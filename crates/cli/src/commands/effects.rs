@@ -6,19 +6,18 @@ use superstep_workbench::session::effects_after;
 use crate::args::effects::EffectsArgs;
 use crate::commands::state::open;
 use crate::fault::Fault;
-use crate::handover::fault;
 use crate::moment::moment;
 use crate::out;
 use crate::place::Store;
 
 pub(crate) async fn effects(args: &EffectsArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     let moment = moment(&store, &args.moment).await?;
     let (file, graph) = open(&store, args.graph.as_deref(), &moment.thread, &moment.head)?;
     let at = Some(&moment.head.id);
-    if args.json {
+    if args.reading.json {
         let list = effects_after(&graph, &file.document, &*store.saver, &moment.thread, at);
-        return Ok(out::pretty(&list.await.map_err(fault)?)?);
+        return Ok(out::pretty(&list.await?)?);
     }
     out::note(&format!(
         "From step {} of thread {} ({}):",

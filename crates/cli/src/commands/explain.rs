@@ -47,7 +47,7 @@ fn reads_json(reads: &KeysRead) -> serde_json::Value {
 }
 
 pub(crate) async fn why(args: &WhyArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     if let Some(checkpoint) = &args.checkpoint {
@@ -58,7 +58,7 @@ pub(crate) async fn why(args: &WhyArgs) -> Result<(), Fault> {
     let found = graph
         .provenance(&at, &pointer(&args.path), args.limit.get())
         .await?;
-    if args.json {
+    if args.reading.json {
         let writes: Vec<_> = found.writes.iter().map(write_json).collect();
         return Ok(out::pretty(&json_of!({"writes": writes, "more": found.more}))?);
     }
@@ -160,7 +160,7 @@ struct TaskExplained {
 }
 
 pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let newest = store.head(&thread).await?;
     let after = match &args.checkpoint {
@@ -198,7 +198,7 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
             record: records.get(&task.id).cloned(),
         })
         .collect();
-    if args.json {
+    if args.reading.json {
         let tasks: Vec<_> = explained.iter().map(explained_json).collect();
         let step = after.metadata.step;
         return Ok(out::pretty(

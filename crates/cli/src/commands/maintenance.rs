@@ -276,7 +276,7 @@ fn described(removal: &Removal) -> String {
 }
 
 pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     // All or none: a wrong name is found before anything is gone.
     for thread in &args.threads {
         store.thread(&thread.as_str().into()).await?;
@@ -285,7 +285,7 @@ pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
     let plan = removal(&store, args, &marked, true).await?;
     let nothing = plan.checkpoints == 0;
     let goes = args.keep == Some(Kept(Keep::Nothing)) && args.idle.is_none();
-    if !args.json {
+    if !args.reading.json {
         let bookmarks = out::count(marked.named as u64, "bookmarked checkpoint");
         match (marked.named, goes) {
             (0, _) if !marked.exempt.checkpoints.is_empty() && args.threads.is_empty() => {
@@ -312,7 +312,7 @@ pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
         )?;
         removal(&store, args, &marked, false).await?
     };
-    if args.json {
+    if args.reading.json {
         let branches: Vec<_> = went
             .branches
             .iter()
@@ -341,13 +341,13 @@ pub(crate) async fn prune(args: &PruneArgs) -> Result<(), Fault> {
 }
 
 pub(crate) async fn usage(args: &UsageArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     if let Some(thread) = &args.thread {
         return keys(&store, &thread.as_str().into(), args).await;
     }
     let usage = store.saver.usage().await?;
     let shown = usage.threads.iter().take(args.limit);
-    if args.json {
+    if args.reading.json {
         let threads: Vec<_> = shown
             .map(|thread| {
                 json!({"thread_id": thread.thread, "checkpoints": thread.checkpoints, "bytes": thread.bytes})
@@ -395,7 +395,7 @@ async fn keys(store: &Store, thread: &ThreadId, args: &UsageArgs) -> Result<(), 
         .iter()
         .map(|checkpoint| checkpoint.bytes)
         .sum();
-    if args.json {
+    if args.reading.json {
         let keys: Vec<_> = shown
             .map(|key| json!({"key": key.key, "versions": key.versions, "bytes": key.bytes, "whole": key.whole}))
             .collect();
@@ -433,7 +433,7 @@ fn growth(thread: &ThreadId, breakdown: &ThreadBreakdown, args: &UsageArgs) -> R
         grown.push((checkpoint, total));
     }
     let shown = &grown[grown.len().saturating_sub(args.limit)..];
-    if args.json {
+    if args.reading.json {
         let each = |(checkpoint, total): &(&CheckpointUsage, u64)| {
             json!({
                 "checkpoint_id": checkpoint.id,
@@ -469,9 +469,9 @@ fn growth(thread: &ThreadId, breakdown: &ThreadBreakdown, args: &UsageArgs) -> R
 }
 
 pub(crate) async fn verify(args: &VerifyArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     let found = store.saver.verify(args.repair).await?;
-    if args.json {
+    if args.reading.json {
         let damage: Vec<_> = found
             .damage
             .iter()

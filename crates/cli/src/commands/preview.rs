@@ -11,7 +11,6 @@ use super::what_if::cannot_run;
 use crate::args::PreviewArgs;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
-use crate::handover::fault;
 use crate::out;
 use crate::place::{Store, graph_of};
 
@@ -19,7 +18,7 @@ use crate::place::{Store, graph_of};
 const ANSWER: usize = 40;
 
 pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     let file = GraphFile::read(&graph_of(args.graph.as_deref(), &thread, &head)?)?;
@@ -28,7 +27,7 @@ pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
     }
     let checkpoint = args.checkpoint.as_deref().map(CheckpointId::from);
     let question = WaitingQuestion::read(&*store.saver, &thread, checkpoint.as_ref(), args.id.as_deref());
-    let question = question.await.map_err(fault)?;
+    let question = question.await?;
     let texts = args.texts.into_iter().map(Json::String);
     let answers: Vec<Json> = args.answers.iter().map(Json::from).chain(texts).collect();
     let context = args
@@ -43,10 +42,10 @@ pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
             .build_preview(&file.document, &file.environment(), without)
             .map_err(cannot_run)
     });
-    let mut previews = previewer.previews(&question, &answers).await.map_err(fault)?;
+    let mut previews = previewer.previews(&question, &answers).await?;
     let done = effects_after(&graph, &known, &*store.saver, &thread, Some(question.at()));
-    mark_done(&mut previews, &done.await.map_err(fault)?.effects);
-    if args.json {
+    mark_done(&mut previews, &done.await?.effects);
+    if args.reading.json {
         return Ok(out::pretty(&json!({"previews": previews}))?);
     }
     if previews.is_empty() {

@@ -8,7 +8,7 @@ use superstep_workbench::wire::{BrokenMoment, ChangedDecision, CheckInvariants, 
 
 use crate::args::Db;
 use crate::args::search::ReconsiderArgs;
-use crate::commands::search::{Searched, desk, key_of, refused};
+use crate::commands::search::{Searched, desk, key_of};
 use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::out;
@@ -40,10 +40,7 @@ pub(crate) async fn broken(
     let mut of_graph = 0;
     let mut threads = BTreeSet::new();
     loop {
-        let answer = desk
-            .check(&request, &file.document, &graphs)
-            .await
-            .map_err(refused)?;
+        let answer = desk.check(&request, &file.document, &graphs).await?;
         request.after = searched.add(answer.progress);
         of_graph += answer.threads;
         for moment in answer.moments {
@@ -102,7 +99,7 @@ fn broken_json(moment: &BrokenMoment) -> Json {
 
 pub(crate) async fn reconsider(args: ReconsiderArgs) -> Result<(), Fault> {
     let file = GraphFile::read(&args.graph)?;
-    let desk = desk(&args.db).await?;
+    let desk = desk(&args.reading.db).await?;
     let graphs = key_of(Some(&file.path));
     let mut request = ReconsiderEdge {
         edge: args.edge,
@@ -115,17 +112,14 @@ pub(crate) async fn reconsider(args: ReconsiderArgs) -> Result<(), Fault> {
     let mut changed: Vec<Json> = Vec::new();
     let mut threads = BTreeSet::new();
     loop {
-        let answer = desk
-            .reconsider(&request, &file.document, &graphs)
-            .await
-            .map_err(refused)?;
+        let answer = desk.reconsider(&request, &file.document, &graphs).await?;
         request.after = searched.add(answer.progress);
         of_graph += answer.threads;
         decisions += answer.decisions;
         not_recorded += answer.not_recorded;
         for decision in answer.changed {
             threads.insert(decision.thread_id.clone());
-            match args.json {
+            match args.reading.json {
                 true => changed.push(changed_json(&decision)),
                 false => {
                     searched.end_line();
@@ -139,7 +133,7 @@ pub(crate) async fn reconsider(args: ReconsiderArgs) -> Result<(), Fault> {
         }
     }
     searched.end_line();
-    if args.json {
+    if args.reading.json {
         return Ok(out::pretty(&json!({
             "decisions": decisions,
             "changed": changed,

@@ -16,7 +16,7 @@ use crate::claim::claimant;
 use crate::commands::effects::line;
 use crate::fault::Fault;
 use crate::graph::GraphFile;
-use crate::handover::{Handover, fault};
+use crate::handover::Handover;
 use crate::input::{given, no_input};
 use crate::place::Store;
 use crate::report::{Report, stop_on_ctrl_c};
@@ -91,7 +91,7 @@ pub(crate) async fn drive(
     stop_on_ctrl_c(cancel.clone());
     let names = |names: &[String]| names.iter().map(|name| name.as_str().into()).collect();
     let breakpoints = args.breaks.iter().map(Breakpoint::compile);
-    let breakpoints = breakpoints.collect::<Result<Vec<_>, _>>().map_err(fault)?;
+    let breakpoints = breakpoints.collect::<Result<Vec<_>, _>>()?;
     let records = store.records();
     let modes = report.modes().to_vec();
     let request = Request {

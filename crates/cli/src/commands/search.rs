@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 use superstep::{Graph, ThreadSummary};
 use superstep_workbench::wire::{
-    Evaluated, FindMoments, MomentFound, MomentReason, NodeVisit, ProbeNode, Problem, RunStatus,
-    SearchProgress, ValueView,
+    Evaluated, FindMoments, MomentFound, MomentReason, NodeVisit, ProbeNode, RunStatus, SearchProgress,
+    ValueView,
 };
 use superstep_workbench::{Desk, Folder};
 
@@ -25,17 +25,6 @@ const PAGE: u32 = 100;
 /// Letters of a value in a line.
 const SHOWN: usize = 80;
 
-pub(crate) fn refused(problem: Problem) -> Fault {
-    let remedy = problem
-        .remedy
-        .map_or(String::new(), |remedy| format!(" {remedy}"));
-    let message = format!("{}{remedy}", problem.message);
-    match problem.code.as_str() {
-        "invalid-request" => Fault::usage(message),
-        _ => Fault::failed(message),
-    }
-}
-
 pub(crate) async fn desk(db: &crate::args::Db) -> Result<Desk, Fault> {
     let store = Arc::new(Store::existing(db).await?);
     let data_dir = superstep_workbench::default_data_dir();
@@ -44,7 +33,7 @@ pub(crate) async fn desk(db: &crate::args::Db) -> Result<Desk, Fault> {
         let opened = state::open(&reading, None, &thread.thread, &thread.head);
         opened.ok().map(|(_, graph)| graph)
     };
-    let folder = Folder::open(data_dir.as_deref(), graph).map_err(refused)?;
+    let folder = Folder::open(data_dir.as_deref(), graph)?;
     let desk = Desk::new(store.saver.clone(), Arc::new(folder));
     // The app keeps the index; here it is only read.
     Ok(match data_dir {
@@ -131,7 +120,7 @@ impl Searched {
 }
 
 pub(crate) async fn find(args: FindArgs) -> Result<(), Fault> {
-    let desk = desk(&args.db).await?;
+    let desk = desk(&args.reading.db).await?;
     let limit = args.limit.get();
     let graphs = key_of(args.graph.as_deref());
     let mut request = FindMoments {
@@ -154,14 +143,14 @@ pub(crate) async fn find(args: FindArgs) -> Result<(), Fault> {
     let mut searched = Searched::default();
     let mut found: Vec<Json> = Vec::new();
     loop {
-        let answer = desk.find(&request, &graphs).await.map_err(refused)?;
+        let answer = desk.find(&request, &graphs).await?;
         request.after = searched.add(answer.progress);
         for moment in answer.moments {
             if found.len() == limit as usize {
                 searched.more = true;
                 break;
             }
-            match args.json {
+            match args.reading.json {
                 true => found.push(moment_json(&moment)),
                 false => {
                     out::line(&out::plain(&moment_line(&moment)))?;
@@ -175,7 +164,7 @@ pub(crate) async fn find(args: FindArgs) -> Result<(), Fault> {
             break;
         }
     }
-    if args.json {
+    if args.reading.json {
         let answer = json!({
             "moments": found, "searched": searched.done(), "more": searched.more, "unknown": searched.unknown,
         });
@@ -268,7 +257,7 @@ fn moment_json(moment: &MomentFound) -> Json {
 }
 
 pub(crate) async fn probe(args: ProbeArgs) -> Result<(), Fault> {
-    let desk = desk(&args.db).await?;
+    let desk = desk(&args.reading.db).await?;
     let limit = args.limit.map_or(usize::MAX, |limit| limit.get() as usize);
     let graphs = key_of(args.graph.as_deref());
     // A node may have any name: it is an edge only where there is an arrow with something on both sides.
@@ -294,14 +283,14 @@ pub(crate) async fn probe(args: ProbeArgs) -> Result<(), Fault> {
     let mut searched = Searched::default();
     let mut visits: Vec<Json> = Vec::new();
     loop {
-        let answer = desk.probe(&request, &graphs).await.map_err(refused)?;
+        let answer = desk.probe(&request, &graphs).await?;
         request.after = searched.add(answer.progress);
         for visit in answer.visits {
             if visits.len() == limit {
                 searched.more = true;
                 break;
             }
-            match args.json {
+            match args.reading.json {
                 true => visits.push(visit_json(&visit)),
                 false => {
                     out::line(&out::plain(&visit_line(&visit)))?;
@@ -314,7 +303,7 @@ pub(crate) async fn probe(args: ProbeArgs) -> Result<(), Fault> {
             break;
         }
     }
-    if args.json {
+    if args.reading.json {
         let answer = json!({
             "visits": visits, "searched": searched.done(), "more": searched.more, "unknown": searched.unknown,
         });

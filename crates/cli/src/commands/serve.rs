@@ -25,13 +25,7 @@ pub(crate) async fn serve(args: ServeArgs) -> Result<(), Fault> {
         storage: args.db.url(),
         ..Options::default()
     };
-    let workbench = Workbench::open(folders).await.map_err(|problem| {
-        let remedy = problem
-            .remedy
-            .map(|remedy| format!(" {remedy}"))
-            .unwrap_or_default();
-        Fault::failed(format!("{}{remedy}", problem.message))
-    })?;
+    let workbench = Workbench::open(folders).await?;
     let options = ServeOptions {
         port: args.port,
         ui_dir,

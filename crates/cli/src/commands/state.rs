@@ -13,7 +13,7 @@ use crate::place::{Store, graph_of};
 use crate::progress::{self, json};
 
 pub(crate) async fn state(args: &StateArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     if let Some(checkpoint) = &args.checkpoint {
@@ -22,7 +22,7 @@ pub(crate) async fn state(args: &StateArgs) -> Result<(), Fault> {
     let (_, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
     let at = StateRef::live(thread.clone()).checkpoint(args.checkpoint.as_deref().map(CheckpointId::from));
     let snapshot = graph.get_state(&at).await?;
-    if args.json {
+    if args.reading.json {
         return Ok(out::pretty(&snapshot.to_json())?);
     }
     if let Some(path) = &args.key {
@@ -102,7 +102,7 @@ fn describe(snapshot: &StateSnapshot) {
 }
 
 pub(crate) async fn history(args: &HistoryArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     if let Some(before) = &args.before {
@@ -116,7 +116,7 @@ pub(crate) async fn history(args: &HistoryArgs) -> Result<(), Fault> {
         filter: args.filter.as_ref().map(entries).transpose()?.unwrap_or_default(),
         ..ListQuery::default()
     };
-    if args.json {
+    if args.reading.json {
         let (_, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
         let snapshots = graph.get_state_history(&thread, &query).await?;
         let list: Vec<_> = snapshots.iter().map(StateSnapshot::to_json).collect();

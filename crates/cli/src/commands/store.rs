@@ -103,7 +103,7 @@ async fn note_outdated(store: &Store) {
 }
 
 async fn list(args: &NamespacesArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     let query = NamespaceQuery {
         prefix: args.under.clone().map(|under| under.0).unwrap_or_default(),
         suffix: args.suffix.clone().map(|suffix| suffix.0).unwrap_or_default(),
@@ -112,7 +112,7 @@ async fn list(args: &NamespacesArgs) -> Result<(), Fault> {
         offset: args.offset,
     };
     let found = store.memory.list_namespaces(query).await?;
-    if args.json {
+    if args.reading.json {
         return Ok(out::pretty(&found)?);
     }
     if found.is_empty() {
@@ -129,7 +129,7 @@ async fn list(args: &NamespacesArgs) -> Result<(), Fault> {
 }
 
 async fn search(args: SearchArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     let query = StoreQuery {
         prefix: args.under.map(|under| under.0).unwrap_or_default(),
         query: args.query,
@@ -144,7 +144,7 @@ async fn search(args: SearchArgs) -> Result<(), Fault> {
     if by_meaning {
         note_outdated(&store).await;
     }
-    if args.json {
+    if args.reading.json {
         return Ok(out::pretty(&found.iter().map(described).collect::<Vec<_>>())?);
     }
     if found.is_empty() {
@@ -168,9 +168,9 @@ fn described(item: &Item) -> Json {
 }
 
 async fn get(args: &ItemArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     let item = item(&store, &args.namespace, &args.key).await?;
-    let shown = match args.json {
+    let shown = match args.reading.json {
         true => described(&item),
         false => Json::from(&Value::Object(item.value)),
     };

@@ -71,16 +71,16 @@ fn described(row: &Row) -> Json {
 }
 
 async fn show(args: &ShowArgs) -> Result<(), Fault> {
-    let row = match Handover::to(&args.db, false).await? {
+    let row = match Handover::to(&args.reading.db, false).await? {
         Some(there) => there.row(&args.thread).await?,
         None => {
-            let store = Store::existing_here(&args.db).await?;
+            let store = Store::existing_here(&args.reading.db).await?;
             let summary = store.thread(&args.thread.as_str().into()).await?;
             let mut found = rows(&store, &[summary]).await?;
             found.remove(0)
         }
     };
-    if args.json {
+    if args.reading.json {
         return Ok(out::pretty(&described(&row))?);
     }
     let next = next_of(&row.next);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use superstep::ThreadId;
-use superstep_workbench::wire::{ReadTrace, SpanCall, SpanEnd, TraceSpan, TraceView};
+use superstep_workbench::wire::{Problem, ReadTrace, SpanCall, SpanEnd, TraceSpan, TraceView};
 
 use crate::args::{SumBy, TraceArgs};
 use crate::commands::send_trace;
@@ -12,7 +12,7 @@ use crate::out;
 use crate::place::{Store, data_dir};
 
 pub(crate) async fn trace(args: &TraceArgs) -> Result<(), Fault> {
-    let store = Store::existing(&args.db).await?;
+    let store = Store::existing(&args.reading.db).await?;
     store.thread(&ThreadId::from(args.thread.as_str())).await?;
     let request = ReadTrace {
         thread_id: args.thread.clone(),
@@ -21,12 +21,14 @@ pub(crate) async fn trace(args: &TraceArgs) -> Result<(), Fault> {
             .limit
             .map_or(0, |limit| u32::try_from(limit.get()).unwrap_or(u32::MAX)),
     };
-    let trace = superstep_workbench::trace(&data_dir()?, &request)
-        .map_err(|problem| Fault::failed(format!("The trace cannot be read: {problem}")))?;
+    let trace = superstep_workbench::trace(&data_dir()?, &request).map_err(|problem| Problem {
+        message: format!("The trace cannot be read: {}", problem.message),
+        ..problem
+    })?;
     if args.send && !trace.spans.is_empty() {
         return send_trace::send(&trace, &args.thread).await;
     }
-    if args.json {
+    if args.reading.json {
         return Ok(out::pretty(&trace)?);
     }
     if trace.spans.is_empty() {

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde_json::json;
 use superstep_nodes::Registry;
-use superstep_workbench::wire::Problem;
 use superstep_workbench::{Granted, Trust};
 
 use crate::args::TrustArgs;
@@ -12,11 +11,6 @@ use crate::fault::Fault;
 use crate::graph::{GraphFile, described};
 use crate::out::{self, quoted};
 use crate::place;
-
-fn fault(problem: Problem) -> Fault {
-    let remedy = problem.remedy.unwrap_or_default();
-    Fault::failed(format!("{} {remedy}", problem.message).trim_end().to_owned())
-}
 
 pub(crate) fn trust(args: &TrustArgs) -> Result<(), Fault> {
     let trust = Trust::of(&place::data_dir()?);
@@ -28,11 +22,11 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<(), Fault> {
     let wanted = file.wanted(&Registry::standard());
     if args.revoke {
         let these = (!args.allow.is_empty()).then_some(args.allow.as_slice());
-        trust.revoke(&project, these).map_err(fault)?;
+        trust.revoke(&project, these)?;
     } else if args.all {
-        trust.allow(&project, wanted.keys().cloned()).map_err(fault)?;
+        trust.allow(&project, wanted.keys().cloned())?;
     } else if !args.allow.is_empty() {
-        trust.allow(&project, args.allow.iter().cloned()).map_err(fault)?;
+        trust.allow(&project, args.allow.iter().cloned())?;
     }
     let granted = trust.granted(&project);
     let grants = trust.grants(&project);
@@ -101,7 +95,7 @@ fn allowed(granted: &[Granted]) -> Vec<serde_json::Value> {
 }
 
 fn list(trust: &Trust, json: bool) -> Result<(), Fault> {
-    let projects = trust.projects().map_err(fault)?;
+    let projects = trust.projects()?;
     if json {
         let all: serde_json::Map<String, serde_json::Value> = projects
             .iter()

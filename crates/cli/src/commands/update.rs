@@ -13,10 +13,10 @@ use crate::place::Store;
 use crate::report::show_edit;
 
 pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
-    if let Some(there) = Handover::to(&args.db, args.no_handover).await? {
+    if let Some(there) = Handover::to(&args.reading.db, args.no_handover).await? {
         return there.update(args).await;
     }
-    let store = Store::existing_here(&args.db).await?;
+    let store = Store::existing_here(&args.reading.db).await?;
     let thread = ThreadId::from(args.thread.as_str());
     let head = store.head(&thread).await?;
     if let Some(checkpoint) = &args.checkpoint {
@@ -47,7 +47,7 @@ pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
         updated.checkpoint_id.as_deref(),
         &updated.as_node,
         &updated.next,
-        args.json,
+        args.reading.json,
         &store.option,
     )
 }

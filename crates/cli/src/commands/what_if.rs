@@ -63,13 +63,6 @@ pub(crate) fn cannot_run(problems: Vec<Diagnostic>) -> Problem {
     Problem::new("graph-invalid", format!("The graph cannot run. {message}")).remedy(remedy)
 }
 
-fn refused(problem: Problem) -> Fault {
-    let remedy = problem
-        .remedy
-        .map_or(String::new(), |remedy| format!(" {remedy}"));
-    Fault::usage(format!("{}{remedy}", problem.message))
-}
-
 /// The text of the file, or of stdin.
 fn text(path: &Path) -> Result<String, Fault> {
     let unreadable = |error: std::io::Error| {
@@ -91,7 +84,7 @@ fn text(path: &Path) -> Result<String, Fault> {
 
 /// The grid of the file, with what the command line says instead.
 fn grid(args: &WhatIfArgs) -> Result<WhatIfGrid, Fault> {
-    let mut grid = what_if::read(&text(&args.file)?).map_err(refused)?;
+    let mut grid = what_if::read(&text(&args.file)?)?;
     let limited = |own: WhatIfLimit, given: Option<WhatIfLimit>| match given {
         Some(given) => WhatIfLimit {
             seconds: given.seconds.or(own.seconds),
@@ -158,9 +151,9 @@ pub(crate) async fn what_if(args: WhatIfArgs) -> Result<(), Fault> {
             trust: args.trust,
         }),
     };
-    let mut bench = Bench::new(setting, grid).await.map_err(refused)?;
+    let mut bench = Bench::new(setting, grid).await?;
     if let Some(dir) = &records {
-        bench = what_if::kept_in(bench, dir).map_err(|problem| Fault::failed(problem.message))?;
+        bench = what_if::kept_in(bench, dir)?;
     }
     let stop = CancellationToken::new();
     stop_on_ctrl_c(stop.clone());

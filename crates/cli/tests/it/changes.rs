@@ -104,7 +104,7 @@ async fn threads_answers_and_deletions_of_another_program_are_seen() {
     assert_eq!(app.ask("app.info", json!({})).await["settings"]["name"], "Ada");
     assert!(
         !app.quiet().await.iter().any(is_change),
-        "nothing is told while nothing happens"
+        "nothing is reported while nothing happens"
     );
     app.workbench.shutdown().await;
 }
@@ -134,7 +134,7 @@ async fn what_the_program_does_itself_is_no_change() {
     assert!(came.len() > 1800, "it ran");
     assert!(
         !came.iter().any(is_change),
-        "the program's own commits were told as another's"
+        "the program's own commits were reported as another's"
     );
     app.workbench.shutdown().await;
 }

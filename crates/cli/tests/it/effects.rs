@@ -168,14 +168,14 @@ fn going_on_from_the_past_says_first_what_it_would_repeat() {
     let with = |effects: &'static str| [&again[..], &["--effects", effects]].concat();
 
     let refused = user.expect(2, &again);
-    for said in [
+    for expected in [
         "book: done",
         "must not be repeated",
         "mail: done",
         "with its old key",
         "--effects reuse",
     ] {
-        assert!(refused.err.contains(said), "{said} in {}", refused.err);
+        assert!(refused.err.contains(expected), "{expected} in {}", refused.err);
     }
     assert_eq!(server.asked.lock().unwrap().len(), 2, "a refusal does nothing");
     let moment = format!("t@{past}");

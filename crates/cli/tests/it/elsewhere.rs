@@ -88,7 +88,7 @@ async fn tokens_of_a_run_are_seen_before_its_next_checkpoint() {
     });
     assert!(
         program.is_some_and(|program| program.starts_with("the superstep command")),
-        "it is said who runs it: {seen:?}"
+        "who runs it is shown: {seen:?}"
     );
 
     app.workbench
@@ -102,8 +102,11 @@ async fn tokens_of_a_run_are_seen_before_its_next_checkpoint() {
     assert_eq!(app.until(stopped).await.0, RunStatus::Stopped);
     let done = child.wait_with_output().unwrap();
     assert_eq!(done.status.code(), Some(130), "it was stopped, not taken over");
-    let said = String::from_utf8(done.stderr).unwrap();
-    assert!(said.contains("Stopped. What was finished is kept"), "{said}");
+    let message = String::from_utf8(done.stderr).unwrap();
+    assert!(
+        message.contains("Stopped. What was finished is kept"),
+        "{message}"
+    );
     app.workbench.shutdown().await;
 }
 

@@ -126,6 +126,8 @@ async fn answers_and_edits_are_handed_over() {
         ],
     );
     assert!(refused.err.contains("does not wait any more"), "{}", refused.err);
+    let unfit = r#"{"price": "dear"}"#;
+    user.expect(2, &["update", "t", "--values", unfit, "--db", &db]);
     let inbox = app.call("inbox.list", json!({"threadId": "t"})).await.unwrap();
     let choice = inbox["questions"][0]["value"]["choices"][0]["value"].to_string();
     let edited = user.expect(
@@ -268,7 +270,7 @@ async fn ctrl_c_stops_the_run_where_it_is() {
     let (mut child, mut lines) = speaking(&user, &db);
     assert!(
         lines.any(|line| line.contains("word1 ")),
-        "tokens come while they are said"
+        "tokens come while the model answers"
     );
     interrupt(&child);
     let last = lines.last().unwrap();
@@ -293,16 +295,16 @@ fn a_server_that_is_killed_ends_the_command() {
     let (child, mut lines) = speaking(&user, &db);
     assert!(
         lines.any(|line| line.contains("word1 ")),
-        "tokens come while they are said"
+        "tokens come while the model answers"
     );
     server.kill().unwrap();
     server.wait().unwrap();
     let begun = Instant::now();
     let done = child.wait_with_output().unwrap();
     assert!(begun.elapsed() < Duration::from_secs(10), "it does not wait");
-    let said = String::from_utf8(done.stderr).unwrap();
-    assert_eq!(done.status.code(), Some(1), "{said}");
-    assert!(said.contains("does not answer any more"), "{said}");
+    let message = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{message}");
+    assert!(message.contains("does not answer any more"), "{message}");
     // Nobody holds the folder now, and the thread goes on here.
     user.expect(0, &["threads", "show", "t", "--db", &db]);
 }

@@ -14,7 +14,7 @@ fn graph(node: &str) -> Json {
 }
 
 #[test]
-fn next_tasks_that_would_be_lost_are_said_and_nothing_is_begun() {
+fn next_tasks_that_would_be_lost_are_reported_and_nothing_is_begun() {
     let user = User::new();
     let file = user.graph("words.json", &graph("review"));
     for thread in ["a", "b", "c"] {
@@ -22,12 +22,12 @@ fn next_tasks_that_would_be_lost_are_said_and_nothing_is_begun() {
     }
     user.graph("words.json", &graph("approve"));
     let refused = user.expect(2, &["resume", "a", "--text", "tea"]);
-    for said in [
+    for expected in [
         "node review runs next",
         "--rename review=approve",
         "--graph-version recorded",
     ] {
-        assert!(refused.err.contains(said), "{said}: {}", refused.err);
+        assert!(refused.err.contains(expected), "{expected}: {}", refused.err);
     }
     let again = user.expect(
         0,
@@ -49,7 +49,7 @@ fn next_tasks_that_would_be_lost_are_said_and_nothing_is_begun() {
 }
 
 #[test]
-fn what_does_not_matter_is_not_said_and_keys_that_differ_are() {
+fn what_does_not_matter_is_not_reported_and_keys_that_differ_are() {
     let user = User::new();
     let file = user.graph("words.json", &graph("review"));
     for thread in ["a", "b"] {
@@ -63,11 +63,11 @@ fn what_does_not_matter_is_not_said_and_keys_that_differ_are() {
     assert!(!quiet.err.contains("was changed"), "{}", quiet.err);
     other["state"]["n"] = json!({"type": "integer"});
     user.graph("words.json", &other);
-    let said = user.expect(0, &["resume", "b", "--text", "tea"]);
+    let done = user.expect(0, &["resume", "b", "--text", "tea"]);
     assert!(
-        said.err.contains("key n: its type was number and is integer"),
+        done.err.contains("key n: its type was number and is integer"),
         "{}",
-        said.err
+        done.err
     );
 }
 

@@ -194,13 +194,13 @@ fn limited(user: &User, limit: &str, args: &str) -> (Option<i32>, String) {
 fn too_few_descriptors_are_no_older_release() {
     for count in 8..24 {
         let user = User::new();
-        let (_, said) = limited(&user, &format!("ulimit -n {count}"), "threads --db sqlite:t.db");
-        assert!(!said.contains("older release"), "{count}: {said}");
+        let (_, message) = limited(&user, &format!("ulimit -n {count}"), "threads --db sqlite:t.db");
+        assert!(!message.contains("older release"), "{count}: {message}");
     }
 }
 
 #[test]
-fn a_file_that_may_not_grow_is_said() {
+fn a_file_that_may_not_grow_is_reported() {
     let user = User::new();
     // What is stored is compressed, and this cannot be.
     let source = "return {n: Array.from({length: 400000}, () => Math.random().toString(36)).join('')}";
@@ -208,11 +208,11 @@ fn a_file_that_may_not_grow_is_said() {
         "graph.json",
         &graph("code", json!({"source": source, "timeout_ms": 60_000})),
     );
-    let (code, said) = limited(
+    let (code, message) = limited(
         &user,
         "ulimit -f 1000",
         "run graph.json --db sqlite:t.db --input {}",
     );
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("t.db"), "{said}");
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.contains("t.db"), "{message}");
 }

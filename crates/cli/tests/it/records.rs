@@ -111,8 +111,8 @@ fn recording_changes_nothing_of_what_is_printed() {
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        let told = lines.into_iter().filter(|line| line["event"] == "updates");
-        (done.status.code(), told.collect::<Vec<_>>())
+        let reported = lines.into_iter().filter(|line| line["event"] == "updates");
+        (done.status.code(), reported.collect::<Vec<_>>())
     };
     std::fs::create_dir(user.dir.path().join("data")).unwrap();
     let recorded = run(&user.dir.path().join("data"));

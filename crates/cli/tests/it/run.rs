@@ -332,7 +332,7 @@ fn the_recursion_limit_is_a_failure_with_a_way_on() {
 }
 
 #[test]
-fn a_bounded_loop_stops_and_every_run_counts_anew() {
+fn a_bounded_loop_stops_and_every_run_counts_from_zero() {
     let user = User::new();
     let graph = json!({
         "format": "superstep/1", "name": "bounded",
@@ -504,9 +504,9 @@ fn a_thread_keeps_who_answers_for_its_models() {
     };
     let newest = || user.expect(0, &["threads", "show", "t", "--json"]).json()["checkpoint_id"].clone();
     // A replay needs no leave, and looks for what was recorded.
-    let replays = |told: String| assert!(told.contains("models.jsonl"), "{told}");
+    let replays = |reported: String| assert!(reported.contains("models.jsonl"), "{reported}");
     // Asking needs leave.
-    let asks = |told: String| assert!(told.contains("host:api.openai.com"), "{told}");
+    let asks = |reported: String| assert!(reported.contains("host:api.openai.com"), "{reported}");
     replays(turn(1, &["--models", "replay"]));
     replays(turn(1, &[]));
     let replayed = newest();

@@ -72,7 +72,7 @@ fn server() -> String {
                 let args = json!({"text": format!("args {key}")}).to_string();
                 let call = json!([{"index": 0, "id": format!("id-{key}"), "type": "function", "function": {"name": "note", "arguments": args}}]);
                 let end = json!({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
-                let said = [
+                let message = [
                     chunk(json!({"role": "assistant", "reasoning_content": format!("I think of {key}.")})),
                     chunk(json!({"content": format!("Your key is {key}, in base ")})),
                     chunk(json!({"content": format!("{key}{key}")})),
@@ -80,7 +80,7 @@ fn server() -> String {
                 ];
                 format!(
                     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n{}data: {end}\n\ndata: [DONE]\n\n",
-                    said.concat()
+                    message.concat()
                 )
             };
             let _ = socket.write_all(answer.as_bytes());
@@ -288,11 +288,11 @@ fn a_key_shows_neither_in_answers_nor_in_the_log_of_the_server() {
         .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(found_in(answers.as_bytes()), None, "{answers}");
-    let told = std::fs::read_to_string(&log).unwrap();
-    assert!(told.lines().count() > 20, "it tells what it does: {told}");
+    let reported = std::fs::read_to_string(&log).unwrap();
+    assert!(reported.lines().count() > 20, "it logs what it does: {reported}");
     assert!(
-        told.contains("[secret]"),
-        "what was asked of the model is told, without the key"
+        reported.contains("[secret]"),
+        "the request to the model is logged, without the key"
     );
     let mut read = 0;
     files(user.dir.path(), &mut |path| {
@@ -307,6 +307,6 @@ fn a_key_shows_neither_in_answers_nor_in_the_log_of_the_server() {
     println!(
         "{} bytes of answers, {} of the log and {read} files were searched",
         answers.len(),
-        told.len()
+        reported.len()
     );
 }

@@ -88,7 +88,7 @@ fn items_are_put_found_and_removed() {
 }
 
 #[test]
-fn items_are_embedded_anew_when_vectors_are_made_in_another_way() {
+fn items_are_embedded_again_when_vectors_are_made_in_another_way() {
     let user = User::new();
     for (key, text) in [("one", "a green tea"), ("two", "black coffee")] {
         let value = json!({ "text": text }).to_string();

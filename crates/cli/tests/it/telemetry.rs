@@ -58,16 +58,16 @@ fn a_collector_that_is_gone_costs_a_warning_and_no_result() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let done = run(&User::new(), &format!("http://{gone}"));
     assert!(done.status.success());
-    let said = String::from_utf8(done.stderr).unwrap();
+    let message = String::from_utf8(done.stderr).unwrap();
     assert!(
-        said.contains("warning: traces were not delivered to") && said.contains(&gone.to_string()),
-        "{said}"
+        message.contains("warning: traces were not delivered to") && message.contains(&gone.to_string()),
+        "{message}"
     );
     let wrong = run(&User::new(), "collector:4318");
     assert_eq!(wrong.status.code(), Some(1));
-    let said = String::from_utf8(wrong.stderr).unwrap();
+    let message = String::from_utf8(wrong.stderr).unwrap();
     assert!(
-        said.contains("OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318"),
-        "{said}"
+        message.contains("OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318"),
+        "{message}"
     );
 }

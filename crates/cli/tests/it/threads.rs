@@ -602,12 +602,12 @@ fn a_wait_for_a_time_goes_on_in_another_process() {
     let input = json!({"due": due}).to_string();
     let mut first = user.command(&["run", &path, "--thread", "w", "--input", &input]);
     let mut first = first.stderr(std::process::Stdio::piped()).spawn().unwrap();
-    let mut told = std::io::BufReader::new(first.stderr.take().unwrap());
+    let mut reported = std::io::BufReader::new(first.stderr.take().unwrap());
     let mut line = String::new();
     while !line.contains("Waits until") {
         line.clear();
         assert!(
-            std::io::BufRead::read_line(&mut told, &mut line).unwrap() > 0,
+            std::io::BufRead::read_line(&mut reported, &mut line).unwrap() > 0,
             "it ended"
         );
     }
@@ -690,7 +690,7 @@ fn pruning_leaves_what_was_bookmarked() {
     user.expect(2, &["threads", "show", "u"]);
     user.expect(2, &["threads", "prune", "t", "--run", &run, "--yes"]);
     user.expect(2, &["threads", "prune", "t", "--yes"]);
-    // Who names the thread and keeps nothing is told what goes with it.
+    // Who names the thread and keeps nothing is shown what goes with it.
     let whole = user.expect(0, &["threads", "prune", "t", "--keep", "nothing", "--yes"]);
     assert!(
         whole.err.contains("what was marked: 1 bookmarked"),
@@ -729,7 +729,7 @@ fn who_only_looks_makes_no_database() {
     let made: Vec<_> = std::fs::read_dir(user.dir.path()).unwrap().flatten().collect();
     assert!(made.iter().all(|entry| entry.file_name() == "data"), "{made:?}");
     assert!(!user.dir.path().join("data/threads.db").exists());
-    for (url, said) in [
+    for (url, expected) in [
         (" ", "names no file"),
         ("a.db?mode=ro", "synchronous=full or synchronous=normal"),
         ("sqlite::memory:", "Use memory:"),
@@ -737,7 +737,7 @@ fn who_only_looks_makes_no_database() {
     ] {
         let done = user.expect(1, &["threads", "--db", url]);
         assert!(
-            done.err.contains(said) && !done.err.contains("hunter4"),
+            done.err.contains(expected) && !done.err.contains("hunter4"),
             "{}",
             done.err
         );
@@ -968,12 +968,12 @@ fn a_whole_place_is_copied_and_what_is_new_later() {
             "third.db",
         ],
     );
-    for said in [
+    for expected in [
         "2 threads and 2 items to",
         "Thread a was not copied",
         "verify --db file:other",
     ] {
-        assert!(copied.err.contains(said), "{}", copied.err);
+        assert!(copied.err.contains(expected), "{}", copied.err);
     }
 }
 

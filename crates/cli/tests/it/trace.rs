@@ -90,7 +90,7 @@ fn the_wait_for_a_place_is_a_column_where_there_was_one() {
     assert_eq!(waited[0], 0.0);
     assert!(waited[1] > 150.0 && waited[2] > 350.0, "{waited:?}");
 
-    // Without a collector nothing can be sent, and that is said.
+    // Without a collector nothing can be sent, and that is reported.
     let refused = user.expect(2, &["trace", "narrow", "--send"]);
     assert!(
         refused.err.contains("OTEL_EXPORTER_OTLP_ENDPOINT"),

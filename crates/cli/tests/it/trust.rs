@@ -123,10 +123,10 @@ fn a_graph_reaches_what_was_allowed_and_nothing_before() {
     let mut broken = graph(&address);
     broken["nodes"]["act"]["config"]["tools"] = json!("none");
     user.graph("graph.json", &broken);
-    let told = user.expect(0, &["trust", &path]).err;
+    let reported = user.expect(0, &["trust", &path]).err;
     assert!(
-        told.contains("has an error") || told.contains("has 1 error"),
-        "{told}"
+        reported.contains("has an error") || reported.contains("has 1 error"),
+        "{reported}"
     );
     assert_eq!(asked.load(Ordering::SeqCst), 2);
 }

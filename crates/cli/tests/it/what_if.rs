@@ -69,15 +69,20 @@ fn a_row_that_fails_and_a_file_that_cannot_be_used_say_so() {
     };
     let failed = run(json!({"rows": [{"input": {"n": 90}}, {}]}), 1);
     assert!(failed.out.contains("too much"), "{}", failed.out);
-    for (rows, said) in [
+    for (rows, expected) in [
         (json!({}), "rows"),
         (json!({"rows": [{"value": {}}]}), "rows[0]"),
         (json!({"rows": [{}, {"values": {"x": 1}}]}), "Row 2"),
         (json!({"rows": [{}], "scorer": {"expression": ")"}}), "scorer"),
     ] {
         let refused = run(rows, 2);
-        assert!(refused.err.contains(said), "{said}: {}", refused.err);
+        assert!(refused.err.contains(expected), "{expected}: {}", refused.err);
     }
+    let broken = run(
+        json!({"rows": [{"settings": {"/nodes/double/config/set/total": "state."}}]}),
+        1,
+    );
+    assert!(broken.err.contains("The graph cannot run."), "{}", broken.err);
     let missing = user.expect(2, &["whatif", "t", "gone.json"]);
     assert!(missing.err.contains("gone.json"), "{}", missing.err);
     user.expect(2, &["whatif", "gone", "rows.json"]);

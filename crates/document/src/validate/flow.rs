@@ -36,7 +36,7 @@ fn entry(check: &mut Check<'_>, edges: &[(&str, Edge)]) {
 }
 
 fn unreached(check: &mut Check<'_>, topology: &Topology, reachable: &HashSet<&str>) {
-    // A node that stands in for another works without being reached.
+    // A node in the place of another runs without being reached.
     let stand_ins: HashSet<String> = check
         .document
         .nodes()

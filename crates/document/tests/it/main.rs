@@ -1,5 +1,6 @@
 //! Tests of the graph document through its public API.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::too_many_lines, reason = "a test tells one story")]
 
 mod patches;
 mod properties;

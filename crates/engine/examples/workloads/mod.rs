@@ -7,6 +7,7 @@
     clippy::unwrap_used,
     reason = "shared by two programs; a benchmark stops at the first surprise"
 )]
+#![allow(clippy::too_many_lines, reason = "a benchmark tells one story")]
 
 use std::sync::Arc;
 
@@ -229,11 +230,11 @@ pub(crate) fn react(calls: usize) -> Workload {
             .collect(),
     );
     let agent = move |_: NodeContext, state: Value| {
-        let said = state
+        let count = state
             .get("messages")
             .and_then(Value::as_array)
             .map_or(0, |m| m.len());
-        let next = script[said / 2].clone();
+        let next = script[count / 2].clone();
         async move { Ok(NodeOutput::update([("messages", next)])) }
     };
     let tools = |_: NodeContext, state: Value| async move {
@@ -321,11 +322,11 @@ pub(crate) fn wide(size: &str) -> Workload {
     };
     let empty = |value: &Value| value.is_null() || value.as_str() == Some("");
     let again = move |_: NodeContext, state: Value| async move {
-        let said = state
+        let count = state
             .get("messages")
             .and_then(Value::as_array)
             .map_or(0, |m| m.len());
-        Ok(vec![Target::node(if said > n { END } else { "one" })])
+        Ok(vec![Target::node(if count > n { END } else { "one" })])
     };
     let mut graph = StateGraph::new();
     for key in LISTS {

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_waits_is_told_and_can_stop_it() {
+    async fn who_waits_is_notified_and_can_stop_it() {
         let progress = Progress::default();
         let work = async {
             for n in 0..100 {

@@ -161,7 +161,7 @@ impl RunClaim {
     }
 
     /// The backend refused a commit. When that is because the thread is not the run's, the run is stopped. What else is
-    /// wrong with the backend is said to anyone who stores something.
+    /// wrong with the backend is reported to anyone who stores something.
     pub(crate) fn refused(&self, error: &StorageError) {
         if let StorageError::Busy { .. } | StorageError::Superseded { .. } = error
             && self.lost.set(error.clone()).is_ok()

@@ -1,4 +1,4 @@
-//! What can be said about a graph without running it: what is out of reach, where it loops, what runs before what,
+//! What can be derived about a graph without running it: what is out of reach, where it loops, what runs before what,
 //! what may run at once.
 //!
 //! The analysis knows what was declared: edges, joins, conditional edges with their paths, the destinations of
@@ -43,7 +43,7 @@ pub struct ParallelWriters {
     pub nodes: (Name, Name),
 }
 
-/// What can be said about a graph without running it. See [`Graph::analysis`](crate::Graph::analysis).
+/// What can be derived about a graph without running it. See [`Graph::analysis`](crate::Graph::analysis).
 pub struct Analysis {
     plan: Arc<Plan>,
     links: Vec<Link>,
@@ -64,7 +64,7 @@ fn ix(node: NodeIx) -> NodeIndex {
 }
 
 impl Graph {
-    /// What can be said about the graph without running it. Each call works it out again.
+    /// What can be derived about the graph without running it. Each call works it out again.
     pub fn analysis(&self) -> Analysis {
         Analysis::of(self.plan.clone())
     }

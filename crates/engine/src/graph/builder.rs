@@ -1,4 +1,4 @@
-//! The builder: a graph is declared by chaining, and everything that is wrong with it is said by `compile`, at once.
+//! The builder: a graph is declared by chaining, and everything that is wrong with it is reported by `compile`, at once.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! From declarations to a plan. Nothing stops at the first problem: everything that is wrong is said at once.
+//! From declarations to a plan. Nothing stops at the first problem: everything that is wrong is reported at once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -92,7 +92,7 @@ pub(crate) struct More {
     pub(crate) places: Option<Arc<Permits>>,
     /// Nodes and END that its commands may lead to, as declared.
     pub(crate) destinations: Vec<Name>,
-    /// State keys it may write, as declared; None when nothing is said.
+    /// State keys it may write, as declared; None when nothing is declared.
     pub(crate) writes: Option<Vec<ChannelIx>>,
     pub(crate) cache: Option<CachePolicy>,
     /// Accompanies what its tasks tell.

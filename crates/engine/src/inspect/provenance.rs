@@ -376,14 +376,7 @@ impl Search<'_> {
         };
         if matches!(write.written.metadata.source, Source::Update | Source::Fork) {
             write.origin = WriteOrigin::Edit;
-            let node = write.written.metadata.user.get("as_node").and_then(Value::as_str);
-            write.writers.extend(node.map(|node| Writer {
-                node: node.into(),
-                task: None,
-                reads: KeysRead::Unknown,
-                packet: false,
-                sent_by: Vec::new(),
-            }));
+            write.writers.extend(edited_as(&write.written));
             return Ok(write);
         }
         let records = self.records(&parent.id).await?;
@@ -392,26 +385,7 @@ impl Search<'_> {
             Some(before) if tasks.iter().any(is_packet) => self.state(before).await?.tasks.clone(),
             _ => Vec::new(),
         };
-        let wrote = |task: &&TaskSnapshot| {
-            task.result
-                .as_ref()
-                .and_then(|result| result.get(&path.key))
-                .is_some()
-        };
-        let mut writers: Vec<&TaskSnapshot> = tasks.iter().filter(wrote).collect();
-        if writers.len() > 1 {
-            // Which of them wrote this very value, where their results tell.
-            let gave = |task: &&TaskSnapshot| {
-                let result = task.result.as_ref().and_then(|result| result.get(&path.key));
-                result
-                    .zip(write.after.as_ref())
-                    .is_some_and(|(result, value)| holds(result, value))
-            };
-            let exact: Vec<&TaskSnapshot> = writers.iter().copied().filter(gave).collect();
-            if !exact.is_empty() {
-                writers = exact;
-            }
-        }
+        let writers = wrote(&tasks, &path.key, write.after.as_ref());
         write.origin = match writers.iter().any(|task| &*task.name == START) {
             true => WriteOrigin::Input,
             false => WriteOrigin::Task,
@@ -492,6 +466,28 @@ impl Search<'_> {
         }
         Ok(wanted)
     }
+}
+
+/// The node that an edit was made as, where it says one.
+fn edited_as(edit: &CheckpointHead) -> Option<Writer> {
+    let node = edit.metadata.user.get("as_node").and_then(Value::as_str)?;
+    Some(Writer {
+        node: node.into(),
+        task: None,
+        reads: KeysRead::Unknown,
+        packet: false,
+        sent_by: Vec::new(),
+    })
+}
+
+/// The tasks that wrote a key; of several those that wrote this very value, where their results tell.
+fn wrote<'a>(tasks: &'a [TaskSnapshot], key: &str, value: Option<&Value>) -> Vec<&'a TaskSnapshot> {
+    let written = |task: &'a TaskSnapshot| Some((task, task.result.as_ref()?.get(key)?));
+    let writers: Vec<_> = tasks.iter().filter_map(written).collect();
+    let is_it = |result: &Value| value.is_some_and(|value| holds(result, value));
+    let exact = writers.iter().any(|(_, result)| is_it(result)) && writers.len() > 1;
+    let writers = writers.into_iter().filter(|(_, result)| !exact || is_it(result));
+    writers.map(|(task, _)| task).collect()
 }
 
 fn is_packet(task: &TaskSnapshot) -> bool {

@@ -342,34 +342,8 @@ fn snapshot<'a>(
         let mut shown = Vec::with_capacity(tasks.len());
         for task in &mut tasks {
             let stored = stored(plan, task.id(), &tuple.pending_writes);
-            let task_ns = task.ns();
-            let nested = task.node.and_then(|node| nested_of(plan, node));
-            let nested = match nested {
-                Some(nested) if subgraphs => {
-                    let at = StateRef::live(tuple.thread.clone()).within(task_ns.as_str());
-                    let nested = inherit(nested, graph);
-                    Some(TaskState::Snapshot(Box::new(
-                        read(&nested, &at.with_subgraphs()).await?,
-                    )))
-                }
-                Some(_) => Some(TaskState::Ns(task_ns.as_str().into())),
-                None => None,
-            };
-            shown.push(TaskSnapshot {
-                id: task.id().clone(),
-                name: task.name.clone(),
-                path: task.path(),
-                input: task.input.clone(),
-                interrupts: if live {
-                    stored.unanswered(&task_ns)
-                } else {
-                    stored.interrupts.clone()
-                },
-                result: (!stored.writes.is_empty()).then(|| task::result_of(plan, &stored.writes)),
-                targets: task::targets(plan, &stored.writes),
-                error: stored.error,
-                state: nested,
-            });
+            let nested = nested_state(graph, tuple, task, subgraphs).await?;
+            shown.push(task_snapshot(plan, task, &stored, live, nested));
             if live {
                 task.writes = stored.writes;
             }
@@ -403,6 +377,49 @@ fn snapshot<'a>(
             interrupts,
         })
     })
+}
+
+/// The state of the graph that a task runs, or where it is.
+async fn nested_state(
+    graph: &Graph,
+    tuple: &CheckpointTuple,
+    task: &Task,
+    subgraphs: bool,
+) -> Result<Option<TaskState>, StateError> {
+    let Some(nested) = task.node.and_then(|node| nested_of(&graph.plan, node)) else {
+        return Ok(None);
+    };
+    let ns = task.ns();
+    if !subgraphs {
+        return Ok(Some(TaskState::Ns(ns.as_str().into())));
+    }
+    let at = StateRef::live(tuple.thread.clone()).within(ns.as_str());
+    let state = read(&inherit(nested, graph), &at.with_subgraphs()).await?;
+    Ok(Some(TaskState::Snapshot(Box::new(state))))
+}
+
+/// A task as a state shows it, by what is stored of it.
+fn task_snapshot(
+    plan: &Plan,
+    task: &Task,
+    stored: &Stored,
+    live: bool,
+    nested: Option<TaskState>,
+) -> TaskSnapshot {
+    TaskSnapshot {
+        id: task.id().clone(),
+        name: task.name.clone(),
+        path: task.path(),
+        input: task.input.clone(),
+        interrupts: match live {
+            true => stored.unanswered(&task.ns()),
+            false => stored.interrupts.clone(),
+        },
+        result: (!stored.writes.is_empty()).then(|| task::result_of(plan, &stored.writes)),
+        targets: task::targets(plan, &stored.writes),
+        error: stored.error.clone(),
+        state: nested,
+    }
 }
 
 /// A nested graph as it runs inside `outer`: with its checkpointer and its ids.

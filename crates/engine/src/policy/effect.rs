@@ -19,7 +19,7 @@ pub enum Effect {
     Idempotent,
     /// It changes something, and must not do so twice.
     Once,
-    /// It may change something: nobody said what it does.
+    /// It may change something: nobody declared what it does.
     Unknown,
 }
 

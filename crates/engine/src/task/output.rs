@@ -1,11 +1,12 @@
 //! What a node's output writes: state, then where it leads.
 
 use crate::base::command::{Command, CommandGraph, Target};
+use crate::base::ids::Name;
 use crate::channel::packet;
 use crate::checkpoint::types::reserved::{END, START};
 use crate::graph::context::NodeContext;
 use crate::graph::node::{NodeError, NodeOutput, ParentCommand};
-use crate::graph::plan::{NodeIx, Plan};
+use crate::graph::plan::{BranchPlan, NodeIx, Plan};
 use crate::graph::writes::{Channel, Writes};
 use crate::state::entries::{Writer, add_command_writes, add_writes};
 use crate::state::view::router_view;
@@ -51,46 +52,62 @@ pub(crate) async fn write(
         };
         // Where a router leads is checked as a whole before any of it is written.
         let mut targets = branch.router.route(context.clone(), fresh).await?;
-        for target in &mut targets {
-            let (Target::Node(label), Some(paths)) = (target, &branch.paths) else {
-                continue;
-            };
-            let Some(found) = paths.get(label).or(branch.default.as_ref()) else {
-                let mut known: Vec<&str> = paths.keys().map(|label| &**label).collect();
-                known.sort_unstable();
-                return Err(NodeError::new(
-                    "KeyError",
-                    format!(
-                        "'{label}': the conditional edge `{}` of `{}` has no path with this label. Its labels are {}. \
-                         Add the path or a default.",
-                        branch.name,
-                        spec.name,
-                        known.join(", ")
-                    ),
-                ));
-            };
-            *label = found.clone();
-        }
-        if (targets.iter())
-            .any(|target| matches!(target, Target::Node(name) if &**name == START || name.is_empty()))
-        {
-            return Err(NodeError::new(
-                "ValueError",
-                "Branch did not return a valid destination",
-            ));
-        }
-        if (targets.iter()).any(|target| matches!(target, Target::Send(send) if &*send.node == END)) {
-            return Err(NodeError::new(
-                "InvalidUpdateError",
-                "Cannot send a packet to the END node",
-            ));
-        }
+        follow_labels(branch, &spec.name, &mut targets)?;
+        check_targets(&targets)?;
         if let Some(recorder) = recorder {
             recorder.end_edge(&branch.name, &targets);
         }
         for target in targets {
             goto(plan, target, writes);
         }
+    }
+    Ok(())
+}
+
+/// Puts the targets in the place of the labels that the router of an edge with paths gave.
+#[inline]
+fn follow_labels(branch: &BranchPlan, node: &Name, targets: &mut [Target]) -> Result<(), NodeError> {
+    let Some(paths) = &branch.paths else {
+        return Ok(());
+    };
+    for target in targets {
+        let Target::Node(label) = target else {
+            continue;
+        };
+        let Some(found) = paths.get(label).or(branch.default.as_ref()) else {
+            let mut known: Vec<&str> = paths.keys().map(|label| &**label).collect();
+            known.sort_unstable();
+            return Err(NodeError::new(
+                "KeyError",
+                format!(
+                    "'{label}': the conditional edge `{}` of `{node}` has no path with this label. Its labels are {}. \
+                     Add the path or a default.",
+                    branch.name,
+                    known.join(", ")
+                ),
+            ));
+        };
+        *label = found.clone();
+    }
+    Ok(())
+}
+
+/// Refuses the places that no router leads to.
+#[inline]
+fn check_targets(targets: &[Target]) -> Result<(), NodeError> {
+    if (targets.iter())
+        .any(|target| matches!(target, Target::Node(name) if &**name == START || name.is_empty()))
+    {
+        return Err(NodeError::new(
+            "ValueError",
+            "Branch did not return a valid destination",
+        ));
+    }
+    if (targets.iter()).any(|target| matches!(target, Target::Send(send) if &*send.node == END)) {
+        return Err(NodeError::new(
+            "InvalidUpdateError",
+            "Cannot send a packet to the END node",
+        ));
     }
     Ok(())
 }

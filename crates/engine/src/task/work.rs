@@ -154,10 +154,10 @@ async fn contained(
         Ok(Err(NodeError::Drained(reason))) => End::Drained(reason),
         Ok(Err(NodeError::Cancelled)) => End::Cancelled,
         Err(panic) => {
-            let said = panic.downcast_ref::<String>().cloned();
-            let said = said.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
-            let said = said.unwrap_or_else(|| "no message".into());
-            End::Failed(Failure::new("Panic", format!("the node panicked: {said}")))
+            let message = panic.downcast_ref::<String>().cloned();
+            let message = message.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+            let message = message.unwrap_or_else(|| "no message".into());
+            End::Failed(Failure::new("Panic", format!("the node panicked: {message}")))
         }
     }
 }

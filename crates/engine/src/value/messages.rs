@@ -380,8 +380,8 @@ fn tool_call(call: &Value) -> Result<Value, String> {
     }
     let function = call.get("function");
     let name = call.get("name").or_else(|| function?.get("name"));
-    let said = function.and_then(|f| f.get("arguments")).and_then(Value::as_str);
-    let args = match (call.get("args"), said) {
+    let arguments = function.and_then(|f| f.get("arguments")).and_then(Value::as_str);
+    let args = match (call.get("args"), arguments) {
         (Some(args), _) => args.clone(),
         (None, Some(text)) => serde_json::from_str(text).map_err(|error| {
             let name = name.and_then(Value::as_str).unwrap_or("a tool");

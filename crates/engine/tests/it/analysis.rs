@@ -1,4 +1,4 @@
-//! What can be said about a graph before it runs.
+//! What can be derived about a graph before it runs.
 
 use std::sync::Arc;
 

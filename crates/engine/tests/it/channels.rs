@@ -435,7 +435,7 @@ async fn guards_refuse_a_second_write_and_others_take_the_last() {
     for fine in ["ephemeral any", "untracked any", "any"] {
         assert_eq!(run(fine).await.unwrap(), r#"{"k":2}"#, "{fine}");
     }
-    for (which, said) in [
+    for (which, message) in [
         (
             "last",
             "At key 'k': Can receive only one value per step. Use an Annotated key to handle multiple values.",
@@ -453,7 +453,7 @@ async fn guards_refuse_a_second_write_and_others_take_the_last() {
     ] {
         let error = run(which).await.unwrap_err();
         let (first, rest) = error.split_once('\n').unwrap();
-        assert_eq!(first, said);
+        assert_eq!(first, message);
         assert!(rest.contains("a and b"), "the writers are named: {rest}");
     }
 }
@@ -664,29 +664,29 @@ async fn a_conflict_leaves_the_step_open_and_the_thread_half_wedged() {
             r#"updates {"b":{"x":2}}"#
         ]
     );
-    let said =
+    let message =
         "At key 'x': Can receive only one value per step. Use an Annotated key to handle multiple values.";
     let error = result.unwrap_err();
     assert_eq!(
         (error.code(), first_line(&error).as_str()),
-        ("invalid-update", said)
+        ("invalid-update", message)
     );
     assert!(error.to_string().contains("written by a and b"), "{error}");
 
     let live = StateRef::live("1");
-    assert_eq!(first_line(&graph.get_state(&live).await.unwrap_err()), said);
+    assert_eq!(first_line(&graph.get_state(&live).await.unwrap_err()), message);
     let resumed = graph
         .invoke(Input::Continue, RunConfig::on("1"))
         .await
         .unwrap_err();
-    assert_eq!(first_line(&resumed), said);
+    assert_eq!(first_line(&resumed), message);
     let close = StateUpdate {
         as_node: Some(END.into()),
         ..StateUpdate::default()
     };
     assert_eq!(
         first_line(&graph.update_state(&live, close).await.unwrap_err()),
-        said
+        message
     );
     assert_eq!(
         history(&graph, "1").await,
@@ -1085,7 +1085,7 @@ async fn a_commands_update_may_be_pairs_and_an_update_must_be_an_object() {
         }))
     };
     assert_eq!(log_after(base().node("a", pairs).edge(START, "a")).await, "p,q");
-    for (returned, said) in [
+    for (returned, message) in [
         (json!(5), "Expected dict, got 5"),
         (json!("str"), "Expected dict, got str"),
         (
@@ -1101,7 +1101,7 @@ async fn a_commands_update_may_be_pairs_and_an_update_must_be_an_object() {
         let error = graph.invoke(input(), RunConfig::default()).await.unwrap_err();
         assert_eq!(
             (error.code(), first_line(&error).as_str()),
-            ("invalid-update", said)
+            ("invalid-update", message)
         );
         assert!(error.to_string().contains("Node `a` gave"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! Runs that claim their thread: one runs, the others are told, and who lost its thread stores nothing more.
+//! Runs that claim their thread: one runs, the others are notified, and who lost its thread stores nothing more.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -81,7 +81,7 @@ async fn forks(saver: &MemorySaver) -> usize {
 }
 
 #[tokio::test]
-async fn a_second_run_is_told_before_a_node_begins() {
+async fn a_second_run_is_notified_before_a_node_begins() {
     for durability in [Durability::Sync, Durability::Async, Durability::Exit] {
         let saver = Arc::new(MemorySaver::new());
         let (one, two) = (slow(&saver), slow(&saver));
@@ -94,14 +94,17 @@ async fn a_second_run_is_told_before_a_node_begins() {
         two.go.add_permits(9);
         for again in [input(), Input::Continue] {
             let error = two.graph.invoke(again, with("two")).await.unwrap_err();
-            let said = error.to_string();
+            let message = error.to_string();
             match error {
                 RunError::Storage(StorageError::Busy { held, .. }) => assert_eq!(&*held.holder.name, "one"),
                 // Stored at its end only, there is nothing to resume yet.
                 RunError::EmptyInput { .. } if durability == Durability::Exit => {}
                 other => panic!("{durability:?}: {other}"),
             }
-            assert!(said.contains("one") || durability == Durability::Exit, "{said}");
+            assert!(
+                message.contains("one") || durability == Durability::Exit,
+                "{message}"
+            );
         }
         assert_eq!(
             two.calls.of("slow"),
@@ -494,12 +497,12 @@ async fn of_programs_that_send_at_once_exactly_one_runs() {
             let outcomes: Vec<_> = outcomes.into_iter().map(Result::unwrap).collect();
             let refused = |error: &RunError| matches!(error.code(), "thread-busy" | "superseded");
             let ran = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
-            let told = outcomes
+            let reported = outcomes
                 .iter()
                 .filter(|outcome| outcome.as_ref().is_err_and(refused))
                 .count();
             // A program that read the thread after the first run had ended may run it as well.
-            assert!(ran >= 1 && ran + told == 4, "round {round}: {outcomes:?}");
+            assert!(ran >= 1 && ran + reported == 4, "round {round}: {outcomes:?}");
             assert_eq!(forks(&saver).await, 0, "round {round}");
         }
         assert_eq!(calls.of("answered"), 1, "round {round}: one answer is taken once");

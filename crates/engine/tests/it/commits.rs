@@ -168,16 +168,16 @@ async fn an_input_is_stored_with_what_start_makes_of_it_unless_somebody_may_know
     graph(&gate).invoke(input(), sync.clone()).await.unwrap();
     assert_eq!(gate.calls(), [vec![-1, 0], vec![1], vec![2], vec![3]]);
 
-    // Who reads checkpoints is told of one when it is stored.
+    // Who reads checkpoints is notified of one when it is stored.
     let gate = Gate::new(usize::MAX);
     gate.open.add_permits(100);
     let reading = sync.clone().modes([StreamMode::Checkpoints]);
     let mut run = graph(&gate).stream(input(), reading);
-    let mut told = 0;
+    let mut reported = 0;
     while let Some(event) = run.next().await {
         assert!(matches!(event.payload, Payload::Checkpoint(_)));
-        told += 1;
-        assert!(gate.calls().len() >= told, "told of what is not stored");
+        reported += 1;
+        assert!(gate.calls().len() >= reported, "reported before it is stored");
     }
     run.finish().await.unwrap();
     assert_eq!(gate.calls(), [vec![-1], vec![0], vec![1], vec![2], vec![3]]);

@@ -205,7 +205,7 @@ async fn history(seed: u64) {
     // The model's number of each checkpoint of the engine.
     let mut ids: BTreeMap<CheckpointId, usize> = BTreeMap::new();
     let mut newest: Option<(usize, Ends)> = None;
-    let mut said = Vec::new();
+    let mut done = Vec::new();
     let policies = [
         EffectPolicy::Reuse,
         EffectPolicy::Again,
@@ -222,7 +222,7 @@ async fn history(seed: u64) {
         let (input, ends) = match (dice.roll(5), newest) {
             (1, Some(_)) if !forkable.is_empty() => {
                 let from = forkable[dice.roll(forkable.len())];
-                said.push(format!("replay {from} {policy:?}"));
+                done.push(format!("replay {from} {policy:?}"));
                 config.checkpoint_id = Some(place(from));
                 let point = model.points[from].clone();
                 // The newest edit is gone on from where it stands.
@@ -237,7 +237,7 @@ async fn history(seed: u64) {
             (2, Some(_)) if !forkable.is_empty() => {
                 let from = forkable[dice.roll(forkable.len())];
                 let (x, node) = (1 + dice.roll(3) as i64, [START, "pay"][dice.roll(2)]);
-                said.push(format!("edit {from} x={x} as {node}, {policy:?}"));
+                done.push(format!("edit {from} x={x} as {node}, {policy:?}"));
                 let update = StateUpdate {
                     values: json!({"x": x}),
                     as_node: Some(node.into()),
@@ -253,7 +253,7 @@ async fn history(seed: u64) {
             }
             (3, Some((at, Ends::Asks))) => {
                 let answer = ["use", "again", "by hand"][dice.roll(3)];
-                said.push(format!("answer {answer}"));
+                done.push(format!("answer {answer}"));
                 config.effects = EffectPolicy::Ask;
                 let given = match answer {
                     "by hand" => json!({"update": {"x": model.points[at].x - 1}}),
@@ -265,12 +265,12 @@ async fn history(seed: u64) {
                 )
             }
             (4, Some((at, Ends::Asks | Ends::Stops))) => {
-                said.push(format!("go on {policy:?}"));
+                done.push(format!("go on {policy:?}"));
                 (Input::Continue, model.run(at, policy, None))
             }
             _ => {
                 let x = 1 + dice.roll(3) as i64;
-                said.push(format!("input {x} {policy:?}"));
+                done.push(format!("input {x} {policy:?}"));
                 let before = newest.map(|(at, _)| at);
                 let input = model.add(before, "input", before.map_or(0, |at| model.points[at].x), false);
                 let at = model.add(Some(input), "loop", x, true);
@@ -282,19 +282,19 @@ async fn history(seed: u64) {
             Ok(result) if result.status == RunStatus::Interrupted => Ends::Asks,
             Ok(_) => Ends::Done,
             Err(RunError::Effect { .. }) => Ends::Stops,
-            Err(error) => panic!("seed {seed}: {said:?}: {error}"),
+            Err(error) => panic!("seed {seed}: {done:?}: {error}"),
         };
-        assert_eq!(ended, ends.1, "seed {seed}: how it ends after {said:#?}");
+        assert_eq!(ended, ends.1, "seed {seed}: how it ends after {done:#?}");
         assert_eq!(
             paid.lock().unwrap().len(),
             model.payments,
-            "seed {seed}: what was paid after {said:#?}"
+            "seed {seed}: what was paid after {done:#?}"
         );
         let stored = stored(&graph).await;
         assert_eq!(
             stored.len(),
             model.points.len(),
-            "seed {seed}: checkpoints after {said:#?}"
+            "seed {seed}: checkpoints after {done:#?}"
         );
         for (number, (id, parent, source, x, pays)) in stored.into_iter().enumerate() {
             let known = &model.points[number];
@@ -302,7 +302,7 @@ async fn history(seed: u64) {
             assert_eq!(
                 (parent.map(|parent| ids[&parent]), source, pays),
                 (known.parent, known.source, known.pays),
-                "seed {seed}: checkpoint {number} after {said:#?}"
+                "seed {seed}: checkpoint {number} after {done:#?}"
             );
             if pays {
                 assert_eq!(x, known.x, "seed {seed}: checkpoint {number}");

@@ -69,7 +69,7 @@ async fn attempts_wait_longer_each_time_and_stream_but_write_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failed_attempts_are_told_to_who_asks() {
+async fn failed_attempts_are_reported_to_who_asks() {
     let calls = Calls::default();
     let options = NodeOptions::new().retry(quick().max_attempts(2));
     let options = options.fallback_value(json!({"log": ["instead"]}));
@@ -314,7 +314,7 @@ async fn what_lives_in_a_nested_graph_keeps_the_node_around_it_alive() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_timed_out_attempt_is_retried_and_no_longer_heard() {
+async fn a_timed_out_attempt_is_retried_and_ignored_from_then_on() {
     let calls = Calls::default();
     let counted = calls.clone();
     let node = Arc::new(move |context: NodeContext, _: Value| {
@@ -885,7 +885,7 @@ async fn a_fallback_does_the_work_after_the_last_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_attempt_begins_a_nested_graph_anew() {
+async fn another_attempt_begins_a_nested_graph_again() {
     let calls = Calls::default();
     let (first, second) = (calls.clone(), calls.clone());
     let nested = base()

@@ -51,7 +51,7 @@ async fn a_run_pauses_in_the_step_that_broke_it_and_goes_on_from_there() {
     assert_eq!(
         result.status,
         RunStatus::Done,
-        "it is said once while it stays broken"
+        "it is reported once while it stays broken"
     );
     assert_eq!(n_of(&result.value), 5);
 }
@@ -93,13 +93,13 @@ async fn a_run_that_fails_keeps_the_step_and_goes_on_when_the_state_was_correcte
 }
 
 #[tokio::test]
-async fn what_is_only_said_is_a_value_of_the_stream() {
+async fn what_is_only_reported_is_a_value_of_the_stream() {
     let graph =
         on_memory(counter().invariant(rule(BreakpointPlace::After("count".into()), 4, WhenBroken::Tell)));
     let (lines, result) = stream(&graph, input(), RunConfig::on("1"), &[StreamMode::Custom]).await;
     assert_eq!(result.unwrap().status, RunStatus::Done);
-    let said = r#"custom {"log":"Invariant broken: n stays below 4 (after `count`)","invariant":"doc#1"}"#;
-    assert_eq!(lines, [said, said], "at each visit that it is broken at");
+    let message = r#"custom {"log":"Invariant broken: n stays below 4 (after `count`)","invariant":"doc#1"}"#;
+    assert_eq!(lines, [message, message], "at each visit that it is broken at");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Behaviour of the engine, case by case, in the words of the worked examples it must reproduce.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![allow(clippy::too_many_lines, reason = "a test tells one story")]
 
 mod analysis;
 mod aside;

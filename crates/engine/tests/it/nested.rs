@@ -629,7 +629,7 @@ impl Lifecycle for Watch {
 }
 
 #[tokio::test]
-async fn stops_and_resumes_are_told() {
+async fn stops_and_resumes_are_reported() {
     let graph = outer(&sub(true));
     let watch = Arc::new(Watch::default());
     let config = || RunConfig::on("t").lifecycle(watch.clone());
@@ -706,7 +706,7 @@ async fn a_message_of_a_nested_graph_is_shown_once() {
 }
 
 #[tokio::test]
-async fn a_run_steps_into_a_nested_graph_when_it_is_told_to() {
+async fn a_run_steps_into_a_nested_graph_when_asked_to() {
     let outer = outer(&sub(false));
     let stepping = RunConfig::on("t").interrupt_after(["*"]).interrupt_nested(true);
     let mut seen = Vec::new();
@@ -739,7 +739,7 @@ async fn a_run_steps_into_a_nested_graph_when_it_is_told_to() {
         next = Input::Continue;
     }
     assert_eq!(seen, ["sub/", "sub/s2", "sub/", "q/", "/"]);
-    // Told nothing, a step is one of the graph outside.
+    // By default a step is one of the graph outside.
     let over = RunConfig::on("u").interrupt_after(["*"]);
     outer.invoke(input(), over.clone()).await.unwrap();
     outer.invoke(Input::Continue, over).await.unwrap();

@@ -202,7 +202,7 @@ async fn of_many_packets_the_one_that_gave_the_item_is_named() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_said() {
+async fn what_is_not_there_is_reported() {
     let graph = graph();
     graph
         .invoke(Input::value(json!({"price": 1})), recorded("t"))

@@ -333,7 +333,7 @@ async fn what_was_not_asked_again_keeps_waiting() {
 }
 
 #[tokio::test]
-async fn packets_that_ask_again_are_told_apart() {
+async fn packets_that_ask_again_are_distinguished() {
     let packet = |arg: i64| {
         Target::Send(Packet {
             node: "item".into(),

@@ -111,7 +111,7 @@ async fn messages_come_before_the_update_with_the_metadata_of_their_task() {
     assert_eq!(
         modes,
         ["custom", "messages", "updates"],
-        "known messages are not told, and none twice"
+        "known messages are not emitted, and none twice"
     );
     let Payload::Message(message, metadata) = &events[1].payload else {
         panic!("no message")
@@ -266,7 +266,7 @@ async fn items_have_the_envelope_that_was_asked_for() {
     assert_eq!(asked.get("value"), Some(&"age?".into()));
 }
 
-/// As `push_message` does in LangGraph: told at once, written before what the node returns, and not told twice.
+/// As `push_message` does in LangGraph: emitted at once, written before what the node returns, and not emitted twice.
 #[tokio::test]
 async fn a_pushed_message_is_streamed_and_written() {
     let node = |context: NodeContext, _: Value| async move {
@@ -290,12 +290,12 @@ async fn a_pushed_message_is_streamed_and_written() {
         .modes([StreamMode::Messages, StreamMode::Tasks])
         .metadata([("user", "run"), ("other", "o")].into_iter().collect());
     let mut run = graph.stream(Input::value(json!({"messages": []})), config);
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     while let Some(event) = run.next().await {
         match event.payload {
             Payload::Message(message, metadata) => {
                 let content = message.get("content").and_then(Value::as_str).unwrap_or_default();
-                told.push(content.to_owned());
+                reported.push(content.to_owned());
                 let keys = ["user", "other", "nodekey", "langgraph_node"];
                 let held = keys.map(|key| metadata.get(key).and_then(Value::as_str));
                 assert_eq!(held, [Some("node"), Some("o"), Some("nv"), Some("n")]);
@@ -307,7 +307,7 @@ async fn a_pushed_message_is_streamed_and_written() {
             _ => {}
         }
     }
-    assert_eq!(told, ["one", "two"]);
+    assert_eq!(reported, ["one", "two"]);
     let done = run.finish().await.unwrap().value;
     let ids: Vec<&str> = done
         .get("messages")

@@ -138,11 +138,11 @@ async fn a_node_alone_takes_several_states_and_streams() {
         .unwrap();
     let config = RunConfig::default().modes([StreamMode::Custom, StreamMode::Updates]);
     let mut run = graph.stream_node("says", json!({}), vec![], config);
-    let mut told = Vec::new();
+    let mut emitted = Vec::new();
     while let Some(event) = run.next().await {
-        told.push(event.data());
+        emitted.push(event.data());
     }
-    assert_eq!(told, [json!("half way"), json!({"says": {"x": 1}})]);
+    assert_eq!(emitted, [json!("half way"), json!({"says": {"x": 1}})]);
     assert_eq!(run.finish().await.unwrap().update, json!({"x": 1}));
 }
 

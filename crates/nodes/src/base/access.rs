@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said_in_full() {
+    fn what_is_missing_is_reported_in_full() {
         let wanted = [Access::Mcp("files".into()), Access::Variable("KEY".into())];
         let missing = Grants::these([Access::Mcp("files".into())]).missing(&wanted);
         assert_eq!(missing, BTreeSet::from([Access::Variable("KEY".into())]));

@@ -169,7 +169,7 @@ const HERE: [&str; 6] = ["allOf", "anyOf", "oneOf", "not", "if", "dependentSchem
 const HERE_TOO: [&str; 3] = ["then", "else", "dependencies"];
 /// Keywords that refer to another schema.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
-/// Keywords that look a second time at what stands beside them.
+/// Keywords that look a second time at what is beside them.
 const AGAIN: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 /// Keywords whose content is no schema.
 const PLAIN: [&str; 5] = ["enum", "const", "default", "examples", "required"];
@@ -529,8 +529,8 @@ mod tests {
             json!({"items": {"anyOf": [{"type": "string", "pattern": long}]}}),
             json!({"patternProperties": { (long.clone()): {} }}),
         ] {
-            let said = SchemaValidator::new(&schema).unwrap_err();
-            assert!(said.contains("10000 characters"), "{said}");
+            let message = SchemaValidator::new(&schema).unwrap_err();
+            assert!(message.contains("10000 characters"), "{message}");
         }
         assert!(began.elapsed() < Duration::from_secs(1));
         assert!(

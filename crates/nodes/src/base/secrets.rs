@@ -229,7 +229,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// What can be said after this piece.
+    /// What can be emitted after this piece.
     pub(crate) fn push(&mut self, piece: &str) -> String {
         if !self.held.is_empty() {
             self.seams.push(self.held.len());
@@ -247,16 +247,16 @@ impl Pieces {
         let mut clean = String::with_capacity(self.held.len());
         let seams = &mut self.seams;
         let mut spelled_out = self.spelled_out;
-        let told = known().strip(&self.held, goes_on, &mut clean, |secret| {
+        let emitted = known().strip(&self.held, goes_on, &mut clean, |secret| {
             spelled_out |= seams
                 .iter()
                 .any(|seam| secret.start < *seam && *seam < secret.end);
         });
         self.spelled_out = spelled_out;
-        self.held.drain(..told);
+        self.held.drain(..emitted);
         seams.retain_mut(|seam| {
-            let stays = *seam > told;
-            *seam = seam.saturating_sub(told);
+            let stays = *seam > emitted;
+            *seam = seam.saturating_sub(emitted);
             stays
         });
         clean
@@ -497,13 +497,13 @@ mod tests {
         for _ in 0..1000 {
             let text: String = (0..1 + number(6)).map(|_| parts[number(parts.len())]).collect();
             let mut pieces = Pieces::default();
-            let (mut said, mut from) = (String::new(), 0);
+            let (mut message, mut from) = (String::new(), 0);
             while from < text.len() {
                 let to = text.ceil_char_boundary((from + 1 + number(5)).min(text.len()));
-                said.push_str(&pieces.push(&text[from..to]));
+                message.push_str(&pieces.push(&text[from..to]));
                 assert!(
-                    redact(&text[..to]).starts_with(&*said),
-                    "{text}: {said} is more than can be told after {to} bytes"
+                    redact(&text[..to]).starts_with(&*message),
+                    "{text}: {message} is more than can be emitted after {to} bytes"
                 );
                 // What is held back is the beginning of a secret and nothing else.
                 let held = &pieces.held;
@@ -513,9 +513,9 @@ mod tests {
                 );
                 from = to;
             }
-            said.push_str(&pieces.rest());
-            assert_eq!(said, redact(&text), "{text}");
-            assert!(!known().is_in(&said), "{text}: {said}");
+            message.push_str(&pieces.rest());
+            assert_eq!(message, redact(&text), "{text}");
+            assert!(!known().is_in(&message), "{text}: {message}");
         }
     }
 
@@ -552,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_and_packets_are_told_without_secrets() {
+    fn questions_and_packets_are_emitted_without_secrets() {
         note("asked-4711");
         let value = superstep::json!({"q": "asked-4711"});
         let clean = superstep::json!({"q": "[secret]"});

@@ -94,6 +94,7 @@ fn given(args: &[Jinja], place: usize, name: &str) -> Option<Jinja> {
         .filter(|value| !value.is_undefined() && !value.is_none())
 }
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn add_filters(env: &mut Environment<'static>) {
     macro_rules! bounded {
         ($($name:ident)*) => {

@@ -339,8 +339,8 @@ impl PerItem {
                 match code::run(context, owner, script.clone(), given).await? {
                     Ok(Output::Update(value)) => Ok(value),
                     Ok(_) => {
-                        let said = "the program returned a Command, which only code nodes may; it returns what becomes of the item";
-                        Err(NodeError::new(requests::CLASS, said))
+                        let message = "the program returned a Command, which only code nodes may; it returns what becomes of the item";
+                        Err(NodeError::new(requests::CLASS, message))
                     }
                     Err(CodeError::Cancelled) => Err(NodeError::Cancelled),
                     Err(other) => Err(NodeError::new(requests::CLASS, other.to_string())),

@@ -89,10 +89,10 @@ impl Client {
         environment: &Environment,
         helper: Option<&HelperProgram>,
     ) -> Result<Self, McpError> {
-        let failed = |cause: String, said: String| McpError::Start {
+        let failed = |cause: String, exit_message: String| McpError::Start {
             server: server.to_owned(),
             cause,
-            said,
+            exit_message,
         };
         let ears = Ears {
             progress: ProgressDispatcher::new(),
@@ -127,11 +127,11 @@ impl Client {
             Ok(Err(error)) => chain(&error),
             Err(_) => format!("it did not answer within {} s", START.as_secs()),
         };
-        let said = match &process {
+        let exit_message = match &process {
             Some(process) => process.exit_message().await,
             None => String::new(),
         };
-        Err(failed(cause, said))
+        Err(failed(cause, exit_message))
     }
 
     /// Has it been used since this was last asked?
@@ -331,12 +331,12 @@ impl Client {
             },
             ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
                 self.broken.store(true, Ordering::SeqCst);
-                let said = match (&self.process, &error) {
+                let exit_message = match (&self.process, &error) {
                     (Some(process), _) => process.exit_message().await,
                     (None, ServiceError::TransportSend(cause)) => format!(" ({})", chain(&*cause.error)),
                     (None, _) => String::new(),
                 };
-                McpError::Died { server, said }
+                McpError::Died { server, exit_message }
             }
             other => McpError::Nonsense {
                 server,

@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_the_file_is_said() {
+    fn what_is_wrong_with_the_file_is_reported() {
         assert!(matches!(
             declared(&Environment::new(None), "x"),
             Err(McpError::NoProject)

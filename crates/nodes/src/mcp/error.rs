@@ -43,10 +43,10 @@ pub(crate) enum McpError {
     Start {
         server: String,
         cause: String,
-        said: String,
+        exit_message: String,
     },
     /// It ended while it was at work.
-    Died { server: String, said: String },
+    Died { server: String, exit_message: String },
     /// It answered with an error.
     Refused { server: String, cause: String },
     /// It did not answer.
@@ -115,19 +115,23 @@ impl McpError {
                     server
                 )
             }
-            McpError::Start { server, cause, said } => {
+            McpError::Start {
+                server,
+                cause,
+                exit_message,
+            } => {
                 text!(
                     "the MCP server `{server}` could not be started: {cause}{said}",
                     server,
                     cause,
-                    said
+                    said = exit_message
                 )
             }
-            McpError::Died { server, said } => {
+            McpError::Died { server, exit_message } => {
                 text!(
                     "the MCP server `{server}` stopped while it was at work{said}",
                     server,
-                    said
+                    said = exit_message
                 )
             }
             McpError::Refused { server, cause } => {

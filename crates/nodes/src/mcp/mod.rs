@@ -150,7 +150,7 @@ impl Mcp {
             reads_only: tool
                 .annotations
                 .as_ref()
-                .is_some_and(|told| told.read_only_hint == Some(true)),
+                .is_some_and(|hints| hints.read_only_hint == Some(true)),
         });
         Ok(offered.collect())
     }

@@ -1,5 +1,5 @@
 //! A server's process: started with little of our environment, ended with everything that it started, and what it
-//! last said kept for the day it fails.
+//! wrote last kept for the day it fails.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -57,7 +57,7 @@ const LONGEST_LINE: usize = 2000;
 #[derive(Debug)]
 pub(super) struct Process {
     ended: watch::Receiver<Option<String>>,
-    said: ErrorLines,
+    error_lines: ErrorLines,
     /// Dropped to end it.
     _stop: oneshot::Sender<()>,
 }
@@ -109,8 +109,8 @@ impl Process {
                 .collect(),
         };
         let (child, (stdin, stdout, stderr)) = ProcessGroup::start(start, helper)?;
-        let said = ErrorLines::default();
-        let listening = tokio::spawn(listen(server.to_owned(), stderr, said.clone()));
+        let error_lines = ErrorLines::default();
+        let listening = tokio::spawn(listen(server.to_owned(), stderr, error_lines.clone()));
         let (ended, when_ended) = watch::channel(None);
         let (stop, stopped) = oneshot::channel();
         let server = server.to_owned();
@@ -123,23 +123,23 @@ impl Process {
         });
         let process = Self {
             ended: when_ended,
-            said,
+            error_lines,
             _stop: stop,
         };
         Ok((process, (Bounded::new(stdout), stdin)))
     }
 
-    /// How it ended, if it has, and what it said last; for error messages.
+    /// How it ended, if it has, and what it wrote last; for error messages.
     pub(super) async fn exit_message(&self) -> String {
         let mut ended = self.ended.clone();
         // A process that just closed its output has its end known in a moment.
         let _ = tokio::time::timeout(GRACE, ended.wait_for(Option::is_some)).await;
         let status = ended.borrow().clone();
         let mut words = status.map_or_else(String::new, |status| format!(" ({status})"));
-        let said: Vec<String> = self.said.lock().iter().cloned().collect();
-        if !said.is_empty() {
+        let error_lines: Vec<String> = self.error_lines.lock().iter().cloned().collect();
+        if !error_lines.is_empty() {
             words.push_str(". It said: ");
-            words.push_str(&said.join("\n"));
+            words.push_str(&error_lines.join("\n"));
         }
         words
     }
@@ -152,17 +152,17 @@ impl Process {
 
 /// Waits for the end of a process, or brings it about.
 async fn watched(mut child: ProcessGroup, stopped: oneshot::Receiver<()>) -> String {
-    let said = |status: io::Result<std::process::ExitStatus>| match status {
+    let described = |status: io::Result<std::process::ExitStatus>| match status {
         Ok(status) => status.to_string(),
         Err(error) => error.to_string(),
     };
     tokio::select! {
-        status = child.wait() => return said(status),
+        status = child.wait() => return described(status),
         // Either it was asked to stop, or nobody holds it any more.
         _ = stopped => {}
     }
     if let Ok(status) = tokio::time::timeout(GRACE, child.wait()).await {
-        return said(status);
+        return described(status);
     }
     child.end();
     match child.wait().await {
@@ -172,7 +172,7 @@ async fn watched(mut child: ProcessGroup, stopped: oneshot::Receiver<()>) -> Str
 }
 
 /// Passes standard error on to the log, and keeps the end of it.
-async fn listen(server: String, mut stderr: impl AsyncRead + Unpin, said: ErrorLines) {
+async fn listen(server: String, mut stderr: impl AsyncRead + Unpin, error_lines: ErrorLines) {
     let keep = |line: &[u8]| {
         let text = String::from_utf8_lossy(line);
         let text = text.trim_end();
@@ -180,10 +180,10 @@ async fn listen(server: String, mut stderr: impl AsyncRead + Unpin, said: ErrorL
             return;
         }
         tracing::info!(target: "superstep::mcp", server, "{text}");
-        let mut said = said.lock();
-        said.push_back(text.to_owned());
-        if said.len() > KEPT_LINES {
-            said.pop_front();
+        let mut error_lines = error_lines.lock();
+        error_lines.push_back(text.to_owned());
+        if error_lines.len() > KEPT_LINES {
+            error_lines.pop_front();
         }
     };
     let (mut line, mut block) = (Vec::new(), [0; 4096]);
@@ -241,9 +241,9 @@ mod tests {
     async fn the_last_lines_of_standard_error_are_kept_and_long_ones_cut() {
         let lines = (0..20).map(|n| format!("line {n}\r\n\n")).collect::<String>();
         let text = format!("{lines}{}\nno end", "x".repeat(3 * LONGEST_LINE));
-        let said = ErrorLines::default();
-        listen("s".to_owned(), text.as_bytes(), said.clone()).await;
-        let kept: Vec<String> = said.lock().iter().cloned().collect();
+        let error_lines = ErrorLines::default();
+        listen("s".to_owned(), text.as_bytes(), error_lines.clone()).await;
+        let kept: Vec<String> = error_lines.lock().iter().cloned().collect();
         let whole: Vec<String> = (10..20).map(|n| format!("line {n}")).collect();
         assert_eq!(kept[..KEPT_LINES - 2], whole);
         assert_eq!(

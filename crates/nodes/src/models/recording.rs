@@ -339,6 +339,7 @@ fn answer_of(message: &Value) -> Answer {
 }
 
 #[cfg(test)]
+#[allow(clippy::too_many_lines, reason = "a test tells one story")]
 mod tests {
     use super::*;
     use crate::models::{CallPiece, InvalidArgs};

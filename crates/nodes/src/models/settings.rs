@@ -109,7 +109,7 @@ impl ModelSettings {
     /// Name of the file in the app's data folder.
     pub const FILE: &'static str = "models.json";
 
-    /// Reads a file; one that is missing is empty. A file that cannot be read is said when a model is asked.
+    /// Reads a file; one that is missing is empty. A file that cannot be read is reported when a model is asked.
     pub fn load(file: &Path) -> Self {
         let read = match std::fs::read_to_string(file) {
             Ok(text) => serde_json::from_str::<Self>(&text).map_err(|e| e.to_string()),
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_said_when_a_model_is_asked() {
+    fn a_broken_file_is_reported_when_a_model_is_asked() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(ModelSettings::FILE);
         assert_eq!(ModelSettings::load(&file).problem, None, "no file, no problem");

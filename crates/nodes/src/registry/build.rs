@@ -107,7 +107,7 @@ impl Build<'_> {
     }
 
     /// Does the node work in this graph?
-    fn works(&self, id: &str, spec: &NodeSpec) -> bool {
+    fn is_active(&self, id: &str, spec: &NodeSpec) -> bool {
         match self.working {
             Working::All => spec.disabled.is_none(),
             Working::Only(node) => node == id,
@@ -189,7 +189,7 @@ impl Build<'_> {
     ) -> Result<StateGraph, Vec<Diagnostic>> {
         let mut problems = Vec::new();
         for (&id, spec) in &self.specs {
-            if !self.works(id, spec) {
+            if !self.is_active(id, spec) {
                 let options = match self.tested() {
                     Some(_) => NodeOptions::new(),
                     None => disabled::options(&spec.policy),

@@ -1,4 +1,4 @@
-//! Disabled nodes: what is in their place in a run, which of their edges are followed, and what is said about them.
+//! Disabled nodes: what is in their place in a run, which of their edges are followed, and what is reported about them.
 
 use std::collections::BTreeSet;
 
@@ -48,10 +48,10 @@ pub(super) fn followed(node: &str, disabled: &Disabled, edges: Vec<(String, Edge
             .filter(|(_, edge)| !edge.is_conditional())
             .collect();
     };
-    let leads = |edge: &Edge| edge.targets().contains(&way.as_str());
+    let targets_way = |edge: &Edge| edge.targets().contains(&way.as_str());
     let mut taken = edges
         .iter()
-        .any(|(_, edge)| leads(edge) && matches!(edge, Edge::Plain { .. } | Edge::Each { .. }));
+        .any(|(_, edge)| targets_way(edge) && matches!(edge, Edge::Plain { .. } | Edge::Each { .. }));
     let plain = || Edge::Plain {
         from: node.to_owned(),
         to: way.clone(),
@@ -60,8 +60,8 @@ pub(super) fn followed(node: &str, disabled: &Disabled, edges: Vec<(String, Edge
     for (id, edge) in edges {
         match edge {
             Edge::Plain { .. } | Edge::Join { .. } => followed.push((id, edge)),
-            Edge::Each { .. } if leads(&edge) => followed.push((id, edge)),
-            _ if leads(&edge) && !taken => {
+            Edge::Each { .. } if targets_way(&edge) => followed.push((id, edge)),
+            _ if targets_way(&edge) && !taken => {
                 taken = true;
                 followed.push((id, plain()));
             }
@@ -75,7 +75,7 @@ pub(super) fn followed(node: &str, disabled: &Disabled, edges: Vec<(String, Edge
     followed
 }
 
-/// What is to be said of a disabled node: that it is one, and what keeps a run from knowing where to go on.
+/// What is to be reported of a disabled node: that it is one, and what keeps a run from knowing where to go on.
 pub(super) fn problems(
     node: &str,
     disabled: &Disabled,

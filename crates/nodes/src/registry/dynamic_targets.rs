@@ -13,7 +13,7 @@ pub(crate) fn reached(
     usage: &BTreeMap<String, Usage>,
     problems: Vec<Diagnostic>,
 ) -> Vec<Diagnostic> {
-    let leads = |node: &str| {
+    let targets_of = |node: &str| {
         let usage = usage.get(&format!("node:{node}"));
         usage.into_iter().flat_map(|usage| &usage.dynamic_targets)
     };
@@ -26,7 +26,7 @@ pub(crate) fn reached(
     while let Some(from) = next.pop() {
         for place in topology.reachable(from) {
             if reached.insert(place) {
-                next.extend(leads(place).map(String::as_str));
+                next.extend(targets_of(place).map(String::as_str));
             }
         }
     }

@@ -71,8 +71,8 @@ pub(super) fn parallel_writers(
             .filter(overwrites)
             .map(String::as_str)
             .collect();
-        let works = |node: &&str| nodes.get(node).is_none_or(|spec| spec.disabled.is_none());
-        if let (Some(node), false) = (record.strip_prefix("node:").filter(works), plain.is_empty()) {
+        let is_enabled = |node: &&str| nodes.get(node).is_none_or(|spec| spec.disabled.is_none());
+        if let (Some(node), false) = (record.strip_prefix("node:").filter(is_enabled), plain.is_empty()) {
             writes.insert(node, plain);
         }
     }

@@ -40,8 +40,8 @@ impl Registry {
         let usage = self.checked(document, environment).usage;
         let mut uncertain = BTreeMap::new();
         for (id, spec) in document.nodes() {
-            let works = spec.kind == NOTE || spec.disabled.is_some();
-            if works || (!without.contains(id) && self.is_certain(&spec, environment, &[])) {
+            let inactive = spec.kind == NOTE || spec.disabled.is_some();
+            if inactive || (!without.contains(id) && self.is_certain(&spec, environment, &[])) {
                 continue;
             }
             let Some(entry) = self.kinds.get(spec.kind.as_str()) else {

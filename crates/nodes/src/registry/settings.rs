@@ -80,7 +80,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// Checks what is right of a config of which some settings are not: in their place stands what the kind begins with, and
-/// only what is said of the others counts.
+/// only what is reported of the others counts.
 pub(super) fn check_the_rest(entry: &KindEntry, site: &mut Site<'_>, broken: &BTreeSet<String>) {
     let mut config = site.config.clone();
     for name in broken {

@@ -2,7 +2,7 @@
 //!
 //! A place is indexed when it is searched, and only what changed since the last time is read again. Where the host gives a
 //! folder for them, indexes outlive the program. A search never fails on what a user typed, and not because of a file that
-//! cannot be read; what was left out is said.
+//! cannot be read; what was left out is reported.
 
 mod chunk;
 mod embed;

@@ -23,7 +23,7 @@ fn agent(config: Json) -> Json {
     one_node(keys(), "agent", whole)
 }
 
-fn said(text: &str) -> Value {
+fn message_of(text: &str) -> Value {
     superstep::json!({"messages": [{"type": "human", "content": text, "id": "q"}]})
 }
 
@@ -61,7 +61,7 @@ async fn questions_from_inside_are_answered_there_and_its_steps_are_seen() {
     let mut config = RunConfig::on("t");
     config.modes = vec![StreamMode::Tasks, StreamMode::Messages];
     config.subgraphs = true;
-    let mut stream = graph.stream(Input::Value(said("go")), config);
+    let mut stream = graph.stream(Input::Value(message_of("go")), config);
     let mut places = Vec::new();
     while let Some(event) = stream.next().await {
         places.push(event.ns.join("|"));
@@ -116,7 +116,7 @@ async fn turns_are_limited_and_a_result_has_its_form() {
     let endless =
         json!([{"say": "again", "calls": [{"tool": "greet", "args": {"who": "'x'"}}]}, {"say": "Enough."}]);
     let config = json!({"tools": [tool], "script": endless, "max_turns": 2});
-    let text = failure(&agent(config.clone()), said("go")).await;
+    let text = failure(&agent(config.clone()), message_of("go")).await;
     assert!(
         text.contains("AgentLimitError") && text.contains("2 turns"),
         "{text}"
@@ -124,21 +124,31 @@ async fn turns_are_limited_and_a_result_has_its_form() {
 
     let mut answers = config;
     answers["at_limit"] = "answer".into();
-    let (_, result) = run(&build(&agent(answers), &no_keys()), Input::Value(said("go")), &[]).await;
+    let (_, result) = run(
+        &build(&agent(answers), &no_keys()),
+        Input::Value(message_of("go")),
+        &[],
+    )
+    .await;
     let talk = talk(&result.unwrap().value);
     assert_eq!(talk.len(), 6, "{talk:?}");
     assert_eq!(talk.last().unwrap(), "ai: Enough.");
 
     let judge = json!({"output": {"type": "object", "required": ["ok"], "properties": {"ok": {"type": "boolean"}}}, "into": "verdict",
         "script": [{"when": "state.messages[-1].type == 'ai'", "say": "{\"ok\": true}"}, {"say": "Fine."}]});
-    let (_, result) = run(&build(&agent(judge), &no_keys()), Input::Value(said("go")), &[]).await;
+    let (_, result) = run(
+        &build(&agent(judge), &no_keys()),
+        Input::Value(message_of("go")),
+        &[],
+    )
+    .await;
     let value = result.unwrap().value;
     assert_eq!(Json::from(value.get("verdict").unwrap()), json!({"ok": true}));
     assert_eq!(value.get("messages").unwrap().as_array().unwrap().len(), 2);
 }
 
 #[test]
-fn what_is_wrong_is_said_where_it_stands() {
+fn what_is_wrong_is_reported_where_it_stands() {
     let config = json!({"model": "scripted", "messages": "name", "system": "{{ state.nme }}", "into": "verdict",
         "tools": [{"name": "a b", "description": "d", "handoff": {"to": "m"}}, {"name": "c", "description": "d"}]});
     let document = document(&one_node(keys(), "agent", config));
@@ -202,7 +212,7 @@ fn team() -> Json {
 #[tokio::test]
 async fn agents_hand_over_with_the_whole_conversation_and_the_next_run_begins_there() {
     let graph = build(&team(), &no_keys());
-    let (_, result) = run(&graph, Input::Value(said("my invoice?")), &[]).await;
+    let (_, result) = run(&graph, Input::Value(message_of("my invoice?")), &[]).await;
     let value = result.unwrap().value;
     assert_eq!(Json::from(value.get("active").unwrap()), json!("billing"));
     assert_eq!(
@@ -289,7 +299,7 @@ async fn graphs_are_tools_and_their_questions_reach_the_person() {
     let built = registry.build(&document, &environment).unwrap();
     assert_eq!(built.files.len(), 4, "{:?}", built.files);
     let graph = built.graph.with_checkpointer(Arc::new(MemorySaver::new()));
-    let (_, result) = run(&graph, Input::Value(said("go")), &[]).await;
+    let (_, result) = run(&graph, Input::Value(message_of("go")), &[]).await;
     let stopped = result.unwrap();
     assert_eq!(
         stopped.interrupts.len(),
@@ -325,7 +335,12 @@ async fn edges_that_leave_an_agent_are_followed_beside_its_hand_off() {
     team["nodes"]["after"] = json!({"kind": "model", "config": {"model": "scripted", "into": "messages", "pace_ms": 0, "script": [{"say": "after"}]}});
     let edges = team["edges"].as_array_mut().unwrap();
     edges.push(json!({"from": "sales", "to": "after"}));
-    let (_, result) = run(&build(&team, &no_keys()), Input::Value(said("my invoice?")), &[]).await;
+    let (_, result) = run(
+        &build(&team, &no_keys()),
+        Input::Value(message_of("my invoice?")),
+        &[],
+    )
+    .await;
     let value = result.unwrap().value;
     let talk = talk(&value);
     assert_eq!(

@@ -405,7 +405,7 @@ fn names_nearby_are_suggested() {
 }
 
 #[test]
-fn all_problems_are_said_at_once() {
+fn all_problems_are_reported_at_once() {
     let graph = json!({
         "format": "superstep/1", "name": "g", "state": {"a": {"type": "strng"}},
         "nodes": {
@@ -596,10 +596,10 @@ fn a_model_can_offer_tools_of_a_node_of_that_kind_only() {
         "edges": [{"from": "__start__", "to": "m"}, {"from": "m", "to": "d"}, {"from": "d", "to": "__end__"}],
     });
     let problems = check(&graph);
-    let said = problems
+    let is_reported = problems
         .iter()
         .any(|problem| problem.message.contains("`d` is of kind delay, not tools"));
-    assert!(said, "{problems:#?}");
+    assert!(is_reported, "{problems:#?}");
 }
 
 #[test]
@@ -700,7 +700,7 @@ fn without_title_in(schema: &Json, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What is reached by a `Command` only is no dead end: settings name it, an annotation does, and the engine is told.
+/// What is reached by a `Command` only is no dead end: settings name it, an annotation does, and the engine is given it.
 #[test]
 fn nodes_that_programs_go_to_are_reached() {
     let project = tempfile::tempdir().unwrap();
@@ -777,7 +777,7 @@ fn nodes_that_programs_go_to_are_reached() {
              node. Name a node of this graph in the `Literal[…]` of the annotation: `after`, `look`, `lost`, `plan`.",
         ),
     ];
-    for (config, told) in strays {
+    for (config, expected) in strays {
         let document = goes(config);
         let problems = registry.build(&document, &environment).unwrap_err();
         let errors: Vec<String> = problems
@@ -790,7 +790,7 @@ fn nodes_that_programs_go_to_are_reached() {
                 )
             })
             .collect();
-        assert_eq!(errors, [format!("unknown-node node:plan {told}")]);
+        assert_eq!(errors, [format!("unknown-node node:plan {expected}")]);
     }
 }
 

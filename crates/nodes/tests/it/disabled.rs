@@ -66,12 +66,12 @@ async fn a_disabled_node_writes_nothing_and_its_plain_edges_are_taken() {
 
 #[tokio::test]
 async fn the_way_of_a_disabled_router_is_the_one_that_was_chosen() {
-    for (way, said) in [
+    for (way, expected) in [
         ("small", value!(["first", "small"])),
         ("large", value!(["first", "large"])),
     ] {
         let state = run(&desk(json!({"choose": {"way": way}})), 20).await;
-        assert_eq!(state["said"], said);
+        assert_eq!(state["said"], expected);
         assert_eq!(state.get("way"), None, "a disabled router writes no label");
     }
     let ends = desk(json!({"choose": {"way": "__end__"}}));

@@ -8,7 +8,7 @@ use crate::ollama::{agent_works, environment, thinks_and_is_busy};
 use crate::support::{build, one_node, run};
 
 #[tokio::test]
-async fn an_agent_calls_tools_and_reads_what_they_said() {
+async fn an_agent_calls_tools_and_reads_their_results() {
     agent_works("gemini-agent", "cloud::gemini-2.5-flash", "gemini").await;
 }
 
@@ -19,7 +19,7 @@ async fn reasoning_is_streamed_apart_and_a_limit_is_one() {
 
 /// The server has no answer to this, and says so with a status of its own.
 #[tokio::test]
-async fn what_the_server_refuses_is_said_in_its_words() {
+async fn what_the_server_refuses_is_reported_in_its_words() {
     let exchange = Exchange::start("gemini-refused").await;
     let graph = build(
         &one_node(

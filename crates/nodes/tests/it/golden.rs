@@ -50,7 +50,7 @@ fn python_is_there() -> bool {
     let there = std::process::Command::new("python3")
         .arg("--version")
         .output()
-        .is_ok_and(|said| said.status.success());
+        .is_ok_and(|output| output.status.success());
     let without = std::env::var_os("SUPERSTEP_WITHOUT_SERVERS").is_some_and(|value| value == "1");
     assert!(
         there || without,

@@ -2,7 +2,7 @@
 //! nothing is asked, started or read outside; afterwards each stays within its limits, and the process lives.
 //!
 //! A case says what must come of it: `refused` (the document is not built), `fails` (the run does), `says` (the result has
-//! this text), or `any` (whatever, in time). `never` must not show at all, nor what stands in variables and outside files.
+//! this text), or `any` (whatever, in time). `never` must not show at all, nor what is in variables and outside files.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -175,7 +175,7 @@ fn expanded(json: &Json, fill: &dyn Fn(&str) -> String) -> Json {
     }
 }
 
-/// A page whose text is said to be packed a thousand times over.
+/// A page whose text claims to be packed a thousand times over.
 fn pdf_bomb() -> String {
     let stream = "0".repeat(200_000);
     let filters = "/ASCIIHexDecode ".repeat(200);
@@ -334,15 +334,15 @@ async fn ran(
         .modes([StreamMode::Custom, StreamMode::Messages])
         .recursion_limit(limit as u32);
     let mut run = graph.stream(Input::Value(Value::from(input)), config);
-    let mut said = String::new();
+    let mut emitted = String::new();
     while let Some(event) = run.next().await {
-        if said.len() < 1_000_000 {
-            said.push_str(&event.to_json().to_string());
+        if emitted.len() < 1_000_000 {
+            emitted.push_str(&event.to_json().to_string());
         }
     }
     match run.finish().await {
-        Ok(result) => Came::Result(format!("{}\n{said}", result.value)),
-        Err(error) => Came::Failed(format!("{error}\n{said}")),
+        Ok(result) => Came::Result(format!("{}\n{emitted}", result.value)),
+        Err(error) => Came::Failed(format!("{error}\n{emitted}")),
     }
 }
 

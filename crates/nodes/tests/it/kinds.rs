@@ -101,7 +101,7 @@ async fn a_router_writes_the_label_that_an_edge_follows() {
     wired["edges"][1] =
         json!({"from": "choose", "route": "state.way", "paths": {"small": "a", "large": "b", "odd": "b"}});
     assert_eq!(codes(&wired), every_way, "beside a route");
-    // What is wrong is said where it stands.
+    // What is wrong is reported where it stands.
     let wrong = router(
         json!({"ways": [{"label": "small"}, {"label": "small", "when": "state.m"}, {"label": ""}], "into": "way"}),
     );
@@ -145,10 +145,10 @@ async fn a_map_keeps_the_order_and_counts_what_failed() {
             .extend(more.as_object().unwrap().clone());
         map(config)
     };
-    let said = failure(&with(json!({})), list.clone()).await;
+    let message = failure(&with(json!({})), list.clone()).await;
     assert!(
-        said.contains("CodeError") && said.contains("item 2 of 3 failed") && said.contains("one 1"),
-        "{said}"
+        message.contains("CodeError") && message.contains("item 2 of 3 failed") && message.contains("one 1"),
+        "{message}"
     );
     let end = value(&with(json!({"on_error": "skip"})), list.clone()).await;
     assert_eq!(
@@ -268,11 +268,11 @@ async fn a_delay_waits_and_can_be_cancelled() {
             result.map(|done| done.status).map_err(|e| e.to_string()),
         )
     };
-    let (time, told, status) = took(json!({"seconds": "30"}), superstep::json!({})).await;
+    let (time, emitted, status) = took(json!({"seconds": "30"}), superstep::json!({})).await;
     assert_eq!(status, Ok(RunStatus::Done));
     assert!(
-        (29..=31).contains(&time.as_secs()) && (25..=32).contains(&told),
-        "{time:?} {told}"
+        (29..=31).contains(&time.as_secs()) && (25..=32).contains(&emitted),
+        "{time:?} {emitted}"
     );
     let (time, _, status) = took(
         json!({"until": "state.due"}),
@@ -473,7 +473,7 @@ async fn a_store_is_written_read_and_searched() {
     go(delete, ada()).await.unwrap();
     let get = json!({"do": "get", "namespace": own, "key": "x", "into": "out"});
     assert_eq!(go(get, ada()).await, Ok(Value::Null));
-    // What the store does not take is said in its words, and nothing is lost on the way.
+    // What the store does not take is reported in its words, and nothing is lost on the way.
     let put = json!({"do": "put", "namespace": own, "key": "k", "value": "state.text"});
     assert!(go(put, ada()).await.unwrap_err().contains("is string"));
     let vectors = search(json!({"by": "vectors", "query": "x"}));
@@ -756,7 +756,7 @@ async fn a_question_has_a_deadline_that_outlives_the_process() {
             ),
         }
     }
-    // Anyone who answered in time is heard, whenever that is worked on.
+    // Anyone who answered in time is taken into account, whenever that is worked on.
     let saver = Arc::new(MemorySaver::new());
     clock.0.store(1_000_000, Ordering::Relaxed);
     run(
@@ -846,7 +846,7 @@ async fn a_form_asks_again_for_what_is_no_date() {
     assert_eq!(end.unwrap().value.get("form"), Some(&day));
 }
 
-/// Counts how often it was at work, and dies in the middle as often as it is told.
+/// Counts how often it was at work, and dies in the middle as often as it is asked to.
 struct Effects(Arc<AtomicUsize>, Arc<AtomicUsize>, Arc<Mutex<Arc<MemorySaver>>>);
 
 impl superstep_nodes::NodeKind for Effects {
@@ -959,7 +959,7 @@ async fn what_must_happen_once_is_not_repeated_without_a_word() {
     let (_, end) = run(&graph, Input::answer("again"), &[]).await;
     assert_eq!(end.unwrap().status, RunStatus::Done);
     times(1);
-    // A question in the middle could not be told from a death.
+    // A question in the middle could not be distinguished from a death.
     let graph = built();
     let mut stream = graph.stream(new(), RunConfig::on("asks"));
     while stream.next().await.is_some() {}
@@ -971,7 +971,7 @@ async fn what_must_happen_once_is_not_repeated_without_a_word() {
             .to_string()
             .contains("EffectError")
     );
-    // Contradictions are said.
+    // Contradictions are reported.
     json["nodes"]["n"]["retry"] = json!(2);
     json["nodes"]["n"]["cache"] = json!(true);
     let problems = document_with_problems(&json).validate();

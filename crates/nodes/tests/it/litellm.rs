@@ -126,8 +126,8 @@ async fn agent_works(recording: &str, model: &str, stops: [&str; 2]) -> Json {
     ] {
         assert_eq!(message["tool_call_id"], id);
         assert_eq!(message["status"], "success");
-        let said: Json = serde_json::from_str(message["content"].as_str().unwrap()).unwrap();
-        assert_eq!(said, json!({"city": city, "degrees": city.len()}));
+        let content: Json = serde_json::from_str(message["content"].as_str().unwrap()).unwrap();
+        assert_eq!(content, json!({"city": city, "degrees": city.len()}));
     }
     assert_eq!(messages[4]["content"], "It is warmer in Oslo.");
     assert_eq!(messages[4]["response_metadata"]["stop_reason"], stops[1]);
@@ -194,7 +194,7 @@ async fn a_limit_says_how_long_to_wait() {
 }
 
 #[tokio::test]
-async fn refusals_are_told_apart() {
+async fn refusals_are_distinguished() {
     let exchange = Exchange::start("openai-refused").await;
     // Without a database the proxy cannot tell another key from a wrong one, and says so with status 400.
     let wrong = build(&question("proxy::echo"), &environment(&exchange, "sk-wrong"));

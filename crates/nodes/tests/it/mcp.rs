@@ -171,7 +171,7 @@ async fn answers_become_what_messages_carry() {
 }
 
 #[tokio::test]
-async fn progress_is_streamed_and_starts_the_silence_anew() {
+async fn progress_is_streamed_and_starts_the_silence_again() {
     let Some(servers) = McpServers::find() else { return };
     let http = servers.over_http();
     let mut declared = everything(&servers);
@@ -186,21 +186,21 @@ async fn progress_is_streamed_and_starts_the_silence_anew() {
         let (events, result) = run(&graph, calling(&calls), &[StreamMode::Custom]).await;
         let messages = Json::from(result.unwrap().value.get("messages").unwrap());
         assert_eq!(messages[1]["status"], "success", "{messages}");
-        let told: Vec<Json> = events
+        let reported: Vec<Json> = events
             .iter()
             .filter_map(|event| match &event.payload {
                 Payload::Custom(value, _) => Some(Json::from(value)),
                 _ => None,
             })
             .collect();
-        assert!(told.len() >= 15, "{server}: {told:?}");
-        assert_eq!(told.last().unwrap()["tool"], "trigger-long-running-operation");
-        assert_eq!(told.last().unwrap()["progress"]["total"], 20.0);
+        assert!(reported.len() >= 15, "{server}: {reported:?}");
+        assert_eq!(reported.last().unwrap()["tool"], "trigger-long-running-operation");
+        assert_eq!(reported.last().unwrap()["progress"]["total"], 20.0);
     }
 }
 
 /// Everything that the server is sent goes through this file.
-fn overheard(servers: &McpServers, log: &Path) -> Json {
+fn recording_traffic(servers: &McpServers, log: &Path) -> Json {
     let program = servers.node("mcp-server-everything");
     let line = format!("tee -a '{}' | '{}'", log.display(), program.display());
     json!({"all": {"command": "sh", "args": ["-c", line]}})
@@ -211,7 +211,7 @@ async fn a_call_that_nobody_waits_for_is_taken_back() {
     let Some(servers) = McpServers::find() else { return };
     let project = Project::new(&json!({}));
     let log = project.path().join("sent");
-    project.declare(&overheard(&servers, &log));
+    project.declare(&recording_traffic(&servers, &log));
     let cancelled = || {
         std::fs::read_to_string(&log)
             .unwrap_or_default()
@@ -320,16 +320,16 @@ async fn a_server_in_the_own_network_is_reached_when_it_is_named_and_leads_nowhe
         "near": {"url": format!("http://{outer}/mcp")},
         "name": {"url": format!("http://localhost:{}/mcp", outer.rsplit(':').next().unwrap())},
     }));
-    let said = async |project: &Project, server: &str| {
+    let refusal = async |project: &Project, server: &str| {
         let (_, result) = run(&project.graph(&free(server)), calling(&[("x", json!({}))]), &[]).await;
         result.unwrap_err().to_string()
     };
     let everything = Environment::new(Some(project.path().to_owned())).with_grants(Grants::all());
     let named = project.environment.clone();
     project.environment = everything.clone();
-    let text = said(&project, "near").await;
+    let text = refusal(&project, "near").await;
     assert!(text.contains("inside the own network"), "{text}");
-    let text = said(&project, "name").await;
+    let text = refusal(&project, "name").await;
     assert!(text.contains("could not be started"), "{text}");
     assert_eq!(count(&outer_asked), 0, "everything names nothing at home");
     // Named by a grant, or in the settings, it is asked; where it leads nobody goes.
@@ -338,7 +338,7 @@ async fn a_server_in_the_own_network_is_reached_when_it_is_named_and_leads_nowhe
     for environment in [named, granted] {
         project.environment = environment;
         let before = count(&outer_asked);
-        said(&project, "near").await;
+        refusal(&project, "near").await;
         assert!(count(&outer_asked) > before);
     }
     assert_eq!(count(&inner_asked), 0, "a redirect is not followed");
@@ -480,7 +480,7 @@ async fn listener() -> (Environment, Arc<Mutex<Vec<Json>>>) {
 }
 
 #[tokio::test]
-async fn models_are_told_of_tools_and_read_resources() {
+async fn models_are_given_tools_and_read_resources() {
     let Some(servers) = McpServers::find() else { return };
     let mut project = Project::new(&everything(&servers));
     let (environment, seen) = listener().await;

@@ -21,7 +21,7 @@ pub(crate) fn environment(exchange: &Exchange) -> Environment {
 }
 
 #[tokio::test]
-async fn an_agent_calls_tools_and_reads_what_they_said() {
+async fn an_agent_calls_tools_and_reads_their_results() {
     agent_works("ollama-agent", "attic::llama3", "ollama").await;
 }
 

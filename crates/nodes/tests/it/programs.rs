@@ -73,13 +73,13 @@ async fn durable_tasks_are_done_once() {
     assert_eq!(customs(&events).len(), 3, "{events:?}");
     let (events, done) = run(&graph, Input::answer(value!("yes")), &[StreamMode::Custom]).await;
     assert_eq!(customs(&events), Vec::<Value>::new(), "recorded results are used");
-    let said = done.unwrap().value.get("said").cloned().unwrap();
+    let result = done.unwrap().value.get("said").cloned().unwrap();
     assert_eq!(
-        said.at(0).unwrap().at(2),
+        result.at(0).unwrap().at(2),
         Some(&value!({"id": 3, "at": ["n", "function"]}))
     );
-    assert_eq!(said.at(1), Some(&value!("RangeError: no such row")));
-    assert_eq!(said.at(2), Some(&value!("yes")));
+    assert_eq!(result.at(1), Some(&value!("RangeError: no such row")));
+    assert_eq!(result.at(2), Some(&value!("yes")));
 }
 
 #[tokio::test]

@@ -259,7 +259,7 @@ async fn generators_stream_and_commands_go() {
 }
 
 #[tokio::test]
-async fn changed_files_are_imported_anew_and_nothing_outside_is() {
+async fn changed_files_are_imported_again_and_nothing_outside_is() {
     let project = Project::new();
     project.write("lib/values.py", "VALUE = 1\n");
     project.write("code.py", "from lib.values import VALUE\ncalls = 0\n\ndef node(state):\n    global calls\n    calls += 1\n    return {'n': [VALUE, calls]}\n");
@@ -347,7 +347,7 @@ async fn calls_run_side_by_side_and_stop_when_they_are_to() {
 }
 
 #[tokio::test]
-async fn a_worker_that_dies_says_so_and_is_begun_anew() {
+async fn a_worker_that_dies_says_so_and_is_begun_again() {
     let project = Project::new();
     project.write("w.py", "import os, sys\n\ndef die(state):\n    sys.__stderr__.write('out of luck')\n    sys.__stderr__.flush()\n    os._exit(7)\n\ndef pid(state):\n    return {'n': [os.getpid(), sorted(os.environ), len(os.environ.get('TOKEN', ''))]}\n");
     let environment = project
@@ -452,11 +452,11 @@ def node(state, store):
     events.extend(more);
     let failed = failed.unwrap_err().to_string();
     assert!(failed.contains("ValueError: no [secret]"), "{failed}");
-    let told = format!("{events:?}");
+    let reported = format!("{events:?}");
     for part in ["the key is [secret]", "\"event\"", "\"copy\"", "again"] {
-        assert!(told.contains(part), "{part} is told: {told}");
+        assert!(reported.contains(part), "{part} is emitted: {reported}");
     }
-    assert!(!told.contains(KEY), "{told}");
+    assert!(!reported.contains(KEY), "{reported}");
     // Nor do the pieces of a message spell it out; the function ran three times, and ended in three ways.
     let pieces = events.iter().filter(|event| event.mode() == StreamMode::Messages);
     let pieces = pieces.map(|event| Json::from(&event.to_json())["data"][0]["content"].clone());
@@ -754,7 +754,7 @@ async def tail(state: dict, runtime: Runtime) -> dict:
 }
 
 #[tokio::test]
-async fn chat_models_of_langchain_are_heard_while_they_answer() {
+async fn chat_models_of_langchain_are_streamed_while_they_answer() {
     let Some(python) = langgraph() else { return };
     let project = Project::new();
     project.write(
@@ -810,7 +810,7 @@ def whole(state):
         let input = || Input::value(value!({"messages": []}));
         let (events, done) = run(&graph, input(), &[StreamMode::Messages]).await;
         let done = done.unwrap_or_else(|error| panic!("{function}: {error}"));
-        // What was said in pieces is said once more as a whole, as by every model; what was not, only that once.
+        // What was sent in pieces is sent once more as a whole, as by every model; what was not, only that once.
         let kind = if function == "whole" {
             "ai"
         } else {
@@ -818,11 +818,11 @@ def whole(state):
         };
         let mut pieces = crate::support::tokens(&events);
         pieces.retain(|piece| piece.get("type").and_then(Value::as_str) == Some(kind));
-        let said: String = pieces
+        let content: String = pieces
             .iter()
             .filter_map(|piece| piece.get("content").and_then(Value::as_str))
             .collect();
-        assert_eq!(said, text, "{function}: {pieces:?}");
+        assert_eq!(content, text, "{function}: {pieces:?}");
         assert!(pieces.len() >= least, "{function}: {pieces:?}");
         assert!(
             pieces.iter().all(|piece| piece.get("id") == pieces[0].get("id")),

@@ -28,7 +28,7 @@ fn built(registry: &Registry, graph: &Json, environment: &Environment) -> Graph 
 }
 
 /// The pieces of text, joined, and the answer that was written.
-async fn said(graph: &Graph, what: &str) -> Result<(String, Json), String> {
+async fn answered(graph: &Graph, what: &str) -> Result<(String, Json), String> {
     let input = Input::value(superstep::json!({"what": what}));
     let (events, result) = run(graph, input, &[StreamMode::Messages]).await;
     let pieces = tokens(&events);
@@ -59,9 +59,9 @@ async fn a_recorded_graph_runs_again_without_the_model() {
         ..server.environment()
     };
     let recording = built(&registry, &graph, &live);
-    let (text, hello) = said(&recording, "hello").await.unwrap();
+    let (text, hello) = answered(&recording, "hello").await.unwrap();
     assert_eq!(text, "Hello there");
-    said(&recording, "bye").await.unwrap();
+    answered(&recording, "bye").await.unwrap();
     assert_eq!(server.bodies().len(), 2);
     let file = std::fs::read_to_string(folder.path().join(RECORDINGS)).unwrap();
     assert_eq!(file.lines().count(), 2);
@@ -77,7 +77,7 @@ async fn a_recorded_graph_runs_again_without_the_model() {
     .with_recording(Recording::Replay);
     assert_eq!(registry.accesses(&document(&graph), &offline), Default::default());
     let replaying = built(&registry, &graph, &offline);
-    let (text, again) = said(&replaying, "hello").await.unwrap();
+    let (text, again) = answered(&replaying, "hello").await.unwrap();
     assert_eq!(text, "Hello there");
     let without_id = |mut value: Json| {
         value["messages"][0]["id"] = Json::Null;
@@ -86,11 +86,11 @@ async fn a_recorded_graph_runs_again_without_the_model() {
     assert_eq!(without_id(again.clone()), without_id(hello));
     assert_eq!(again["used"]["total_tokens"], 15);
     assert!(
-        said(&replaying, "bye").await.unwrap().1["messages"]
+        answered(&replaying, "bye").await.unwrap().1["messages"]
             .to_string()
             .contains("Bye")
     );
-    let unknown = said(&replaying, "something else").await.unwrap_err();
+    let unknown = answered(&replaying, "something else").await.unwrap_err();
     assert!(
         unknown.contains("ModelRecordingError")
             && unknown.contains("2 answers of this node, to other requests"),
@@ -146,7 +146,9 @@ async fn pictures_of_the_project_are_shown_with_the_prompt() {
     };
     let graph = asking(json!({"images": ["{{ state.what }}", "{% if false %}b.png{% endif %}"]}));
     let graph = built(&Registry::standard(), &graph, &environment);
-    said(&graph, "a.png\n  https://example.org/b.png").await.unwrap();
+    answered(&graph, "a.png\n  https://example.org/b.png")
+        .await
+        .unwrap();
     let content = &server.bodies()[0]["messages"][0]["content"];
     assert_eq!(
         content[1]["image_url"]["url"],
@@ -154,7 +156,7 @@ async fn pictures_of_the_project_are_shown_with_the_prompt() {
     );
     assert_eq!(content[2]["image_url"]["url"], "https://example.org/b.png");
     assert_eq!(content.as_array().unwrap().len(), 3, "{content}");
-    let missing = said(&graph, "../b.png").await.unwrap_err();
+    let missing = answered(&graph, "../b.png").await.unwrap_err();
     assert!(
         missing.contains("ModelInputError") && missing.contains("b.png"),
         "{missing}"
@@ -230,7 +232,7 @@ async fn by_default_a_failing_server_is_asked_again_and_a_refusing_one_is_not() 
             &retry(asking(json!({}))),
             &server.environment(),
         );
-        let result = said(&graph, "hi").await;
+        let result = answered(&graph, "hi").await;
         assert_eq!(server.bodies().len(), asked, "{status}: {result:?}");
         assert_eq!(result.is_ok(), asked == 2, "{status}");
     }

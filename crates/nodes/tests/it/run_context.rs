@@ -75,8 +75,8 @@ async fn javascript_reads_the_context() {
     let source = "return {said: [context.user, context.level, context.node, ctx.user]}";
     let graph = build(&graph_of("code", json!({"source": source})), &no_keys());
     let done = given(&graph, value!({"user": "ada"})).await.unwrap();
-    let said = value!(["ada", 1, "n", {"user": "ada", "level": 1}]);
-    assert_eq!(done.value, value!({"said": said}));
+    let expected = value!(["ada", 1, "n", {"user": "ada", "level": 1}]);
+    assert_eq!(done.value, value!({"said": expected}));
 }
 
 #[tokio::test]

@@ -601,7 +601,7 @@ async fn a_place_outside_needs_a_grant() {
 }
 
 #[tokio::test]
-async fn what_is_left_out_is_said() {
+async fn what_is_left_out_is_reported() {
     let dir = folder(&[
         ("docs/a.md", b"fine words\n"),
         ("docs/b.pdf", b"no PDF"),
@@ -610,7 +610,7 @@ async fn what_is_left_out_is_said() {
     let environment = Environment::new(Some(dir.path().to_owned()));
     let (events, found) = retrieved(&retrieval("docs", json!({})), &environment, "words").await;
     assert_eq!(found.unwrap()["found"][0]["path"], "a.md");
-    let said: Vec<Json> = events
+    let emitted: Vec<Json> = events
         .iter()
         .filter_map(|event| match &event.payload {
             Payload::Custom(value, _) => Some(Json::from(value)),
@@ -619,11 +619,11 @@ async fn what_is_left_out_is_said() {
         .filter(|value| value["type"] == "left_out")
         .collect();
     assert_eq!(
-        (&said[0]["files"], &said[0]["count"]),
+        (&emitted[0]["files"], &emitted[0]["count"]),
         (&json!(3), &json!(2)),
-        "{said:?}"
+        "{emitted:?}"
     );
-    let named = said[0]["named"].to_string();
+    let named = emitted[0]["named"].to_string();
     assert!(
         named.contains("b.pdf") && named.contains("no PDF that can be read"),
         "{named}"

@@ -103,12 +103,15 @@ async fn only_open_calls_are_made_and_without_any_nothing_is_written() {
         {"type": "tool", "content": "once", "tool_call_id": "1", "id": "t"}]});
     let (_, result) = run(&built, Input::Value(messages), &[]).await;
     let answers = answers(&result.unwrap().value);
-    let said: Vec<(&str, &str)> = answers
+    let contents: Vec<(&str, &str)> = answers
         .iter()
         .map(|(id, _, content)| (id.as_str(), content.as_str()))
         .collect();
-    assert_eq!(said[..2], [("1", "once"), ("2", "again")]);
-    assert!(said[2].0 == "3" && said[2].1.contains("no JSON"), "{said:?}");
+    assert_eq!(contents[..2], [("1", "once"), ("2", "again")]);
+    assert!(
+        contents[2].0 == "3" && contents[2].1.contains("no JSON"),
+        "{contents:?}"
+    );
 
     let built = build(&graph(json!([])), &no_keys());
     let (_, result) = run(&built, Input::Value(calling(json!([]))), &[]).await;
@@ -352,9 +355,9 @@ async fn a_person_decides_and_what_was_done_is_not_done_again() {
     let third = result.unwrap();
     assert_eq!(third.status, RunStatus::Done);
     let answers = answers(&third.value);
-    let said: Vec<&str> = answers.iter().map(|(_, _, content)| content.as_str()).collect();
+    let contents: Vec<&str> = answers.iter().map(|(_, _, content)| content.as_str()).collect();
     assert_eq!(
-        said,
+        contents,
         [
             "/free {\"n\":0}",
             "/asked {\"n\":1}",
@@ -405,7 +408,7 @@ async fn cancelling_ends_a_request_of_a_tool() {
 }
 
 #[test]
-fn what_is_wrong_with_tools_is_said() {
+fn what_is_wrong_with_tools_is_reported() {
     let check = |tools: Json| -> Vec<String> {
         let problems = Registry::standard().check(&document(&graph(tools)));
         problems

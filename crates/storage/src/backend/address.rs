@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn what_is_no_address_does_not_become_a_file() {
-        for (url, said) in [
+        for (url, expected) in [
             ("", "names no file"),
             (" ", "names no file"),
             ("sqlite:", "names no file"),
@@ -160,7 +160,7 @@ mod tests {
         ] {
             let error = read(url).map(drop).expect_err(url).to_string();
             assert!(
-                error.contains(said) && !error.contains("hunter4"),
+                error.contains(expected) && !error.contains("hunter4"),
                 "{url}: {error}"
             );
         }

@@ -62,8 +62,8 @@ impl Folder {
         // No line of an older layout is rewritten. An older release, which cannot read what comes, gets an error.
         let (mut current, mut settled) = (false, !known);
         if known {
-            let (schema, said) = folder.schema(&about)?;
-            (current, settled) = (schema == SCHEMA, said);
+            let (schema, noted) = folder.schema(&about)?;
+            (current, settled) = (schema == SCHEMA, noted);
         }
         folder.settled = settled;
         if !current && folder.is_ours() {

@@ -201,7 +201,7 @@ impl FileSaver {
         at: impl Fn() -> Result<(), StorageError> + Clone + Send + 'static,
     ) -> Result<Removal, StorageError> {
         loop {
-            // Read here, so that the writer does not have to; what is wrong with it is said by the next.
+            // Read here, so that the writer does not have to; what is wrong with it is reported by the next.
             let _ = self.loaded(thread).await;
             let asked = thread.clone();
             let Some(begun) = self.submit(move |writer| writer.begin(&asked)).await? else {

@@ -96,12 +96,12 @@ impl Shown {
 
 /// What a refusal of `show_claims` means; nothing for other errors.
 pub(super) fn refusal(error: &Error) -> Option<StorageError> {
-    let said = error.as_db_error()?;
-    let code = said.code().code();
+    let reply = error.as_db_error()?;
+    let code = reply.code().code();
     if !matches!(code, "SS002" | "SS003") {
         return None;
     }
-    let detail: Json = serde_json::from_str(said.detail()?).ok()?;
+    let detail: Json = serde_json::from_str(reply.detail()?).ok()?;
     let thread = ThreadId::from(detail.get("thread")?.as_str()?);
     crate::base::claims::of_claim(&thread, code == "SS002", &detail)
 }

@@ -123,9 +123,9 @@ pub(super) fn is_passing(error: &Error) -> bool {
 
 /// What PostgreSQL, or the way to it, says.
 pub(super) fn cause(error: &Error) -> String {
-    if let Some(said) = error.as_db_error() {
-        let detail = said.detail().map(|detail| format!(" ({detail})"));
-        return format!("{}{}", said.message(), detail.unwrap_or_default());
+    if let Some(reply) = error.as_db_error() {
+        let detail = reply.detail().map(|detail| format!(" ({detail})"));
+        return format!("{}{}", reply.message(), detail.unwrap_or_default());
     }
     match error.source() {
         Some(source) => format!("{error}: {source}"),

@@ -216,62 +216,16 @@ impl PostgresStore {
         search: &Search,
         touched: &mut Vec<(String, String)>,
     ) -> Result<Vec<Item>, PostgresFault> {
-        let (from, to) = range(&search.prefix);
-        let now = time(batch.unseen_until());
-        let ranked = match &search.order {
-            Order::Vector(query) if !self.has_extension(session).await? => {
-                Some(nearest(session, &from, &to, now, query, batch.embedding.as_deref()).await?)
-            }
-            _ => None,
-        };
         // Without a filter the server passes over what the offset says.
         let free = search.filter.is_empty();
-        let limit = i64::try_from(search.limit).unwrap_or(i64::MAX);
         let mut skip = if free { 0 } else { search.offset };
-        let mut offset = if free {
-            i64::try_from(search.offset).unwrap_or(i64::MAX)
-        } else {
-            0
-        };
-        let page = if free { limit } else { PAGE };
+        let mut scan = self.scan(session, batch, search, free).await?;
         let mut items = Vec::new();
         while items.len() < search.limit {
-            let rows = match (&search.order, &ranked) {
-                (_, Some(ranked)) => {
-                    let start = usize::try_from(offset).unwrap_or(usize::MAX).min(ranked.len());
-                    let end = start
-                        .saturating_add(usize::try_from(page).unwrap_or(usize::MAX))
-                        .min(ranked.len());
-                    let part = ranked.get(start..end).unwrap_or_default();
-                    let namespaces: Vec<&str> = part.iter().map(|(ns, ..)| ns.as_str()).collect();
-                    let keys: Vec<&str> = part.iter().map(|(_, key, _)| key.as_str()).collect();
-                    session.query(PLACES, &[&namespaces, &keys, &now]).await?
-                }
-                (Order::Newest, _) => session.query(NEWEST, &[&from, &to, &now, &page, &offset]).await?,
-                (Order::Words(words), _) => {
-                    let words: Vec<String> = words.iter().map(|word| short(word)).collect();
-                    session
-                        .query(WORDS, &[&from, &to, &now, &page, &offset, &words])
-                        .await?
-                }
-                (Order::Vector(query), _) => {
-                    session
-                        .query(
-                            NEAREST,
-                            &[&from, &to, &now, &page, &offset, &query, &batch.embedding],
-                        )
-                        .await?
-                }
-            };
+            let (rows, over) = scan.page(session, batch, search).await?;
             for row in &rows {
                 let (mut item, mortal) = found(row)?;
-                if let Some(ranked) = &ranked {
-                    let namespace = item.namespace.join(".");
-                    let known = ranked
-                        .iter()
-                        .find(|(ns, key, _)| *ns == namespace && *key == item.key);
-                    item.score = known.map(|(.., score)| *score);
-                }
+                scan.score(&mut item);
                 if items.len() == search.limit || !search.filter.matches(&item.value) {
                     continue;
                 }
@@ -284,16 +238,38 @@ impl PostgresStore {
                 }
                 items.push(item);
             }
-            offset = offset.saturating_add(page);
-            let over = match &ranked {
-                Some(ranked) => usize::try_from(offset).unwrap_or(usize::MAX) >= ranked.len(),
-                None => (rows.len() as i64) < page,
-            };
             if free || over {
                 break;
             }
         }
         Ok(items)
+    }
+
+    /// Begins a search: at what the offset says, or with a filter at the first place.
+    async fn scan(
+        &self,
+        session: &mut Session,
+        batch: &Prepared,
+        search: &Search,
+        free: bool,
+    ) -> Result<Scan, PostgresFault> {
+        let (from, to) = range(&search.prefix);
+        let now = time(batch.unseen_until());
+        let ranked = match &search.order {
+            Order::Vector(query) if !self.has_extension(session).await? => {
+                Some(nearest(session, &from, &to, now, query, batch.embedding.as_deref()).await?)
+            }
+            _ => None,
+        };
+        let whole = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        Ok(Scan {
+            from,
+            to,
+            now,
+            ranked,
+            offset: if free { whole(search.offset) } else { 0 },
+            size: if free { whole(search.limit) } else { PAGE },
+        })
     }
 
     /// Whether vectors can be compared by the database.
@@ -389,6 +365,74 @@ impl Store for PostgresStore {
                 Err(fault) if tries < TRIES && (fault.is_overtaken() || fault.is_lost()) => {}
                 Err(fault) => return Err(self.worded(fault, "embedding items again")),
             }
+        }
+    }
+}
+
+/// The places that a search looks through, page by page.
+struct Scan {
+    from: String,
+    to: String,
+    now: Option<i64>,
+    /// All places with their scores, the nearest first, where the database cannot compare vectors.
+    ranked: Option<Vec<(String, String, f64)>>,
+    offset: i64,
+    /// Places of a page.
+    size: i64,
+}
+
+impl Scan {
+    /// The next page, and whether no other follows.
+    async fn page(
+        &mut self,
+        session: &mut Session,
+        batch: &Prepared,
+        search: &Search,
+    ) -> Result<(Vec<Row>, bool), PostgresFault> {
+        let Scan {
+            from, to, now, size, ..
+        } = &*self;
+        let offset = self.offset;
+        let rows = match (&search.order, &self.ranked) {
+            (_, Some(ranked)) => {
+                let start = usize::try_from(offset).unwrap_or(usize::MAX).min(ranked.len());
+                let end = start
+                    .saturating_add(usize::try_from(*size).unwrap_or(usize::MAX))
+                    .min(ranked.len());
+                let part = ranked.get(start..end).unwrap_or_default();
+                let namespaces: Vec<&str> = part.iter().map(|(ns, ..)| ns.as_str()).collect();
+                let keys: Vec<&str> = part.iter().map(|(_, key, _)| key.as_str()).collect();
+                session.query(PLACES, &[&namespaces, &keys, now]).await?
+            }
+            (Order::Newest, _) => session.query(NEWEST, &[from, to, now, size, &offset]).await?,
+            (Order::Words(words), _) => {
+                let words: Vec<String> = words.iter().map(|word| short(word)).collect();
+                session
+                    .query(WORDS, &[from, to, now, size, &offset, &words])
+                    .await?
+            }
+            (Order::Vector(query), _) => {
+                session
+                    .query(NEAREST, &[from, to, now, size, &offset, query, &batch.embedding])
+                    .await?
+            }
+        };
+        self.offset = offset.saturating_add(self.size);
+        let over = match &self.ranked {
+            Some(ranked) => usize::try_from(self.offset).unwrap_or(usize::MAX) >= ranked.len(),
+            None => (rows.len() as i64) < self.size,
+        };
+        Ok((rows, over))
+    }
+
+    /// Gives an item the score that it has here; one that the database gave stays.
+    fn score(&self, item: &mut Item) {
+        if let Some(ranked) = &self.ranked {
+            let namespace = item.namespace.join(".");
+            let known = ranked
+                .iter()
+                .find(|(ns, key, _)| *ns == namespace && *key == item.key);
+            item.score = known.map(|(.., score)| *score);
         }
     }
 }

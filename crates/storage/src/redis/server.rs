@@ -477,7 +477,7 @@ fn passes(error: &RedisError) -> bool {
 fn is_forbidden(error: &RedisError) -> bool {
     let within = ["can't run this command", "ACL failure in script"];
     let text = error.to_string();
-    error.code() == Some("NOPERM") || within.iter().any(|said| text.contains(said))
+    error.code() == Some("NOPERM") || within.iter().any(|reason| text.contains(reason))
 }
 
 /// What the server said, with what to do about it.
@@ -521,20 +521,20 @@ fn failed(what: &str, error: &RedisError) -> StorageError {
 
 /// What the server, or the way to it, says: without the library's kinds of errors, and without the names of our scripts.
 fn cause(error: &RedisError) -> String {
-    let said = match (error.code(), error.detail()) {
+    let message = match (error.code(), error.detail()) {
         (Some("ERR"), Some(detail)) => detail.to_owned(),
         (Some(code), Some(detail)) => format!("{code}: {detail}"),
         _ => {
-            let said = error.to_string();
+            let message = error.to_string();
             let kind = format!(" - {:?}", error.kind());
-            said.replace(&kind, "")
+            message.replace(&kind, "")
         }
     };
-    let said = said
+    let message = message
         .split_once(" script: ")
-        .map_or(said.as_str(), |(said, _)| said);
+        .map_or(message.as_str(), |(message, _)| message);
     // A sentence follows.
-    said.trim_end_matches('.').to_owned()
+    message.trim_end_matches('.').to_owned()
 }
 
 /// The bytes of an answer; none for nothing.

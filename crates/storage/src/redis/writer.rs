@@ -42,7 +42,7 @@ pub(super) enum Job {
 }
 
 /// A stored checkpoint as the next commit needs it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct KnownRows {
     at: Resolved,
     /// Of the rows of lists, as far as they were needed.

@@ -27,7 +27,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0007_claims.sql"),
 ];
 
-/// What is said to go wrong when a file cannot be opened.
+/// What is reported to go wrong when a file cannot be opened.
 pub(super) const OPENING: &str = "opening the database";
 
 /// Opens the writing connection and brings the schema up to date; nothing when the file may only be read.

@@ -49,7 +49,7 @@ pub(super) fn fill(conn: &Connection) -> rusqlite::Result<Option<i64>> {
         .optional()
 }
 
-/// How many checkpoints that should be in the table are not, how many rows of it stand for none, and whether it is said to
+/// How many checkpoints that should be in the table are not, how many rows of it stand for none, and whether it claims to
 /// have some that are yet to come.
 pub(super) fn wrong(conn: &Connection) -> rusqlite::Result<i64> {
     conn.query_row(

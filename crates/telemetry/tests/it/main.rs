@@ -222,7 +222,7 @@ fn slow_graph() -> Graph {
 #[test]
 fn what_runs_cost_arrives_as_sums_and_histograms() {
     let _second = second_subscriber();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let collector = costs(
         |_| {},
         |runtime| {
@@ -231,7 +231,7 @@ fn what_runs_cost_arrives_as_sums_and_histograms() {
                 let config = RunConfig::on(thread).metrics(meter.clone());
                 let input = Input::value(json!({"log": ["secret question"]}));
                 let result = runtime.block_on(slow_graph().invoke(input, config)).unwrap();
-                told.push(result.metrics.unwrap());
+                reported.push(result.metrics.unwrap());
             }
             let input = Input::value(json!({"log": []}));
             let failed = runtime.block_on(graph().invoke(input, RunConfig::default()));
@@ -239,8 +239,8 @@ fn what_runs_cost_arrives_as_sums_and_histograms() {
         },
     );
     // The user's own meter counts beside the exported one, and over both runs.
-    assert_eq!((told[0].steps, told[1].steps), (2, 4));
-    assert_eq!(told[1].in_nodes, Duration::from_millis(1200));
+    assert_eq!((reported[0].steps, reported[1].steps), (2, 4));
+    assert_eq!(reported[1].in_nodes, Duration::from_millis(1200));
 
     let points = collector.points().unwrap();
     let text = format!("{points:?}");
@@ -260,12 +260,15 @@ fn what_runs_cost_arrives_as_sums_and_histograms() {
     assert_eq!(of("steps", None).sum, 6.0);
     assert_eq!(of("tasks", None).sum, 6.0);
     assert_eq!(of("writes", None).sum, 5.0);
-    assert_eq!(of("commits", None).sum, told[1].commits as f64);
+    assert_eq!(of("commits", None).sum, reported[1].commits as f64);
     let bytes = of("checkpoint_bytes", None);
-    assert_eq!((bytes.sum, &*bytes.unit), (told[1].checkpoint_bytes as f64, "By"));
+    assert_eq!(
+        (bytes.sum, &*bytes.unit),
+        (reported[1].checkpoint_bytes as f64, "By")
+    );
     let state = of("peak_state_bytes", None);
     assert_eq!(state.count, Some(3), "one value a run");
-    assert!(state.sum > 2.0 * told[1].peak_state_bytes as f64, "{state:?}");
+    assert!(state.sum > 2.0 * reported[1].peak_state_bytes as f64, "{state:?}");
 
     // The clock stands still but for what nodes wait for.
     let seconds = |activity| of("time", Some(("superstep.activity", activity))).sum;
@@ -360,7 +363,7 @@ fn the_environment_decides_and_silence_means_off() {
     assert_eq!(
         metrics.timeout,
         Duration::from_millis(90),
-        "what is said for one goes first"
+        "what is set for one goes first"
     );
     assert_eq!(options.service_name.as_deref(), Some("desk"));
     assert!(options.content);

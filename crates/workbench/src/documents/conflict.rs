@@ -83,7 +83,7 @@ fn mark(line: &str) -> Option<(char, &str)> {
     }
 }
 
-/// What is said of a file with conflict marks, in the place of the mistake that the first mark is.
+/// What is reported of a file with conflict marks, in the place of the mistake that the first mark is.
 pub(super) fn diagnostic(document: &Document) -> Option<Diagnostic> {
     Sides::of(document.source()?)?;
     Some(Diagnostic::error(
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sides_of_a_text_are_told_apart() {
+    fn the_sides_of_a_text_are_distinguished() {
         let text = "a\n<<<<<<< HEAD\nb\n||||||| 1234\nold\n=======\nc\n>>>>>>> topic\nd\n";
         let sides = Sides::of(text).unwrap();
         assert_eq!(

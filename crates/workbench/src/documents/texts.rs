@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn case_and_whole_words_are_told() {
+    fn case_and_whole_words_are_reported() {
         let case = TextQuery {
             match_case: true,
             ..query("Order")

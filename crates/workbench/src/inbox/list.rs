@@ -96,32 +96,24 @@ impl Workbench {
         page.truncate(limit);
         let last = page.last().filter(|_| more);
         let next = last.map(|last| format!("{}/{}", last.checkpoint, last.thread));
+        let questions = self.questions_in(&page, &leaving).await?;
+        Ok(Inbox {
+            waiting: self.count_waiting().await?,
+            questions,
+            next,
+        })
+    }
+
+    /// The questions of these checkpoints, without those that are being answered.
+    async fn questions_in(
+        self: &Arc<Self>,
+        page: &[Waiting],
+        leaving: &HashSet<String>,
+    ) -> Result<Vec<Question>, Problem> {
         let ids: Vec<&str> = page.iter().map(|waiting| waiting.thread.as_str()).collect();
-        let (mut rows, runs) = (self.ledger.threads(&ids)?, self.ledger.last_runs(&ids)?);
-        for waiting in &page {
-            if !rows.contains_key(waiting.thread.as_str())
-                && let Some(summary) = self.saver().thread(&waiting.thread).await?
-            {
-                rows.insert(waiting.thread.to_string(), self.adopt(&summary).await?);
-            }
-        }
-        let rows = Arc::new(rows);
-        let places = page
-            .iter()
-            .map(|waiting| address(waiting.thread.as_str(), &waiting.checkpoint));
-        let writes = self.saver().writes(&places.collect::<Vec<_>>()).await;
-        let asked_by: Vec<Vec<(String, Interrupt)>> = stream::iter(page.clone().into_iter().zip(writes?))
-            .map(|(waiting, pending)| {
-                let (this, rows) = (self.clone(), rows.clone());
-                async move {
-                    let row = rows.get(waiting.thread.as_str());
-                    this.asked_in(&pending, &waiting, row).await
-                }
-            })
-            .buffered(AT_ONCE)
-            .collect()
-            .await;
-        let mut branches = self.branches(&page).await?;
+        let (rows, runs) = (self.rows_of(page, &ids).await?, self.ledger.last_runs(&ids)?);
+        let asked_by = self.asked_by(page, &rows).await?;
+        let mut branches = self.branches(page).await?;
         let mut paths: HashMap<&str, Option<String>> = HashMap::new();
         let mut questions = Vec::with_capacity(page.len());
         for (waiting, asked_by) in page.iter().zip(asked_by) {
@@ -163,11 +155,45 @@ impl Workbench {
                 });
             }
         }
-        Ok(Inbox {
-            waiting: self.count_waiting().await?,
-            questions,
-            next,
-        })
+        Ok(questions)
+    }
+
+    /// What the ledger has of the threads; one that came from elsewhere gets its row.
+    async fn rows_of(
+        self: &Arc<Self>,
+        page: &[Waiting],
+        ids: &[&str],
+    ) -> Result<Arc<HashMap<String, ThreadRow>>, Problem> {
+        let mut rows = self.ledger.threads(ids)?;
+        for waiting in page {
+            if !rows.contains_key(waiting.thread.as_str())
+                && let Some(summary) = self.saver().thread(&waiting.thread).await?
+            {
+                rows.insert(waiting.thread.to_string(), self.adopt(&summary).await?);
+            }
+        }
+        Ok(Arc::new(rows))
+    }
+
+    /// What each checkpoint of a page asks, with the nodes that ask.
+    async fn asked_by(
+        self: &Arc<Self>,
+        page: &[Waiting],
+        rows: &Arc<HashMap<String, ThreadRow>>,
+    ) -> Result<Vec<Vec<(String, Interrupt)>>, Problem> {
+        let places = page
+            .iter()
+            .map(|waiting| address(waiting.thread.as_str(), &waiting.checkpoint));
+        let writes = self.saver().writes(&places.collect::<Vec<_>>()).await?;
+        let page = page.to_vec();
+        let asked_by = stream::iter(page.into_iter().zip(writes)).map(|(waiting, pending)| {
+            let (this, rows) = (self.clone(), rows.clone());
+            async move {
+                let row = rows.get(waiting.thread.as_str());
+                this.asked_in(&pending, &waiting, row).await
+            }
+        });
+        Ok(asked_by.buffered(AT_ONCE).collect().await)
     }
 
     /// The pending writes of a checkpoint.

@@ -105,19 +105,22 @@ async fn tokens_of_another_program_come_and_a_stop_reaches_it() {
         "{seen:?}"
     );
 
-    // What is read, and what comes after its mark, are together all that was said.
+    // What is read, and what comes after its mark, are together all that was streamed.
     let mut late = two.subscribe();
     let read = json!({"threadId": thread, "mark": "here"});
     let kept = two.call("thread.events", read).await.unwrap();
     let is_mark = |event: &AppEvent| matches!(event, AppEvent::Mark { mark } if mark == "here").then_some(());
     until(&mut late, is_mark).await;
     let kept: Vec<AppEvent> = serde_json::from_value(kept["events"].clone()).unwrap();
-    let mut said: String = kept.iter().filter_map(text).collect();
+    let mut streamed: String = kept.iter().filter_map(text).collect();
     for _ in 0..3 {
-        said += &until(&mut late, text).await.0;
+        streamed += &until(&mut late, text).await.0;
     }
     let all: String = (0..100).map(|n| format!("word{n} ")).collect();
-    assert!(said.len() > 20 && all.starts_with(said.trim_end()), "{said:?}");
+    assert!(
+        streamed.len() > 20 && all.starts_with(streamed.trim_end()),
+        "{streamed:?}"
+    );
     let shown = two
         .call("thread.snapshot", json!({"threadId": thread}))
         .await
@@ -273,16 +276,16 @@ async fn another_user_of_the_machine_is_refused() {
             .await
             .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
     };
-    let Ok(said) = as_another(socket.clone()).await else {
+    let Ok(message) = as_another(socket.clone()).await else {
         eprintln!("skipped: another user may not start the test program");
         return;
     };
-    assert!(said.contains("no connection: PermissionDenied"), "{said}");
+    assert!(message.contains("no connection: PermissionDenied"), "{message}");
     for path in [dir.path(), socket.parent().unwrap(), &socket] {
         std::fs::set_permissions(path, PermissionsExt::from_mode(0o777)).unwrap();
     }
-    let said = as_another(socket.clone()).await.unwrap();
-    assert!(said.contains("answers: 0"), "not even a hello: {said}");
+    let message = as_another(socket.clone()).await.unwrap();
+    assert!(message.contains("answers: 0"), "not even a hello: {message}");
     assert_eq!(
         say(&socket, format!("{}\n", hello()).as_bytes()).await.len(),
         1,

@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_of_a_run_is_kept_and_it_is_said_that_older_ones_are_not() {
+    fn the_newest_of_a_run_is_kept_and_it_is_reported_that_older_ones_are_not() {
         let place = place();
         let log = RunLog::new(place.keeper.clone(), "t", "r");
         let all = 2 * MOST_EVENTS as usize;
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_is_handed_in_when_enough_has_come() {
+    fn what_was_reported_is_handed_in_when_enough_has_come() {
         let text = |length: usize| TokenPiece::Text {
             text: "x".repeat(length),
         };

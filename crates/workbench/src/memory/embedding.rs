@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_usual_is_not_said() {
+    fn what_is_as_usual_is_not_reported() {
         let memory = MemorySettings {
             ttl_minutes: Some(0),
             refresh_on_read: false,

@@ -346,6 +346,7 @@ impl Workbench {
 }
 
 #[cfg(test)]
+#[allow(clippy::too_many_lines, reason = "a test tells one story")]
 mod tests {
     use std::collections::BTreeMap;
     use std::path::Path;

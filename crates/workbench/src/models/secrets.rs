@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_keychain_refuses_is_said_with_its_reason() {
+    fn what_a_keychain_refuses_is_reported_with_its_reason() {
         let locked = keyring::Error::NoStorageAccess("it is locked".into());
         assert_eq!(
             reason(&locked),

@@ -227,12 +227,12 @@ mod tests {
             ..ReadExchanges::default()
         };
         let found = ledger.exchanges(&run).unwrap();
-        let said: Vec<_> = found
+        let listed: Vec<_> = found
             .iter()
             .map(|one| (one.task_id.as_str(), one.response.as_str()))
             .collect();
         assert_eq!(
-            said,
+            listed,
             [("b", ""), ("a", "")],
             "as they were kept, without the texts"
         );

@@ -55,14 +55,14 @@ fn settings(own: Map<String, Json>, request: &AskModel) -> Map<String, Json> {
         Some(ModelRecording::Replay) => "replay",
         _ => "off",
     };
-    let said = [
+    let settings = [
         ("model", request.model.as_str()),
         ("messages", MESSAGES),
         ("into", ANSWER),
         ("usage_into", USAGE),
         ("recording", recording),
     ];
-    config.extend(said.map(|(name, value)| (name.to_owned(), value.into())));
+    config.extend(settings.map(|(name, value)| (name.to_owned(), value.into())));
     // What does not fit is shown, not asked again.
     config.insert("repairs".into(), 0.into());
     config
@@ -183,7 +183,7 @@ impl Workbench {
         }
         match (over, ended) {
             (Err(RunError::Cancelled), _) => Err(RunError::Cancelled),
-            // What failed is said of the task.
+            // What failed is reported of the task.
             (_, Some(task)) => Ok(Some(task)),
             (Err(error), None) => Err(error),
             (Ok(_), None) => Ok(None),

@@ -7,7 +7,7 @@ use crate::Workbench;
 use crate::ledger::{Ledger, RunRow};
 use crate::wire::{ExchangeView, Problem, ReadTrace, SpanCall, TraceView};
 
-/// Spans of an answer: when nothing is said, and at most.
+/// Spans of an answer: by default, and at most.
 const PAGE: u32 = 10_000;
 const LARGEST_PAGE: u32 = 20_000;
 

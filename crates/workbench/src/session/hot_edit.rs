@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn another_kind_and_another_question_are_said_and_nothing_is_lost() {
+    fn another_kind_and_another_question_are_reported_and_nothing_is_lost() {
         let before = sources(&graph("", &format!(r#""review": {{{ASK}}}"#)), &[]);
         let of = |node: &str| sources(&graph("", node), &[]);
         let kind = compare(

@@ -427,7 +427,7 @@ mod tests {
         fs::write(dir.path().join(FILE), "{").unwrap();
         assert_eq!(database_url(dir.path()).unwrap_err().code, "broken-file");
         fs::remove_file(dir.path().join(FILE)).unwrap();
-        // What cannot be deleted is said.
+        // What cannot be deleted is reported.
         fs::create_dir(dir.path().join(FILE)).unwrap();
         assert!(
             keep_choice(dir.path(), None)

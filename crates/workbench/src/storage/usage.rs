@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_takes_more_than_it_is_worth_is_told() {
+    fn only_what_takes_more_than_it_is_worth_is_reported() {
         let usage = |versions, bytes, whole| KeyUsage {
             key: "k".into(),
             versions,

@@ -17,7 +17,7 @@ use crate::wire::{CheckpointView, KeyHistory, KeyWrite, Problem, ReadKeyHistory,
 
 /// Checkpoints that are looked through, from the one that is shown back.
 const LONGEST: usize = 50_000;
-/// Writes of an answer: when nothing is said, and at most.
+/// Writes of an answer: by default, and at most.
 const PAGE: u32 = 100;
 const LARGEST_PAGE: u32 = 500;
 

@@ -18,7 +18,7 @@ use crate::wire::{
 };
 use superstep_document::text;
 
-/// Writes of an answer: when nothing is said, and at most.
+/// Writes of an answer: by default, and at most.
 const WRITES: u32 = 25;
 const MOST_WRITES: u32 = 500;
 

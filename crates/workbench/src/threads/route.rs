@@ -105,7 +105,7 @@ impl Edges {
     }
 }
 
-/// What made the state of a checkpoint out of its parent's. A copy stands beside the checkpoint that it was copied from, so
+/// What made the state of a checkpoint out of its parent's. A copy is beside the checkpoint that it was copied from, so
 /// that between it and its parent happened what happened there; a replay's fork only repeats its parent.
 fn made_by(head: &CheckpointHead, parent: &CheckpointHead) -> Source {
     let source = head.metadata.source;

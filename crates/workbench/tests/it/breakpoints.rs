@@ -12,7 +12,7 @@ async fn points(app: &App, graph: &str) -> Value {
     app.ok("breakpoints.get", json!({"graph": graph})).await["points"].clone()
 }
 
-async fn told(app: &mut App) -> Value {
+async fn reported(app: &mut App) -> Value {
     let breakpoints = app
         .until(|event| match event {
             AppEvent::Breakpoints { breakpoints } => Some(json!(breakpoints)),
@@ -32,7 +32,7 @@ async fn every_window_hears_of_breakpoints_and_they_outlive_the_program() {
     let set = json!({"graph": "/graphs/a.json", "points": [point("a"), off, point("a")]});
     let kept = app.ok("breakpoints.set", set).await["points"].clone();
     assert_eq!(kept, json!([point("a"), off]), "one of a kind");
-    assert_eq!(told(&mut app).await, kept);
+    assert_eq!(reported(&mut app).await, kept);
     let batch = second.next().await.unwrap();
     assert!(
         matches!(&batch.events[..], [AppEvent::Breakpoints { breakpoints }] if json!(breakpoints.points) == kept)
@@ -48,7 +48,7 @@ async fn every_window_hears_of_breakpoints_and_they_outlive_the_program() {
         json!({"graph": "/graphs/a.json", "points": []}),
     )
     .await;
-    assert_eq!(told(&mut app).await, json!([]));
+    assert_eq!(reported(&mut app).await, json!([]));
     assert_eq!(points(&app, "/graphs/a.json").await, json!([]));
     assert_eq!(
         app.refused("breakpoints.set", json!({"graph": "", "points": []}))
@@ -93,10 +93,10 @@ async fn breakpoints_go_with_a_draft_to_its_file_and_with_a_copy() {
 }
 
 #[tokio::test]
-async fn another_program_on_the_data_folder_is_told() {
+async fn another_program_on_the_data_folder_is_notified() {
     let dir = tempfile::tempdir().unwrap();
     let (one, mut two) = (App::open(dir.path()).await, App::open(dir.path()).await);
-    // What opening changed is told first.
+    // What opening changed is reported first.
     tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
     let set = json!({"graph": "/graphs/a.json", "points": [point("a")]});
     one.ok("breakpoints.set", set).await;

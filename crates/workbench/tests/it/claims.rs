@@ -1,4 +1,4 @@
-//! A thread that another program runs: who does is said, and the thread can be taken over.
+//! A thread that another program runs: who does is reported, and the thread can be taken over.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -164,11 +164,11 @@ async fn a_thread_that_another_window_runs_is_not_pruned_until_it_has_ended() {
     let mut one = App::open(dir.path()).await;
     let (thread, question) = asking(&mut one).await;
     one.ok("run.start", answer(&question, "long")).await;
-    let works = |event: &AppEvent| match event {
+    let is_running = |event: &AppEvent| match event {
         AppEvent::TaskStarted { node, .. } if node == "work" => Some(()),
         _ => None,
     };
-    one.until(works).await;
+    one.until(is_running).await;
     let two = App::open(dir.path()).await;
     let of = json!({"threadId": thread});
     assert_eq!(two.ok("thread.get", of.clone()).await["status"], "running");
@@ -247,11 +247,11 @@ async fn a_thread_that_another_window_runs_names_it() {
     let mut one = App::open(dir.path()).await;
     let (thread, question) = asking(&mut one).await;
     one.ok("run.start", answer(&question, "long")).await;
-    let works = |event: &AppEvent| match event {
+    let is_running = |event: &AppEvent| match event {
         AppEvent::TaskStarted { node, .. } if node == "work" => Some(()),
         _ => None,
     };
-    one.until(works).await;
+    one.until(is_running).await;
     let two = App::open(dir.path()).await;
     let of = json!({"threadId": thread});
     let view = two.ok("thread.get", of.clone()).await;

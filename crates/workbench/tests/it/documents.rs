@@ -277,7 +277,7 @@ async fn requests_that_make_no_sense_are_refused_with_their_place() {
 }
 
 #[tokio::test]
-async fn a_failing_autosave_is_told_and_saving_still_works() {
+async fn a_failing_autosave_is_reported_and_saving_still_works() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
     let mut app = App::open(&data).await;
@@ -285,7 +285,7 @@ async fn a_failing_autosave_is_told_and_saving_still_works() {
     fs::write(data.join("autosave"), "in the way").unwrap();
     let graph = app.ok("graph.new", json!({"name": "A"})).await;
     let id = graph["graphId"].clone();
-    let told = |event: &AppEvent| match event {
+    let reported = |event: &AppEvent| match event {
         AppEvent::Diagnostics { diagnostics, .. } => {
             Some(diagnostics.iter().any(|d| d.code == "autosave-failed"))
         }
@@ -297,8 +297,8 @@ async fn a_failing_autosave_is_told_and_saving_still_works() {
     )
     .await;
     assert!(
-        app.until(told).await,
-        "the user is told that changes are not kept"
+        app.until(reported).await,
+        "it is reported that changes are not kept"
     );
     let view = app.ok("graph.get", json!({"graphId": id})).await;
     assert!(
@@ -315,7 +315,7 @@ async fn a_failing_autosave_is_told_and_saving_still_works() {
     )
     .await;
     assert!(
-        !app.until(told).await,
+        !app.until(reported).await,
         "the warning goes when changes are kept again"
     );
     let saved = app

@@ -162,12 +162,12 @@ async fn a_replay_does_what_was_chosen_and_asks_about_the_rest() {
     let input = json!({"type": "input", "input": {"amount": 40}});
     let (run, happened) = app.run(json!({"graphId": graph, "action": input})).await;
     assert_eq!(run["status"], "done", "{run}");
-    let told = happened.iter().filter_map(|event| match event {
+    let reported = happened.iter().filter_map(|event| match event {
         AppEvent::TaskEnded { node, .. } => Some(node.as_str()),
         _ => None,
     });
     assert_eq!(
-        told.collect::<Vec<_>>(),
+        reported.collect::<Vec<_>>(),
         ["look", "book", "mail", "tell"],
         "no task but those of the graph is shown"
     );

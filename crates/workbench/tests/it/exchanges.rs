@@ -131,7 +131,7 @@ async fn what_was_asked_of_a_model_stays_with_its_task() {
     let cost = tokens["input"].as_f64().unwrap() + 10.0 * tokens["output"].as_f64().unwrap();
     assert!(cost > 0.0 && (first["cost"]["amount"].as_f64().unwrap() - cost / 1e6).abs() < 1e-12);
 
-    // The calls came piece by piece, told apart by their number.
+    // The calls came piece by piece, distinguished by their number.
     let mut calls: Vec<(String, String)> = Vec::new();
     for event in &happened {
         if let AppEvent::Token { piece, .. } = event
@@ -193,15 +193,15 @@ async fn a_node_tried_alone_shows_what_it_asked() {
         .run(json!({"graphId": graph, "action": {"type": "input", "input": question()}}))
         .await;
     assert_eq!(run["status"], "done", "{run}");
-    let mut said = String::new();
+    let mut tokens = String::new();
     for event in &happened {
         if let AppEvent::Token { piece, .. } = event
             && let TokenPiece::Text { text } = piece
         {
-            said.push_str(text);
+            tokens.push_str(text);
         }
     }
-    assert!(tested["text"].as_str().unwrap().contains(said.trim()) && !said.is_empty());
+    assert!(tested["text"].as_str().unwrap().contains(tokens.trim()) && !tokens.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -11,7 +11,7 @@ use superstep_workbench::wire::AppEvent;
 
 use crate::threads::{begin, line, thread_of};
 
-/// Whether the threads are said to have changed before another program's changes are looked for twice more.
+/// Whether the threads are reported to have changed before another program's changes are looked for twice more.
 async fn is_published(app: &mut App) -> bool {
     let changed = app.until(|event| matches!(event, AppEvent::Changed { threads: true, .. }).then_some(()));
     tokio::time::timeout(Duration::from_millis(1200), changed)

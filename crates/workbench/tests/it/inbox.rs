@@ -318,7 +318,7 @@ async fn the_deadline_of_an_old_branch_passes_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_task_that_failed_and_then_succeeded_is_done_and_why_it_was_not_tried_again_is_said() {
+async fn a_task_that_failed_and_then_succeeded_is_done_and_why_it_was_not_tried_again_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let mut app = App::open(dir.path()).await;
     let code = |retry: Value| {
@@ -338,12 +338,12 @@ async fn a_task_that_failed_and_then_succeeded_is_done_and_why_it_was_not_tried_
         .await;
     assert_eq!(run["status"], "failed", "{run}");
     let thread = run["threadId"].as_str().unwrap().to_owned();
-    let said = events.iter().find_map(|event| match event {
+    let message = events.iter().find_map(|event| match event {
         AppEvent::TaskEnded { not_retried, .. } => not_retried.clone(),
         _ => None,
     });
     let why = "Not tried again: CodeError is not among the errors that may pass. Name it in `retry_on` to try it again.";
-    assert_eq!(said.as_deref(), Some(why));
+    assert_eq!(message.as_deref(), Some(why));
     let tasks = app.ok("thread.snapshot", json!({"threadId": thread})).await["tasks"].clone();
     assert_eq!(
         (&tasks[0]["status"], &tasks[0]["notRetried"]),

@@ -379,7 +379,7 @@ async fn what_threads_take_is_measured() {
 }
 
 /// Calls a command that works for a while under a name, and stops it as soon as it says how far it is; what it answered
-/// and the last that was told.
+/// and the last that was reported.
 async fn stopped(
     app: &mut App,
     command: &str,
@@ -395,7 +395,7 @@ async fn stopped(
         app.ok("work.cancel", cancel.clone()).await;
         tokio::task::yield_now().await;
     }
-    let told = app
+    let reported = app
         .until(|event| match event {
             AppEvent::Work {
                 work: name,
@@ -405,7 +405,7 @@ async fn stopped(
             _ => None,
         })
         .await;
-    (going.await.unwrap(), told)
+    (going.await.unwrap(), reported)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -428,9 +428,9 @@ async fn checking_and_pruning_say_how_far_they_are_and_can_be_stopped() {
         threads.push(copied["threadId"].as_str().unwrap().to_owned());
     }
 
-    let (answer, told) = stopped(&mut app, "storage.verify", json!({}), "looking").await;
+    let (answer, reported) = stopped(&mut app, "storage.verify", json!({}), "looking").await;
     assert_eq!(answer.unwrap_err().code, "stopped");
-    assert!(told.0 < told.1, "{told:?}");
+    assert!(reported.0 < reported.1, "{reported:?}");
     let whole = app.ok("storage.verify", json!({"work": "again"})).await;
     assert_eq!((&whole["threads"], &whole["damage"]), (&json!(151), &json!([])));
 

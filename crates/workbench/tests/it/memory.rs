@@ -366,16 +366,16 @@ async fn a_model_that_is_chosen_in_the_settings_finds_by_meaning_what_is_put_fro
     );
 
     // Other settings leave it alone, and the next start knows it without asking.
-    let told = server.asked.load(Ordering::SeqCst);
+    let requests = server.asked.load(Ordering::SeqCst);
     let mut other = app.ok("app.info", json!({})).await["settings"].clone();
     other["theme"] = "dark".into();
     app.ok("settings.set", other).await;
     app.close().await;
     let app = App::open(dir.path()).await;
-    assert_eq!(server.asked.load(Ordering::SeqCst), told);
+    assert_eq!(server.asked.load(Ordering::SeqCst), requests);
     assert_eq!(found(&app, "a hot beverage", Value::Null).await[0], "ben/likes");
 
-    // A server that is gone is told to anyone who searches, with what to do; words still find.
+    // A server that is gone is reported to anyone who searches, with what to do; words still find.
     app.ok("connections.remove", json!({"name": "office"})).await;
     let query = json!({"namespace": ["people"], "query": "tea"});
     let gone = app.refused("store.items", query).await;
@@ -389,7 +389,7 @@ async fn a_model_that_is_chosen_in_the_settings_finds_by_meaning_what_is_put_fro
     let back = json!({"memory": {"refreshOnRead": true}});
     assert!(
         app.ok("settings.set", back).await["memory"].is_null(),
-        "as usual is not said"
+        "as usual is not reported"
     );
     assert_eq!(found(&app, "umbrella", Value::Null).await, ["cleo/likes"]);
 }
@@ -429,7 +429,7 @@ async fn memory_keeps_items_as_long_as_the_settings_say_on_every_database_of_thi
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn items_of_another_embedding_are_counted_and_embedded_anew_until_that_is_stopped_or_fails() {
+async fn items_of_another_embedding_are_counted_and_embedded_again_until_that_is_stopped_or_fails() {
     // Each has a text of its own: texts that are the same are embedded once.
     const MANY: usize = 1_050;
     let dir = tempfile::tempdir().unwrap();
@@ -517,11 +517,15 @@ async fn items_of_another_embedding_are_counted_and_embedded_anew_until_that_is_
     );
     assert!(failed.remedy.unwrap().contains("Settings"));
     assert_eq!(outdated(&app).await, (922, false, Value::Null));
-    let told = app.until(|event| match event {
+    let requests = app.until(|event| match event {
         AppEvent::Work { work, done, total } if work == "w4" => Some((*done, *total)),
         _ => None,
     });
-    assert_eq!(told.await, (0, 986), "it is told of how much it is how far");
+    assert_eq!(
+        requests.await,
+        (0, 986),
+        "the progress names what is done and the whole"
+    );
 
     // Who chooses another embedding wants no more vectors of this one.
     server.answers(64, false);

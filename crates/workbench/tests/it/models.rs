@@ -9,12 +9,12 @@ use superstep_acceptance::App;
 
 use crate::exchanges;
 
-const SAID: &str = "From the script.";
+const ANSWER: &str = "From the script.";
 
 /// Asks a scripted model, then a person, then the model again.
 async fn graph(app: &App, folder: &Path) -> String {
     let helper = json!({"kind": "agent", "config": {
-        "messages": "messages", "model": "scripted", "script": [{"say": SAID}], "max_tokens": 200,
+        "messages": "messages", "model": "scripted", "script": [{"say": ANSWER}], "max_tokens": 200,
         "tools": [{"name": "get_weather", "description": "Tells the weather in a town.",
             "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
             "javascript": {"source": "return {city: args.city, degrees: args.city.length};"}}]}});
@@ -44,8 +44,8 @@ async fn graph(app: &App, folder: &Path) -> String {
     graph
 }
 
-/// What models said in the thread.
-async fn said(app: &App, thread: &str) -> Vec<String> {
+/// The answers of models in the thread.
+async fn answers_of(app: &App, thread: &str) -> Vec<String> {
     let messages = app.state(thread, None).await["messages"].clone();
     let messages = messages.as_array().cloned().unwrap_or_default();
     let answers = messages.iter().filter(|message| message["type"] == "ai");
@@ -106,9 +106,9 @@ async fn a_model_answers_for_the_scripted_ones_for_as_long_as_the_thread_lasts()
     let (run, _) = app.run(start).await;
     assert_eq!(run["status"], "asking", "{run}");
     let thread = run["threadId"].as_str().unwrap().to_owned();
-    let once = said(&app, &thread).await;
+    let once = answers_of(&app, &thread).await;
     let twice = [&once[..], &once[..]].concat();
-    assert!(!once.is_empty() && !once.contains(&SAID.to_owned()), "{once:?}");
+    assert!(!once.is_empty() && !once.contains(&ANSWER.to_owned()), "{once:?}");
     assert_eq!(
         app.ok("thread.get", json!({"threadId": thread})).await["models"],
         real
@@ -129,23 +129,23 @@ async fn a_model_answers_for_the_scripted_ones_for_as_long_as_the_thread_lasts()
     assert!(
         !tried(&app, json!({"at": at, "state": fresh}))
             .await
-            .contains(SAID)
+            .contains(ANSWER)
     );
     assert_eq!(
         tried(&app, json!({"at": at, "state": fresh, "models": {}})).await,
-        SAID
+        ANSWER
     );
-    assert_eq!(tried(&app, json!({"state": fresh})).await, SAID);
+    assert_eq!(tried(&app, json!({"state": fresh})).await, ANSWER);
     assert!(
         !tried(&app, json!({"state": fresh, "models": real}))
             .await
-            .contains(SAID)
+            .contains(ANSWER)
     );
 
     // The scripted model has no need of a choice, and a thread without one shows none.
     let (plain, _) = app.run(json!({"graphId": graph, "action": input})).await;
     let plain = plain["threadId"].as_str().unwrap().to_owned();
-    assert_eq!(said(&app, &plain).await, [SAID]);
+    assert_eq!(answers_of(&app, &plain).await, [ANSWER]);
     assert!(app.ok("thread.get", json!({"threadId": plain})).await["models"].is_null());
 
     // Another process that only knows the thread goes on with the same model.
@@ -153,7 +153,7 @@ async fn a_model_answers_for_the_scripted_ones_for_as_long_as_the_thread_lasts()
     let mut app = App::open(dir.path()).await;
     let done = answered(&mut app, &thread, Value::Null).await;
     assert_eq!(done["status"], "done", "{done}");
-    assert_eq!(said(&app, &thread).await, twice);
+    assert_eq!(answers_of(&app, &thread).await, twice);
 
     // So does a fork from a past checkpoint, and one behind an edit; a choice of its own takes the place of the old one.
     let list = app
@@ -168,15 +168,15 @@ async fn a_model_answers_for_the_scripted_ones_for_as_long_as_the_thread_lasts()
         .run(json!({"threadId": thread, "action": {"type": "continue"}}))
         .await;
     assert_eq!(forked["status"], "done", "{forked}");
-    assert_eq!(said(&app, &thread).await, twice);
+    assert_eq!(answers_of(&app, &thread).await, twice);
     let replay = json!({"threadId": thread, "action": {"type": "replay", "checkpointId": asked["id"]}});
     let (again, _) = app.run(replay).await;
     assert_eq!(again["status"], "asking", "{again}");
     let done = answered(&mut app, &thread, json!({})).await;
     assert_eq!(done["status"], "done", "{done}");
     assert_eq!(
-        said(&app, &thread).await,
-        [&once[..], &[SAID.to_owned()]].concat()
+        answers_of(&app, &thread).await,
+        [&once[..], &[ANSWER.to_owned()]].concat()
     );
     assert!(app.ok("thread.get", json!({"threadId": thread})).await["models"].is_null());
     app.close().await;
@@ -217,7 +217,7 @@ async fn answers_that_were_kept_serve_a_later_run_without_a_server() {
     .await;
     let (run, _) = app.run(with("record")).await;
     assert_eq!(run["status"], "asking", "{run}");
-    let kept = said(&app, run["threadId"].as_str().unwrap()).await;
+    let kept = answers_of(&app, run["threadId"].as_str().unwrap()).await;
     assert!(dir.path().join("recordings/models.jsonl").exists());
 
     // Nobody listens there any more.
@@ -227,7 +227,7 @@ async fn answers_that_were_kept_serve_a_later_run_without_a_server() {
     let (run, _) = app.run(with("replay")).await;
     assert_eq!(run["status"], "asking", "{run}");
     let thread = run["threadId"].as_str().unwrap().to_owned();
-    assert_eq!(said(&app, &thread).await, kept);
+    assert_eq!(answers_of(&app, &thread).await, kept);
     // The second model is asked what was never asked: the thread still asks nobody, and says so.
     let failed = answered(&mut app, &thread, Value::Null).await;
     assert_eq!(failed["status"], "failed", "{failed}");

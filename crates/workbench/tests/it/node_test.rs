@@ -100,7 +100,7 @@ async fn the_state_of_a_checkpoint_is_what_it_starts_from() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_does_not_fit_is_said() {
+async fn what_does_not_fit_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let app = App::open(dir.path()).await;
     let graph = half_broken(&app).await;

@@ -74,7 +74,7 @@ async fn an_edit_is_made_as_a_node_and_shows_first_what_would_run() {
 
     let made = app.ok("thread.update", edit(false)).await;
     assert_eq!((&made["next"], &made["asNode"]), (&json!(["c"]), &json!("b")));
-    let said = app
+    let message = app
         .until(|event| match event {
             AppEvent::Checkpoint { checkpoint, .. } if checkpoint.source == "update" => {
                 Some(checkpoint.id.clone())
@@ -82,7 +82,7 @@ async fn an_edit_is_made_as_a_node_and_shows_first_what_would_run() {
             _ => None,
         })
         .await;
-    assert_eq!(made["checkpointId"], said, "every window learns of it");
+    assert_eq!(made["checkpointId"], message, "every window learns of it");
     let after = checkpoints(&app, &thread).await;
     assert_eq!(after.len(), before.len() + 1);
     assert_eq!(
@@ -288,8 +288,8 @@ async fn a_run_ends_with_the_program_and_its_thread_can_go_on() {
     let endless = json!({"kind": "code", "config": {"source": "while (true) {}", "timeout_ms": 60_000}});
     let graph = app.draft("Endless", only(endless)).await;
     let started = app.ok("run.start", begin(&graph)).await;
-    let works = |event: &AppEvent| matches!(event, AppEvent::TaskStarted { .. }).then_some(());
-    app.until(works).await;
+    let is_running = |event: &AppEvent| matches!(event, AppEvent::TaskStarted { .. }).then_some(());
+    app.until(is_running).await;
     let of = json!({"threadId": started["threadId"]});
     app.workbench.shutdown().await;
     let view = app.ok("thread.get", of.clone()).await;

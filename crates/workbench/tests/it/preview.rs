@@ -169,7 +169,7 @@ async fn an_answer_of_ones_own_is_looked_at_and_a_bad_one_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_effects_on_the_way_and_what_nodes_took_before_are_said() {
+async fn the_effects_on_the_way_and_what_nodes_took_before_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let mut app = App::open(dir.path()).await;
     let question = asked(&mut app).await;

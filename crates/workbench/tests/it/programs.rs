@@ -45,7 +45,7 @@ async fn the_types_of_the_state_follow_the_open_document() {
 
 /// A process has one environment, and this test looks only at what does not come from there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_interpreter_of_the_settings_is_used_and_a_missing_one_is_said() {
+async fn the_interpreter_of_the_settings_is_used_and_a_missing_one_is_reported() {
     if std::env::var_os("SUPERSTEP_PYTHON").is_some() {
         println!("skipped: SUPERSTEP_PYTHON is set, and comes before the settings");
         return;

@@ -1,4 +1,4 @@
-//! What a run left: its events are read again as they were told, by another workbench too.
+//! What a run left: its events are read again as they were emitted, by another workbench too.
 
 use serde_json::{Value, json};
 use superstep_acceptance::App;
@@ -21,7 +21,7 @@ fn shown(event: &Value) -> Option<String> {
 fn all(events: &[Value]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for event in events.iter().filter_map(shown) {
-        // A checkpoint is told again when the run has ended.
+        // A checkpoint is emitted again when the run has ended.
         if !(event.starts_with("checkpoint") && all.contains(&event)) {
             all.push(event);
         }
@@ -37,15 +37,15 @@ fn tokens(events: &[Value]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_is_read_again_as_it_was_told() {
+async fn a_run_is_read_again_as_it_was_emitted() {
     let dir = tempfile::tempdir().unwrap();
     let mut app = App::open(dir.path()).await;
     let graph = app.ok("graph.openExample", json!({"id": "refund-desk"})).await;
     let (id, input) = (graph["graphId"].clone(), graph["sampleInput"].clone());
-    let (run, told) = app
+    let (run, reported) = app
         .run(json!({"graphId": id, "action": {"type": "input", "input": input}}))
         .await;
-    let told: Vec<Value> = told
+    let reported: Vec<Value> = reported
         .iter()
         .map(|event| serde_json::to_value(event).unwrap())
         .collect();
@@ -58,9 +58,9 @@ async fn a_run_is_read_again_as_it_was_told() {
     assert_eq!(kept["events"], now["events"], "before and after a restart");
     assert_eq!(kept["leftOut"], false);
     let kept = kept["events"].as_array().unwrap();
-    assert!(all(&told).len() > 5, "{told:?}");
-    assert_eq!(all(kept), all(&told));
-    assert_eq!(tokens(kept), tokens(&told));
+    assert!(all(&reported).len() > 5, "{reported:?}");
+    assert_eq!(all(kept), all(&reported));
+    assert_eq!(tokens(kept), tokens(&reported));
     assert!(!tokens(kept).is_empty());
     let messages = kept.iter().filter(|event| event["type"] == "token").count();
     assert!(messages <= 4, "{messages} entries for a message or two");
@@ -155,7 +155,7 @@ async fn nothing_is_missing_or_double_where_the_record_of_a_running_run_ends() {
     assert!(!before["events"].as_array().unwrap().is_empty());
     let count = |events: &[Value]| events.iter().filter_map(shown).count();
     assert_eq!(all(&events).len(), 2 + 2 * 400 + 402);
-    // Its last checkpoint is told again when it has ended.
+    // Its last checkpoint is emitted again when it has ended.
     assert_eq!(count(&events), count(kept["events"].as_array().unwrap()) + 1);
     assert_eq!(all(&events), all(kept["events"].as_array().unwrap()));
 }

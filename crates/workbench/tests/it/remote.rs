@@ -38,7 +38,7 @@ async fn threads_of_another_program_are_kept_as_by_any_backend() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_another_program_refuses_is_said_as_it_says_it() {
+async fn what_another_program_refuses_is_reported_in_its_words() {
     let programs = Programs::default();
     let remote = programs.another().await;
     let put = Store::put(&*remote, &["a", ""], "key", superstep::json!({"n": 1})).await;

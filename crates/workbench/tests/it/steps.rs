@@ -85,9 +85,13 @@ async fn steps_come_back_with_the_graph_and_go_when_it_was_changed_outside() {
     fs::write(&path, graph("Three")).unwrap();
     let other = app.ok("graph.open", json!({"path": path})).await;
     let read = app.ok("graph.steps", json!({"graphId": other["graphId"]})).await;
-    assert_eq!(read, json!({"dropped": true}), "it is said that there were steps");
+    assert_eq!(
+        read,
+        json!({"dropped": true}),
+        "it is reported that there were steps"
+    );
     let read = app.ok("graph.steps", json!({"graphId": other["graphId"]})).await;
-    assert_eq!(read, json!({"dropped": false}), "and said once");
+    assert_eq!(read, json!({"dropped": false}), "and reported once");
 }
 
 #[tokio::test]
@@ -116,6 +120,6 @@ async fn discarded_changes_take_their_steps_along_and_huge_steps_are_refused() {
     assert_eq!(
         read,
         json!({"dropped": false}),
-        "a person threw them away, nothing is to be said"
+        "a person threw them away, nothing is to be reported"
     );
 }

@@ -185,11 +185,11 @@ async fn a_model_is_asked_by_itself_as_its_node_would() {
         answer["exchanges"][0]["request"]["messages"][0]["content"],
         "Say it"
     );
-    let said = ran.app.until(|event| match event {
+    let reported = ran.app.until(|event| match event {
         AppEvent::Answer { work, piece } if work == "w1" => Some(piece.text().to_owned()),
         _ => None,
     });
-    assert_eq!(said.await, "Three, ", "it comes word by word");
+    assert_eq!(reported.await, "Three, ", "it comes word by word");
 
     let mut nobody = ask.clone();
     nobody["node"] = Value::Null;

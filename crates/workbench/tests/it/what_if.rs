@@ -393,7 +393,7 @@ async fn a_grid_that_cannot_run_is_refused_with_its_row() {
     let mut app = App::open(dir.path()).await;
     let graph = counter(&app).await;
     let thread = run(&mut app, &graph, json!({"limit": 3})).await;
-    for (grid, said) in [
+    for (grid, expected) in [
         (json!({"rows": []}), "no rows"),
         (
             json!({"rows": [{}, {"values": {"nothing": 1}}]}),
@@ -433,7 +433,7 @@ async fn a_grid_that_cannot_run_is_refused_with_its_row() {
         let problem = app
             .refused("whatIf.start", json!({"threadId": thread, "grid": grid}))
             .await;
-        assert!(problem.message.contains(said), "{grid}: {}", problem.message);
+        assert!(problem.message.contains(expected), "{grid}: {}", problem.message);
         assert!(problem.remedy.is_some(), "{grid}");
     }
     app.refused(

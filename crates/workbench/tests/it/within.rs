@@ -287,11 +287,11 @@ async fn a_nested_question_is_not_asked_again_while_its_answer_is_worked_on() {
     assert_eq!(run["status"], "asking", "{run}");
     let question = crate::inbox::waiting(&app).await.remove(0);
     app.ok("run.start", crate::inbox::answer(&question, "yes")).await;
-    let works = |event: &AppEvent| match event {
+    let is_running = |event: &AppEvent| match event {
         AppEvent::Within { next, .. } if next.iter().any(|node| node == "slow") => Some(()),
         _ => None,
     };
-    app.until(works).await;
+    app.until(is_running).await;
     let inbox = app.ok("inbox.list", json!({})).await;
     assert_eq!(inbox["questions"], json!([]), "somebody has answered it");
     app.ok("run.stop", json!({"threadId": run["threadId"]})).await;

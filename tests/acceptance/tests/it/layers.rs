@@ -258,7 +258,7 @@ use crate::{low::own, high::{Thing, other as renamed}};
 pub(crate) fn own() {
     let _: crate::Handed = super::high::make();
     println!(\"{}\", [crate::high::COUNT]);
-    crate::said!();
+    crate::message!();
 }
 #[cfg(test)]
 mod tests {
@@ -270,7 +270,7 @@ use crate::low::own;
 pub struct Thing;
 pub struct Handed;
 #[macro_export]
-macro_rules! said { () => {}; }
+macro_rules! message { () => {}; }
 ";
     let (_folder, source) = made_of(&[
         ("lib.rs", "mod low;\nmod high;\npub use high::Handed;\n"),

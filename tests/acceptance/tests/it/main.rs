@@ -1,5 +1,6 @@
 //! One test binary: building several would link everything several times.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::too_many_lines, reason = "a test tells one story")]
 
 mod backends;
 mod boundaries;

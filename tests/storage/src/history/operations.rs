@@ -13,9 +13,9 @@ pub enum Edit {
     /// A list channel grows.
     Append(u8, Vec<Value>),
     /// The same, without a word about it.
-    AppendUnsaid(u8, Vec<Value>),
+    AppendWithoutLength(u8, Vec<Value>),
     /// The same, with a wrong word about it.
-    AppendMissaid(u8, Vec<Value>, usize),
+    AppendWrongLength(u8, Vec<Value>, usize),
     /// A channel loses its value.
     Clear(u8),
     /// A channel disappears.
@@ -168,8 +168,8 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     let edit = prop_oneof![
         4 => (any::<u8>(), any_value()).prop_map(|(c, v)| Edit::Set(c, v)),
         6 => (0_u8..2, items()).prop_map(|(c, v)| Edit::Append(c, v)),
-        1 => (0_u8..2, items()).prop_map(|(c, v)| Edit::AppendUnsaid(c, v)),
-        1 => (0_u8..2, items(), 0_usize..9).prop_map(|(c, v, n)| Edit::AppendMissaid(c, v, n)),
+        1 => (0_u8..2, items()).prop_map(|(c, v)| Edit::AppendWithoutLength(c, v)),
+        1 => (0_u8..2, items(), 0_usize..9).prop_map(|(c, v, n)| Edit::AppendWrongLength(c, v, n)),
         1 => any::<u8>().prop_map(Edit::Clear),
         1 => any::<u8>().prop_map(Edit::Forget),
         2 => any::<(u8, u8, u8)>().prop_map(|(n, a, b)| Edit::Sees(n, a, b)),

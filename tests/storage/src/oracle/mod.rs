@@ -142,7 +142,7 @@ impl Thread {
         }
     }
 
-    /// Checkpoints of nested graphs by what is to be said of the root checkpoint that they were made in.
+    /// Checkpoints of nested graphs by what is to be reported of the root checkpoint that they were made in.
     fn inside(&self, owner: impl Fn(&CheckpointPlace) -> bool) -> BTreeSet<CheckpointPlace> {
         let found = self
             .owners
@@ -175,9 +175,9 @@ impl Oracle {
     pub fn read(&mut self, journal: &Path) -> io::Result<Result<(), String>> {
         let (notes, end) = witness::read(journal, self.read)?;
         self.read = end;
-        let told = notes.into_iter().try_for_each(|note| self.take(note));
+        let taken = notes.into_iter().try_for_each(|note| self.take(note));
         self.threads.values_mut().for_each(Thread::end);
-        Ok(told)
+        Ok(taken)
     }
 
     fn thread(&mut self, thread: &ThreadId) -> &mut Thread {
@@ -291,13 +291,13 @@ impl Oracle {
 
     /// Everything that was acknowledged is stored as it was, and the backend finds itself sound.
     pub async fn check(&self, saver: &dyn Checkpointer) -> Result<(), String> {
-        let said = |error: StorageError| error.to_string();
+        let message = |error: StorageError| error.to_string();
         for (thread, known) in &self.threads {
             let query = ListQuery {
                 thread: Some(thread.clone()),
                 ..ListQuery::default()
             };
-            let there = saver.list(&query).await.map_err(said)?;
+            let there = saver.list(&query).await.map_err(message)?;
             if known.gone && !there.is_empty() {
                 return Err(format!(
                     "thread {thread} was deleted, and has {} checkpoints",

@@ -59,7 +59,7 @@ impl Runs {
                 known.begun.insert(answer);
             }
             Fact::Answered { id, answer } => self.answers.entry(id).or_default().known = Some(answer),
-            Fact::Heard { task, answer } => return self.answered(&task, &answer),
+            Fact::Received { task, answer } => return self.answered(&task, &answer),
             Fact::Showing { commit } => drop(self.showing.insert(commit, self.owner.clone())),
             Fact::Shown { commit, claim, takes } => return self.shown(commit, claim, takes),
             Fact::Stopped | Fact::Replayed | Fact::Superseded => {}
@@ -203,7 +203,7 @@ mod tests {
             task: task("t"),
             answer: answer.to_owned(),
         };
-        let heard = |of: &str, answer: &str| Fact::Heard {
+        let received = |of: &str, answer: &str| Fact::Received {
             task: task(of),
             answer: answer.to_owned(),
         };
@@ -211,14 +211,14 @@ mod tests {
             answering("a"),
             answering("b"),
             Fact::Asks { id: id() },
-            heard("t", "a"),
+            received("t", "a"),
         ]);
         let answer = "b".to_owned();
         runs.take(Fact::Answered { id: id(), answer }, false)
             .expect("acknowledged");
-        runs.take(heard("t", "b"), false).expect("it is this one");
-        assert!(wrong(&runs, heard("t", "a")).contains("was given"));
-        assert!(wrong(&runs, heard("u", "b")).contains("was given"));
+        runs.take(received("t", "b"), false).expect("it is this one");
+        assert!(wrong(&runs, received("t", "a")).contains("was given"));
+        assert!(wrong(&runs, received("u", "b")).contains("was given"));
         assert!(wrong(&runs, Fact::Asks { id: id() }).contains("was acknowledged"));
     }
 

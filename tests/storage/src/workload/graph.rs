@@ -58,11 +58,11 @@ impl Desk {
     /// Asks, and notes the answer once it is given.
     fn ask(&self, context: &NodeContext, question: &str) -> Result<(), NodeError> {
         let answer = context.interrupt(question)?;
-        let heard = Fact::Heard {
+        let received = Fact::Received {
             task: context.info().task_id.to_string(),
             answer: answer.as_str().unwrap_or("none").to_owned(),
         };
-        self.journal.fact(&thread_of(context), heard);
+        self.journal.fact(&thread_of(context), received);
         Ok(())
     }
 

@@ -69,12 +69,12 @@ async fn lengths(saver: &dyn Checkpointer, thread: &ThreadId) -> Vec<usize> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Other {
     Adds,
-    MakesAnew,
+    Recreates,
 }
 
 impl Other {
-    async fn works(self, saver: &dyn Checkpointer, thread: &str) {
-        if self == Other::MakesAnew {
+    async fn interferes(self, saver: &dyn Checkpointer, thread: &str) {
+        if self == Other::Recreates {
             saver.delete_thread(&thread.into()).await.expect("deletes");
             for _ in 0..3 {
                 store(saver, thread, NEW).await.expect("stores");
@@ -122,7 +122,7 @@ async fn between(backend: Backend) {
         _ => None,
     };
     let each = [Work::Copy, Work::CopyOnto, Work::Prune, Work::Commit]
-        .map(|work| [(work, Other::Adds), (work, Other::MakesAnew)]);
+        .map(|work| [(work, Other::Adds), (work, Other::Recreates)]);
     // PostgreSQL has three times as many, and locks that are waited for.
     let step = if backend == Backend::Postgres { 3 } else { 1 };
     for (n, (work, other)) in each.into_iter().flatten().enumerate() {
@@ -144,7 +144,7 @@ async fn between(backend: Backend) {
             let (ended, end) = oneshot::channel();
             let more = async move {
                 let more = tokio::spawn(async move {
-                    other.works(&*worker, &thread).await;
+                    other.interferes(&*worker, &thread).await;
                     ended.send(())
                 });
                 // Where the operation in whose middle this is holds a lock that is needed here, it has to go on first.
@@ -172,7 +172,7 @@ async fn between(backend: Backend) {
             }
             let at = format!("{backend:?} {work:?}, {other:?} before trip {trips}");
             worked.unwrap_or_else(|error| panic!("{at}: {error}"));
-            if other == Other::MakesAnew && (work == Work::Commit || blocked.load(Ordering::SeqCst)) {
+            if other == Other::Recreates && (work == Work::Commit || blocked.load(Ordering::SeqCst)) {
                 // It made the thread again before, during or after the operation, as its four transactions came to their
                 // locks. On a busy machine an unclaimed commit on PostgreSQL came between two of them without being blocked
                 // too (newest 3 or 5 in place of 4); why is not known, so the order is not checked. What is there is whole.
@@ -200,7 +200,7 @@ async fn between(backend: Backend) {
                 assert_eq!(read(&**saver, &from).await, Ok(newest), "{at}");
                 let all: Vec<i64> = (0..=newest as i64).rev().collect();
                 let left = steps(&**saver, &from_id).await;
-                let length = if done && other == Other::MakesAnew {
+                let length = if done && other == Other::Recreates {
                     NEW
                 } else {
                     OLD
@@ -217,7 +217,7 @@ async fn between(backend: Backend) {
                 let copied = steps(&**saver, &to_id).await;
                 if copied.is_empty() {
                     // There was no thread for a moment.
-                    assert!(done && other == Other::MakesAnew && work == Work::Copy, "{at}");
+                    assert!(done && other == Other::Recreates && work == Work::Copy, "{at}");
                     continue;
                 }
                 assert!(copied == left || copied == [3, 2, 1, 0], "{at}: {copied:?}");

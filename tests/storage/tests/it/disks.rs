@@ -19,7 +19,7 @@ async fn until_refused(saver: &dyn Checkpointer) -> (u64, String) {
     }
 }
 
-fn told(error: &str, words: &[&str]) {
+fn explains(error: &str, words: &[&str]) {
     for word in words {
         assert!(error.contains(word), "{word:?} is missing: {error}");
     }
@@ -39,7 +39,7 @@ async fn postgres_without_room_for_tables() {
     store(&saver, "small", 10).await.expect("there is room");
     server.fill_disk(400_000);
     let (last, error) = until_refused(&saver).await;
-    told(
+    explains(
         &error,
         &[
             "storing a checkpoint of thread big",
@@ -57,15 +57,15 @@ async fn postgres_without_room_for_tables() {
             .await
             .expect_err("there is no room")
             .to_string();
-        told(&error, &["could not extend file"]);
+        explains(&error, &["could not extend file"]);
     }
-    // What the long-term memory cannot take is said as well.
+    // What the long-term memory cannot take is reported as well.
     let mut random = Random::new(1);
     let noise: String = (0..200_000)
         .map(|_| char::from(b' ' + random.below(94) as u8))
         .collect();
     let put = superstep::Store::put(&items, &["a"], "long", json!({"text": noise})).await;
-    told(
+    explains(
         &put.expect_err("there is no room").to_string(),
         &["could not extend file", "Free some disk space"],
     );
@@ -94,7 +94,7 @@ async fn postgres_without_room_for_its_log() {
     store(&saver, "small", 10).await.expect("there is room");
     server.fill_disk(300_000);
     let (last, error) = until_refused(&saver).await;
-    told(&error, &["what was acknowledged is stored"]);
+    explains(&error, &["what was acknowledged is stored"]);
     server.empty_disk();
     server.restart();
     // The one that was refused may have been stored before the server ended.
@@ -118,7 +118,7 @@ async fn redis_without_room_for_its_file() {
     store(&saver, "small", 10).await.expect("there is room");
     server.fill_disk(300_000);
     let (last, error) = until_refused(&saver).await;
-    told(
+    explains(
         &error,
         &[
             "MISCONF",

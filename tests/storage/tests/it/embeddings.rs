@@ -1,4 +1,4 @@
-//! Who changes the model that makes the vectors finds nothing by meaning that was put before, is told so, and has it
+//! Who changes the model that makes the vectors finds nothing by meaning that was put before, is informed of it, and has it
 //! embedded again.
 
 use std::sync::Arc;
@@ -83,7 +83,7 @@ async fn all_outdated(store: &dyn Store) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn items_are_embedded_anew() {
+async fn items_are_embedded_again() {
     for &backend in Backend::ALL {
         let Some(place) = backend.place() else { continue };
         let storage = superstep_storage::open(&place.url).await.expect("opens");

@@ -78,7 +78,7 @@ fn a_full_disk() {
         let url = format!("{}:{}", backend.scheme(), disk.join("threads").display());
         let mut probe = Probe::start(&mut command, &url).expect("unshare is part of every Linux");
         match probe.ask("open") {
-            Err(said) if said.contains("it is gone") => {
+            Err(message) if message.contains("it is gone") => {
                 println!("skipped: a small disk cannot be mounted here");
                 return;
             }

@@ -1,5 +1,7 @@
 //! Every backend, put through everything.
 
+#![allow(clippy::too_many_lines, reason = "a test tells one story")]
+
 mod between;
 mod claims;
 mod continuing;

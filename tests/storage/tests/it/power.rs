@@ -1,4 +1,4 @@
-//! What a power cut takes is what the disk was not told to keep. So the calls to the system are watched: before a commit
+//! What a power cut takes is what the disk was not asked to keep. So the calls to the system are watched: before a commit
 //! is acknowledged, everything that was written for it must have been handed to the disk, names of new files included.
 
 use std::collections::{HashMap, HashSet};
@@ -19,7 +19,7 @@ enum Event {
     Made(String),
     /// A file or folder is on the disk.
     Kept(String),
-    /// The caller was told that a commit is stored.
+    /// The caller was informed that a commit is stored.
     Acknowledged,
 }
 
@@ -128,7 +128,7 @@ fn watched(backend: Backend, options: &str) -> Option<(usize, usize)> {
         }
     };
     match probe.ask("open") {
-        Err(said) if said.contains("it is gone") => {
+        Err(message) if message.contains("it is gone") => {
             println!("skipped: processes may not be watched here");
             return None;
         }

@@ -162,20 +162,20 @@ async fn counted(backend: Backend) {
     let saver = open(&place.url.replace(&host, &near)).await.expect("opens");
     // The first ones make names, prepare statements and take numbers.
     let last = turns(&*saver, root(&*saver, "t").await, 2..20).await;
-    // Other programs have been told of these.
+    // Other programs have been notified of these.
     tokio::time::sleep(Duration::from_millis(500)).await;
     let ((before, _), began) = (seen.now(), Instant::now());
     turns(&*saver, last, 20..120).await;
     let (after, _) = seen.now();
-    // Beside the commits, others are told of them a few times a second.
-    let told = match backend {
+    // Beside the commits, others are notified of them a few times a second.
+    let notices = match backend {
         Backend::Postgres => 1 + began.elapsed().as_millis() as u64 / 200,
         _ => 0,
     };
     // Now and then numbers for more rows are taken.
     let took = after - before;
     assert!(
-        (100..=102 + told).contains(&took),
+        (100..=102 + notices).contains(&took),
         "{backend:?}: 100 commits took {took} round trips"
     );
 

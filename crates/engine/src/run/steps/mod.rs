@@ -333,11 +333,11 @@ impl Loop {
                 true => Span::none(),
                 false => spans::step(self.progress.step, self.open.tasks.len()),
             };
-            let works = self.open.tasks.iter().any(|task| !task.is_start());
-            if let (true, Some(persister)) = (works, &mut self.persister) {
+            let has_tasks = self.open.tasks.iter().any(|task| !task.is_start());
+            if let (true, Some(persister)) = (has_tasks, &mut self.persister) {
                 persister.catch_up().await?;
             }
-            self.count(u64::from(works), 0, 0);
+            self.count(u64::from(has_tasks), 0, 0);
             let ending = Ending::of(&span);
             // Pinned here: what is given to a span is moved into it.
             match pin!(self.run_tasks()).instrument(span).await {
@@ -353,7 +353,7 @@ impl Loop {
             }
             self.close_step().await?;
             ending.step();
-            let stepped = works && self.setup.shared.config.step_task.is_some();
+            let stepped = has_tasks && self.setup.shared.config.step_task.is_some();
             if stepped {
                 self.stop_after_task();
             }

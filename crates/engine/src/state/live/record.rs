@@ -71,6 +71,9 @@ impl Dirty {
     }
 }
 
+/// Channels that changed, and how many items of a list were only kept.
+type Changed = SmallVec<[(ChannelIx, Option<usize>); 8]>;
+
 /// What of a stored checkpoint the next one is made from.
 #[derive(Clone)]
 pub(crate) struct Base {
@@ -119,8 +122,11 @@ impl Live {
         updated: Option<&[ChannelIx]>,
         settle: bool,
     ) -> (Checkpoint, Vec<Change>, Vec<Name>) {
-        let plan = self.plan.clone();
         let whole = self.snapshots(&mut metadata, settle);
+        let changed = self.changed_channels(&whole);
+        let (values, versions, changes) = self.changes(changed, &whole, settle);
+        let names = self.changed_seen();
+        let seen = names.iter().map(|name| (name.clone(), Some(self.seen_of(name))));
         let empty = Base {
             id: id.clone(),
             parent: None,
@@ -129,10 +135,33 @@ impl Live {
             seen: VersionsSeen::new(),
         };
         let base = self.base.as_ref().unwrap_or(&empty);
-        let mut changed = SmallVec::<[(ChannelIx, Option<usize>); 8]>::from_slice(&self.dirty.channels);
+        let checkpoint = Checkpoint {
+            id,
+            parent: self.base.as_ref().map(|base| base.id.clone()),
+            ts,
+            channel_values: base.values.with(values),
+            channel_versions: base.versions.with(versions),
+            versions_seen: base.seen.with(seen.collect()),
+            updated_channels: updated.map(|updated| self.names_of(updated)),
+            metadata,
+            next: self.next_names(updated),
+        };
+        if settle {
+            self.base = Some(Base::of(&checkpoint));
+            self.dirty.clear();
+        }
+        (checkpoint, changes, names)
+    }
+
+    /// The channels that the next checkpoint differs in, by name, and how many items of a list were only kept.
+    #[inline]
+    fn changed_channels(&self, whole: &BTreeSet<ChannelIx>) -> Changed {
+        let plan = &self.plan;
+        let mut changed = Changed::from_slice(&self.dirty.channels);
         changed.retain(|(index, _)| self.versions[*index as usize] > 0);
         let is_rebuilt_in_base = |index: &ChannelIx| {
-            let value = base.values.get(&plan.channel(*index).name);
+            let base = self.base.as_ref();
+            let value = base.and_then(|base| base.values.get(&plan.channel(*index).name));
             value.is_some_and(is_rebuilt)
         };
         let stale: Vec<ChannelIx> = (plan.deltas.iter().copied()).filter(is_rebuilt_in_base).collect();
@@ -143,12 +172,22 @@ impl Live {
         let quiet: BTreeSet<ChannelIx> = quiet.copied().collect();
         changed.extend(quiet.into_iter().map(|index| (index, None)));
         changed.sort_by(|(a, _), (b, _)| plan.channel(*a).name.cmp(&plan.channel(*b).name));
+        changed
+    }
 
+    /// Values and versions of the changed channels, and what a backend is given to know of them.
+    #[inline]
+    fn changes(
+        &mut self,
+        changed: Changed,
+        whole: &BTreeSet<ChannelIx>,
+        settle: bool,
+    ) -> (Changes<Value>, Changes<u64>, Vec<Change>) {
         let mut values = Changes::with_capacity(changed.len());
         let mut versions = Changes::with_capacity(changed.len());
         let mut changes: Vec<Change> = Vec::with_capacity(changed.len());
         for (index, kept) in changed {
-            let name = &plan.channel(index).name;
+            let name = &self.plan.channel(index).name;
             let value = match whole.contains(&index) {
                 true => self.value(index).map(|value| snapshot(value.clone())),
                 false => self.stored_value(index),
@@ -168,31 +207,18 @@ impl Live {
                 });
             }
         }
-        let names = self.changed_seen();
-        let seen = names.iter().map(|name| (name.clone(), Some(self.seen_of(name))));
-        let updated_channels = updated.map(|updated| {
-            let mut names: Vec<Name> = updated.iter().map(|c| plan.channel(*c).name.clone()).collect();
-            names.sort();
-            // What an input command wrote may have been written again.
-            names.dedup();
-            names
-        });
-        let checkpoint = Checkpoint {
-            id,
-            parent: self.base.as_ref().map(|base| base.id.clone()),
-            ts,
-            channel_values: base.values.with(values),
-            channel_versions: base.versions.with(versions),
-            versions_seen: base.seen.with(seen.collect()),
-            updated_channels,
-            metadata,
-            next: self.next_names(updated),
-        };
-        if settle {
-            self.base = Some(Base::of(&checkpoint));
-            self.dirty.clear();
-        }
-        (checkpoint, changes, names)
+        (values, versions, changes)
+    }
+
+    /// Names of channels, each once: what an input command wrote may have been written again.
+    fn names_of(&self, channels: &[ChannelIx]) -> Vec<Name> {
+        let names = channels
+            .iter()
+            .map(|index| self.plan.channel(*index).name.clone());
+        let mut names: Vec<Name> = names.collect();
+        names.sort();
+        names.dedup();
+        names
     }
 
     /// Entries of what was seen that differ from the last stored checkpoint's, in the order of their names.

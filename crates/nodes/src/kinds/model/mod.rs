@@ -235,22 +235,7 @@ impl NodeKind for Model {
         let script = script
             .map(|(index, line)| script_line(site, index, line))
             .collect::<Result<_, Diagnostic>>()?;
-        let mut tools = config.tools;
-        let mut servers = Vec::new();
-        if let Some(node) = &config.tools_of {
-            let offer = tools::of_node(site.nodes, node).unwrap_or_default();
-            tools.extend(offer.specs);
-            servers.extend(
-                offer
-                    .servers
-                    .into_iter()
-                    .map(|source| ServerTools::new(source, site.mcp())),
-            );
-        }
-        let resource = |(index, resource): (usize, &Resource)| {
-            let uri = site.template(&format!("/resources/{index}/uri"), &resource.uri)?;
-            Ok((resource.server.clone(), uri))
-        };
+        let (tools, servers) = offered(site, config.tools, config.tools_of.as_deref());
         let mut images = Vec::new();
         for (index, image) in config.images.iter().enumerate() {
             images.push(site.template(&format!("/images/{index}"), image)?);
@@ -281,12 +266,7 @@ impl NodeKind for Model {
             repairs: config.repairs,
             tools,
             servers,
-            resources: config
-                .resources
-                .iter()
-                .enumerate()
-                .map(resource)
-                .collect::<Result<_, Diagnostic>>()?,
+            resources: resources(site, &config.resources)?,
             mcp: site.mcp(),
             tool_choice: config.tool_choice,
             reasoning: config.reasoning,
@@ -295,17 +275,44 @@ impl NodeKind for Model {
             timeout: Duration::from_secs(config.timeout_s),
             script,
             pace: Duration::from_millis(config.pace_ms),
-            facts: match config.model == SCRIPTED {
-                true => models::Facts {
-                    provider: SCRIPTED.into(),
-                    connection: None,
-                    model: SCRIPTED.into(),
-                },
-                false => site.providers.facts(&config.model),
-            },
+            facts: facts(site, &config.model),
             providers: site.providers.clone(),
             model: config.model,
         }))
+    }
+}
+
+/// The tools of the node itself and of the node that it takes tools from, with the MCP servers of that one.
+fn offered(
+    site: &BuildSite<'_>,
+    mut tools: Vec<ToolSpec>,
+    node: Option<&str>,
+) -> (Vec<ToolSpec>, Vec<ServerTools>) {
+    let offer = node.and_then(|node| tools::of_node(site.nodes, node).ok());
+    let offer = offer.unwrap_or_default();
+    tools.extend(offer.specs);
+    let servers = offer.servers.into_iter();
+    let servers = servers.map(|source| ServerTools::new(source, site.mcp()));
+    (tools, servers.collect())
+}
+
+/// Servers and templates of the addresses that are read there.
+fn resources(site: &BuildSite<'_>, resources: &[Resource]) -> Result<Vec<(String, Template)>, Diagnostic> {
+    let resource = |(index, resource): (usize, &Resource)| {
+        let uri = site.template(&format!("/resources/{index}/uri"), &resource.uri)?;
+        Ok((resource.server.clone(), uri))
+    };
+    resources.iter().enumerate().map(resource).collect()
+}
+
+fn facts(site: &BuildSite<'_>, model: &str) -> models::Facts {
+    match model == SCRIPTED {
+        true => models::Facts {
+            provider: SCRIPTED.into(),
+            connection: None,
+            model: SCRIPTED.into(),
+        },
+        false => site.providers.facts(model),
     }
 }
 

@@ -165,19 +165,19 @@ impl GraphWork {
     /// Arguments by their names; the others are what somebody says to the graph.
     fn given(&self, args: &Object) -> Value {
         let mut given = Object::new();
-        let mut said = Vec::new();
+        let mut lines = Vec::new();
         for (name, value) in args.iter() {
             match (self.keys.iter().any(|key| **key == **name), value) {
                 (true, value) => {
                     given.insert(name.clone(), value.clone());
                 }
-                (false, Value::String(text)) if &**name == TASK => said.insert(0, text.to_string()),
-                (false, Value::String(text)) => said.push(format!("{name}: {text}")),
-                (false, value) => said.push(format!("{name}: {value}")),
+                (false, Value::String(text)) if &**name == TASK => lines.insert(0, text.to_string()),
+                (false, Value::String(text)) => lines.push(format!("{name}: {text}")),
+                (false, value) => lines.push(format!("{name}: {value}")),
             }
         }
-        if let (Some(key), false) = (&self.messages, said.is_empty()) {
-            let message = superstep::json!([{"type": "human", "content": said.join("\n")}]);
+        if let (Some(key), false) = (&self.messages, lines.is_empty()) {
+            let message = superstep::json!([{"type": "human", "content": lines.join("\n")}]);
             given.insert(key.clone(), message);
         }
         Value::Object(given)

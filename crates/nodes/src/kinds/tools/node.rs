@@ -269,14 +269,14 @@ impl ToolsNode {
             let (tools, call, state, id) = (tools.clone(), call.clone(), state.clone(), id.clone());
             async move {
                 let (call_id, name) = (call.id.clone(), call.name.clone());
-                let said = match tools.get(&call.name) {
+                let called = match tools.get(&call.name) {
                     Some(_) if late => Err(NoAnswer::Failed(
                         "another agent goes on already: one hand-off at a time".to_owned(),
                     )),
                     Some(tool) => tool.call(&context, call, state).await,
                     None => Err(NoAnswer::Failed(unknown(&tools, &name))),
                 };
-                let (answer, status) = match said {
+                let (answer, status) = match called {
                     Ok(answer) => (answer, "success"),
                     Err(NoAnswer::Failed(cause)) => (format!("Error: {cause}.").into(), "error"),
                     Err(NoAnswer::Stop(error)) => return Err(redact_error(error)),

@@ -79,7 +79,7 @@ const HERE: [&str; 17] = [
     "Date",
 ];
 
-/// What is said of a program that threw null.
+/// What is reported of a program that threw null.
 pub(super) const NULL_THROWN: &str = "it threw null";
 
 pub(super) fn thrown(error: &CaughtError<'_>) -> CodeError {

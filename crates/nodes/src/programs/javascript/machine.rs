@@ -481,9 +481,9 @@ fn prelude<'js>(
     let send = move |ctx: Ctx<'js>, id: u64, scope: u64, request: String| {
         let request: Request = serde_json::from_str(&request).map_err(|error| {
             // The place in the text means nothing to the caller of a function.
-            let said = error.to_string();
-            let said = said.split(" at line ").next().unwrap_or_default();
-            Exception::throw_type(&ctx, &format!("the options cannot be read: {said}"))
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default();
+            Exception::throw_type(&ctx, &format!("the options cannot be read: {message}"))
         })?;
         match out.line.request(ProgramRequest { id, scope, request }) {
             true => Ok(()),

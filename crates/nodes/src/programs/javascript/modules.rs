@@ -173,8 +173,8 @@ mod tests {
             #[cfg(unix)]
             ("../link.js", "outside"),
         ] {
-            let said = files.find(FILE, name).unwrap_err();
-            assert!(said.contains(cause), "{name}: {said}");
+            let message = files.find(FILE, name).unwrap_err();
+            assert!(message.contains(cause), "{name}: {message}");
         }
         assert!(Files::new(&root.join("graphs"), folder.path()).is_none());
     }

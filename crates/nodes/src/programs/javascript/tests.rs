@@ -21,8 +21,8 @@ struct Played {
 }
 
 impl Line for Played {
-    fn request(&self, said: ProgramRequest) -> bool {
-        (self.say)(said)
+    fn request(&self, request: ProgramRequest) -> bool {
+        (self.say)(request)
     }
     fn receive(&self, wait: Duration) -> Result<Received, mpsc::RecvTimeoutError> {
         self.notices.recv_timeout(wait).map(Received::Notice)
@@ -41,9 +41,9 @@ fn play(
     answer: impl Fn(ProgramRequest) -> Option<Reply> + 'static,
 ) -> Result<Ending<Output>, CodeError> {
     let (tell, notices) = mpsc::channel();
-    let say = Box::new(move |said: ProgramRequest| {
-        let id = said.id;
-        if let Some(reply) = answer(said) {
+    let say = Box::new(move |request: ProgramRequest| {
+        let id = request.id;
+        if let Some(reply) = answer(request) {
             let _ = tell.send(Notice::Answer(id, reply));
         }
         true
@@ -64,8 +64,8 @@ fn play(
 fn run_with(source: &str, state: Value, limits: Limits) -> (Result<Value, CodeError>, Vec<String>) {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = lines.clone();
-    let result = play(source, state, limits, &Arc::default(), move |said| {
-        if let Request::Log(line) | Request::LogAt(_, line) = said.request {
+    let result = play(source, state, limits, &Arc::default(), move |request| {
+        if let Request::Log(line) | Request::LogAt(_, line) = request.request {
             sink.lock().unwrap().push(line);
         }
         None

@@ -107,16 +107,16 @@ impl fmt::Display for PythonError {
             PythonError::NoProject => f.write_str(&self.remedy()),
             PythonError::AccessDenied(denied) => write!(f, "{denied}."),
             PythonError::Start(program, cause) => write!(f, "{} does not start: {cause}.", program.display()),
-            PythonError::Crashed(program, status, said) => {
+            PythonError::Crashed(program, status, stderr) => {
                 write!(f, "{} ended in the middle of the call", program.display())?;
                 if let Some(status) = status {
                     write!(f, " ({status})")?;
                 }
                 f.write_str(". The next call starts it again.")?;
-                if said.is_empty() {
+                if stderr.is_empty() {
                     Ok(())
                 } else {
-                    write!(f, " It said:\n{said}")
+                    write!(f, " It said:\n{stderr}")
                 }
             }
             PythonError::Timeout(limit) => write!(

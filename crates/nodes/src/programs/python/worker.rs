@@ -268,8 +268,8 @@ impl Drop for OpenCall {
 
 /// Looks after the process until it has ended.
 async fn watch(mut child: ProcessGroup, output: ChildStdout, errors: ChildStderr, shared: Arc<Shared>) {
-    let said = Arc::new(Mutex::new(String::new()));
-    let listening = tokio::spawn(listen(errors, said.clone()));
+    let stderr = Arc::new(Mutex::new(String::new()));
+    let listening = tokio::spawn(listen(errors, stderr.clone()));
     let reading = tokio::spawn(read(output, shared.clone()));
     let status = loop {
         tokio::select! {
@@ -299,23 +299,23 @@ async fn watch(mut child: ProcessGroup, output: ChildStdout, errors: ChildStderr
         calls.ended = true;
         std::mem::take(&mut calls.open)
     };
-    let said = said.lock().trim().to_owned();
+    let stderr = stderr.lock().trim().to_owned();
     for call in open.into_values() {
         tracing::warn!(program = %shared.program.display(), ?status, "the Python worker ended in the middle of a call");
-        let crashed = PythonError::Crashed(shared.program.clone(), status, said.clone());
+        let crashed = PythonError::Crashed(shared.program.clone(), status, stderr.clone());
         let _ = call.events.try_send(Event::Ended(Err(crashed)));
     }
 }
 
 /// Keeps the end of what the process writes to its standard error.
-async fn listen(mut errors: ChildStderr, said: Arc<Mutex<String>>) {
+async fn listen(mut errors: ChildStderr, stderr: Arc<Mutex<String>>) {
     let mut bytes = [0; 4096];
     while let Ok(length @ 1..) = errors.read(&mut bytes).await {
-        let mut said = said.lock();
-        said.push_str(&String::from_utf8_lossy(&bytes[..length]));
-        if said.len() > 2 * KEPT {
-            let from = said.ceil_char_boundary(said.len() - KEPT);
-            said.drain(..from);
+        let mut stderr = stderr.lock();
+        stderr.push_str(&String::from_utf8_lossy(&bytes[..length]));
+        if stderr.len() > 2 * KEPT {
+            let from = stderr.ceil_char_boundary(stderr.len() - KEPT);
+            stderr.drain(..from);
         }
     }
 }

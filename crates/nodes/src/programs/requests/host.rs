@@ -57,7 +57,7 @@ struct Working {
 }
 
 /// `None` when the program is gone, and with it what would do the work.
-type Works = Arc<Mutex<Option<HashMap<u64, Working>>>>;
+type Running = Arc<Mutex<Option<HashMap<u64, Working>>>>;
 type Answers = FuturesUnordered<BoxFuture<'static, (u64, Answer)>>;
 
 enum Answer {
@@ -83,7 +83,7 @@ where
         owner,
         state,
         tell,
-        works: Arc::new(Mutex::new(Some(HashMap::new()))),
+        running: Arc::new(Mutex::new(Some(HashMap::new()))),
         answers: Answers::new(),
         stores: Answers::new(),
         unanswered: HashMap::new(),
@@ -110,7 +110,7 @@ struct Host<'a, F> {
     owner: Owner<'a>,
     state: Option<&'a Value>,
     tell: F,
-    works: Works,
+    running: Running,
     answers: Answers,
     /// Apart from the others, because what is written is written also when nobody waits for it.
     stores: Answers,
@@ -124,8 +124,8 @@ struct Host<'a, F> {
 
 impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
     fn scope(&self, scope: u64) -> NodeContext {
-        let works = self.works.lock();
-        let work = works.as_ref().and_then(|works| works.get(&scope));
+        let running = self.running.lock();
+        let work = running.as_ref().and_then(|running| running.get(&scope));
         work.map_or(self.context, |work| &work.context).clone()
     }
 
@@ -218,12 +218,12 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
     }
 
     fn task(&mut self, id: u64, scope: u64, name: String, args: Value) {
-        let (works, tell) = (self.works.clone(), self.tell.clone());
+        let (running, tell) = (self.running.clone(), self.tell.clone());
         let task = TaskFn::new(name, move |context: NodeContext, _| {
             let (result, done) = oneshot::channel();
             let around = context.clone();
-            if let Some(works) = works.lock().as_mut() {
-                works.insert(id, Working { context, result });
+            if let Some(running) = running.lock().as_mut() {
+                running.insert(id, Working { context, result });
             }
             tell(Notice::Work(id));
             async move {
@@ -244,7 +244,11 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
 
     /// What a task came to reaches the engine, which records it and then answers who asked.
     fn finish(&mut self, task: u64, result: Result<Value, NodeError>) {
-        let working = self.works.lock().as_mut().and_then(|works| works.remove(&task));
+        let working = self
+            .running
+            .lock()
+            .as_mut()
+            .and_then(|running| running.remove(&task));
         if let Some(working) = working {
             let _ = working.result.send(redact_result(result));
         }
@@ -296,8 +300,8 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
             Ok(Ending::Asks(question)) => {
                 let asked = self.asked(NODE, question);
                 self.stops.extend(asked);
-                let said = "it stopped for a question that was never asked.";
-                Err(Fault::new(super::CLASS, said).into())
+                let cause = "it stopped for a question that was never asked.";
+                Err(Fault::new(super::CLASS, cause).into())
             }
             Err(error) => Err(error),
         };
@@ -311,6 +315,6 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
 
 impl<F> Drop for Host<'_, F> {
     fn drop(&mut self) {
-        self.works.lock().take();
+        self.running.lock().take();
     }
 }

@@ -218,7 +218,7 @@ pub(crate) fn place(context: &NodeContext, owner: Owner<'_>) -> Value {
     let info = context.info();
     let metadata = context.metadata();
     let mut configurable = superstep::Object::new();
-    // What the caller gave the run is its context; what is the engine's own is said under its own name.
+    // What the caller gave the run is its context; what is the engine's own is listed under its own name.
     for (name, value) in metadata.as_object().into_iter().flat_map(|all| all.iter()) {
         if !name.starts_with("langgraph_") {
             configurable.insert(name.clone(), value.clone());

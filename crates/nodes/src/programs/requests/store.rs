@@ -61,11 +61,41 @@ pub(crate) enum Indexed {
     Paths(Vec<String>),
 }
 
+impl From<Indexed> for Index {
+    fn from(indexed: Indexed) -> Self {
+        match indexed {
+            Indexed::Whether(true) => Index::Default,
+            Indexed::Whether(false) => Index::Off,
+            Indexed::Paths(paths) => Index::Paths(paths),
+        }
+    }
+}
+
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum By {
     Words,
     Vectors,
+}
+
+impl From<By> for Ranking {
+    fn from(by: By) -> Self {
+        match by {
+            By::Words => Ranking::Words,
+            By::Vectors => Ranking::Vectors,
+        }
+    }
+}
+
+/// In minutes, as [`StoreRequest::Put`] has it.
+fn time_to_live(minutes: Option<Option<f64>>) -> Result<Ttl, String> {
+    match minutes {
+        None => Ok(Ttl::Default),
+        Some(None) => Ok(Ttl::Never),
+        Some(Some(minutes)) => Duration::try_from_secs_f64(minutes * 60.0)
+            .map(Ttl::For)
+            .map_err(|_| format!("ttl is {minutes}. Give minutes, zero or more.")),
+    }
 }
 
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<f64>>, D::Error> {
@@ -103,19 +133,8 @@ impl StoreRequest {
                 let labels: Vec<&str> = namespace.iter().map(String::as_str).collect();
                 StoreOp::put(&labels, redact_name(&key), redact_value(&value))
                     .map_err(|error| error.to_string())?
-                    .indexed(match index {
-                        None | Some(Indexed::Whether(true)) => Index::Default,
-                        Some(Indexed::Whether(false)) => Index::Off,
-                        Some(Indexed::Paths(paths)) => Index::Paths(paths),
-                    })
-                    .living(match ttl {
-                        None => Ttl::Default,
-                        Some(None) => Ttl::Never,
-                        Some(Some(minutes)) => Ttl::For(
-                            Duration::try_from_secs_f64(minutes * 60.0)
-                                .map_err(|_| format!("ttl is {minutes}. Give minutes, zero or more."))?,
-                        ),
-                    })
+                    .indexed(index.map_or(Index::Default, Into::into))
+                    .living(time_to_live(ttl)?)
             }
             StoreRequest::Delete { namespace, key } => StoreOp::Put {
                 namespace: clean(namespace),
@@ -137,11 +156,7 @@ impl StoreRequest {
                 StoreOp::Search(StoreQuery {
                     prefix: clean(prefix),
                     query: query.map(|query| redact(&query).into_owned()),
-                    ranking: match by {
-                        None => Ranking::Auto,
-                        Some(By::Words) => Ranking::Words,
-                        Some(By::Vectors) => Ranking::Vectors,
-                    },
+                    ranking: by.map_or(Ranking::Auto, Into::into),
                     filter: redact_value(&filter),
                     limit: limit.unwrap_or(plain.limit),
                     offset: offset.unwrap_or(plain.offset),
@@ -188,13 +203,13 @@ pub(crate) fn shown(answer: StoreAnswer) -> Value {
 
 /// Does what is asked.
 pub(super) async fn answer(store: Option<Arc<dyn Store>>, request: StoreRequest) -> Reply {
-    let refused = |said: String| Reply::Error(Fault::new(error_class::STORE, format!("store: {said}")));
+    let refused = |message: String| Reply::Error(Fault::new(error_class::STORE, format!("store: {message}")));
     let Some(store) = store else {
         return refused("this graph runs without a store.".to_owned());
     };
     let op = match request.op() {
         Ok(op) => op,
-        Err(said) => return refused(said),
+        Err(message) => return refused(message),
     };
     match store.batch(vec![op]).await {
         Ok(answers) => Reply::Ok(answers.into_iter().next().map_or(Value::Null, shown)),
@@ -254,7 +269,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn requests_are_read_and_wrong_ones_said() {
+    async fn requests_are_read_and_wrong_ones_reported() {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let ask = async |request: Value| {
             let request: StoreRequest =
@@ -289,7 +304,7 @@ mod tests {
         );
         assert_eq!(put(json!({"index": false})).await, Ok("null".to_owned()));
         assert_eq!(search(json!(null)).await, Ok("[]".to_owned()));
-        for (said, part) in [
+        for (text, part) in [
             (put(json!({"tll": 1})).await, "unknown field `tll`"),
             (put(json!({"ttl": -1})).await, "zero or more"),
             (put(json!({"value": 3})).await, "is integer"),
@@ -299,8 +314,8 @@ mod tests {
                 "period",
             ),
         ] {
-            let said = said.unwrap_err();
-            assert!(said.contains(part), "{said}");
+            let text = text.unwrap_err();
+            assert!(text.contains(part), "{text}");
         }
     }
 }

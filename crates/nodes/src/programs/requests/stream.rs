@@ -208,11 +208,11 @@ mod tests {
         let other = json!({"type": "AIMessageChunk", "id": "n", "content": "re"});
         assert_eq!(streams.delivered(&other), [other]);
         chunks.extend(streams.rest());
-        let said: Vec<&str> = chunks
+        let texts: Vec<&str> = chunks
             .iter()
             .filter_map(|chunk| chunk.get("content")?.as_str())
             .collect();
-        assert_eq!(said, ["Key: ", "", "[secret], and ", "streams flow ", "st"]);
+        assert_eq!(texts, ["Key: ", "", "[secret], and ", "streams flow ", "st"]);
         assert_eq!(
             chunks[4],
             json!({"content": "st", "type": "AIMessageChunk", "id": "m"})

@@ -12,7 +12,7 @@ use crate::postgres::names::Names;
 use crate::postgres::parts::Library;
 
 /// Versions and the rows of the values of one checkpoint.
-type PostgresState = plan::ChannelState<i64>;
+pub(super) type PostgresState = plan::ChannelState<i64>;
 
 /// Deltas by space and checkpoint, and the states they make.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use superstep::{ChannelValues, Checkpoint, CheckpointTuple, Name, PendingWrite, TaskId, Value, Write};
 use tokio_postgres::Row;
 
-use super::states::{Deltas, Items};
+use super::states::{Deltas, Items, PostgresState};
 use super::{Found, View};
 use crate::postgres::fault::PostgresFault;
 use crate::postgres::names::Names;
@@ -27,29 +27,8 @@ impl View {
         }
         let known = self.names.clone();
         known.learn(&mut self.session, names).await?;
-        let (mut states, mut spaces, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-        let mut cached: HashMap<i64, Value> = HashMap::new();
-        for found in &found {
-            let state = deltas.state(&known, found.space, found.head.id.as_str());
-            let mut state = state.map_err(|cause| PostgresFault::corrupt(found.place(), cause))?;
-            if let Some(keys) = keys {
-                let wanted = state.values.iter().filter(|(key, _)| keys.contains(key));
-                state.values = wanted.map(|(key, row)| (key.clone(), *row)).collect();
-            }
-            for row in state.values.values() {
-                if cached.contains_key(row) {
-                    continue;
-                }
-                match self.server.cached_value(*row).filter(|_| !self.afresh) {
-                    Some(value) => drop(cached.insert(*row, value)),
-                    None => {
-                        spaces.push(found.space);
-                        rows.push(*row);
-                    }
-                }
-            }
-            states.push(state);
-        }
+        let states = states(&found, &mut deltas, &known, keys)?;
+        let (spaces, rows, cached) = self.uncached(&found, &states);
         let mut pending: HashMap<i64, Vec<&Row>> = HashMap::new();
         let mut parts = Vec::new();
         for write in writes {
@@ -65,16 +44,7 @@ impl View {
         let mut tuples = Vec::with_capacity(found.len());
         for (found, state) in found.into_iter().zip(states) {
             let place = found.place();
-            let mut channel_values = ChannelValues::new();
-            for (channel, row) in &state.values {
-                let value = items.value(*row, &mut library).map_err(|cause| {
-                    PostgresFault::corrupt(format!("Channel {channel} of {}", lower(&place)), cause)
-                })?;
-                if let Some(size) = items.size(*row) {
-                    self.server.have(*row, None, value.clone(), size);
-                }
-                channel_values.insert(channel.clone(), value);
-            }
+            let channel_values = self.channel_values(&state, &mut items, &mut library, &place)?;
             let writes = pending.remove(&found.seq).unwrap_or_default();
             let pending_writes = pending_writes(writes.into_iter(), &known, &mut library, &place)?;
             let head = found.head;
@@ -97,6 +67,70 @@ impl View {
         }
         Ok(tuples)
     }
+
+    /// The rows of values that must be read, with their spaces, and the values that are known.
+    fn uncached(
+        &self,
+        found: &[Found],
+        states: &[PostgresState],
+    ) -> (Vec<i64>, Vec<i64>, HashMap<i64, Value>) {
+        let (mut spaces, mut rows, mut cached) = (Vec::new(), Vec::new(), HashMap::new());
+        for (found, state) in found.iter().zip(states) {
+            for row in state.values.values() {
+                if cached.contains_key(row) {
+                    continue;
+                }
+                match self.server.cached_value(*row).filter(|_| !self.afresh) {
+                    Some(value) => drop(cached.insert(*row, value)),
+                    None => {
+                        spaces.push(found.space);
+                        rows.push(*row);
+                    }
+                }
+            }
+        }
+        (spaces, rows, cached)
+    }
+
+    /// The values of a state, which the cache gets too.
+    fn channel_values(
+        &self,
+        state: &PostgresState,
+        items: &mut Items,
+        library: &mut Library,
+        place: &str,
+    ) -> Result<ChannelValues, PostgresFault> {
+        let mut values = ChannelValues::new();
+        for (channel, row) in &state.values {
+            let value = items.value(*row, library).map_err(|cause| {
+                PostgresFault::corrupt(format!("Channel {channel} of {}", lower(place)), cause)
+            })?;
+            if let Some(size) = items.size(*row) {
+                self.server.have(*row, None, value.clone(), size);
+            }
+            values.insert(channel.clone(), value);
+        }
+        Ok(values)
+    }
+}
+
+/// The states of checkpoints; with `keys`, only these values of them.
+fn states(
+    found: &[Found],
+    deltas: &mut Deltas,
+    known: &Names,
+    keys: Option<&[Name]>,
+) -> Result<Vec<PostgresState>, PostgresFault> {
+    let states = found.iter().map(|found| {
+        let state = deltas.state(known, found.space, found.head.id.as_str());
+        let mut state = state.map_err(|cause| PostgresFault::corrupt(found.place(), cause))?;
+        if let Some(keys) = keys {
+            let wanted = state.values.iter().filter(|(key, _)| keys.contains(key));
+            state.values = wanted.map(|(key, row)| (key.clone(), *row)).collect();
+        }
+        Ok(state)
+    });
+    states.collect()
 }
 
 /// The writes in these rows.

@@ -167,16 +167,16 @@ impl Server {
         let listed = self.waiting(&query).await?.into_iter();
         let listed: HashMap<CheckpointId, u32> = listed.map(|one| (one.checkpoint, one.tasks)).collect();
         let asked = self.asked(thread).await?;
-        let mut said = HashMap::new();
+        let mut counted = HashMap::new();
         for page in asked.chunks(PAGE) {
             let keys: Vec<Vec<u8>> = page.iter().map(|id| index_key("", id)).collect();
             for (_, head) in self.heads_of(thread, &keys).await? {
                 if head.interrupted > 0 {
-                    said.insert(head.id, head.interrupted);
+                    counted.insert(head.id, head.interrupted);
                 }
             }
         }
-        Ok(said != listed)
+        Ok(counted != listed)
     }
 }
 

@@ -71,15 +71,9 @@ impl Writer {
         };
         let grown = self.grown(thread, put, parent.as_deref()).await?;
         self.reserve(checkpoint.channel_versions.len() + 1).await?;
-        let mut next = KnownRows {
-            at: parent
-                .as_ref()
-                .map(|parent| parent.at.clone())
-                .unwrap_or_default(),
-            grown: parent
-                .as_ref()
-                .map(|parent| parent.grown.clone())
-                .unwrap_or_default(),
+        let mut next = match &parent {
+            Some(parent) => KnownRows::clone(parent),
+            None => KnownRows::default(),
         };
         let mut rows = Vec::new();
         let before = parent
@@ -109,17 +103,7 @@ impl Writer {
             Ok::<_, StorageError>(Held::At(version, number))
         })?;
         record.head.readable(thread)?;
-        let mut text = record_text(&record).map_err(|cause| unwritable(thread, cause))?;
-        let mut continues = record.continues;
-        let head = next.at.change(record);
-        next.at.depth += 1;
-        if continues && next.at.state.snapshot_due(next.at.depth, 0, 0) {
-            text = standing(head, &next.at.state).map_err(|cause| unwritable(thread, cause))?;
-            continues = false;
-        }
-        if !continues {
-            next.at.depth = 0;
-        }
+        let (text, continues) = next.apply(record).map_err(|cause| unwritable(thread, cause))?;
         let base = continues.then_some(checkpoint.parent.as_ref()).flatten();
         let words = |word: &str| word.as_bytes().to_vec();
         arguments.extend([
@@ -233,6 +217,24 @@ impl Writer {
         let last = number(self.server.call(ask, "reserving numbers").await?) as u64;
         self.numbers = last + 1 - count..last + 1;
         Ok(())
+    }
+}
+
+impl KnownRows {
+    /// Goes on to the state after a record: its text, and whether it says what changed or all that the state holds.
+    fn apply(&mut self, record: Record<Held>) -> Result<(Vec<u8>, bool), String> {
+        let text = record_text(&record)?;
+        let continues = record.continues;
+        let head = self.at.change(record);
+        self.at.depth += 1;
+        if continues && !self.at.state.snapshot_due(self.at.depth, 0, 0) {
+            return Ok((text, true));
+        }
+        self.at.depth = 0;
+        match continues {
+            true => Ok((standing(head, &self.at.state)?, false)),
+            false => Ok((text, false)),
+        }
     }
 }
 

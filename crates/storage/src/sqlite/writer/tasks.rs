@@ -288,6 +288,7 @@ impl Writer {
 }
 
 #[cfg(test)]
+#[allow(clippy::too_many_lines, reason = "a test tells one story")]
 mod tests {
     use rusqlite::Connection;
     use superstep::{

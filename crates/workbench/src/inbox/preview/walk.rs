@@ -187,10 +187,10 @@ impl Walk<'_> {
 
     /// The first node that failed where not all of the state is known: what is missing may be why.
     fn cannot_work(&self, ended: &[TaskEnd], unknown: &Unknown) -> Option<String> {
-        let works = |task: &&TaskEnd| !self.preview.uncertain.contains_key(&*task.name);
+        let is_certain = |task: &&TaskEnd| !self.preview.uncertain.contains_key(&*task.name);
         let mut failed = ended.iter().filter(|task| task.error.is_some());
         failed
-            .find(|task| works(task) && unknown.any())
+            .find(|task| is_certain(task) && unknown.any())
             .map(|task| task.name.to_string())
     }
 
