@@ -257,3 +257,47 @@ test("what must not be repeated is not repeated by a replay, unless a person say
   await app.showState();
   await expect(app.key("receipt"), "a person said so").not.toContainText(first ?? "?");
 });
+
+test("Pause lets the step finish; a step of the past is skipped and the rest runs again", async ({ app, page }) => {
+  await app.openGraph({
+    format: "superstep/1",
+    name: "Slow",
+    state: { log: { type: "array", items: { type: "string" }, reducer: "append" } },
+    nodes: {
+      slow: {
+        kind: "code",
+        config: { source: "const end = Date.now() + 2500; while (Date.now() < end) {} return {log: ['slow']};" },
+      },
+      after: { kind: "assign", config: { set: { log: "'after'" } } },
+    },
+    edges: [
+      { from: "__start__", to: "slow" },
+      { from: "slow", to: "after" },
+      { from: "after", to: "__end__" },
+    ],
+  });
+  await app.id("use-debug").click();
+  await expect(app.id("run-pause"), "nothing runs: nothing to pause").toHaveCount(0);
+  await app.id("run").click();
+  await app.status("running");
+  await expect(app.id("run-step"), "while it runs Pause has the place of Step").toHaveCount(0);
+  await app.id("run-pause").click();
+  await expect(app.id("run-pause")).toBeDisabled();
+  await expect(app.id("run-status")).toContainText("Pausing after this step");
+  await app.status("paused");
+  await expect(app.id("run-status")).toContainText("after");
+  await app.id("run").click();
+  await app.status("done");
+  await app.showState();
+  await expect(app.key("log")).toContainText("slow");
+
+  const count = await checkpoints(app).count();
+  await app.checkpoint(0, "loop").click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Skip slow and run the rest" }).click();
+  await app.status("done");
+  await expect(checkpoints(app)).toHaveCount(count + 2);
+  await expect(app.id("checkpoints")).toContainText("Skipped slow");
+  await app.showState();
+  await expect(app.key("log")).toContainText("after");
+  await expect(app.key("log")).not.toContainText("slow");
+});

@@ -183,3 +183,57 @@ test("a task runs again with another value, on a fork", async ({ app, page }) =>
   await expect(app.key("total")).toContainText("709");
   await expect(app.id("timeline-branches")).toHaveText("4 branches");
 });
+
+test("a call says what is other in its prompt than in the call before of its node", async ({ app, page }) => {
+  await app.openGraph({
+    format: "superstep/1",
+    name: "Rounds of a letter",
+    state: { n: { type: "integer", default: 0 }, text: { type: "string" } },
+    nodes: {
+      count: { kind: "assign", config: { set: { n: "state.n + 1" } } },
+      write: {
+        kind: "model",
+        config: {
+          model: "scripted",
+          system: "You write letters. This is draft {{ state.n }} of three; keep what was good.",
+          prompt: "Write the letter.",
+          into: "text",
+          pace_ms: 0,
+          script: [{ say: "Dear you." }],
+        },
+      },
+    },
+    edges: [
+      { from: "__start__", to: "count" },
+      { from: "count", to: "write" },
+      { from: "write", to: "count", when: "state.n < 3" },
+      { from: "write", to: "__end__", when: "state.n >= 3" },
+    ],
+    layout: { __start__: [40, 100], count: [200, 90], write: [480, 90], __end__: [760, 100] },
+    examples: [{ name: "letter", input: { n: 0 } }],
+  });
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("done");
+  const open = async (n: string) => {
+    await expect(app.id("task-visits")).toContainText(`Visit ${n} of 3`);
+    await app.id("exchange").getByRole("button", { expanded: false }).first().click();
+    await app.id("exchange").locator('[data-testid="tab-changes"]').click();
+  };
+  await app.checkpoint(5).click();
+  await app.node("write").click();
+  await open("3");
+  const changes = app.id("prompt-changes");
+  await expect(changes).toContainText("Changes since the last call, at step 4");
+  await expect(app.id("prompt-change")).toHaveCount(1);
+  await expect(app.id("prompt-change")).toContainText("System prompt: changed");
+  await expect(app.id("prompt-change").locator("del")).toHaveText("2");
+  await expect(app.id("prompt-change").locator("ins")).toHaveText("3");
+  await expect(changes).toContainText("1 equal message");
+  await app.picture("prompt-changes", ["light", "dark"]);
+
+  await page.locator('[data-testid="task-visit-previous"]').click();
+  await page.locator('[data-testid="task-visit-previous"]').click();
+  await open("1");
+  await expect(app.id("exchanges")).toContainText("No earlier call of this node on this branch is recorded.");
+});

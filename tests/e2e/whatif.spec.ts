@@ -117,3 +117,59 @@ test("another value and another text are tried from one moment, and the better o
   await expect(app.key("offer")).toContainText("We do it for 600 EUR.");
   await expect(app.id("run-status")).toHaveAttribute("data-status", "done");
 });
+
+test("a grid runs on while the graph is edited, and its badge leads back to it", async ({ app, page }) => {
+  const waiting = {
+    format: "superstep/1",
+    name: "Waiting",
+    state: { seconds: { type: "number" }, said: { type: "string" } },
+    nodes: {
+      pause: { kind: "delay", config: { seconds: "state.seconds" } },
+      say: { kind: "assign", config: { set: { said: "'done'" } } },
+    },
+    edges: [
+      { from: "__start__", to: "pause" },
+      { from: "pause", to: "say" },
+      { from: "say", to: "__end__" },
+    ],
+    layout: { __start__: [40, 100], pause: [200, 90], say: [480, 90], __end__: [760, 100] },
+    examples: [{ name: "Short", input: { seconds: 0.1 } }],
+  };
+  await app.openGraph(waiting);
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("done");
+  const badge = app.id("what-if-badge");
+  await expect(badge).toHaveCount(0);
+  await app.checkpoint(0).hover();
+  await app.checkpoint(0).locator('[data-testid="checkpoint-menu"]').click();
+  await page.getByRole("menuitem", { name: "What if…" }).click();
+  const second = app.id("what-if-dialog").locator('[data-testid="what-if-row-2"]');
+  await second.locator('[data-testid="what-if-key"]').fill("seconds");
+  await page.getByRole("option", { name: /seconds/ }).click();
+  await second.locator('[data-testid="what-if-value"]').fill("6");
+  await app.id("what-if-run").click();
+  await expect(badge).toHaveAttribute("data-running", "true");
+
+  // Editing goes on: the graph is drawn, a node renamed, and the rows run meanwhile.
+  await app.id("use-design").click();
+  await expect(badge).toHaveText("1/2");
+  await app.node("say").dblclick();
+  await app.id("node-rename").fill("tell");
+  await page.keyboard.press("Enter");
+  await expect(app.node("tell")).toBeVisible();
+  await expect(badge).toHaveAttribute("data-running", "true");
+  await app.picture("what-if-badge", ["light", "dark"]);
+  await expect(badge).toHaveText("2 finished");
+  await page.setViewportSize({ width: 1024, height: 700 });
+  await app.picture("what-if-badge-small", ["light", "dark"]);
+
+  // From the start screen back to the graph, the thread and the table.
+  await app.id("home").click();
+  await expect(app.id("canvas")).toHaveCount(0);
+  await badge.click();
+  await expect(app.id("what-if-progress")).toHaveText("2 finished");
+  await expect(app.id("what-if-result-1-0")).toHaveAttribute("data-status", "done");
+  await expect(app.node("tell"), "the edit is still there").toBeVisible();
+  await expect(badge, "it was looked at").toHaveCount(0);
+});

@@ -6,6 +6,7 @@ import { App } from "./app";
 import type { Json } from "./document/types";
 import { keepComposing } from "./lib/composing";
 import { followLanguage } from "./state/language";
+import { followKeys } from "./state/own-keys";
 
 async function start(): Promise<void> {
   const query = new URLSearchParams(window.location.search);
@@ -42,6 +43,7 @@ async function start(): Promise<void> {
     return;
   }
   keepComposing(window);
+  followKeys();
   await followLanguage();
   createRoot(root).render(
     <StrictMode>

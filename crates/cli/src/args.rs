@@ -675,17 +675,21 @@ Examples:
   superstep update THREAD --values '{\"decision\": \"approve\"}'
   superstep update THREAD --values '{\"log\": {\"__overwrite__\": []}}' --as-node review
   superstep update THREAD --values '{\"n\": 1}' --checkpoint ID && superstep resume THREAD
+  superstep update THREAD --skip-step --checkpoint ID && superstep resume THREAD
   superstep update THREAD --values '{\"n\": 1}' --preview   what would run next")]
 pub(crate) struct UpdateArgs {
     /// The thread
     #[arg(value_name = "THREAD")]
     pub(crate) thread: String,
     /// The values: JSON, @FILE, or - for stdin; null writes nothing
-    #[arg(long, value_name = "JSON", value_parser = json)]
-    pub(crate) values: Value,
+    #[arg(long, value_name = "JSON", value_parser = json, required_unless_present = "skip_step")]
+    pub(crate) values: Option<Value>,
     /// The node that "returned" them [default: the one that ran last]
     #[arg(long, value_name = "NODE")]
     pub(crate) as_node: Option<String>,
+    /// In place of values: pass by the step after the checkpoint. Its tasks count as having written nothing
+    #[arg(long, conflicts_with_all = ["values", "as_node"])]
+    pub(crate) skip_step: bool,
     /// Edit the state at this checkpoint: a new branch
     #[arg(long, value_name = "ID")]
     pub(crate) checkpoint: Option<String>,

@@ -274,7 +274,8 @@ impl Handover {
             )));
         }
         let mut request = json!({
-            "threadId": args.thread, "values": args.values, "preview": args.preview, "takeOver": args.take_over,
+            "threadId": args.thread, "values": args.values, "skipStep": args.skip_step, "preview": args.preview,
+            "takeOver": args.take_over,
         });
         for (name, value) in [("checkpointId", &args.checkpoint), ("asNode", &args.as_node)] {
             if let Some(value) = value {

@@ -138,7 +138,7 @@ impl Report {
     ) -> Fault {
         let resume = self.resume();
         match (code, effect) {
-            ("cancelled", _) => {
+            ("cancelled" | "drained", _) => {
                 out::note(&self.kept(format!(
                     "Stopped. What was finished is kept; go on with: {resume}"
                 )));

@@ -42,6 +42,7 @@ pub use ledger::{bookmarks, run_records, take_run_records};
 pub use memory::embedding::store_config;
 pub use models::connections::key_of as connection_key;
 pub use models::secrets::{Keychain, Secrets};
+pub use runs::StopHandle;
 pub use runs::records::{Recorded, RunRecord, forget_threads};
 pub use runs::session::{Request, Session, Watcher};
 pub use runs::trace::trace;

@@ -18,11 +18,13 @@ import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { addFromSearch, connectFromSearch } from "./adding";
 import { Arranging } from "./Arranging";
+import { CarriedLines } from "./CarriedLines";
 import { CanvasMenu } from "./CanvasMenu";
 import { CanvasTools } from "./CanvasTools";
 import { EmptyCanvas, Ghost, WireGhost } from "./extras";
 import { GraphJump } from "./GraphJump";
 import { GraphLine } from "./GraphLine";
+import { HiddenWires } from "./HiddenWires";
 import { Knife } from "./interactions/knife";
 import { Dots, Minimap, Overview } from "./layers";
 import { EndPill, FarNode, NodeCard } from "./NodeCard";
@@ -35,12 +37,13 @@ import { useCanvasActions } from "./useCanvasActions";
 import { useChanges } from "./useChanges";
 import { useClicks } from "./useClicks";
 import { useDrag } from "./useDrag";
+import { useGrid } from "./useGrid";
 import { useKnife } from "./useKnife";
 import { type CanvasEdge, useWindow } from "./useWindow";
 import { useWires } from "./useWires";
 import { ViewHub } from "./view";
 import { WaysMenu } from "./WaysMenu";
-import { WireClash } from "./WireClash";
+import { WireHint } from "./WireHint";
 import { MAX_ZOOM, MIN_ZOOM } from "./viewport";
 import { canvasClass } from "./recipes";
 
@@ -53,13 +56,12 @@ const NODE_TYPES: NodeTypes = {
 };
 const EDGE_TYPES: EdgeTypes = { line: GraphLine, jump: GraphJump };
 const MULTI_KEYS = ["Shift", "Control", "Meta"];
-const SNAP: [number, number] = [4, 4];
 /** Middle button; with Space held the left one too. */
 const PAN_BUTTONS = [1];
 const PAN_BUTTONS_OVERVIEW = [0, 1];
 
-/** A wire that would make two nodes of a step write one key. */
-const CLASH_LINE = { stroke: "var(--failed)", strokeDasharray: "6 4" };
+/** A wire that is refused, or would make two nodes of a step write one key. */
+const REFUSED_LINE = { stroke: "var(--failed)", strokeDasharray: "6 4" };
 
 interface Props {
   /** The search for a node to add, which the palette draws. */
@@ -82,7 +84,9 @@ function Flow({ NodeSearch, onView }: Props) {
   const [hub] = useState(() => new ViewHub());
   const overview = useCanvas((state) => state.overview);
   const drawing = useCanvas((state) => state.drawing);
-  const clash = useCanvas((state) => state.clash);
+  const refusing = useCanvas((state) => state.refusing);
+  const wiring = useCanvas((state) => state.wiring?.side);
+  const carrying = useCanvas((state) => state.wiring !== null && state.wiring.carried.length > 0);
   const minimap = useMinimap();
   const graphId = useSession((state) => state.graphId);
   const [ready, setReady] = useState(false);
@@ -100,6 +104,7 @@ function Flow({ NodeSearch, onView }: Props) {
   useEffect(() => onView?.(hub), [onView, hub]);
 
   const changes = useChanges();
+  const grid = useGrid();
   const drag = useDrag(root);
   const wires = useWires(root, place);
   const clicks = useClicks(root, hub, place);
@@ -116,6 +121,7 @@ function Flow({ NodeSearch, onView }: Props) {
       data-canvas
       data-overview={overview || undefined}
       data-drawing={drawing}
+      data-wiring={wiring}
       tabIndex={0}
       role="group"
       aria-label={t("canvas.label")}
@@ -133,15 +139,15 @@ function Flow({ NodeSearch, onView }: Props) {
         {...changes}
         {...drag}
         {...wires}
-        {...(clash && { connectionLineStyle: CLASH_LINE })}
+        {...(carrying && { connectionLineComponent: CarriedLines })}
+        {...(refusing && { connectionLineStyle: REFUSED_LINE })}
         reconnectRadius={14}
         connectionRadius={28}
         {...clicks.flow}
         defaultViewport={defaultViewport}
         minZoom={MIN_ZOOM}
         maxZoom={MAX_ZOOM}
-        snapToGrid
-        snapGrid={SNAP}
+        {...grid}
         panOnScroll
         panOnScrollSpeed={1}
         panOnDrag={overview ? PAN_BUTTONS_OVERVIEW : PAN_BUTTONS}
@@ -163,12 +169,13 @@ function Flow({ NodeSearch, onView }: Props) {
       >
         <Ghost />
         <WireGhost />
-        <WireClash hub={hub} />
+        <WireHint hub={hub} />
       </ReactFlow>
       {knife && <Knife root={root} from={knife} onEnd={endKnife} />}
       <EmptyCanvas />
       {minimap && <Minimap hub={hub} />}
       <CanvasTools hub={hub} />
+      <HiddenWires />
       <Arranging />
       <CanvasMenu />
       <WaysMenu />

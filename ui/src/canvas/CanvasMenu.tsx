@@ -18,18 +18,19 @@ import { edgeOf, END, START, type EdgeForm, type Json, type JsonObject } from ".
 import { listed } from "../lib/intl";
 import { t } from "../lib/texts";
 import { runCommand } from "../state/commands";
-import { KEYMAP } from "../state/keymap";
+import { shortcutOf } from "../state/keymap";
 import { useSession } from "../state/session";
 import { setBound } from "./adding";
-import { pasteText, readClipboard } from "./clipboard";
+import { pasteOrSay, readClipboard } from "./clipboard";
 import { edgeToGoal, goalToEdge, removeGoal, sayGoal, seenJumps } from "./jumps";
 import { type Note, NOTE_COLOURS, noteOf } from "./notes";
+import { hiddenNow } from "./hidden-wires";
 import { scene } from "./scene";
 import { selectLine } from "./line-selection";
 import { setCanvas, useCanvas, type CanvasMenuPlace } from "./store";
 import type { Line } from "./lines";
 
-const key = (id: string) => KEYMAP[id]?.keys[0];
+const key = (id: string) => shortcutOf(id);
 const command = (id: string, label: string): MenuEntry => ({
   id,
   label,
@@ -87,6 +88,13 @@ function nodeEntries(node: string): MenuEntry[] {
     command("invariants.add", t("invariants.addMenu")),
     command("debug.whatIf", t("whatIf.open")),
     { id: "s3", separator: true },
+    {
+      id: "hideWires",
+      label: t("wires.hide.nodeMenu"),
+      checked: hiddenNow().nodes.includes(node),
+      shortcut: key("view.hideNodeWires"),
+      run: () => runCommand("view.hideNodeWires"),
+    },
     command("find.uses", t("find.uses")),
     {
       id: "along",
@@ -95,7 +103,7 @@ function nodeEntries(node: string): MenuEntry[] {
         command(`select.${along}`, t(`canvas.select.${along}`)),
       ),
     },
-    { id: "s4", separator: true },
+    { id: "s5", separator: true },
     command("edit.deleteJoin", t("canvas.menu.deleteJoin")),
     { ...command("edit.delete", t("canvas.menu.delete")), danger: true } as MenuEntry,
   ];
@@ -198,19 +206,19 @@ function jumpEntries(jump: Jump): MenuEntry[] {
   const change = (id: string, label: string, patch: (document: GraphDocument) => Patch): MenuEntry[] =>
     patch(doc).ops.length === 0 ? [] : [{ id, label, run: () => void edit(t("canvas.edit.goal"), patch) }];
   const to = jump.to === END ? t("canvas.end") : jump.to;
-  const said = removeGoal(doc, jump, leading).ops.length > 0;
+  const listed = removeGoal(doc, jump, leading).ops.length > 0;
   return [
     { id: "title", heading: t("canvas.jump.title", { to: jump.how === "unknown" ? "?" : to }) },
     ...(jump.how === "seen"
       ? change("say", t("canvas.jump.say"), (each) => sayGoal(each, jump, leading))
       : []),
-    ...(said ? change("always", t("canvas.jump.always"), (each) => goalToEdge(each, jump, leading)) : []),
+    ...(listed ? change("always", t("canvas.jump.always"), (each) => goalToEdge(each, jump, leading)) : []),
     {
       id: "settings",
       label: t("canvas.jump.settings", { from: jump.from }),
       run: () => useSession.getState().select({ nodes: [jump.from] }),
     },
-    ...(said
+    ...(listed
       ? [
           { id: "s1", separator: true } as const,
           ...change("delete", t("canvas.menu.delete"), (each) => removeGoal(each, jump, leading)),
@@ -329,6 +337,38 @@ export function openCanvasMenu(menu: CanvasMenuPlace): void {
   setCanvas({ menu });
 }
 
+/** An entry of the menu of what is selected, for those who find it by name. */
+export interface SelectionAction {
+  readonly id: string;
+  readonly title: string;
+  readonly run: () => void;
+}
+
+/** What the menu of the selected node or edge offers beside commands. Under a heading an entry is named with it. */
+export function selectionActions(): SelectionAction[] {
+  const { nodes, edges } = useSession.getState().selection;
+  const { lines } = useCanvas.getState();
+  const [node] = nodes;
+  const [edge] = edges;
+  const line = lines[0] ?? (edge === undefined ? undefined : scene.linesOf(edge)[0]?.id);
+  if (nodes.length === 1 && edges.length === 0 && node !== undefined) return actionsOf(nodeEntries(node));
+  if (nodes.length === 0 && edges.length === 1 && line !== undefined) return actionsOf(lineEntries(line));
+  return [];
+}
+
+function actionsOf(entries: readonly MenuEntry[]): SelectionAction[] {
+  let heading: string | null = null;
+  return entries.flatMap((entry): SelectionAction[] => {
+    if ("separator" in entry || "heading" in entry) {
+      heading = "heading" in entry ? entry.heading : null;
+      return [];
+    }
+    if ("entries" in entry || entry.checked === true || entry.disabled === true) return [];
+    const title = heading === null ? entry.label : t("forms.command.under", { heading, label: entry.label });
+    return [{ id: entry.id, title, run: entry.run }];
+  });
+}
+
 export function CanvasMenu() {
   const menu = useCanvas((state) => state.menu);
   const entries =
@@ -356,18 +396,25 @@ function paneEntries(): MenuEntry[] {
       id: "paste",
       label: t("canvas.menu.paste"),
       shortcut: key("edit.paste"),
-      run: () => void readClipboard().then((text) => pasteText(text, menu.place)),
+      run: () => void readClipboard().then((text) => pasteOrSay(text, menu.place)),
     },
     {
       id: "pasteConnected",
       label: t("canvas.menu.pasteConnected"),
       shortcut: key("edit.pasteConnected"),
-      run: () => void readClipboard().then((text) => pasteText(text, menu.place, true)),
+      run: () => void readClipboard().then((text) => pasteOrSay(text, menu.place, true)),
     },
     { id: "s1", separator: true },
     command("edit.selectAll", t("canvas.menu.selectAll")),
     command("view.layout", t("shell.menu.layout")),
     command("view.layoutDown", t("shell.menu.layoutDown")),
     command("view.fit", t("shell.menu.fit")),
+    {
+      id: "hideWires",
+      label: t("wires.hide.others"),
+      checked: hiddenNow().others,
+      shortcut: key("view.hideWires"),
+      run: () => runCommand("view.hideWires"),
+    },
   ];
 }

@@ -4,12 +4,13 @@ import { IconButton } from "../components/IconButton";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { runCommand } from "../state/commands";
-import { KEYMAP } from "../state/keymap";
+import { shortcutOf } from "../state/keymap";
+import { LineLegend } from "./LineLegend";
 import { ZoomValue } from "./layers";
 import { useMinimap } from "./store";
 import type { ViewHub } from "./view";
 
-const key = (id: string) => KEYMAP[id]?.keys[0] ?? "";
+const key = (id: string) => shortcutOf(id);
 
 export function CanvasTools({ hub }: { hub: ViewHub }) {
   const minimap = useMinimap();
@@ -80,6 +81,7 @@ export function CanvasTools({ hub }: { hub: ViewHub }) {
       >
         <MapIcon size={14} aria-hidden />
       </IconButton>
+      <LineLegend />
     </div>
   );
 }

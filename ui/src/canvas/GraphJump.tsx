@@ -5,6 +5,7 @@ import { useEdgeOverlay } from "../debugger/overlay/overlay";
 import { t } from "../lib/texts";
 import { curve, detour, isBack } from "./geometry";
 import type { Point } from "../document/edits";
+import { headPath } from "./lines";
 import type { Jump } from "../document/named";
 
 interface JumpData extends Record<string, unknown> {
@@ -32,7 +33,7 @@ export const GraphJump = memo(function GraphJump({ id, data, ...ends }: EdgeProp
     <g className="line line-jump" data-state={state} data-how={jump.how} data-testid={id}>
       <title>{t(`canvas.jump.${jump.how}`, { from: jump.from, to: jump.to })}</title>
       <BaseEdge id={id} path={path} interactionWidth={12} className="line-path" />
-      <path className="line-head" d={`M${to.x},${to.y} l-8,-4.5 v9 z`} />
+      <path className="line-head" d={headPath(to)} />
     </g>
   );
 });

@@ -18,7 +18,7 @@ import { shapeOf } from "./line-path";
 import { hoverLine } from "./hover";
 import { selectLine } from "./line-selection";
 import { setCanvas, useCanvas } from "./store";
-import { shownLabel, type Line } from "./lines";
+import { headPath, meaningOf, shownLabel, type Line } from "./lines";
 import { lineCountClass, lineLabelClass, linePlusClass } from "./recipes";
 import { cx } from "../components/cx";
 
@@ -39,12 +39,14 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
   const overlay = useEdgeOverlay(line?.from ?? "", line?.to ?? "");
   const splice = useCanvas((state) => state.splice === id);
   const hovered = useCanvas((state) => state.hovered === id);
+  const carried = useCanvas((state) => state.wiring?.carried.some((each) => each.id === id) === true);
   const failing = line?.form === "error";
   const problems = useDiagnostics(failing ? `node:${line.from}` : `edge:${line?.edge ?? ""}`);
   if (!line) return null;
   const from = { x: props.sourceX - HALF_PORT, y: props.sourceY };
   const to = { x: props.targetX + HALF_PORT, y: props.targetY };
   const shape = shapeOf(line, from, to, data.moving);
+  const meaning = meaningOf(line.form);
   const taken = overlay.times > 0;
   const state = overlay.active ? "active" : taken ? "taken" : "idle";
   const failed = problems.some(
@@ -59,10 +61,13 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
         className="line"
         data-state={state}
         data-form={line.form}
+        data-means={meaning}
         data-selected={selected || undefined}
         data-splice={splice || undefined}
         data-failed={failed || undefined}
+        data-carried={carried || undefined}
       >
+        <title>{t(`wires.means.${meaning}`)}</title>
         {line.form === "each" && (
           <>
             <path className="line-stack" d={shape.path} transform="translate(0 -3)" />
@@ -76,7 +81,7 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
           className="line-path"
           data-testid={shellIds.edge(line.edge, line.part)}
         />
-        <path className="line-head" d={`M${to.x},${to.y} l-8,-4.5 v9 z`} />
+        <path className="line-head" d={headPath(to)} />
         {shape.join && (
           <path className="line-join" d={`M${shape.join.x},${shape.join.y - 9} v18`}>
             <title>{t("canvas.join.hint")}</title>

@@ -23,13 +23,16 @@ import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { addAfter } from "./adding";
 import { HeatBadge } from "./HeatBadge";
+import { HiddenMark } from "./HiddenWires";
 import { cardRows, PILL_HEIGHT, PORT_Y, portsHeight } from "./geometry";
 import { ErrorHandle, NodePorts, PortHandles, usePorts } from "./NodePorts";
 import { renameEverywhere } from "./records";
 import { useKind } from "./kinds";
 import { scene } from "./scene";
 import { NodeShield } from "./NodeShield";
+import { StaleBadge } from "./StaleBadge";
 import { setCanvas, useCanvas } from "./store";
+import { useRefused } from "./wiring";
 import { boundOf } from "./lines";
 import {
   cardClass,
@@ -60,6 +63,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
   const rows = cardRows(node, kind?.card ?? NO_ROWS);
   const ports = usePorts(id);
   const disabled = disabledOf(record) !== null;
+  const refused = useRefused(id);
   const all = allPorts(ports);
   const body = { rows: rows.length, ports: all.length, caption: ports.expression !== null };
   return (
@@ -71,6 +75,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       data-group={kind?.group ?? "unknown"}
       data-lit={lit ?? undefined}
       data-disabled={disabled || undefined}
+      data-refused={refused || undefined}
       data-testid={shellIds.node(id)}
       style={{ "--ports": `${portsHeight(body)}px`, "--lines": rows.length > 1 ? 2 : 1 } as CSSProperties}
       aria-label={t("canvas.node.label", {
@@ -118,6 +123,8 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       <NodeShield name={id} record={record} />
       {disabled && <DisabledMark />}
       <HeatBadge name={id} />
+      <HiddenMark name={id} />
+      <StaleBadge name={id} />
       {lit !== null && lit !== "none" && <LitMark role={lit} />}
       <ChangeMark name={id} />
       {overlay.breakBefore && (
@@ -283,7 +290,7 @@ function ProblemBadge({ name }: { name: string }) {
   );
 }
 
-/** The name, edited in place. What it may not be is said before it is lost. */
+/** The name, edited in place. What it may not be is reported before it is lost. */
 export function NameEditor({ name }: { name: string }) {
   const input = useRef<HTMLInputElement>(null);
   const done = useRef(false);
@@ -326,10 +333,12 @@ export function NameEditor({ name }: { name: string }) {
 /** The entry and the end of the graph. */
 export const EndPill = memo(function EndPill({ id, selected }: NodeProps) {
   const overlay = useNodeOverlay(id);
+  const refused = useRefused(id);
   return (
     <div
       className={endPillClass}
       data-state={overlay.state}
+      data-refused={refused || undefined}
       data-selected={selected || undefined}
       data-testid={shellIds.node(id)}
       aria-label={t(id === START ? "canvas.start.hint" : "canvas.end.hint")}

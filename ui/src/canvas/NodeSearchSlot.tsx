@@ -2,13 +2,16 @@
 import type { ComponentType } from "react";
 import { createPortal } from "react-dom";
 import type { JsonObject } from "../document/types";
+import type { WireEnd } from "../document/wire-fit";
 import { setCanvas, useCanvas, type Search } from "./store";
 
 export interface NodeSearchProps {
   /** Where on the screen. */
   at: { x: number; y: number };
-  /** The wire it opened from: the node at its other end, and whether the wire leaves it (`from`) or leads to it (`to`). */
-  fromWire?: { node: string; end: "from" | "to" } | undefined;
+  /** The wire it opened from. */
+  fromWire?: WireEnd | undefined;
+  /** Begins with the usual kinds alone. */
+  usual?: boolean;
   onPick(kind: string, config?: JsonObject): void;
   onConnectTo?: ((node: string) => void) | undefined;
   onClose(): void;
@@ -28,7 +31,8 @@ export function NodeSearchSlot({ NodeSearch, onPick, onConnectTo }: Props) {
   return createPortal(
     <NodeSearch
       at={search.screen}
-      fromWire={wire ? { node: wire.node, end: wire.side === "out" ? "from" : "to" } : undefined}
+      fromWire={wire ?? undefined}
+      usual={search.usual === true}
       onPick={(kind, config) => {
         close();
         onPick(search, kind, config);

@@ -16,9 +16,9 @@ export function NodeShield({ name, record }: { name: string; record: Json | unde
   );
   const first = useStanding(({ of }) => invariants.find(({ id }) => of[id]?.state === "broken")?.id);
   if (invariants.length === 0) return null;
-  const said = invariants.find(({ id }) => id === first);
-  const text = said
-    ? t("invariants.shieldBroken", { text: saysOf(said) })
+  const invariant = invariants.find(({ id }) => id === first);
+  const text = invariant
+    ? t("invariants.shieldBroken", { text: saysOf(invariant) })
     : tn("invariants.shieldOne", "invariants.shield", invariants.length);
   const Mark = broken ? ShieldAlert : Shield;
   return (

@@ -2,6 +2,7 @@
 import type { NodeProps } from "@xyflow/react";
 import { memo, useRef, type PointerEvent, type ReactNode } from "react";
 import { KindIcon } from "../components/KindIcon";
+import { Markdown } from "../components/Markdown";
 import { cx } from "../components/cx";
 import { edit, sealHistory, useRecord } from "../document/store";
 import { shellIds, structureIds } from "../lib/testIds";
@@ -33,7 +34,7 @@ const FRAMES: Readonly<Record<NoteColour, string>> = {
 const noteClass =
   "relative flex size-full flex-col overflow-hidden rounded-lg border text-text data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent!";
 const noteTextClass =
-  "min-h-0 flex-1 overflow-hidden text-2xs/4.5 whitespace-pre-wrap wrap-anywhere text-text-2 in-data-[drawing=middle]:hidden";
+  "min-h-0 flex-1 overflow-hidden pb-2 text-2xs/4.5 wrap-anywhere text-text-2 in-data-[drawing=middle]:hidden [&_.markdown]:select-none [&_a]:pointer-events-auto";
 const frameHeadClass = "pointer-events-auto flex h-8 shrink-0 items-center gap-2 px-3";
 
 export const NoteCard = memo(function NoteCard({ id, selected }: NodeProps) {
@@ -48,6 +49,11 @@ export const NoteCard = memo(function NoteCard({ id, selected }: NodeProps) {
       {selected && <Corner name={id} />}
     </div>
   );
+});
+
+/** Read again when the text changes, and not whenever the note is drawn. */
+const Words = memo(function Words({ text }: { text: string }) {
+  return <Markdown text={text} lines />;
 });
 
 interface FaceProps {
@@ -90,7 +96,14 @@ export function NoteFace({ name, note, selected = false, testId, children }: Fac
           <span className={cardSubClass}>{words}</span>
         </div>
       </div>
-      {text !== "" && <p className={cx(noteTextClass, frame ? "px-3" : "px-2.5")}>{text}</p>}
+      {text !== "" && (
+        <div
+          className={cx(noteTextClass, frame ? "px-3" : "px-2.5", selected && "nowheel overflow-y-auto")}
+          data-testid={structureIds.noteText(name)}
+        >
+          <Words text={text} />
+        </div>
+      )}
     </div>
   );
 }

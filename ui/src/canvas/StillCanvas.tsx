@@ -35,7 +35,7 @@ import {
   lineLabelClass,
 } from "./recipes";
 import { fitView, MAX_ZOOM, MIN_ZOOM } from "./viewport";
-import { shownLabel, startOf, type Line } from "./lines";
+import { headPath, meaningOf, shownLabel, startOf, type Line } from "./lines";
 import { Scene } from "./window";
 
 const NO_ROWS: readonly string[] = [];
@@ -172,10 +172,11 @@ function StillLine({ line, scene, overlay, mark }: StillLineProps) {
       className="line"
       data-state={active ? "active" : times > 0 ? "taken" : "idle"}
       data-form={line.form}
+      data-means={meaningOf(line.form)}
       data-diff={mark}
     >
       <path className={cx("line-path", diffLineClass)} d={drawn.path} />
-      <path className={cx("line-head", diffLineClass)} d={`M${drawn.end.x},${drawn.end.y} l-8,-4.5 v9 z`} />
+      <path className={cx("line-head", diffLineClass)} d={headPath(drawn.end)} />
     </g>
   );
 }

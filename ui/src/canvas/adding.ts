@@ -21,6 +21,7 @@ import { ERROR_PORT, errorEdge } from "../document/error-ways";
 import { connectWay, leavingBy, type Leaving } from "../document/ports";
 import { END, isObject, nodeOf, NOTE, START, type Json, type JsonObject } from "../document/types";
 import { t } from "../lib/texts";
+import { useCanvasSettings } from "../state/canvas-settings";
 import { beginNode } from "../state/calm";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
@@ -43,6 +44,12 @@ import type { Line } from "./lines";
 
 const snap = (value: number) => Math.round(value / GRID) * GRID;
 
+/** A node is put where it could be dragged to. */
+function onGrid(value: number): number {
+  const step = Math.max(1, useCanvasSettings.getState().grid);
+  return Math.round(value / step) * step;
+}
+
 function newNode(kind: string, place: Point, given: JsonObject = {}): NewNode {
   const info = kindOf(kind);
   const defaults: unknown = info?.defaults;
@@ -53,7 +60,7 @@ function newNode(kind: string, place: Point, given: JsonObject = {}): NewNode {
     name,
     kind,
     config,
-    position: { x: snap(place.x), y: snap(place.y) },
+    position: { x: onGrid(place.x), y: onGrid(place.y) },
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Arranges the graph in layers, left to right: with ELK in a worker, and a large one in the workbench. What they are told
+ * Arranges the graph in layers, left to right: with ELK in a worker, and a large one in the workbench. What they are given
  * is what is drawn: fixed card sizes, ports at fixed heights, room for the labels that fan out behind a node.
  */
 import type { ELK, ElkNode } from "elkjs/lib/elk-api";

@@ -11,7 +11,7 @@ type Cards = Parameters<typeof placesOf>[1];
 const BOUND_WIDTH = 80;
 /** From one place on a line to the next that is tried. */
 const STEP = 16;
-/** So many parts a short curve is tried in. */
+/** In how many parts a short curve is tried. */
 const LEAST = 48;
 
 /** Places of these lines' labels, from their ports. */

@@ -16,7 +16,7 @@ import {
   cutSelection,
   deleteSelection,
   duplicateSelection,
-  pasteText,
+  pasteOrSay,
   readClipboard,
   writeClipboard,
 } from "./clipboard";
@@ -143,13 +143,13 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       id: "edit.paste",
       title: t("canvas.menu.paste"),
       group,
-      run: () => void readClipboard().then((text) => pasteText(text, cornerAt(hub.middle()))),
+      run: () => void readClipboard().then((text) => pasteOrSay(text, cornerAt(hub.middle()))),
     },
     {
       id: "edit.pasteConnected",
       title: t("canvas.menu.pasteConnected"),
       group,
-      run: () => void readClipboard().then((text) => pasteText(text, cornerAt(hub.middle()), true)),
+      run: () => void readClipboard().then((text) => pasteOrSay(text, cornerAt(hub.middle()), true)),
     },
     {
       id: "edit.duplicate",

@@ -5,6 +5,7 @@
 import { copyNodes, parseClip, pasteClip, type Clip } from "../document/clip";
 import type { Point } from "../document/edits";
 import { doc, edit } from "../document/store";
+import { builderName, whatIs, type Builder } from "../document/foreign";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
@@ -46,6 +47,28 @@ export function pasteText(text: string, place: Point, connected = false): boolea
   const { patch, names } = pasteClip(doc, clip, place, knownKinds(), { connected });
   if (edit(t("canvas.edit.paste"), patch)) useSession.getState().select({ nodes: names });
   return true;
+}
+
+/** Pastes, or says what the text is when nothing of it can be pasted. */
+export function pasteOrSay(text: string, place: Point, connected = false): void {
+  if (!pasteText(text, place, connected)) saySomethingElse(text);
+}
+
+function saySomethingElse(text: string): void {
+  const known = whatIs(text);
+  if (known.is === "foreign") sayForeign(known.builder);
+  else showToast({ tone: "info", text: t("canvas.paste.foreign") });
+}
+
+/** Says whose work it is, and what can be done with it here. */
+export function sayForeign(builder: Builder): void {
+  const help =
+    builder === "langgraph"
+      ? "foreign.langgraph"
+      : builder === "mermaid"
+        ? "foreign.mermaid"
+        : "foreign.help";
+  showToast({ tone: "info", text: t("foreign.is", { builder: builderName(builder) }), detail: t(help) });
 }
 
 export function duplicateSelection(): void {
@@ -102,7 +125,7 @@ export function followClipboard(place: () => Point): () => void {
     const text = event.clipboardData?.getData("text/plain") ?? "";
     if (text.trim() === "") return;
     event.preventDefault();
-    if (!pasteText(text, place())) showToast({ tone: "info", text: t("canvas.paste.foreign") });
+    pasteOrSay(text, place());
   };
   document.addEventListener("copy", onCopy);
   document.addEventListener("cut", onCut);

@@ -8,6 +8,7 @@ import { useIds } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { runCommand } from "../state/commands";
+import { shortcutOf } from "../state/keymap";
 import { curve, HEAD, NODE_WIDTH, portOf } from "./geometry";
 import { kindOf } from "./kinds";
 import { scene } from "./scene";
@@ -33,7 +34,11 @@ export function EmptyCanvas() {
         icon={<Workflow size={22} aria-hidden />}
         title={t("canvas.empty.title")}
         action={
-          <Button variant="primary" shortcut="Tab" onClick={() => runCommand("edit.addNode")}>
+          <Button
+            variant="primary"
+            shortcut={shortcutOf("edit.addNode")}
+            onClick={() => runCommand("edit.addNode")}
+          >
             {t("canvas.empty.action")}
           </Button>
         }

@@ -6,6 +6,7 @@ import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { drawOverview, MinimapPicture, readPaint, type Paint } from "./overview";
+import { hiddenNow, isHidden, useHiddenStore } from "./hidden-wires";
 import { scene } from "./scene";
 import { useCanvas } from "./store";
 import { useView, type ViewHub } from "./view";
@@ -45,6 +46,7 @@ function useDrawing(hub: ViewHub, draw: (paint: Paint, canvas: HTMLCanvasElement
       scene.subscribe(schedule),
       useSession.subscribe(schedule),
       onLit(schedule),
+      useHiddenStore.subscribe(schedule),
     ];
     schedule();
     return () => {
@@ -59,8 +61,11 @@ function useDrawing(hub: ViewHub, draw: (paint: Paint, canvas: HTMLCanvasElement
 
 export function Overview({ hub }: { hub: ViewHub }) {
   const ref = useDrawing(hub, (paint, canvas) => {
-    const selected = new Set(useSession.getState().selection.nodes);
-    drawOverview(canvas, scene, hub.viewport, hub.size, paint, selected);
+    const { selection } = useSession.getState();
+    const hidden = hiddenNow();
+    drawOverview(canvas, scene, hub.viewport, hub.size, paint, new Set(selection.nodes), (line) => {
+      return !isHidden(line, hidden, selection);
+    });
   });
   return (
     <canvas

@@ -57,7 +57,7 @@ function besideAt({ beside }: Line, from: Point, middle: Point, moving: boolean)
   return { x: from.x + beside.x, y: from.y + beside.y };
 }
 
-/** From a label to what stands in the middle of its line. */
+/** From a label to what is in the middle of its line. */
 const MIDDLE_GAP = 14;
 
 /** The middle of a line, or the place behind its label when that lies there. */

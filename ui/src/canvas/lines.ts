@@ -71,6 +71,24 @@ export function lineId(edge: string, part: string): string {
   return part === "" ? edge : `${edge}|${part}`;
 }
 
+/**
+ * What a line says about runs: always followed, only perhaps, once for each item, when all are done, or on a failure.
+ * Ways without an edge are jumps (`document/named`).
+ */
+export type Meaning = "fixed" | "possible" | "each" | "join" | "error";
+
+export function meaningOf(form: LineForm): Meaning {
+  if (form === "plain") return "fixed";
+  return form === "route" || form === "when" ? "possible" : form;
+}
+
+/** Half the height of an arrow head, and its length. */
+const HEAD_Y = 4.5;
+const HEAD_X = 8;
+
+/** The arrow head of a line that ends at a point. */
+export const headPath = ({ x, y }: Point): string => `M${x},${y} l-${HEAD_X},-${HEAD_Y} v${2 * HEAD_Y} z`;
+
 /** How often a run may come to a node; null when nothing bounds it. */
 export function boundOf(record: Json | undefined): number | null {
   const most = isObject(record) ? record["max_visits"] : undefined;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { GraphDocument } from "../document/document";
 import { reversed } from "../document/patch";
 import type { Json, JsonObject } from "../document/types";
-import { LEAST_WIDTH, noteOf, resizeNote, withHeld } from "./notes";
+import { LEAST_WIDTH, noteOf, noteSize, plainText, resizeNote, withHeld } from "./notes";
 import { Scene } from "./window";
 
 const note = (config: JsonObject): Json => ({ kind: "note", config });
@@ -49,6 +49,23 @@ describe("notes", () => {
     expect(all.rect("frame")).toEqual({ x: 0, y: 0, width: LEAST_WIDTH, height: 400 });
     all.doc.apply(reversed(undo));
     expect(all.rect("frame")?.width).toBe(600);
+  });
+
+  it("are as high as their text, up to a bound, where the file says no height", () => {
+    const height = (text: string, more: JsonObject = {}) => {
+      const read = noteOf(note({ text, ...more }));
+      return read && noteSize(read, 64).height;
+    };
+    expect(height("")).toBe(64);
+    expect(height("one")).toBeLessThan(height("one\n\n- two\n- three") ?? 0);
+    expect(height("word ".repeat(30))).toBeGreaterThan(height("word ".repeat(30), { width: 600 }) ?? 0);
+    expect(height("line\n".repeat(500))).toBeLessThanOrEqual(320);
+    expect(height("line\n".repeat(9), { height: 100 })).toBe(100);
+  });
+
+  it("are plain words in pictures", () => {
+    const text = "# Plan\n\n- **first** `state.reply`\n* [docs](https://example.com) of a_b";
+    expect(plainText(text)).toBe("Plan\n\n• first state.reply\n• docs of a_b");
   });
 
   it("move what lies wholly in a frame, frames in it too", () => {

@@ -40,12 +40,40 @@ export function noteOf(record: Json | undefined): Note | null {
   };
 }
 
+/** A line of a note's text, what a blank one takes, and about how wide a letter is. */
+const LINE = 18;
+const BLANK = 8;
+const LETTER = 5.6;
+const PAD = 20;
+/** A note whose text decides grows up to here; its corner makes it larger. */
+const TALLEST = 320;
+
+/** About the height of a text, heads and lists as they are read. */
+function textHeight(text: string, width: number): number {
+  if (text.trim() === "") return 0;
+  const most = Math.max(1, Math.floor((width - PAD) / LETTER));
+  const lines = text.trim().split("\n");
+  const height = lines.reduce(
+    (sum, line) => sum + (line.trim() === "" ? BLANK : Math.ceil(line.length / most) * LINE),
+    PAD / 2,
+  );
+  return Math.min(TALLEST - HEAD, height);
+}
+
 /** The size of a note, beside the height that its rows need. */
 export function noteSize(note: Note, rows: number): { width: number; height: number } {
-  return {
-    width: note.width ?? (note.frame ? FRAME.width : NODE_WIDTH),
-    height: note.height ?? (note.frame ? FRAME.height : rows),
-  };
+  const width = note.width ?? (note.frame ? FRAME.width : NODE_WIDTH);
+  const needed = Math.ceil((HEAD + textHeight(note.text, width)) / GRID) * GRID;
+  return { width, height: note.height ?? (note.frame ? FRAME.height : Math.max(rows, needed)) };
+}
+
+/** A note's text without the marks of Markdown, for pictures. */
+export function plainText(text: string): string {
+  return text
+    .replace(/^ {0,3}#{1,6}\s+/gm, "")
+    .replace(/^(\s*)[-*+]\s+/gm, "$1• ")
+    .replace(/\[([^\]\n]*)\]\([^)\n]*\)/g, "$1")
+    .replace(/(\*\*|__|~~|`)([^\n]*?)\1/g, "$2");
 }
 
 export function resizeNote(doc: GraphDocument, name: string, size: { width: number; height: number }): Patch {

@@ -84,13 +84,14 @@ export function drawOverview(
   size: Size,
   paint: Paint,
   selected: ReadonlySet<string>,
+  shown: (line: Line) => boolean = () => true,
 ): void {
   const context = prepare(canvas, size);
   if (!context) return;
   const { x, y, zoom } = viewport;
   const area: Rect = { x: -x / zoom, y: -y / zoom, width: size.width / zoom, height: size.height / zoom };
   const overlay = readOverlay();
-  const lines = scene.linesIn(area);
+  const lines = scene.linesIn(area).filter(shown);
   if (lines.length <= MAX_LINES) {
     context.strokeStyle = paint.line;
     context.lineWidth = 1;

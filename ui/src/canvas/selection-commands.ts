@@ -9,6 +9,7 @@ import { useSession } from "../state/session";
 import { arrange, type Arrangement } from "./align";
 import { reached, type Along } from "./along";
 import type { Rect } from "./geometry";
+import { hiddenNow, showAllWires, toggleNodes, toggleOthers } from "./hidden-wires";
 import { knownKinds } from "./kinds";
 import { scene } from "./scene";
 import { setCanvas } from "./store";
@@ -53,6 +54,26 @@ function selectAlong(along: Along): void {
 export function selectionCommands(): Command[] {
   const group = t("shell.group.edit");
   return [
+    {
+      id: "view.hideWires",
+      title: t("wires.hide.others"),
+      group: t("shell.group.view"),
+      run: toggleOthers,
+    },
+    {
+      id: "view.hideNodeWires",
+      title: t("wires.hide.node"),
+      group: t("shell.group.view"),
+      enabled: () => selected().length > 0,
+      run: () => toggleNodes(selected()),
+    },
+    {
+      id: "view.showWires",
+      title: t("wires.hide.none"),
+      group: t("shell.group.view"),
+      enabled: () => hiddenNow().others || hiddenNow().nodes.length > 0,
+      run: showAllWires,
+    },
     ...ARRANGEMENTS.map((how) => ({
       id: `align.${how}`,
       title: t(`forms.many.${how}`),

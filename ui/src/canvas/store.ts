@@ -2,7 +2,9 @@
 import { create } from "zustand";
 import type { Point } from "../document/edits";
 import type { Leaving } from "../document/ports";
+import type { WireEnd } from "../document/wire-fit";
 import { useSession } from "../state/session";
+import type { Line } from "./lines";
 
 /** Cards; icons and names at a fixed size; blocks. */
 export type Drawing = "near" | "middle" | "far";
@@ -13,9 +15,28 @@ export interface Search {
   /** Where in the graph the new node goes. */
   readonly place: Point;
   /** The wire that was dropped there, and which way it leaves its node. */
-  readonly wire: { readonly node: string; readonly side: "in" | "out"; readonly leaving?: Leaving } | null;
+  readonly wire: WireEnd | null;
+  /** Only the usual kinds, until more is asked for. */
+  readonly usual?: boolean;
   /** The line that the new node is put into. */
   readonly line?: string;
+}
+
+/** Why a wire does not go somewhere, and what to do. */
+export interface RefusalWords {
+  readonly title: string;
+  readonly text: string;
+}
+
+/** A wire while it is drawn, or wires whose ends are moved. */
+interface Wiring {
+  /** The node whose port was taken. */
+  readonly node: string;
+  /** Does the end that stays leave a node, or lead into one? */
+  readonly side: WireEnd["side"];
+  readonly refusal: (node: string) => RefusalWords | null;
+  /** The lines that are moved together; none while one wire is drawn. */
+  readonly carried: readonly Line[];
 }
 
 interface LabelEdit {
@@ -55,8 +76,9 @@ interface CanvasState {
   /** A kind that is being dragged from the palette, and where its card would be. */
   readonly ghost: { readonly kind: string; readonly place: Point } | null;
   readonly choice: Choice | null;
-  /** The wire that is drawn would make two nodes of a step write one key. */
-  readonly clash: boolean;
+  readonly wiring: Wiring | null;
+  /** The wire that is drawn is refused where it is, or would do harm there. */
+  readonly refusing: boolean;
   /** The line under the pointer. */
   readonly hovered: string | null;
   readonly overview: boolean;
@@ -78,7 +100,8 @@ export const useCanvas = create<CanvasState>(() => ({
   lines: [],
   ghost: null,
   choice: null,
-  clash: false,
+  wiring: null,
+  refusing: false,
   hovered: null,
   overview: false,
   roomy: true,

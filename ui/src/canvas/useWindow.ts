@@ -13,6 +13,7 @@ import { jumpLane, PORT_Y, PILL_HEIGHT, type Rect } from "./geometry";
 import { noteOf } from "./notes";
 import { scene } from "./scene";
 import { seenJumps } from "./jumps";
+import { isHidden, useHidden } from "./hidden-wires";
 import { lineSelected } from "./line-selection";
 import { useCanvas } from "./store";
 import type { Line } from "./lines";
@@ -98,6 +99,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
   const selection = useSession((state) => state.selection);
   const moving = useCanvas((state) => state.moving);
   const selectedLines = useCanvas((state) => state.lines);
+  const hidden = useHidden();
   const seen = useSeenJumps(version);
   const nodeCache = useRef(new Map<string, { rect: Rect; ports: Ports; node: Node }>());
   const jumpCache = useRef(new Map<string, JumpEdge>());
@@ -122,6 +124,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
       }
       lines = [...new Map(lines.map((line) => [line.id, line])).values()];
     }
+    lines = lines.filter((line) => !isHidden(line, hidden, selection));
     if (lines.length > MAX_LINES) {
       // Lines with an end in view say more than those that only pass through.
       const ends = (line: Line) => Number(near.has(line.from)) + Number(near.has(line.to));
@@ -211,6 +214,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
     const nextJumps = new Map<string, JumpEdge>();
     for (const jump of [...scene.jumps(), ...seen]) {
       const [from, to] = [scene.rect(jump.from), scene.rect(jump.to)];
+      if (isHidden(jump, hidden, selection)) continue;
       if (!from || !to || (!near.has(jump.from) && !near.has(jump.to))) continue;
       mount(jump.from, true);
       mount(jump.to, true);
@@ -237,5 +241,5 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
     nodeCache.current = nextNodes;
     lineCache.current = nextLines;
     return { nodes, edges: jumps.length === 0 ? edges : [...edges, ...jumps] };
-  }, [version, area, overview, selection, moving, selectedLines, seen]);
+  }, [version, area, overview, selection, moving, selectedLines, seen, hidden]);
 }

@@ -44,12 +44,12 @@ export function JsonEditor({
 }: JsonEditorProps) {
   const [text, setText] = useState(() => formatJson(value));
   const [broken, setBroken] = useState<string | null>(null);
-  const said = useRef<Json>(value);
+  const reported = useRef<Json>(value);
 
   useEffect(() => {
-    // What this field itself has said comes back as the value; only another one replaces the text.
-    if (sameJson(value, said.current)) return;
-    said.current = value;
+    // What this field itself has reported comes back as the value; only another one replaces the text.
+    if (sameJson(value, reported.current)) return;
+    reported.current = value;
     setText(formatJson(value));
     setBroken(null);
   }, [value]);
@@ -59,7 +59,7 @@ export function JsonEditor({
     if (typed.trim() === "") {
       setBroken(null);
       onValidity?.(true);
-      said.current = undefined;
+      reported.current = undefined;
       onChange(undefined);
       return;
     }
@@ -67,7 +67,7 @@ export function JsonEditor({
       const parsed: Json = JSON.parse(typed);
       setBroken(null);
       onValidity?.(true);
-      said.current = parsed;
+      reported.current = parsed;
       onChange(parsed);
     } catch (thrown) {
       setBroken(thrown instanceof Error ? thrown.message : String(thrown));

@@ -48,16 +48,16 @@ export function NumberField({
 }: NumberFieldProps) {
   const aria = useFieldAria();
   const [text, setText] = useState(value === undefined ? "" : String(value));
-  const said = useRef(value);
+  const reported = useRef(value);
   useEffect(() => {
-    if (value !== said.current) {
-      said.current = value;
+    if (value !== reported.current) {
+      reported.current = value;
       setText(value === undefined ? "" : String(value));
     }
   }, [value]);
 
   const say = (next: number | undefined) => {
-    said.current = next;
+    reported.current = next;
     onChange(next);
   };
   const nudge = (by: number) => {

@@ -1,4 +1,4 @@
-/** A section at the foot of a side panel: its title folds it, and what adds to it stands beside. */
+/** A section at the foot of a side panel: its title folds it, and what adds to it is beside it. */
 import { ChevronDown, ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 

@@ -44,6 +44,11 @@ export const popupClass =
 export const optionClass =
   "outline-none flex items-start gap-1.5 py-1.25 pr-2 pl-1.5 rounded-[5px] [&>svg]:shrink-0 [&>svg]:mt-0.5 [&>svg]:text-text-2 data-highlighted:bg-surface-3 data-disabled:opacity-50";
 export const menuHeadingClass = "pt-1.5 px-2 pb-0.5 text-2xs font-semibold text-text-3";
+/** Beside what is not in its file; quiet where only places of nodes are not. */
+export const dirtyDotClass =
+  "size-1.75 flex-none rounded-full bg-asking data-moved:border data-moved:border-text-3 data-moved:bg-transparent";
+/** What a node stands among, beside its name in a search. */
+export const searchCategoryClass = "ml-1.5 shrink-0 text-[10px]/inherit font-normal text-text-3";
 export const groupClass = "flex flex-col gap-2.5 pl-2.5 border-l-2 border-line min-w-0";
 export const itemsClass = "flex flex-col gap-1.5 min-w-0";
 export const itemClass = "flex gap-1 items-start min-w-0";
@@ -65,6 +70,7 @@ export const linkClass = "text-accent-text underline underline-offset-2 decorati
 export const inspectorHeadClass = "flex min-w-0 items-start gap-1 [&>button]:mt-0.75";
 export const inspectorEdgeNameClass =
   "flex flex-wrap items-center gap-y-1 gap-x-1.5 flex-1 min-w-0 min-h-7 text-base font-semibold wrap-anywhere";
+export const settingsRowClass = "flex items-center justify-between gap-3 min-h-7 [&>span]:shrink-0";
 export const settingsPartClass =
   "flex flex-col gap-2 pt-2.5 pb-3.5 [&+&]:border-t [&+&]:border-line [&>h3]:text-xs/inherit [&>h3]:font-semibold [&>h3]:text-text-2";
 export const hintClass = "text-xs/[17px] text-text-3 text-pretty";

@@ -38,7 +38,7 @@ export function light(use: Use | null): void {
   useLit.setState({ roles: roles === null || roles.size === 0 ? null : roles });
 }
 
-/** The same for drawing on a canvas element; and whoever draws is woken when it changes. */
+/** The same for drawing on a canvas element; and what draws is woken when it changes. */
 export const readLit = (): ReadonlyMap<string, LitRole> | null => useLit.getState().roles;
 export const onLit = (listener: () => void): (() => void) => useLit.subscribe(listener);
 

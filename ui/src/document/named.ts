@@ -183,10 +183,10 @@ function listOfGoals(schema: Schema | undefined): string | null {
  * program of a file says nothing here.
  */
 export function unknownJumps(doc: GraphDocument, schemas: Schemas, known: readonly Jump[]): Jump[] {
-  const said = new Set(known.map((jump) => jump.from));
+  const listed = new Set(known.map((jump) => jump.from));
   return doc.names("node").flatMap((name): Jump[] => {
     const { kind, config } = nodeOf(doc.get(`node:${name}`));
-    if (said.has(name) || listOfGoals(schemas.get(kind)) === null) return [];
+    if (listed.has(name) || listOfGoals(schemas.get(kind)) === null) return [];
     const goes = Object.values(config).some(
       (text) => typeof text === "string" && /\bCommand\s*\(/.test(text) && /\bgoto\b/.test(text),
     );

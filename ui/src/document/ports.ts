@@ -24,7 +24,7 @@ export interface Port {
   readonly id: string;
   /** The label that takes this way; null for everything else. */
   readonly label: string | null;
-  /** What stands beside the port. */
+  /** What is beside the port. */
   readonly title: string;
   /** The route that has the way; null when no route has it yet. */
   readonly edge: string | null;

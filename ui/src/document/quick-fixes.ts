@@ -1,9 +1,12 @@
 /** What can be done at once about a problem, by the code of a diagnostic or the class of a failure. */
 import { disabledOf, toggleDisabled } from "./disabled";
+import { setField } from "./edits";
+import { likelyKind } from "./likely-kind";
 import { doc, edit } from "./store";
-import { sectionOf } from "./types";
+import { nodeOf, sectionOf } from "./types";
 import { routeByWays, routeKey } from "./routes";
 import { t } from "../lib/texts";
+import { useSession } from "../state/session";
 import { showSettings, type SettingsTab } from "../state/settings";
 
 export interface QuickFix {
@@ -28,6 +31,22 @@ const EDITS: Readonly<Record<string, (name: string) => QuickFix | undefined>> = 
           label: t("disabled.enable"),
           run: () => void edit(t("disabled.edit.on"), (document) => toggleDisabled(document, [name])),
         },
+  "unknown-kind": (name) => {
+    const meant = likelyKind(
+      useSession.getState().appInfo?.kinds ?? [],
+      nodeOf(doc.get(`node:${name}`)).kind,
+    );
+    return (
+      meant && {
+        label: t("forms.mend.kind", { kind: meant.title }),
+        // Its settings stay: those that the kind does not know are told, and nothing is lost.
+        run: () =>
+          void edit(t("forms.edit.kind", { name }), (document) =>
+            setField(document, `node:${name}`, "/kind", meant.kind),
+          ),
+      }
+    );
+  },
   "router-every-way": (name) => ({
     label: t("forms.mend.routeByWays", { key: routeKey(doc, name) }),
     run: () => void edit(t("forms.edit.routeByWays"), (document) => routeByWays(document, name)),

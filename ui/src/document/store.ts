@@ -15,9 +15,10 @@ import { useSpoken } from "../state/language";
 import { useSession, type Selection } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
 import { problemText, t } from "../lib/texts";
-import { tabChanged, tabOpened, tabReplaced } from "../state/tabs";
+import { tabChanged, tabOf, tabOpened, tabReplaced } from "../state/tabs";
 import { carryOver } from "./carry";
 import { GraphDocument } from "./document";
+import { tellEdit } from "./edited";
 import { errorTarget } from "./error-ways";
 import { History, type Mark } from "./history";
 import { keepSteps, StepKeeper, takeKeptSteps } from "./kept-steps";
@@ -33,6 +34,8 @@ interface DocumentState {
   readonly rev: number;
   readonly savedRev: number;
   readonly dirty: boolean;
+  /** All that is not in the file is where nodes stand. */
+  readonly moved: boolean;
   readonly saving: boolean;
   readonly undoName: string | null;
   readonly redoName: string | null;
@@ -52,6 +55,7 @@ const CLOSED: DocumentState = {
   rev: 0,
   savedRev: 0,
   dirty: false,
+  moved: false,
   saving: false,
   undoName: null,
   redoName: null,
@@ -110,6 +114,7 @@ function published(): void {
     rev: sync.rev,
     savedRev: sync.savedRev,
     dirty: sync.graphId !== null && sync.dirty,
+    moved: sync.graphId !== null && sync.moved,
     saving: !sync.settled,
     undoName: history.undoName,
     redoName: history.redoName,
@@ -151,7 +156,10 @@ function takeDiagnostics(inEnglish: readonly Diagnostic[]): void {
 useSpoken.subscribe(() => takeDiagnostics(given));
 
 function adopt(view: GraphView): void {
-  sync.open(view.graphId, view.rev, view.savedRev);
+  const moved = tabOf(view.graphId)?.moved ?? [];
+  sync.open(view.graphId, view.rev, view.savedRev, moved);
+  // From here on the document knows it.
+  if (moved.length > 0) tabChanged(view.graphId, { moved: [] });
   doc.reset(view.records as { id: string; value: Json }[]);
   useDocumentState.setState({
     path: view.path ?? null,
@@ -208,7 +216,8 @@ function leave(): void {
   const { graphId } = sync;
   if (graphId === null) return;
   const { selection, cursor, compareWith } = useSession.getState();
-  tabChanged(graphId, { dirty: sync.dirty, name: doc.name, left: { selection, cursor, compareWith } });
+  const moved = sync.moved ? [...sync.touched] : [];
+  tabChanged(graphId, { dirty: sync.dirty, moved, name: doc.name, left: { selection, cursor, compareWith } });
   void flush();
   keeper.forget();
 }
@@ -346,6 +355,7 @@ export function edit(
     sync.push(done);
     published();
     keeper.touch();
+    tellEdit({ name, patch: done, how: "done", merged: options.merge !== undefined });
     return true;
   } catch (thrown) {
     if (!(thrown instanceof PatchError)) throw thrown;
@@ -363,7 +373,7 @@ export async function editElsewhere(graphId: string, rev: number, name: string, 
     histories.set(graphId, steps);
   }
   steps.record(name, patch);
-  tabChanged(graphId, { dirty: true });
+  tabChanged(graphId, { dirty: true, moved: [] });
   await keepSteps(graphId, applied.rev, steps);
 }
 
@@ -387,6 +397,7 @@ export function undo(): string | null {
   const step = history.undo();
   if (!step) return null;
   replay(step.patch);
+  tellEdit({ ...step, how: "undone", merged: false });
   return step.name;
 }
 
@@ -394,6 +405,7 @@ export function redo(): string | null {
   const step = history.redo();
   if (!step) return null;
   replay(step.patch);
+  tellEdit({ ...step, how: "redone", merged: false });
   return step.name;
 }
 

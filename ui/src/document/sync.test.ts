@@ -34,6 +34,30 @@ const settle = () => new Promise<void>((resolve) => setTimeout(resolve));
 const change = (from: number, to: number) => ({ ops: [op("node:a", { n: from }, { n: to })] });
 
 describe("Sync", () => {
+  it("tells places of nodes from what a graph does", () => {
+    const { sync } = harness();
+    const place = (to: number[]) => ({ ops: [op("layout:a", [0, 0], to)] });
+    expect(sync.moved).toBe(false);
+    sync.push(place([8, 8]));
+    expect([sync.dirty, sync.moved]).toEqual([true, true]);
+    sync.push(change(0, 1));
+    expect([sync.dirty, sync.moved]).toEqual([true, false]);
+  });
+
+  it("does not know what a file lacks that was behind when it was opened, unless it was known before", () => {
+    const { sync } = harness();
+    const place = { ops: [op("layout:a", [0, 0], [8, 8])] };
+    sync.open("g", 5, 4);
+    sync.push(place);
+    expect(sync.moved).toBe(false);
+    sync.open("g", 5, 4, ["layout:b"]);
+    expect(sync.moved).toBe(true);
+    sync.saved(5);
+    expect(sync.moved).toBe(false);
+    sync.push(place);
+    expect(sync.moved).toBe(true);
+  });
+
   it("sends edits as one patch, and the next ones after the answer", async () => {
     const { sync, sent, answers, tick } = harness();
     sync.push(change(0, 1));

@@ -45,6 +45,8 @@ export class Sync {
   /** Counts openings: what was sent before one says nothing after it. */
   #opening = 0;
   readonly #touched = new Set<string>();
+  /** Was the file behind the document when it was opened, in nobody knows what? */
+  #unknown = false;
   readonly #ports: SyncPorts;
 
   constructor(ports: SyncPorts) {
@@ -60,13 +62,23 @@ export class Sync {
     return this.rev !== this.savedRev || !this.settled;
   }
 
+  /** Is all that is not in the file where nodes stand? */
+  get moved(): boolean {
+    if (!this.dirty || this.#unknown || this.#touched.size === 0) return false;
+    for (const id of this.#touched) if (!id.startsWith("layout:")) return false;
+    return true;
+  }
+
   /** Records that were changed here since the file was written. */
   get touched(): ReadonlySet<string> {
     return this.#touched;
   }
 
-  open(graphId: string | null, rev: number, savedRev: number): void {
+  /** `moved` are the nodes whose places alone differ from the file, as was known before. */
+  open(graphId: string | null, rev: number, savedRev: number, moved: readonly string[] = []): void {
     this.#touched.clear();
+    for (const id of moved) this.#touched.add(id);
+    this.#unknown = rev !== savedRev && moved.length === 0;
     this.openAgain(graphId, rev, savedRev);
   }
 
@@ -92,7 +104,10 @@ export class Sync {
 
   saved(savedRev: number): void {
     this.savedRev = savedRev;
-    if (!this.dirty) this.#touched.clear();
+    if (!this.dirty) {
+      this.#touched.clear();
+      this.#unknown = false;
+    }
     this.#ports.onChange();
   }
 

@@ -40,13 +40,13 @@ describe("the words of a language", () => {
   });
   it("say what the workbench says, with its values", () => {
     setWords(catalogue);
-    const said = { pattern: "No node is called {name}.", args: { name: "bot" } };
-    expect(fromWorkbench("No node is called bot.", said)).toBe("没有名为 bot 的节点。");
+    const message = { pattern: "No node is called {name}.", args: { name: "bot" } };
+    expect(fromWorkbench("No node is called bot.", message)).toBe("没有名为 bot 的节点。");
     expect(fromWorkbench("Model")).toBe("模型");
     expect(fromWorkbench("Unknown {x}", { pattern: "Unknown {y}", args: {} })).toBe("Unknown {x}");
     expect(fromWorkbench(undefined)).toBeUndefined();
     setWords(null);
-    expect(fromWorkbench("No node is called bot.", said)).toBe("No node is called bot.");
+    expect(fromWorkbench("No node is called bot.", message)).toBe("No node is called bot.");
   });
   it("say what stands inside of a text, and lists, in the language as well", () => {
     const said: Record<string, string> = {

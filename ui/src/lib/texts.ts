@@ -25,6 +25,7 @@ import { task } from "./texts/task";
 import { trace } from "./texts/trace";
 import { whatIf } from "./texts/what-if";
 import { versions } from "./texts/versions";
+import { wires } from "./texts/wires";
 
 export const english = {
   ...shell,
@@ -44,6 +45,7 @@ export const english = {
   ...trace,
   ...whatIf,
   ...versions,
+  ...wires,
 };
 
 export type TextKey = keyof typeof english;

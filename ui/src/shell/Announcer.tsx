@@ -1,20 +1,21 @@
-/** What screen readers say of the canvas: what was selected, and whether it runs. The status of a run speaks for itself. */
-import { useEffect, useState } from "react";
+/** What screen readers say of the canvas: what was edited or selected, and what a wire says by the pointer. */
+import { useEffect } from "react";
 import { kindOf } from "../canvas/kinds";
 import { readOverlay } from "../debugger/overlay/overlay";
 import { errorNode, errorTarget } from "../document/error-ways";
 import { disabledOf } from "../document/disabled";
+import { watchEdits, type Edited } from "../document/edited";
 import { doc } from "../document/store";
-import { edgeOf, END, nodeOf, START } from "../document/types";
+import { edgeOf, nodeOf } from "../document/types";
 import { listed } from "../lib/intl";
 import { structureIds } from "../lib/testIds";
 import { t, tn } from "../lib/texts";
+import { announce, useAnnounced } from "../state/announce";
 import { useSession, type Selection } from "../state/session";
+import { nameOf, wordsOfEdits } from "./edit-words";
 
-/** Arrow keys run through nodes faster than they can be said. */
+/** Arrow keys run through nodes faster than they can be spoken. */
 const PAUSE_MS = 250;
-
-const nameOf = (name: string) => (name === START ? t("canvas.start") : name === END ? t("canvas.end") : name);
 
 /** One sentence about a selection; empty when nothing is selected. */
 function announcement({ nodes, edges }: Pick<Selection, "nodes" | "edges">): string {
@@ -51,15 +52,42 @@ function announcement({ nodes, edges }: Pick<Selection, "nodes" | "edges">): str
 }
 
 export function Announcer() {
-  const selection = useSession((state) => state.selection);
-  const [said, say] = useState("");
+  const announced = useAnnounced((state) => state.text);
   useEffect(() => {
-    const timer = setTimeout(() => say(announcement(selection)), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [selection]);
+    let edits: Edited[] = [];
+    let selected = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    // What was edited is selected too: the edit names it.
+    const flush = () => {
+      const words = wordsOfEdits(edits);
+      if (words !== "") announce(words);
+      else if (selected) announce(announcement(useSession.getState().selection));
+      edits = [];
+      selected = false;
+    };
+    const soon = () => {
+      clearTimeout(timer);
+      timer = setTimeout(flush, PAUSE_MS);
+    };
+    const stops = [
+      watchEdits((edited) => {
+        edits.push(edited);
+        soon();
+      }),
+      useSession.subscribe((state, before) => {
+        if (state.selection === before.selection) return;
+        selected = true;
+        soon();
+      }),
+    ];
+    return () => {
+      clearTimeout(timer);
+      stops.forEach((stop) => stop());
+    };
+  }, []);
   return (
     <p className="sr-only" aria-live="polite" data-testid={structureIds.announcer}>
-      {said}
+      {announced}
     </p>
   );
 }

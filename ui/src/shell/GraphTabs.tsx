@@ -3,13 +3,13 @@ import { ChevronDown, Home, Plus, X } from "lucide-react";
 import { useEffect, useRef, useState, type DragEvent, type KeyboardEvent } from "react";
 import { IconButton } from "../components/IconButton";
 import { Menu } from "../components/Menu";
-import { iconButton } from "../components/recipes";
+import { dirtyDotClass, iconButton } from "../components/recipes";
 import { Tooltip } from "../components/Tooltip";
-import { useGraphMeta } from "../document/store";
+import { useDocumentState, useGraphMeta } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { runCommand } from "../state/commands";
-import { KEYMAP } from "../state/keymap";
+import { shortcutOf } from "../state/keymap";
 import { useSession } from "../state/session";
 import { moveTab, useTabs, type GraphTab } from "../state/tabs";
 import { closeTab, showTab } from "./graph-tabs";
@@ -141,6 +141,8 @@ interface OneTabProps {
 
 function OneTab({ tab, selected, dragged, onDrag, onDragOver }: OneTabProps) {
   const { graphId, name, path, dirty } = tab;
+  const shownMoved = useDocumentState((state) => state.moved);
+  const moved = selected ? shownMoved : (tab.moved?.length ?? 0) > 0;
   const title = name || t("shell.unnamed");
   return (
     <div
@@ -178,9 +180,10 @@ function OneTab({ tab, selected, dragged, onDrag, onDragOver }: OneTabProps) {
           <span className="truncate">{title}</span>
           {dirty && (
             <span
-              className="size-1.75 flex-none rounded-full bg-asking"
+              className={dirtyDotClass}
+              data-moved={moved || undefined}
               role="img"
-              aria-label={t("shell.state.dirty")}
+              aria-label={t(moved ? "shell.state.moved" : "shell.state.dirty")}
             />
           )}
         </button>
@@ -190,7 +193,7 @@ function OneTab({ tab, selected, dragged, onDrag, onDragOver }: OneTabProps) {
         tabIndex={-1}
         className={`${iconButton("small")} absolute right-1 opacity-0 group-hover:opacity-100 group-data-selected:opacity-100 focus-visible:opacity-100`}
         aria-label={t("tabs.close", { name: title })}
-        title={`${t("tabs.closeShort")} (${KEYMAP["graph.closeTab"]?.keys[0]?.replace("Mod", "Ctrl") ?? ""})`}
+        title={`${t("tabs.closeShort")} (${shortcutOf("graph.closeTab").replace("Mod", "Ctrl")})`}
         onClick={() => void closeTab(graphId)}
         data-testid={shellIds.tabClose(title)}
       >

@@ -7,7 +7,7 @@ import { useControls } from "../debugger/run/useControls";
 import { useGraphMeta } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
-import { KEYMAP } from "../state/keymap";
+import { shortcutOf } from "../state/keymap";
 import { useSession } from "../state/session";
 
 export function NestedPath() {
@@ -42,7 +42,7 @@ export function NestedPath() {
         size="small"
         variant="ghost"
         icon={<ArrowUpFromDot size={14} aria-hidden />}
-        shortcut={KEYMAP["run.stepOut"]?.keys[0] ?? ""}
+        shortcut={shortcutOf("run.stepOut")}
         disabled={stepOff !== null}
         onClick={() => void stepOut()}
         data-testid={shellIds.stepOut}

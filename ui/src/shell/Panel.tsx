@@ -6,7 +6,7 @@ import { IconButton } from "../components/IconButton";
 import { Tabs, type TabItem } from "../components/Tabs";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
-import { KEYMAP } from "../state/keymap";
+import { shortcutOf } from "../state/keymap";
 import { partOf, useSession, type Side } from "../state/session";
 import { PanelBoundary } from "./PanelBoundary";
 import { Splitter } from "./Splitter";
@@ -50,7 +50,7 @@ function PanelButtons({ side }: { side: Side }) {
         <IconButton
           size="small"
           label={t(isLarge ? "shell.panel.shrink" : "shell.panel.enlarge")}
-          shortcut={KEYMAP["panel.bottomLarge"]?.keys[0] ?? ""}
+          shortcut={shortcutOf("panel.bottomLarge")}
           pressed={isLarge}
           onClick={() => setPanel(side, { large: !isLarge })}
           data-testid={shellIds.enlargePanel}
@@ -61,7 +61,7 @@ function PanelButtons({ side }: { side: Side }) {
       <IconButton
         size="small"
         label={t("shell.panel.fold")}
-        shortcut={KEYMAP[`panel.${side}`]?.keys[0] ?? ""}
+        shortcut={shortcutOf(`panel.${side}`)}
         onClick={() => setPanel(side, { folded: true })}
         data-testid={shellIds.foldPanel(side)}
       >

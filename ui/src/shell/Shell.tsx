@@ -40,7 +40,7 @@ import { HelpDialogs } from "../features/help";
 import { TrustDialogs } from "../features/trust";
 import { StartScreen } from "../features/start/StartScreen";
 import { StatePanel } from "../features/state-schema/StatePanel";
-import { StateInspector } from "../features/state-view";
+import { StaleKeeper, StateInspector } from "../features/state-view";
 import { MessagesPanel, StreamPanel } from "../features/stream";
 import { ThreadsPanel } from "../features/threads";
 import { ForksPanel } from "../features/forks";
@@ -51,7 +51,7 @@ import { WhatIfDialog, WhatIfPanel } from "../features/what-if";
 import { host, type Connection } from "../ipc/client";
 import { shellIds, formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
-import { KEYMAP } from "../state/keymap";
+import { shortcutOf } from "../state/keymap";
 import { isFolded, PANEL_LIMITS, useSession, type PanelState, type Side, type Sized } from "../state/session";
 import { useVersionOf } from "../state/shown-version";
 import { Announcer } from "./Announcer";
@@ -104,6 +104,7 @@ export function Shell() {
         <ProbeDialog />
         <CheckDialog />
         <InvariantKeeper />
+        <StaleKeeper />
         <WhatIfDialog />
         <ExportDialog />
         <ExtractDialog />
@@ -342,7 +343,7 @@ function Unfold({ side }: { side: Side }) {
     <div className={cx("absolute top-2 z-11", side === "left" && "left-2", side === "right" && "right-2")}>
       <IconButton
         label={t(`shell.unfold.${side}`)}
-        shortcut={KEYMAP[`panel.${side}`]?.keys[0] ?? ""}
+        shortcut={shortcutOf(`panel.${side}`)}
         variant="secondary"
         onClick={() => setPanel(side, { folded: false })}
         data-testid={shellIds.unfoldPanel(side)}

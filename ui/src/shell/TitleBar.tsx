@@ -15,17 +15,19 @@ import { Tooltip } from "../components/Tooltip";
 import { useInbox } from "../debugger/model/inbox";
 import { setField } from "../document/edits";
 import { leaveNestedGraph, useGraphTrail } from "../document/nested-graphs";
-import { edit, useGraphMeta, useHistory } from "../document/store";
+import { dirtyDotClass } from "../components/recipes";
+import { edit, useDocumentState, useGraphMeta, useHistory } from "../document/store";
 import { RunControls } from "../features/run";
 import { shellIds } from "../lib/testIds";
 import { t, tn, type TextKey } from "../lib/texts";
 import { runCommand } from "../state/commands";
-import { KEYMAP } from "../state/keymap";
+import { shortcutOf } from "../state/keymap";
 import { useSession, type Use } from "../state/session";
 import { EditHistory } from "./EditHistory";
+import { GridBadge } from "./GridBadge";
 import { PanelBoundary } from "./PanelBoundary";
 
-const key = (id: string) => KEYMAP[id]?.keys[0] ?? "";
+const key = (id: string) => shortcutOf(id);
 
 export function TitleBar() {
   const graphId = useSession((state) => state.graphId);
@@ -51,6 +53,9 @@ export function TitleBar() {
       </div>
       <UseSwitch />
       <div className="flex items-center gap-1 min-w-0 justify-end">
+        <PanelBoundary name="GridBadge">
+          <GridBadge />
+        </PanelBoundary>
         {graphId !== null && use === "design" && <UndoButtons />}
         {graphId !== null && use !== "approve" && (
           <PanelBoundary name="RunControls">
@@ -82,6 +87,7 @@ export const MENU: readonly (readonly MenuCommand[])[] = [
   [
     { id: "graph.new", label: "shell.menu.new" },
     { id: "graph.open", label: "shell.menu.open" },
+    { id: "graph.openPicture", label: "shell.menu.openPicture" },
   ],
   [
     { id: "graph.save", label: "shell.menu.save", graph: true },
@@ -113,7 +119,7 @@ function AppMenu() {
     ...group.map(({ id, label, graph }) => ({
       id,
       label: t(label),
-      shortcut: KEYMAP[id]?.keys[0],
+      shortcut: shortcutOf(id),
       disabled: none && graph === true,
       run: () => void runCommand(id),
     })),
@@ -166,7 +172,14 @@ function GraphName() {
     if (next !== "" && next !== name)
       edit(t("shell.edit.renameGraph"), (doc) => setField(doc, "doc", "/name", next));
   };
-  const state = saving ? t("shell.state.sending") : dirty ? t("shell.state.dirty") : t("shell.state.saved");
+  const moved = useDocumentState((state) => state.moved);
+  const state = saving
+    ? t("shell.state.sending")
+    : moved
+      ? t("shell.state.moved")
+      : dirty
+        ? t("shell.state.dirty")
+        : t("shell.state.saved");
   return (
     <div className="flex items-center gap-2 min-w-0">
       <GraphTrail />
@@ -202,10 +215,12 @@ function GraphName() {
       <span
         className="inline-flex items-center gap-1.25 flex-none text-text-3 text-xs/inherit"
         data-dirty={dirty || undefined}
+        data-moved={moved || undefined}
+        title={moved ? t("shell.state.movedHelp") : undefined}
         data-testid={shellIds.saveState}
         role="status"
       >
-        {dirty && <span className="rounded-full bg-asking size-1.75" aria-hidden />}
+        {dirty && <span className={dirtyDotClass} data-moved={moved || undefined} aria-hidden />}
         <span className="max-[1181px]:hidden">{path === null && !dirty ? t("shell.draft") : state}</span>
       </span>
     </div>

@@ -13,6 +13,8 @@ import { registerMomentCommands } from "../features/timeline";
 import { registerTraceCommands } from "../features/trace";
 import { followMoments, momentOf, restoreMoment } from "../state/moments";
 import { followTabs, restoreTabs } from "./graph-tabs";
+import { followFiles } from "./incoming";
+import { registerPanelCommands } from "./panel-commands";
 import { registerShellCommands } from "./shell-commands";
 
 type Boot =
@@ -70,11 +72,13 @@ export function useBoot(): Boot {
   useEffect(() => {
     const undo = [
       registerShellCommands(),
+      registerPanelCommands(),
       registerMomentCommands(),
       registerTraceCommands(),
       followMoments(),
       beforeRecovery(goOn),
       followDiagnostics(),
+      followFiles(),
       followTabs(),
       followGit(),
       followTheme(),
@@ -118,9 +122,10 @@ function followTheme(): () => void {
 function followTitle(): () => void {
   let shown = "";
   const apply = () => {
-    const { graphId, dirty } = useDocumentState.getState();
+    const { graphId, dirty, moved } = useDocumentState.getState();
     const name = graphId === null ? null : documentName();
-    const title = name === null ? t("shell.app") : `${dirty ? "• " : ""}${name} – ${t("shell.app")}`;
+    const title =
+      name === null ? t("shell.app") : `${dirty && !moved ? "• " : ""}${name} – ${t("shell.app")}`;
     if (title === shown) return;
     shown = title;
     host.setTitle(title);

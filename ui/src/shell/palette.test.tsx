@@ -72,6 +72,7 @@ const GUIDE: readonly (readonly [query: string, command: string])[] = [
   ["step into", "run.stepInto"],
   ["step out", "run.stepOut"],
   ["stop", "run.stop"],
+  ["pause after", "run.pause"],
   ["breakpoint", "debug.breakpoint"],
   ["run to cursor", "debug.runTo"],
   ["models", "run.withInput"],

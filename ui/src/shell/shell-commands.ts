@@ -9,6 +9,7 @@ import { registerCommands, type Command } from "../state/commands";
 import { isFolded, useSession, type Side, type Use } from "../state/session";
 import { useTabs } from "../state/tabs";
 import { newGraph, openWithDialog, save, saveAs } from "./files";
+import { choosePicture } from "./incoming";
 import { closeTab, showStart, walkTabs } from "./graph-tabs";
 
 const session = () => useSession.getState();
@@ -76,6 +77,12 @@ export function registerShellCommands(): () => void {
     },
     { id: "graph.new", title: t("shell.menu.new"), group: file, run: () => void newGraph() },
     { id: "graph.open", title: t("shell.menu.open"), group: file, run: () => void openWithDialog() },
+    {
+      id: "graph.openPicture",
+      title: t("shell.menu.openPicture"),
+      group: file,
+      run: choosePicture,
+    },
     { id: "graph.save", title: t("shell.menu.save"), group: file, enabled: hasGraph, run: () => void save() },
     {
       id: "graph.saveAs",

@@ -3,15 +3,13 @@
  * Shortcuts come from `keymap.ts`.
  */
 import { useSyncExternalStore } from "react";
-import { KEYMAP, matches, type Scope } from "./keymap";
+import { boundCommands, keysOf, matches, scopeOf, type Scope } from "./keymap";
 
 export interface Command {
   readonly id: string;
   readonly title: string;
   /** A heading of the command palette. */
   readonly group: string;
-  /** Taken from the keymap when left out. */
-  readonly shortcut?: string;
   readonly run: () => void;
   readonly enabled?: () => boolean;
   /** Not listed in the palette (arrow keys and the like). */
@@ -30,8 +28,8 @@ function changed(next: readonly Command[]): void {
 
 /** Adds a command; a later one with the same id takes its place until it is removed. Answers how to remove it. */
 export function registerCommand(command: Command): () => void {
-  const shortcut = command.shortcut ?? KEYMAP[command.id]?.keys[0];
-  const entry: Command = { ...command, ...(shortcut === undefined ? {} : { shortcut }) };
+  // One registration is not another of the same object.
+  const entry: Command = { ...command };
   changed([...commands, entry]);
   return () => changed(commands.filter((each) => each !== entry));
 }
@@ -89,8 +87,8 @@ function scopesAt(target: EventTarget | null): ReadonlySet<Scope> {
 export function dispatchKey(event: KeyboardEvent): boolean {
   if (event.defaultPrevented) return false;
   const scopes = scopesAt(event.target);
-  for (const [id, binding] of Object.entries(KEYMAP)) {
-    if (!scopes.has(binding.scope) || !binding.keys.some((keys) => matches(event, keys))) continue;
+  for (const id of boundCommands()) {
+    if (!keysOf(id).some((keys) => scopes.has(scopeOf(id, keys)) && matches(event, keys))) continue;
     if (runCommand(id)) {
       event.preventDefault();
       return true;

@@ -1,5 +1,5 @@
 /**
- * Every keyboard shortcut, in one list. `Mod` is Ctrl, or Command on a Mac. The scope says where a shortcut works:
+ * Every keyboard shortcut, in one list, and what the user has changed of it. `Mod` is Ctrl, or Command on a Mac. The scope says where a shortcut works:
  * `app` everywhere, `window` wherever no text is being typed, `canvas` when the canvas (or nothing) has the focus.
  */
 export type Scope = "app" | "window" | "canvas";
@@ -78,6 +78,8 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "view.zoomIn": { keys: ["Mod+=", "Mod++"], scope: "app" },
   "view.zoomOut": { keys: ["Mod+-"], scope: "app" },
   "view.layout": { keys: ["Mod+Shift+L"], scope: "app" },
+  "view.hideWires": { keys: ["W"], scope: "canvas" },
+  "view.hideNodeWires": { keys: ["Shift+W"], scope: "canvas" },
   "view.minimap": { keys: ["M"], scope: "canvas" },
   "walk.left": { keys: ["ArrowLeft"], scope: "canvas" },
   "walk.right": { keys: ["ArrowRight"], scope: "canvas" },
@@ -89,6 +91,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "nudge.down": { keys: ["Shift+ArrowDown"], scope: "canvas" },
 
   "run.start": { keys: ["F5", "Mod+Enter"], scope: "app" },
+  "run.pause": { keys: ["F6"], scope: "app" },
   "run.stop": { keys: ["Shift+F5"], scope: "app" },
   "run.replay": { keys: ["Mod+Shift+F5"], scope: "app" },
   "run.continue": { keys: ["F8"], scope: "app" },
@@ -115,15 +118,104 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
 
 const MAC = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navigator.platform);
 
+/** Keys by command, where the user has chosen others; none takes the shortcut away. */
+export type OwnKeys = Readonly<Record<string, readonly string[]>>;
+
+let own: OwnKeys = {};
+
+export const setOwnKeys = (keys: OwnKeys): void => {
+  own = keys;
+};
+
+/** The keys of a command now. */
+export const keysOf = (id: string): readonly string[] => own[id] ?? KEYMAP[id]?.keys ?? [];
+
+/** The first of them, to be shown beside the command; empty when it has none. */
+export const shortcutOf = (id: string): string => keysOf(id)[0] ?? "";
+
+/** Does the user's choice take the place of the shortcut that a command comes with? */
+export const isOwnKeys = (id: string): boolean => own[id] !== undefined;
+
+/** Every command that has keys now, in the order of the list. */
+export const boundCommands = (): readonly string[] => [
+  ...new Set([...Object.keys(KEYMAP), ...Object.keys(own)]),
+];
+
+/** What a field for text does with keys by itself. */
+const OF_TEXT = new Set(["Mod+A", "Mod+C", "Mod+V", "Mod+X", "Mod+Y", "Mod+Z", "Mod+Shift+Z"]);
+
+/** Where a shortcut works. One that writes or edits text never works in a field. */
+export function scopeOf(id: string, keys: string): Scope {
+  const scope = KEYMAP[id]?.scope ?? "window";
+  if (scope !== "app" || KEYMAP[id]?.keys.includes(keys)) return scope;
+  return /^(Mod|Alt)\+|^(Shift\+)?F\d+$/.test(keys) && !OF_TEXT.has(keys) ? "app" : "window";
+}
+
+/** The other commands that have these keys. */
+export function sharing(id: string, keys: string): readonly string[] {
+  return boundCommands().filter((other) => other !== id && keysOf(other).includes(keys));
+}
+
+/** Signs that need Shift on some keyboards are known by what they write. */
+const SIGN = /^[+=,.?[\]{}-]$/;
+
+function partsOf(keys: string): string[] {
+  return keys.endsWith("++") ? [...keys.slice(0, -2).split("+"), "+"] : keys.split("+");
+}
+
 /** Does the event press this shortcut? */
 export function matches(event: KeyboardEvent, keys: string): boolean {
-  const parts = keys === "Mod++" ? ["Mod", "+"] : keys.split("+");
+  const parts = partsOf(keys);
   const key = parts.at(-1) ?? "";
   const wants = (name: string) => parts.slice(0, -1).includes(name);
   const mod = MAC ? event.metaKey : event.ctrlKey;
   const other = MAC ? event.ctrlKey : event.metaKey;
   if (mod !== wants("Mod") || other || event.altKey !== wants("Alt")) return false;
-  // Signs that need Shift on some keyboards are known by what they write.
-  if (!/^[+=,.?[\]{}-]$/.test(key) && event.shiftKey !== wants("Shift")) return false;
-  return event.key === key || event.key.toLowerCase() === key.toLowerCase() || event.code === `Digit${key}`;
+  if (!SIGN.test(key) && event.shiftKey !== wants("Shift")) return false;
+  if (key === "Space") return event.key === " ";
+  return (
+    event.key === key ||
+    event.key.toLowerCase() === key.toLowerCase() ||
+    event.code === `Digit${key}` ||
+    isLetterOf(event, key)
+  );
 }
+
+/** A keyboard that writes no Latin letters, or a Mac with Alt: the key is known by its place. */
+const isLetterOf = (event: KeyboardEvent, key: string): boolean =>
+  /^[A-Z]$/.test(key) && event.code === `Key${key}` && !/^[ -~]+$/.test(event.key);
+
+const MODIFIERS = new Set([
+  "Control",
+  "Shift",
+  "Alt",
+  "Meta",
+  "AltGraph",
+  "CapsLock",
+  "Dead",
+  "Process",
+  "Unidentified",
+]);
+
+/** The shortcut that an event presses, as `Mod+Shift+P`; null for modifiers alone and for what is no shortcut. */
+export function shortcutOfEvent(event: KeyboardEvent): string | null {
+  if (MODIFIERS.has(event.key) || (MAC ? event.ctrlKey : event.metaKey)) return null;
+  const [, digit] = /^Digit(\d)$/.exec(event.code) ?? [];
+  const [, letter] = /^Key([A-Z])$/.exec(event.code) ?? [];
+  let key = event.key === " " ? "Space" : event.key;
+  if (key.length === 1) {
+    if (digit !== undefined && !SIGN.test(key)) key = digit;
+    else if (letter !== undefined && !/^[ -~]$/.test(key)) key = letter;
+    else key = key.toUpperCase();
+  }
+  return [
+    ...((MAC ? event.metaKey : event.ctrlKey) ? ["Mod"] : []),
+    ...(event.altKey ? ["Alt"] : []),
+    ...(event.shiftKey && !SIGN.test(key) ? ["Shift"] : []),
+    key,
+  ].join("+");
+}
+
+/** Keys that buttons and lists need: alone they are no shortcut. */
+export const isTaken = (keys: string): boolean =>
+  ["Enter", "Space", "Shift+Enter", "Shift+Space", "Shift+Tab", "Escape"].includes(keys);

@@ -13,7 +13,7 @@ import { showProblem } from "./toasts";
 
 export type Use = "design" | "debug" | "approve";
 export type Side = "left" | "right" | "bottom";
-/** What has a size that a person can change: the sides, and the part of the bottom that stands beside the rest of it. */
+/** What has a size that a person can change: the sides, and the part of the bottom that is beside the rest of it. */
 export type Sized = Side | "beside";
 /** What the window has room for: a side less, what is usual, two parts at the bottom. */
 type Room = "small" | "usual" | "large";
@@ -307,3 +307,11 @@ useSession.subscribe((state, before) => {
     }
   }, 300);
 });
+
+/** The two compared moments change places. */
+export function swapCompared(): void {
+  const { compareWith, cursor, setCompareWith, setCursor } = useSession.getState();
+  if (compareWith === null || cursor.threadId === null) return;
+  setCompareWith({ threadId: cursor.threadId, checkpointId: cursor.checkpointId });
+  setCursor(compareWith);
+}

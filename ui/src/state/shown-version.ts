@@ -21,6 +21,12 @@ export function setComparing(compare: boolean): void {
   if (version) showVersion({ ...version, compare });
 }
 
+/** The version that is shown of the open graph. */
+export function shownVersion(): ShownVersion | null {
+  const { version } = useShownVersion.getState();
+  return version !== null && version.graphId === useSession.getState().graphId ? version : null;
+}
+
 /** The version that is shown of this graph. */
 export function useVersionOf(graphId: string | null): ShownVersion | null {
   const version = useShownVersion((store) => store.version);

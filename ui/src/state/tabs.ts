@@ -11,6 +11,8 @@ export interface GraphTab {
   readonly name: string;
   /** Is something of it not in its file? Of the graph that is shown the document knows better. */
   readonly dirty: boolean;
+  /** The records of places that alone are not in its file; none where other things are not. */
+  readonly moved?: readonly string[];
   /** What was looked at when it was left. */
   readonly left: TabLeft | null;
 }

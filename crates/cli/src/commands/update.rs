@@ -1,7 +1,7 @@
 //! `superstep update`: an edit of a thread's state, as a node.
 
 use superstep::{RunError, ThreadId};
-use superstep_workbench::session::Edit;
+use superstep_workbench::session::{Edit, Write};
 
 use crate::args::UpdateArgs;
 use crate::claim::claimant;
@@ -23,11 +23,16 @@ pub(crate) async fn update(args: UpdateArgs) -> Result<(), Fault> {
         store.has(&thread, checkpoint).await?;
     }
     let (file, graph) = open(&store, args.graph.as_deref(), &thread, &head)?;
-    check_values(&file, &args.values, "The update")?;
+    let write = match args.values {
+        Some(values) => {
+            check_values(&file, &values, "The update")?;
+            Write::Values(values, args.as_node.map(Into::into))
+        }
+        None => Write::SkippedStep,
+    };
     let claim = claimant().claim(&*store.saver, &thread, args.take_over).await;
     let edit = Edit {
-        values: args.values,
-        as_node: args.as_node.map(Into::into),
+        write,
         checkpoint: args.checkpoint.map(Into::into),
         preview: args.preview,
     };

@@ -260,6 +260,21 @@ fn a_replay_runs_again_from_a_checkpoint() {
         longer.as_array().unwrap().len() > history.as_array().unwrap().len(),
         "nothing overwrites history"
     );
+    let skipped = user
+        .expect(0, &["update", "t", "--skip-step", "--checkpoint", id, "--json"])
+        .json();
+    assert_eq!(
+        (&skipped["as_node"], &skipped["next"]),
+        (&json!("increment"), &json!(["increment"])),
+        "the loop goes on from the state before"
+    );
+    let done = user.expect(0, &["resume", "t"]).json();
+    assert_eq!(
+        (&done["count"], done["log"].as_array().map(Vec::len)),
+        (&json!(3), Some(3))
+    );
+    user.expect(2, &["update", "t", "--skip-step", "--values", "{}"]);
+    user.expect(2, &["update", "t"]);
 }
 
 #[test]

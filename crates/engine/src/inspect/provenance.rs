@@ -11,8 +11,8 @@ use crate::checkpoint::types::{CheckpointHead, ListQuery, Source};
 use crate::graph::compiled::Graph;
 use crate::inspect::lineage::Lineage;
 use crate::inspect::snapshot::{StateSnapshot, TaskSnapshot};
-use crate::stream::config::StateRef;
 use crate::stream::error::{RunError, StateError};
+use crate::stream::request::StateRef;
 use crate::value::{List, Value};
 
 /// Steps back that are looked through for one write.

@@ -8,8 +8,8 @@ use crate::graph::scope::graph_path;
 use crate::inspect::edit::{StateUpdate, Updated, bulk_update_state};
 use crate::inspect::snapshot::{StateSnapshot, get_state, history, locate};
 use crate::state::delta;
-use crate::stream::config::StateRef;
 use crate::stream::error::{RunError, StateError};
+use crate::stream::request::StateRef;
 
 impl Graph {
     /// The state of a thread.
@@ -44,6 +44,15 @@ impl Graph {
     /// What `update_state` would do, without storing it.
     pub async fn preview_update(&self, at: &StateRef, update: StateUpdate) -> Result<Updated, StateError> {
         self.edit(at, vec![vec![update]], false).await
+    }
+
+    /// What `bulk_update_state` would do, without storing it.
+    pub async fn preview_bulk_update(
+        &self,
+        at: &StateRef,
+        steps: Vec<Vec<StateUpdate>>,
+    ) -> Result<Updated, StateError> {
+        self.edit(at, steps, false).await
     }
 
     async fn edit(

@@ -7,10 +7,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::stream::config::RunResult;
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
 use crate::stream::events::{Payload, StreamEvent, StreamMode};
+use crate::stream::request::RunResult;
 
 /// How many events wait for a slow reader before the run waits for it.
 const STREAM_BUFFER: usize = 256;

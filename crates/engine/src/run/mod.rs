@@ -17,6 +17,8 @@ pub use crate::policy::breakpoint::{
     Breakpoint, BreakpointHit, BreakpointLimit, BreakpointPlace, Condition, HitRule, LogText, WhenBroken,
 };
 pub use crate::policy::effect::{EffectDone, EffectPolicy, EffectState};
-pub use crate::stream::config::{Drain, Durability, Input, Output, RunResult, RunStatus, StateRef, StepTask};
 pub use crate::stream::error::{RunError, StateError, TimeoutScope, UnknownInterruptReason};
+pub use crate::stream::request::{
+    Drain, Durability, Input, Output, RunResult, RunStatus, StateRef, StepTask,
+};
 pub use crate::stream::run_config::RunConfig;

@@ -4,9 +4,9 @@ use crate::base::ids::Name;
 use crate::graph::compiled::Graph;
 use crate::run::handle::Run;
 use crate::run::steps::Loop;
-use crate::stream::config::{Input, RunResult};
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
+use crate::stream::request::{Input, RunResult};
 use crate::stream::run_config::RunConfig;
 
 impl Graph {

@@ -9,9 +9,9 @@ use serde::de::DeserializeOwned;
 
 use crate::graph::compiled::Graph;
 use crate::run::handle::Run;
-use crate::stream::config::{Input, RunResult, RunStatus, StateRef};
 use crate::stream::error::{RunError, UnknownInterruptReason};
 use crate::stream::events::Interrupt;
+use crate::stream::request::{Input, RunResult, RunStatus, StateRef};
 use crate::stream::run_config::RunConfig;
 use crate::value::Value;
 

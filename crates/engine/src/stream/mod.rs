@@ -1,12 +1,12 @@
 //! Configuration of a run, and its reports: events, errors, costs.
 
-pub(crate) mod config;
 pub(crate) mod emit;
 pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod json;
 pub(crate) mod lifecycle;
 pub(crate) mod metrics;
+pub(crate) mod request;
 pub(crate) mod run_config;
 pub mod testing;
 

@@ -12,10 +12,10 @@ use crate::checkpoint::graph_version::{GRAPH_VERSION, GraphVersion};
 use crate::policy::bounds::Bounds;
 use crate::policy::breakpoint::{Breakpoint, BreakpointPlace};
 use crate::policy::effect::EffectPolicy;
-use crate::stream::config::{Drain, Durability, Output, StepTask};
 use crate::stream::events::StreamMode;
 use crate::stream::lifecycle::Lifecycle;
 use crate::stream::metrics::Meter;
+use crate::stream::request::{Drain, Durability, Output, StepTask};
 use crate::stream::testing::Testing;
 use crate::value::{Object, Value};
 

@@ -27,9 +27,9 @@ use tracing::Span;
 
 use crate::base::command::Target;
 use crate::graph::context::NodeContext;
-use crate::stream::config::{Input, RunStatus};
 use crate::stream::error::RunError;
 use crate::stream::metrics::Meter;
+use crate::stream::request::{Input, RunStatus};
 use crate::stream::run_config::RunConfig;
 use crate::task::{End, Task};
 use crate::value::{Object, Value};

@@ -116,7 +116,7 @@ async fn code_runs_logs_and_fails_with_its_line() {
     let graph = one_node(
         json!({"n": {"type": "integer"}}),
         "code",
-        json!({"source": "console.log('n is', state.n);\nreturn {n: state.n * 2};"}),
+        json!({"source": "console.log('n is', state.n);\nconsole.warn('large');\nreturn {n: state.n * 2};"}),
     );
     let built = build(&graph, &no_keys());
     let (events, done) = run(&built, Input::value(value!({"n": 21})), &[StreamMode::Custom]).await;
@@ -128,7 +128,13 @@ async fn code_runs_logs_and_fails_with_its_line() {
             _ => None,
         })
         .collect();
-    assert_eq!(logged, [value!({"log": "n is 21", "node": "n"})]);
+    assert_eq!(
+        logged,
+        [
+            value!({"log": "n is 21", "node": "n"}),
+            value!({"log": "large", "node": "n", "level": "warn"}),
+        ]
+    );
 
     let graph = one_node(
         json!({"n": {}}),

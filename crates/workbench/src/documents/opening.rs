@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use superstep_document::Document;
+use superstep_document::{Diagnostic, Document};
 
 use super::conflict;
 use super::{DocumentState, Found, GraphSource, OpenDocument, records};
@@ -66,23 +66,25 @@ impl Workbench {
             "" => "Untitled",
             name => name,
         };
-        let inside = match &request.inside {
-            Some(node) => Some(self.inside(node)?),
-            None => None,
+        let begun = match (&request.text, &request.inside) {
+            (Some(text), _) => Some(of_text(text)?),
+            (None, Some(node)) => Some((self.inside(node)?, Vec::new())),
+            (None, None) => None,
         };
         // A draft with something in it is kept from the beginning.
-        let rev = u32::from(inside.is_some());
+        let rev = u32::from(begun.is_some());
+        let (document, of_text) = begun.unwrap_or_else(|| (Document::new(name), Vec::new()));
         let id = new_id("draft");
         let slot = AutosaveSlot::of_draft(&self.autosave_dir(), &id);
         let state = DocumentState {
-            document: inside.unwrap_or_else(|| Document::new(name)),
+            document,
             path: None,
             slot,
             rev,
             saved_rev: 0,
             autosaved_rev: 0,
             disk: None,
-            of_text: Vec::new(),
+            of_text,
             found: Found::default(),
             recovered_at: None,
             timer: false,
@@ -252,6 +254,24 @@ impl Workbench {
             version,
             earlier: None,
         })
+    }
+}
+
+/// A graph that came as text and has no file to go back to: what cannot be read as one is refused, other problems are told.
+fn of_text(text: &str) -> Result<(Document, Vec<Diagnostic>), Problem> {
+    if text.len() as u64 > superstep_nodes::files::LARGEST_GRAPH {
+        return Err(
+            Problem::invalid("The graph is larger than 64 MB.").remedy("Split it into nested graphs.")
+        );
+    }
+    let (document, diagnostics) = Document::parse(text);
+    match diagnostics
+        .iter()
+        .find(|found| matches!(found.code, "not-json" | "not-an-object"))
+    {
+        Some(found) => Err(Problem::invalid(found.message.clone())
+            .remedy("Only the JSON text of a graph file can be opened as a graph.")),
+        None => Ok((document, diagnostics)),
     }
 }
 

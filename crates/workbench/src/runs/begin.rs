@@ -91,7 +91,7 @@ impl Workbench {
             document: &built.source.document,
             origin: &self.origin(&built.source, &models),
             claim: Some(claim),
-            cancel: slot.cancel.clone(),
+            stop: slot.stop.clone(),
             recursion_limit: request.recursion_limit,
             version,
         };

@@ -32,7 +32,7 @@ use superstep::{RunError, RunStatus as Ended, StorageError};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::recorder::Recorder;
-pub(crate) use self::stop::stopped;
+pub use self::stop::StopHandle;
 use crate::Workbench;
 use crate::wire::{Problem, RunStatus, RunStop};
 use superstep_document::{Text, text};
@@ -47,7 +47,7 @@ pub(crate) struct Runs {
 struct Active {
     /// False while a thread is only reserved, for an edit or while a run is prepared.
     running: bool,
-    cancel: CancellationToken,
+    stop: StopHandle,
     ended: CancellationToken,
     /// Questions that this run answers, until what it did with the answers is stored.
     answering: Vec<String>,
@@ -105,7 +105,7 @@ impl Runs {
     pub(crate) async fn stop_all(&self, within: Duration) {
         let ends: Vec<CancellationToken> = {
             let active = self.lock();
-            active.values().for_each(|run| run.cancel.cancel());
+            active.values().for_each(|run| run.stop.cancel.cancel());
             active.values().map(|run| run.ended.clone()).collect()
         };
         let all = async {
@@ -122,7 +122,7 @@ impl Runs {
 pub(crate) struct TakenThread {
     workbench: Weak<Workbench>,
     thread_id: String,
-    cancel: CancellationToken,
+    stop: StopHandle,
     ended: CancellationToken,
 }
 
@@ -149,6 +149,8 @@ pub(crate) fn status_of(
             Ended::Breakpoint => (if open { RunStatus::Paused } else { RunStatus::Done }, None),
         },
         Err(RunError::Cancelled) => (RunStatus::Stopped, None),
+        // It was asked to stop after its step.
+        Err(RunError::Drained { .. }) => (RunStatus::Paused, None),
         // Another program goes on with the thread; how it stands is for that one to say.
         Err(error @ RunError::Storage(StorageError::Superseded { .. } | StorageError::Busy { .. })) => {
             (RunStatus::Stopped, Some(error.into()))
@@ -218,7 +220,7 @@ impl Workbench {
         let slot = TakenThread {
             workbench: Arc::downgrade(self),
             thread_id: thread_id.to_owned(),
-            cancel: taken.cancel.clone(),
+            stop: taken.stop.clone(),
             ended: taken.ended.clone(),
         };
         active.insert(thread_id.to_owned(), taken);

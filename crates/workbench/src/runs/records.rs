@@ -18,7 +18,7 @@ use crate::events::hub::{Hub, Subscription};
 use crate::ipc::instance::Instance;
 use crate::ipc::{HandedRun, Hello, Host, Listener, Started};
 use crate::ledger::{Keeper, Kept, Ledger, RunLog, RunRow};
-use crate::runs::{Recorder, status_of, stop_of, stopped};
+use crate::runs::{Recorder, StopHandle, status_of, stop_of};
 use crate::wire::commands;
 use crate::wire::{AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents};
 use superstep_document::text;
@@ -172,7 +172,7 @@ pub struct Recorded<'a> {
     /// The program that runs it, as a person calls it.
     pub program: &'a str,
     /// Stops it.
-    pub cancel: CancellationToken,
+    pub stop: StopHandle,
 }
 
 /// Records one run in the ledger of a data folder, as a workbench would that had started it, and lets other programs follow and
@@ -199,7 +199,7 @@ struct RunHost {
     keeper: Arc<Keeper>,
     log: Arc<RunLog>,
     hub: Arc<Hub>,
-    cancel: CancellationToken,
+    stop: StopHandle,
     ended: CancellationToken,
 }
 
@@ -241,8 +241,7 @@ impl Host for RunHost {
             "run.stop" => {
                 let request: StopRun = commands::parse(&command, request)?;
                 of_this(&request.thread_id)?;
-                self.cancel.cancel();
-                let done = stopped(&self.ended).await?;
+                let done = self.stop.stop(&request, &self.ended).await?;
                 commands::answer(&command, &done)
             }
             "thread.events" => {
@@ -289,7 +288,7 @@ impl RunRecord {
             document,
             storage,
             program,
-            cancel,
+            stop,
         } = recorded;
         std::fs::create_dir_all(data_dir)?;
         let instance = Instance::enter(data_dir)?;
@@ -320,7 +319,7 @@ impl RunRecord {
             keeper: keeper.clone(),
             log: log.clone(),
             hub: hub.clone(),
-            cancel,
+            stop,
             ended: ended.clone(),
         };
         Ok(Self {

@@ -13,6 +13,7 @@ use superstep::{
 use superstep_document::{Document, MAX_RECURSION_LIMIT};
 use tokio_util::sync::CancellationToken;
 
+use super::StopHandle;
 use super::records::{Recorded, RunRecord};
 use crate::base::files::now_ms;
 use crate::ipc::claim::Claimant;
@@ -30,7 +31,7 @@ pub(crate) struct RunOf<'a> {
     pub(crate) origin: &'a Origin,
     /// None for a branch aside, which no other run can be on.
     pub(crate) claim: Option<ClaimRequest>,
-    pub(crate) cancel: CancellationToken,
+    pub(crate) stop: StopHandle,
     /// In place of the document's.
     pub(crate) recursion_limit: Option<u32>,
     /// What the graph consists of.
@@ -47,7 +48,8 @@ impl RunOf<'_> {
             .clamp(1, MAX_RECURSION_LIMIT);
         config.bounds = superstep_nodes::bounds(self.document);
         config.metadata = self.origin.of_run(self.run_id);
-        config.cancel = self.cancel;
+        config.cancel = self.stop.cancel;
+        config.drain = self.stop.drain;
         config.record = true;
         config.graph_version = Some(self.version);
         config.run_id = Some(self.run_id.to_owned());
@@ -122,13 +124,14 @@ impl Session {
     /// Claims a thread of this database for a run, and begins to record it.
     pub async fn begin(saver: &dyn Checkpointer, claimant: Claimant, request: Request<'_>) -> Self {
         let run_id = uuid::Uuid::now_v7().to_string();
+        let stop = StopHandle::from(request.cancel);
         let of = RunOf {
             thread: request.thread.as_str(),
             run_id: &run_id,
             document: request.document,
             origin: &request.origin,
             claim: Some(claimant.claim(saver, &request.thread, request.take_over).await),
-            cancel: request.cancel.clone(),
+            stop: stop.clone(),
             recursion_limit: request.recursion_limit,
             version: request.version,
         };
@@ -150,7 +153,7 @@ impl Session {
                 document: request.document,
                 storage,
                 program: claimant.program(),
-                cancel: request.cancel,
+                stop,
             })
         });
         if record.is_some() {

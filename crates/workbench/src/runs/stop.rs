@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use superstep::Commit;
+use superstep::run::Drain;
 use tokio_util::sync::CancellationToken;
 
 use super::busy;
@@ -16,20 +17,46 @@ const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// How long another program may take to stop its run; one that is frozen does not answer.
 const ASKED_WITHIN: Duration = Duration::from_secs(12);
 
+/// The ways to end a run from outside: at once, or when the step under way has finished.
+#[derive(Clone, Debug, Default)]
+pub struct StopHandle {
+    /// Breaks off what the run is doing.
+    pub cancel: CancellationToken,
+    /// Lets the tasks of the step finish, and begins no other step.
+    pub drain: Drain,
+}
+
+impl From<CancellationToken> for StopHandle {
+    fn from(cancel: CancellationToken) -> Self {
+        let drain = Drain::default();
+        Self { cancel, drain }
+    }
+}
+
+impl StopHandle {
+    /// Stops the run as the request says, and waits until it has ended where it is broken off.
+    pub(crate) async fn stop(&self, request: &StopRun, ended: &CancellationToken) -> Result<Empty, Problem> {
+        if request.after_step {
+            // A task may take as long as it likes: the end of the run is an event.
+            self.drain.request("paused after a step");
+            return Ok(Empty {});
+        }
+        self.cancel.cancel();
+        stopped(ended).await
+    }
+}
+
 impl Workbench {
     pub(crate) async fn run_stop(self: &Arc<Self>, request: StopRun) -> Result<Empty, Problem> {
-        let ended = {
+        let running = {
             let active = self.runs.lock();
             active
                 .get(&request.thread_id)
                 .filter(|active| active.running)
-                .map(|active| {
-                    active.cancel.cancel();
-                    active.ended.clone()
-                })
+                .map(|active| (active.stop.clone(), active.ended.clone()))
         };
-        match ended {
-            Some(ended) => stopped(&ended).await,
+        match running {
+            Some((run, ended)) => run.stop(&request, &ended).await,
             None => self.stop_elsewhere(&request).await,
         }
     }
@@ -38,7 +65,7 @@ impl Workbench {
     /// run that has ended by itself meanwhile is what was wanted.
     async fn stop_elsewhere(&self, request: &StopRun) -> Result<Empty, Problem> {
         if !request.take_over
-            && let Some(answer) = self.ask_to_stop(&request.thread_id).await?
+            && let Some(answer) = self.ask_to_stop(request).await?
         {
             return answer;
         }
@@ -70,14 +97,14 @@ impl Workbench {
     }
 
     /// What the program that runs a thread answers; `None` when it is not one that can be asked.
-    async fn ask_to_stop(&self, thread_id: &str) -> Result<Option<Result<Empty, Problem>>, Problem> {
-        let Some(instance) = self.runs_in(thread_id)? else {
+    async fn ask_to_stop(&self, request: &StopRun) -> Result<Option<Result<Empty, Problem>>, Problem> {
+        let Some(instance) = self.runs_in(&request.thread_id)? else {
             return Ok(None);
         };
         let Some(program) = self.peer(&instance).await else {
             return Ok(None);
         };
-        let request = serde_json::json!({"threadId": thread_id});
+        let request = serde_json::json!({"threadId": request.thread_id, "afterStep": request.after_step});
         let answer = program.call_within("run.stop", request, ASKED_WITHIN).await;
         Ok(match answer {
             Ok(_) => Some(Ok(Empty {})),
@@ -91,7 +118,7 @@ impl Workbench {
 }
 
 /// Waits until a run that is being stopped has ended.
-pub(crate) async fn stopped(ended: &CancellationToken) -> Result<Empty, Problem> {
+async fn stopped(ended: &CancellationToken) -> Result<Empty, Problem> {
     match tokio::time::timeout(STOP_WITHIN, ended.cancelled()).await {
         Ok(()) => Ok(Empty {}),
         Err(_) => Err(Problem::new(

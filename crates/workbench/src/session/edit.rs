@@ -1,8 +1,8 @@
 //! An edit of a thread's state, as a node.
 
 use superstep::{
-    CheckpointId, ClaimRequest, Graph, Name, Object, RunError, StateRef, StateUpdate, ThreadId, Value,
-    overwrite,
+    CheckpointId, ClaimRequest, Graph, Name, Object, RunError, StateRef, StateUpdate, TaskSnapshot, ThreadId,
+    Value, overwrite,
 };
 use superstep_document::{ChannelKind, Document, Reducer};
 
@@ -27,13 +27,21 @@ pub(crate) fn replacing(document: &Document, values: &Object, replaced: impl Fn(
     Value::Object(values.collect())
 }
 
+/// What an edit writes.
+#[derive(Clone, Debug)]
+pub enum Write {
+    /// Values by key, as the result of a node; it is found out when absent.
+    Values(Value, Option<Name>),
+    /// Nothing: the step after the checkpoint is skipped. Each of its tasks counts as one that has run and has written
+    /// nothing, and the edges of its node are followed.
+    SkippedStep,
+}
+
 /// An edit of a thread's state.
 #[derive(Clone, Debug)]
 pub struct Edit {
-    /// The values, by key.
-    pub values: Value,
-    /// The node whose result they are; found out when absent.
-    pub as_node: Option<Name>,
+    /// What is written, and as which node.
+    pub write: Write,
     /// The checkpoint that is edited, on a new branch; the newest when absent.
     pub checkpoint: Option<CheckpointId>,
     /// Nothing is stored.
@@ -52,16 +60,20 @@ impl Edit {
         let mut at = StateRef::live(thread.clone());
         at.checkpoint_id = self.checkpoint;
         at.claim = Some(claim);
-        let mut update = StateUpdate::default();
-        let keys = self.values.as_object();
-        let metadata = origin.of_edit(keys.iter().flat_map(|values| values.keys()).map(|key| &**key));
-        update.metadata = metadata;
-        update.values = self.values;
-        update.as_node = self.as_node;
-        let edited = if self.preview {
-            graph.preview_update(&at, update).await?
-        } else {
-            graph.update_state(&at, update).await?
+        let updates = match self.write {
+            Write::Values(values, as_node) => {
+                let mut update = StateUpdate::default();
+                let keys = values.as_object().into_iter().flat_map(|values| values.keys());
+                update.metadata = origin.of_edit(keys.map(|key| &**key));
+                update.values = values;
+                update.as_node = as_node;
+                vec![update]
+            }
+            Write::SkippedStep => skips(graph, &at, origin).await?,
+        };
+        let edited = match self.preview {
+            true => graph.preview_bulk_update(&at, vec![updates]).await?,
+            false => graph.bulk_update_state(&at, vec![updates]).await?,
         };
         Ok(Updated {
             checkpoint_id: (!self.preview).then(|| edited.checkpoint_id.to_string()),
@@ -69,4 +81,24 @@ impl Edit {
             as_node: edited.as_node.to_string(),
         })
     }
+}
+
+/// One update for each task that runs after the checkpoint, without values.
+async fn skips(graph: &Graph, at: &StateRef, origin: &Origin) -> Result<Vec<StateUpdate>, RunError> {
+    let tasks = graph.get_state(at).await?.tasks;
+    if tasks.is_empty() {
+        return Err(RunError::InvalidUpdate {
+            message:
+                "No task runs after this checkpoint, so there is no step to skip. Choose an earlier one."
+                    .to_owned(),
+        });
+    }
+    let update = |task: TaskSnapshot| {
+        let mut update = StateUpdate::default();
+        update.metadata = origin.of_edit([]);
+        update.as_node = Some(task.name);
+        update.task_id = Some(task.id);
+        update
+    };
+    Ok(tasks.into_iter().map(update).collect())
 }

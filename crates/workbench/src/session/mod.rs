@@ -8,8 +8,8 @@ mod metadata;
 mod questions;
 mod start;
 
-pub use edit::Edit;
 pub(crate) use edit::replacing;
+pub use edit::{Edit, Write};
 pub use effects::effects_after;
 pub use hot_edit::{RanOn, go_on_report, onto};
 pub use metadata::{

@@ -10,7 +10,7 @@ use crate::base::files;
 use crate::documents::GraphSource;
 use crate::documents::graphs::Built;
 use crate::ledger::ThreadRow;
-use crate::session::{Edit, Origin, replacing};
+use crate::session::{Edit, Origin, Write, replacing};
 use crate::wire::{Problem, RunModels, UpdateState, Updated};
 use superstep_document::text;
 
@@ -58,11 +58,16 @@ impl Workbench {
         let built = self
             .built_for(&request.thread_id, request.graph_id.as_deref())
             .await?;
-        let values = overwriting(&built, request.values.clone().into(), &request.overwrite)?;
-        built.check("the edit", &values)?;
+        let write = match request.skip_step {
+            true => Write::SkippedStep,
+            false => {
+                let values = overwriting(&built, request.values.clone().into(), &request.overwrite)?;
+                built.check("the edit", &values)?;
+                Write::Values(values, request.as_node.as_deref().map(Into::into))
+            }
+        };
         let edit = Edit {
-            values,
-            as_node: request.as_node.as_deref().map(Into::into),
+            write,
             checkpoint: request.checkpoint_id.as_deref().map(CheckpointId::from),
             preview: request.preview,
         };

@@ -144,7 +144,7 @@ impl Row<'_> {
             document: &self.planned.document,
             origin: &self.origin(),
             claim: None,
-            cancel: self.cancel.clone(),
+            stop: self.cancel.clone().into(),
             recursion_limit: None,
             version: self.planned.version.clone(),
         }

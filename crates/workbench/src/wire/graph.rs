@@ -116,6 +116,10 @@ pub struct NewGraph {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub inside: Option<NodeRef>,
+    /// Begin with the graph of this text, which is that of a graph file; its own name counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub text: Option<String>,
 }
 
 /// A node of an open document.

@@ -234,6 +234,11 @@ pub struct StartRun {
 pub struct StopRun {
     /// The thread whose run is to stop.
     pub thread_id: String,
+    /// Let the tasks of the step under way finish, and answer at once: the end of the run is an event. The thread is paused
+    /// then, as at a breakpoint.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub after_step: bool,
     /// Take the thread from another program that runs it; its run ends there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(as = "Option<bool>", optional)]

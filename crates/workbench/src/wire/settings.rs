@@ -1,5 +1,7 @@
 //! What the user chose.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -65,6 +67,10 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<SavedQuery>>", optional)]
     pub queries: Vec<SavedQuery>,
+    /// Keys of the commands whose shortcuts the user changed, as `Mod+Shift+P`; none takes the shortcut away.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[ts(as = "Option<BTreeMap<String, Vec<String>>>", optional)]
+    pub shortcuts: BTreeMap<String, Vec<String>>,
 }
 
 /// A search over threads that has a name: a filter of the list of threads.

@@ -679,6 +679,11 @@ pub struct UpdateState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub as_node: Option<String>,
+    /// In place of values: the tasks after the checkpoint count as having run and written nothing, and the edges of their
+    /// nodes are followed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub skip_step: bool,
     /// Only say what would run next; store nothing.
     #[serde(default)]
     pub preview: bool,

@@ -301,3 +301,64 @@ async fn a_run_ends_with_the_program_and_its_thread_can_go_on() {
     let app = App::open(dir.path()).await;
     assert_eq!(app.ok("thread.get", of).await["status"], "stopped");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_of_the_past_is_skipped_and_the_rest_runs_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app
+        .draft(
+            "Fan",
+            json!({
+                "key:log": {"type": "array", "reducer": "append"},
+                "node:a": {"kind": "assign", "config": {"set": {"log": "'a'"}}},
+                "node:b": {"kind": "assign", "config": {"set": {"log": "'b'"}}},
+                "node:c": {"kind": "assign", "config": {"set": {"log": "state.log | length"}}},
+                "edge:1": {"from": "__start__", "to": "a"},
+                "edge:2": {"from": "__start__", "to": "b"},
+                "edge:3": {"from": ["a", "b"], "to": "c"},
+                "edge:4": {"from": "c", "to": "__end__"}
+            }),
+        )
+        .await;
+    let thread = thread_of(&mut app, begin(&graph)).await;
+    assert_eq!(app.state(&thread, None).await["log"], json!(["a", "b", 2]));
+    let all = checkpoints(&app, &thread).await;
+    let fan = all
+        .iter()
+        .find(|one| one["next"] == json!(["a", "b"]))
+        .expect("before the fan");
+    let skip = |preview: bool| {
+        json!({
+            "threadId": thread, "checkpointId": fan["id"], "values": null, "skipStep": true, "preview": preview
+        })
+    };
+    let seen = app.ok("thread.update", skip(true)).await;
+    assert_eq!((&seen["next"], seen.get("checkpointId")), (&json!(["c"]), None));
+    assert_eq!(
+        checkpoints(&app, &thread).await.len(),
+        all.len(),
+        "a preview stores nothing"
+    );
+    let made = app.ok("thread.update", skip(false)).await;
+    assert_eq!(made["next"], json!(["c"]), "the join counts both as done");
+    let head = &checkpoints(&app, &thread).await[0];
+    assert_eq!(
+        (&head["source"], &head["updated"], &head["parent"]),
+        (&json!("update"), &json!([]), &fan["id"])
+    );
+    let (run, _) = app
+        .run(json!({"threadId": thread, "action": {"type": "continue"}}))
+        .await;
+    assert_eq!(run["status"], "done", "{run}");
+    assert_eq!(app.state(&thread, None).await["log"], json!([0]));
+    let last = &all[0]["id"];
+    assert_eq!(
+        app.state(&thread, last.as_str()).await["log"],
+        json!(["a", "b", 2]),
+        "the other branch is as it was"
+    );
+    let nothing = json!({"threadId": thread, "checkpointId": last, "values": null, "skipStep": true});
+    let problem = app.refused("thread.update", nothing).await;
+    assert!(problem.message.contains("no step to skip"), "{problem:?}");
+}

@@ -195,7 +195,7 @@ async fn a_run_of_another_host_is_shown_from_its_record() {
         document: &document,
         storage: "threads.db",
         program: "a program",
-        cancel: tokio_util::sync::CancellationToken::new(),
+        stop: superstep_workbench::StopHandle::default(),
     })
     .unwrap();
     let mut config = RunConfig::on("t");

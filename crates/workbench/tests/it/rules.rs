@@ -171,17 +171,20 @@ async fn a_watch_is_shown_over_the_steps_of_its_branch() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn saved_searches_are_kept_with_the_settings() {
+async fn saved_searches_and_shortcuts_are_kept_with_the_settings() {
     let dir = tempfile::tempdir().unwrap();
     let app = App::open(dir.path()).await;
     let mut settings = app.ok("app.info", json!({})).await["settings"].clone();
     let query = json!({"name": "Refunds", "words": "refund", "conditions": [{"kind": "where", "value": "state.n > 2"}]});
     settings["queries"] = json!([query]);
+    settings["shortcuts"] = json!({"run.start": ["Mod+R"], "view.minimap": []});
     app.ok("settings.set", settings).await;
     app.close().await;
     let app = App::open(dir.path()).await;
+    let kept = app.ok("app.info", json!({})).await["settings"].clone();
+    assert_eq!(kept["queries"], json!([query]));
     assert_eq!(
-        app.ok("app.info", json!({})).await["settings"]["queries"],
-        json!([query])
+        kept["shortcuts"],
+        json!({"run.start": ["Mod+R"], "view.minimap": []})
     );
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use superstep_acceptance::App;
 use superstep_workbench::Options;
-use superstep_workbench::wire::{AppEvent, TaskStatus};
+use superstep_workbench::wire::{AppEvent, RunStatus, TaskStatus};
 
 /// `a` and `b` in parallel, then `c` once both are done; `b` asks.
 fn fan() -> Value {
@@ -251,6 +251,64 @@ async fn a_run_that_is_stopped_can_go_on_and_one_that_failed_too() {
         11,
         "what finished before is not run again"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_is_paused_finishes_its_step_and_goes_on_from_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let slow = "const end = Date.now() + 700; while (Date.now() < end) {} return {n: 1};";
+    let graph = app
+        .draft(
+            "Slow",
+            json!({
+                "key:n": {"type": "integer", "reducer": "add"},
+                "node:slow": {"kind": "code", "config": {"source": slow}},
+                "node:after": {"kind": "assign", "config": {"set": {"n": "10"}}},
+                "edge:1": {"from": "__start__", "to": "slow"},
+                "edge:2": {"from": "slow", "to": "after"},
+                "edge:3": {"from": "after", "to": "__end__"}
+            }),
+        )
+        .await;
+    let start = json!({"graphId": graph, "action": {"type": "input", "input": {}}});
+    let started = app.ok("run.start", start).await;
+    let thread = started["threadId"].as_str().unwrap().to_owned();
+    let asked = Instant::now();
+    let pause = json!({"threadId": thread, "afterStep": true});
+    app.ok("run.stop", pause.clone()).await;
+    app.ok("run.stop", pause.clone()).await;
+    assert!(
+        asked.elapsed() < Duration::from_millis(600),
+        "nothing is waited for"
+    );
+    let run = app
+        .until(|event| match event {
+            AppEvent::Run { run } if run.ended_at.is_some() => Some(run.clone()),
+            _ => None,
+        })
+        .await;
+    assert!(
+        run.status == RunStatus::Paused && run.problem.is_none(),
+        "{run:?}"
+    );
+    let view = app.ok("thread.get", json!({"threadId": thread})).await;
+    assert_eq!(
+        (&view["status"], &view["next"]),
+        (&json!("paused"), &json!(["after"]))
+    );
+    assert_eq!(
+        app.state(&thread, None).await["n"],
+        1,
+        "the task was not broken off"
+    );
+    // Nothing runs: nothing is left to pause.
+    app.ok("run.stop", pause).await;
+    let (run, _) = app
+        .run(json!({"threadId": thread, "action": {"type": "continue"}}))
+        .await;
+    assert_eq!(run["status"], "done", "{run}");
+    assert_eq!(app.state(&thread, None).await["n"], 11);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -132,6 +132,40 @@ async fn a_graph_is_called_by_its_file_until_it_has_a_name() {
 }
 
 #[tokio::test]
+async fn a_graph_that_comes_as_text_is_a_draft_with_its_problems_and_other_text_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = App::open(&dir.path().join("data")).await;
+    let text = json!({
+        "format": "superstep/1", "name": "Carried",
+        "nodes": {"a": {"kind": "no-such-kind", "config": {"keep": 1}}},
+        "edges": [{"from": "__start__", "to": "a"}],
+    });
+    let draft = app
+        .ok("graph.new", json!({"name": "New graph", "text": text.to_string()}))
+        .await;
+    assert_eq!(
+        (&draft["name"], draft.get("path"), &draft["rev"], &draft["savedRev"]),
+        (&json!("Carried"), None, &json!(1), &json!(0)),
+        "it is not saved, and says so"
+    );
+    assert!(
+        draft["diagnostics"].as_array().unwrap().iter().any(|found| found["record"] == "node:a"),
+        "{}",
+        draft["diagnostics"]
+    );
+    let exported = app.ok("graph.export", json!({"graphId": draft["graphId"]})).await;
+    assert!(exported["json"].as_str().unwrap().contains("\"keep\": 1"), "{exported}");
+
+    for (text, what) in [("{", "not JSON"), ("[1]", "JSON object")] {
+        let refused = app.refused("graph.new", json!({"name": "x", "text": text})).await;
+        assert_eq!(refused.code, "invalid-request");
+        assert!(refused.message.contains(what), "{}", refused.message);
+    }
+    let open = app.ok("app.info", json!({})).await["open"].as_array().unwrap().len();
+    assert_eq!(open, 1, "nothing is left of what was refused");
+}
+
+#[tokio::test]
 async fn a_picture_is_written_as_what_it_is_and_nothing_else_is() {
     let dir = tempfile::tempdir().unwrap();
     let app = App::open(&dir.path().join("data")).await;

@@ -7,6 +7,7 @@ import { iconId, markId, symbols } from "./icons";
 import { drawGraph, type Drawn } from "./svg";
 import { windowMeasure } from "./texts";
 
+export { graphInPng, graphInSvg, isPng, pngWithGraph, svgWithGraph, type Carried } from "./carried";
 export { base64, pngOf, pngScale, withFonts } from "./png";
 export type { Theme } from "./colours";
 export type { Drawn } from "./svg";

@@ -112,7 +112,10 @@ describe("drawGraph", () => {
     const words = marked.texts.map((text) => text.textContent);
     expect(words.filter((word) => word?.startsWith("×3"))).toHaveLength(2);
     expect(marked.root.querySelector('use[href="#done"]')).not.toBeNull();
-    expect(marked.root.querySelectorAll('path[stroke="#edgeStrong"]')).toHaveLength(1);
+    // The line and its head, which is hollow because the way is a condition's.
+    const heads = marked.root.querySelectorAll('path[stroke="#edgeStrong"][fill="#canvas"]');
+    expect(marked.root.querySelectorAll('path[stroke="#edgeStrong"]')).toHaveLength(2);
+    expect(heads).toHaveLength(1);
     expect(plain.texts.some((text) => text.textContent?.startsWith("×"))).toBe(false);
     expect(plain.root.querySelector('use[href="#done"]')).toBeNull();
   });

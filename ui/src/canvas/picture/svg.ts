@@ -22,9 +22,9 @@ import {
   type Rect,
 } from "../geometry";
 import { type LineShape, shapeOf } from "../line-path";
-import { type Note, type NoteColour, noteOf } from "../notes";
+import { type Note, type NoteColour, noteOf, plainText } from "../notes";
 import { type Scene } from "../window";
-import { type Line, shownLabel, startOf } from "../lines";
+import { headPath, type Line, meaningOf, shownLabel, startOf } from "../lines";
 import type { Colours, Role } from "./colours";
 import { cut, escaped, fontRules, type Look, type Measure, wrapped } from "./texts";
 
@@ -142,7 +142,9 @@ class Pen {
         );
     this.lines.push(
       `<path d="${shape.path}" stroke="${stroke}" stroke-width="${active || times > 0 ? 2.25 : 1.5}"${line.form === "error" ? ' stroke-dasharray="5 4"' : ""}/>`,
-      `<path d="M${to.x},${to.y} l-8,-4.5 v9 z" fill="${stroke}"/>`,
+      meaningOf(line.form) === "possible"
+        ? `<path d="${headPath(to)}" fill="${colours.canvas}" stroke="${stroke}" stroke-width="1.5"/>`
+        : `<path d="${headPath(to)}" fill="${stroke}"/>`,
     );
     if (shape.join)
       this.lines.push(
@@ -206,7 +208,7 @@ class Pen {
     const stroke = taken ? colours.edgeStrong : colours.edge;
     this.lines.push(
       `<path d="${path}" stroke="${stroke}" stroke-width="${taken ? 2.25 : 1.5}" stroke-dasharray="5 4"/>`,
-      `<path d="M${end.x},${end.y} l-8,-4.5 v9 z" fill="${stroke}"/>`,
+      `<path d="${headPath(end)}" fill="${stroke}"/>`,
     );
   }
 
@@ -233,7 +235,7 @@ class Pen {
     this.frames.push(
       `<rect x="${rect.x + 0.5}" y="${rect.y + 0.5}" width="${rect.width - 1}" height="${rect.height - 1}" rx="8" fill="${colours[soft]}" fill-opacity="0.35" stroke="${colours[strong]}"/>`,
       this.#text(rect.x + 13, rect.y + 21, "name", name, "text", { width: rect.width - 26 }),
-      ...this.#lines(note.text, rect.x + 13, rect.y + 46, rect.width - 26, rect.height - 34),
+      ...this.#lines(plainText(note.text), rect.x + 13, rect.y + 46, rect.width - 26, rect.height - 34),
     );
   }
 
@@ -249,7 +251,7 @@ class Pen {
       `<use href="#${glyphs.iconId(icon)}" x="${x + 9}" y="${y + 14}" width="16" height="16" color="${colours.text}"/>`,
       this.#text(x + 33, y + 19, "name", name, "text", { width: width - 44 }),
       this.#text(x + 33, y + 34, "sub", words, "text3", { width: width - 44 }),
-      ...this.#lines(note.text, x + 11, y + 56, width - 22, height - HEAD),
+      ...this.#lines(plainText(note.text), x + 11, y + 56, width - 22, height - HEAD),
     );
   }
 

@@ -1,7 +1,7 @@
 /** A question that waits: what it says, what changed since, and the answer, which goes to the question's id. */
 import { type Ref, useCallback } from "react";
 import type { Question } from "../../ipc/bindings/Question";
-import { answer } from "../run/actions";
+import { answer } from "../run/answering";
 import { type AnswerHandle, AskedForm } from "./AskedForm";
 import { ChangedSince } from "./ChangedSince";
 import { questionKey, useInbox } from "../model/inbox";

@@ -540,15 +540,15 @@ function whatIsMissing(schema: Schema | undefined, draft: unknown, valid: boolea
   const [first, ...others] = schema ? validate(schema, draft) : [];
   if (first === undefined) return null;
   const field = labelAt(schema ?? {}, first.pointer, draft);
-  const said =
+  const text =
     field === ""
       ? first.message
       : first.message === t("forms.check.required")
         ? t("debug.answer.missing", { field })
         : t("debug.answer.field", { field, problem: first.message });
   return others.length === 0
-    ? said
-    : `${said} ${tn("debug.answer.othersOne", "debug.answer.others", others.length)}`;
+    ? text
+    : `${text} ${tn("debug.answer.othersOne", "debug.answer.others", others.length)}`;
 }
 
 const isAnything = (schema: Record<string, unknown>): boolean => Object.keys(schema).length === 0;

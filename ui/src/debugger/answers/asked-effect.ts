@@ -26,9 +26,9 @@ export function effectOf(asked: Pick<Asked, "value">): AskedEffect | null {
   const value: unknown = asked.value;
   if (!isObject(value) || value["kind"] !== "effect" || typeof value["node"] !== "string") return null;
   const { node, state, at, result } = value;
-  const [said] = questionIn(value).split("\n", 1);
+  const [firstLine] = questionIn(value).split("\n", 1);
   return {
-    heading: said || t(HEADINGS[String(state)] ?? "debug.effect.done", { node }),
+    heading: firstLine || t(HEADINGS[String(state)] ?? "debug.effect.done", { node }),
     ...(typeof at === "string" && { at }),
     ...(result !== undefined && result !== null && { result }),
   };

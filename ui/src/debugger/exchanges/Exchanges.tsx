@@ -12,6 +12,7 @@ import { CopyButton } from "../parts/CopyButton";
 import { frames, sum } from "./exchange-text";
 import { json, Pre } from "../parts/Pre";
 import type { ExchangeOf } from "./playground";
+import { PromptChanges } from "./PromptChanges";
 import { openPlayground } from "./tries";
 import { useExchanges } from "./useExchanges";
 
@@ -46,7 +47,13 @@ export function Exchanges({
       )}
       <ol className="mt-1 border-l border-line">
         {exchanges.map((exchange, index) => (
-          <Row key={`${exchange.at}/${index}`} exchange={exchange} first={exchanges.length === 1} of={of} />
+          <Row
+            key={`${exchange.at}/${index}`}
+            exchange={exchange}
+            before={exchanges[index - 1]}
+            first={exchanges.length === 1}
+            of={of}
+          />
         ))}
       </ol>
     </section>
@@ -66,11 +73,13 @@ const MARKS = {
 
 interface RowProps {
   readonly exchange: ExchangeView;
+  /** The call before it in the task. */
+  readonly before: ExchangeView | undefined;
   readonly first: boolean;
   readonly of: ExchangeOf | undefined;
 }
 
-function Row({ exchange, first, of }: RowProps) {
+function Row({ exchange, before, first, of }: RowProps) {
   return (
     <li data-testid={debugIds.exchange} data-ended={exchange.ended}>
       <Fold
@@ -93,24 +102,28 @@ function Row({ exchange, first, of }: RowProps) {
           </>
         }
       >
-        {() => <Detail exchange={exchange} tall={first} of={of} />}
+        {() => <Detail exchange={exchange} before={before} tall={first} of={of} />}
       </Fold>
     </li>
   );
 }
 
+const SIDES = ["request", "changes", "response", "raw"] as const;
+
 function Detail({
   exchange,
+  before,
   tall,
   of,
 }: {
   exchange: ExchangeView;
+  before: ExchangeView | undefined;
   tall: boolean;
   of: ExchangeOf | undefined;
 }) {
-  const [side, setSide] = useState<"request" | "response" | "raw">("request");
+  const [side, setSide] = useState<(typeof SIDES)[number]>("request");
   const text =
-    side === "request"
+    side === "request" || side === "changes"
       ? json(exchange.request)
       : side === "response"
         ? frames(exchange.response === "" ? (exchange.answer ?? "") : exchange.response)
@@ -137,21 +150,25 @@ function Detail({
         label={t("debug.exchanges.side")}
         value={side}
         onChange={(next) => setSide(next as typeof side)}
-        tabs={(["request", "response", "raw"] as const).map((id) => ({
+        tabs={SIDES.filter((id) => id !== "changes" || of !== undefined).map((id) => ({
           id,
           label: t(`debug.exchanges.${id}`),
         }))}
         aside={<CopyButton text={text} label={t("debug.exchanges.copy")} size={12} />}
       />
       {side === "request" && <p className="mt-1 text-2xs text-text-3">{t("debug.exchanges.requestHelp")}</p>}
-      <Pre
-        height={tall ? "tall" : "normal"}
-        tone="plain"
-        className="mt-1"
-        data-testid={debugIds.exchangeText}
-      >
-        {text === "" ? t("debug.exchanges.nothing") : text}
-      </Pre>
+      {side === "changes" && of ? (
+        <PromptChanges exchange={exchange} of={of} inTask={before} />
+      ) : (
+        <Pre
+          height={tall ? "tall" : "normal"}
+          tone="plain"
+          className="mt-1"
+          data-testid={debugIds.exchangeText}
+        >
+          {text === "" ? t("debug.exchanges.nothing") : text}
+        </Pre>
+      )}
     </div>
   );
 }

@@ -11,19 +11,19 @@ const text = (taskId: string, content: string): Streamed => ({
   message: ai(content),
   live: false,
 });
-const words = (said: ReturnType<typeof conversationOf>) =>
-  said.map(({ message, node }) => [isObject(message) ? message.content : message, node]);
+const words = (messages: ReturnType<typeof conversationOf>) =>
+  messages.map(({ message, node }) => [isObject(message) ? message.content : message, node]);
 
 describe("the conversation of exchanges", () => {
   it("shows what was asked before what was answered, in the order of the requests", () => {
-    const said = conversationOf(
+    const messages = conversationOf(
       [
         asked("b", 20, human("Second?")),
         asked("a", 10, { role: "system", content: "Be brief." }, human("First?")),
       ],
       [text("b", "Two."), text("a", "One.")],
     );
-    expect(words(said)).toEqual([
+    expect(words(messages)).toEqual([
       ["Be brief.", undefined],
       ["First?", undefined],
       ["One.", "node of a"],
@@ -33,7 +33,7 @@ describe("the conversation of exchanges", () => {
   });
 
   it("shows a message once although later requests repeat it", () => {
-    const said = conversationOf(
+    const messages = conversationOf(
       [
         asked("a", 1, human("Weather?")),
         asked("a", 2, human("Weather?"), ai("I look."), { type: "tool", content: "7" }),
@@ -49,7 +49,7 @@ describe("the conversation of exchanges", () => {
       ],
       [text("a", "I look."), text("a", "Cold."), text("c", "Colder.")],
     );
-    expect(words(said).map(([content]) => content)).toEqual([
+    expect(words(messages).map(([content]) => content)).toEqual([
       "Weather?",
       "I look.",
       "7",

@@ -1,6 +1,6 @@
 /**
  * The conversation that models had in a run though no state key holds it: what each was sent, and the text it streamed.
- * Later requests repeat what was said before; each message is shown once. Pure.
+ * Later requests repeat earlier messages; each message is shown once. Pure.
  */
 import type { ExchangeView } from "../../ipc/bindings/ExchangeView";
 import { isObject } from "../parts/diff";
@@ -14,7 +14,7 @@ export interface Streamed {
   readonly live: boolean;
 }
 
-export interface Said {
+export interface ShownMessage {
   readonly id: string;
   readonly message: unknown;
   readonly node?: string;
@@ -29,15 +29,15 @@ const keyOf = (message: unknown): string => {
 export function conversationOf(
   exchanges: readonly Pick<ExchangeView, "taskId" | "at" | "request">[],
   streamed: readonly Streamed[],
-): Said[] {
-  const said: Said[] = [];
+): ShownMessage[] {
+  const found: ShownMessage[] = [];
   const known = new Set<string>();
-  const add = (message: unknown, rest: Pick<Said, "live"> & { node?: string | undefined }) => {
+  const add = (message: unknown, rest: Pick<ShownMessage, "live"> & { node?: string | undefined }) => {
     const key = keyOf(message);
     if (known.has(key)) return;
     known.add(key);
     const { node, live } = rest;
-    said.push({ id: `${said.length}/${key.length}`, message, live, ...(node !== undefined && { node }) });
+    found.push({ id: `${found.length}/${key.length}`, message, live, ...(node !== undefined && { node }) });
   };
   const asked = exchanges.toSorted((a, b) => a.at - b.at);
   const left = new Set(streamed);
@@ -55,5 +55,5 @@ export function conversationOf(
     if (!asked.slice(at + 1).some((later) => later.taskId === exchange.taskId)) answers(exchange.taskId);
   });
   for (const one of left) add(one.message, one);
-  return said;
+  return found;
 }

@@ -6,7 +6,7 @@ import type { RunStatus } from "../../ipc/bindings/RunStatus";
 import { replaceHost, RpcProblem } from "../../ipc/client";
 import { useSession } from "../../state/session";
 import { fakeHost } from "../../test/fakeHost";
-import { answer, withdraw } from "../run/actions";
+import { answer, withdraw } from "../run/answering";
 import {
   loadInbox,
   loadMoreQuestions,
@@ -162,7 +162,7 @@ describe("an answered question", () => {
     expect(useInbox.getState().back).toBeNull();
   });
 
-  it("is told from one that was answered elsewhere", async () => {
+  it("is distinguished from one that was answered elsewhere", async () => {
     await loadInbox();
     await answer(waiting[0] as Question, "yes");
     waiting = [question("c")];

@@ -246,7 +246,7 @@ describe("a change of another program", () => {
     await vi.waitFor(() => expect(statusOf(store(), "t")).toBe("running"));
   });
 
-  it("begins with what was kept when it brings a run, and is quiet while that run is heard of", async () => {
+  it("begins with what was kept when it brings a run, and is quiet while events of that run arrive", async () => {
     useSession.setState({ cursor: { threadId: "t", checkpointId: null } });
     const kept = ({ mark }: { mark: string }) => {
       receive([{ type: "mark", mark }]);

@@ -69,7 +69,7 @@ describe("the stream log", () => {
 });
 
 describe("what was kept of a thread", () => {
-  /** A workbench that answers when it is told to. */
+  /** A workbench that answers when it is asked to. */
   const workbench = () => {
     const asked: {
       mark: string;

@@ -66,6 +66,7 @@ export type LogEntry =
       readonly id: number;
       readonly at: number;
       readonly node: string;
+      readonly taskId: string;
       readonly attempt: AttemptView;
     }
   | {
@@ -73,6 +74,8 @@ export type LogEntry =
       readonly id: number;
       readonly at: number;
       readonly node: string;
+      /** Absent where a breakpoint logged it. */
+      readonly taskId?: string;
       readonly value: unknown;
     }
   | {
@@ -373,12 +376,14 @@ export class StreamLog {
       }
       case "taskAttempt": {
         const log = this.#log(event.threadId);
-        log.push({ type: "attempt", at: event.at, node: event.node, attempt: event.attempt });
+        const { at, node, taskId, attempt } = event;
+        log.push({ type: "attempt", at, node, taskId, attempt });
         return log;
       }
       case "custom": {
         const log = this.#log(event.threadId);
-        log.push({ type: "custom", at: event.at, node: event.node, value: event.value });
+        const { at, node, taskId, value } = event;
+        log.push({ type: "custom", at, node, value, ...(taskId !== undefined && { taskId }) });
         return log;
       }
       case "checkpoint": {

@@ -19,12 +19,62 @@ interface Store {
   readonly threads: ReadonlyMap<string, Grids>;
   /** The grid that is shown, by thread. */
   readonly chosen: ReadonlyMap<string, string>;
+  /** Grids that ended while nobody looked at them. */
+  readonly unseen: ReadonlySet<string>;
+  /** The graphs that grids were started from in this window. */
+  readonly graphs: ReadonlyMap<string, string>;
 }
 
-export const useGrids = create<Store>(() => ({ threads: new Map(), chosen: new Map() }));
+export const useGrids = create<Store>(() => ({
+  threads: new Map(),
+  chosen: new Map(),
+  unseen: new Set(),
+  graphs: new Map(),
+}));
 
 const put = (threadId: string, grids: Grids) =>
-  useGrids.setState(({ threads }) => ({ threads: new Map(threads).set(threadId, grids) }));
+  useGrids.setState(({ threads, unseen }) => ({
+    threads: new Map(threads).set(threadId, grids),
+    unseen: ended(unseen, threads.get(threadId)?.grids ?? [], grids.grids),
+  }));
+
+/** With the grids that ran before and do not run any more. */
+function ended(
+  unseen: ReadonlySet<string>,
+  before: readonly WhatIfView[],
+  now: readonly WhatIfView[],
+): ReadonlySet<string> {
+  const ran = new Set(before.filter(({ running }) => running).map(({ id }) => id));
+  const over = now.filter(({ id, running }) => !running && ran.has(id));
+  return over.length === 0 ? unseen : new Set([...unseen, ...over.map(({ id }) => id)]);
+}
+
+/** A person looks at a grid. */
+export function seeGrid(id: string): void {
+  const { unseen } = useGrids.getState();
+  if (unseen.has(id)) useGrids.setState({ unseen: new Set([...unseen].filter((one) => one !== id)) });
+}
+
+export interface GridProgress {
+  /** Where a look at it leads: the newest that runs, or that ended unseen. */
+  readonly grid: WhatIfView;
+  readonly running: boolean;
+  /** Rows of all grids that run; when none does, of those that ended unseen. */
+  readonly done: number;
+  readonly total: number;
+}
+
+/** How far the grids have come that run in the background; null when there is nothing to say. */
+export function gridProgress({ threads, unseen }: Pick<Store, "threads" | "unseen">): GridProgress | null {
+  const all = [...threads.values()].flatMap(({ grids }) => grids);
+  const running = all.filter((grid) => grid.running);
+  const counted = running.length > 0 ? running : all.filter(({ id }) => unseen.has(id));
+  const [grid] = counted.toSorted((a, b) => b.madeAt.localeCompare(a.madeAt, "en"));
+  if (!grid) return null;
+  const results = counted.flatMap(({ results }) => results);
+  const left = results.filter(({ status }) => status === "queued" || status === "running").length;
+  return { grid, running: running.length > 0, done: results.length - left, total: results.length };
+}
 
 export const chooseGrid = (threadId: string, id: string): void =>
   useGrids.setState(({ chosen }) => ({ chosen: new Map(chosen).set(threadId, id) }));
@@ -42,7 +92,7 @@ let started = false;
 const asked = new Map<string, number>();
 
 export async function loadGrids(threadId: string): Promise<void> {
-  begin();
+  followGrids();
   const request = (asked.get(threadId) ?? 0) + 1;
   asked.set(threadId, request);
   const before = useGrids.getState().threads.get(threadId);
@@ -55,8 +105,10 @@ export async function loadGrids(threadId: string): Promise<void> {
   }
 }
 
-/** A grid that was just started. */
-export function noteGrid(grid: WhatIfView): void {
+/** A grid that was just started, from a graph. */
+export function noteGrid(grid: WhatIfView, graphId: string | null): void {
+  if (graphId !== null)
+    useGrids.setState(({ graphs }) => ({ graphs: new Map(graphs).set(grid.id, graphId) }));
   const grids = useGrids.getState().threads.get(grid.threadId)?.grids ?? [];
   put(grid.threadId, { grids: [grid, ...grids.filter(({ id }) => id !== grid.id)], state: "ready" });
   chooseGrid(grid.threadId, grid.id);
@@ -75,8 +127,10 @@ function receive(events: readonly AppEvent[]): void {
       const { threadId, id, result } = event;
       const known = threads.get(threadId);
       if (result && result.status !== "running") branches.add(threadId);
-      if (!known) continue;
-      if (result && known.grids.some((grid) => grid.id === id))
+      // Of a thread that was not looked at: its grid was begun before this window, or by another.
+      if (!known) {
+        if (result?.status === "running") again.add(threadId);
+      } else if (result && known.grids.some((grid) => grid.id === id))
         put(threadId, {
           ...known,
           grids: known.grids.map((grid) => (grid.id === id ? withResult(grid, result) : grid)),
@@ -92,7 +146,8 @@ function receive(events: readonly AppEvent[]): void {
     if (useRuns.getState().checkpoints.has(threadId)) void loadCheckpoints(threadId, true);
 }
 
-function begin(): void {
+/** Follows the grids that run, whether or not their threads are looked at. */
+export function followGrids(): void {
   if (started) return;
   started = true;
   subscribe(receive, () => {

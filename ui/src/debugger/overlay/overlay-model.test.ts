@@ -230,7 +230,7 @@ describe("identities", () => {
 
   it.each([
     ["a run that goes on with the step", 1, "done"],
-    ["a snapshot that was read before the task's end was told", 2, "running"],
+    ["a snapshot that was read before the task's end was reported", 2, "running"],
   ] as const)("counts a task once that %s tells of again", (_when, era, status) => {
     const live = foldEvents(new Map(), [
       { type: "run", run: { runId: "r2", threadId: "t", status: "running", startedAt: "" } },

@@ -136,9 +136,9 @@ describe("the shape of a value", () => {
   });
 
   it("knows where the last turn begins", () => {
-    const said = (type: string) => ({ type, content: "" });
-    expect(lastTurn([said("human"), said("ai"), said("human"), said("ai")])).toBe(2);
-    expect(lastTurn([said("ai")])).toBe(0);
+    const messageOf = (type: string) => ({ type, content: "" });
+    expect(lastTurn([messageOf("human"), messageOf("ai"), messageOf("human"), messageOf("ai")])).toBe(2);
+    expect(lastTurn([messageOf("ai")])).toBe(0);
     expect(lastTurn([])).toBe(0);
   });
 });

@@ -7,7 +7,8 @@ import { replaceHost } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";
 import { useSession } from "../../state/session";
 import { fakeHost } from "../../test/fakeHost";
-import { primary, runForm } from "./actions";
+import { primary } from "./actions";
+import { runForm } from "./run-form";
 import { RunForm } from "./RunForm";
 import { useRunInput } from "./run-input";
 

@@ -14,8 +14,11 @@ import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { isPast, runForm, startWithInput, type Step } from "./actions";
+import { isPast } from "./situation";
+import { runForm } from "./run-form";
+import { startWithInput, type Step } from "./start";
 import { isObject } from "../parts/diff";
+import { EarlierButtons, useEarlierInputs } from "./EarlierInputs";
 import {
   inputFor,
   inputKeysOf,
@@ -88,13 +91,13 @@ export function RunForm() {
         ? t("debug.off.answerFirst")
         : null
     : null;
-  // A graph may run from its defaults, also one that keeps messages; but a word is usually meant to be said first.
+  // A graph may run from its defaults, also one that keeps messages; but usually a first message is meant to be sent.
   const empty = conversation && isEmptyInput(value);
   const blocked = controls.blocked || off !== null || !valid;
   const reason = controls.blocked
     ? t("debug.off.errors")
     : (off ?? (!valid ? t("debug.input.invalid") : empty ? t("debug.input.empty") : null));
-  // Something was to run with nothing in the form: what is missing is said here and at the fields, and the first of them
+  // Something was to run with nothing in the form: what is missing is reported here and at the fields, and the first of them
   // takes the focus. The form may have been opened for it.
   const missing = asked > 0 && isEmptyInput(value) ? missingKeys(keys, first) : NO_KEYS;
   const errors = missing.map((name) => ({
@@ -111,11 +114,18 @@ export function RunForm() {
       ) ?? form.querySelector<HTMLElement>("[data-control] button");
     control?.focus();
   }, [asked]);
+  const earlier = useEarlierInputs<Record<string, unknown>>(
+    "form",
+    (input) => input,
+    prune(value),
+    (input) => setDraft(graph, input),
+  );
   const start = async (step?: Step) => {
     if (blocked) return;
     setBusy(true);
     const begun = await startWithInput(spoken(value), { step, target: onThread ? "thread" : "new" });
     setBusy(false);
+    if (begun) earlier.end();
     if (begun && conversation) {
       // One turn follows the other: the form stays, for the next message.
       setDraft(graph, nextTurn(keys, value));
@@ -126,7 +136,7 @@ export function RunForm() {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       void start();
-    }
+    } else if (fields.current?.contains(event.target as Node)) earlier.onKeyDown(event);
   };
 
   if (keys.length === 0 && contextSchema(doc.head) === null) {
@@ -174,27 +184,30 @@ export function RunForm() {
           onValidity={setValid}
           errors={errors}
           title={
-            samples.length > 0 ? (
-              <Menu
-                trigger={
-                  <Button
-                    size="small"
-                    variant="ghost"
-                    icon={<BookOpen size={13} aria-hidden />}
-                    data-testid={debugIds.samples}
-                  >
-                    {t("debug.input.samples")}
-                  </Button>
-                }
-                entries={samples.map((sample, index) => ({
-                  id: `sample-${index}`,
-                  label: sample.name,
-                  run: () => setDraft(graph, sample.input),
-                }))}
-              />
-            ) : (
-              t("debug.input")
-            )
+            <span className="flex items-center gap-1">
+              {samples.length > 0 ? (
+                <Menu
+                  trigger={
+                    <Button
+                      size="small"
+                      variant="ghost"
+                      icon={<BookOpen size={13} aria-hidden />}
+                      data-testid={debugIds.samples}
+                    >
+                      {t("debug.input.samples")}
+                    </Button>
+                  }
+                  entries={samples.map((sample, index) => ({
+                    id: `sample-${index}`,
+                    label: sample.name,
+                    run: () => setDraft(graph, sample.input),
+                  }))}
+                />
+              ) : (
+                t("debug.input")
+              )}
+              <EarlierButtons earlier={earlier} />
+            </span>
           }
         />
         <RunContext onValidity={setContextFits} />

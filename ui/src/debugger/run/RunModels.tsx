@@ -113,7 +113,7 @@ function ModelFields({ threadId }: { threadId: string | null }) {
           list.connections.map(({ name, provider }) => ({ value: `${name}::`, hint: provider })),
         ),
       () => {
-        // A name can be written all the same; whether there is such a model is said when it runs.
+        // A name can be written all the same; whether there is such a model is reported when it runs.
       },
     );
     return () => abort.abort();

@@ -58,7 +58,7 @@ describe("what is chosen before anybody chooses", () => {
   });
 });
 
-describe("what the run is told", () => {
+describe("what the run is given", () => {
   it("is each node's choice by its name", () => {
     const effects = [effect("a", { effect: "once" }), effect("b")];
     const choices = { ...defaultChoices(effects), [effectKey(effects[1] as EffectView)]: "ask" as const };

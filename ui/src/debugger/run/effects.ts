@@ -20,8 +20,8 @@ export const effectKey = (effect: EffectView): string => JSON.stringify([...effe
 
 /** The choice that changes nothing outside. */
 export function defaultChoice(effect: EffectView): EffectChoice {
-  const said = effect.effect === "once" || effect.effect === "idempotent";
-  return said && effect.reusable ? "reuse" : "stop";
+  const declared = effect.effect === "once" || effect.effect === "idempotent";
+  return declared && effect.reusable ? "reuse" : "stop";
 }
 
 export const defaultChoices = (effects: readonly EffectView[]): Choices =>

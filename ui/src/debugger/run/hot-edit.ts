@@ -1,6 +1,7 @@
 /**
- * A thread goes on and its graph has changed since it ran: what becomes of it, and what a person chooses. Whoever lets a thread
- * go on passes `settleGraph`; nothing is asked where the change does not matter. Whoever shows the dialog answers it.
+ * A thread goes on and its graph has changed since it ran: what becomes of it, and what a person chooses. The part that lets
+ * a thread go on passes `settleGraph`; nothing is asked where the change does not matter. The part that shows the dialog
+ * answers it.
  */
 import { create } from "zustand";
 import type { GoOnReport } from "../../ipc/bindings/GoOnReport";

@@ -2,7 +2,7 @@
 import { useMemo } from "react";
 import { useDocumentState } from "../../document/store";
 import { useSession } from "../../state/session";
-import { asksAt, isPast } from "./actions";
+import { asksAt, isPast } from "./situation";
 import { controlsFor, type Controls } from "./controls";
 import { useEdits } from "../state/edits";
 import { useInbox } from "../model/inbox";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
-import { type Entry, entryOf, folded, opened, ranIn } from "./fold";
+import { type Entry, entryOf, folded, opened, ranIn, rowBy } from "./fold";
 import { timelineOf } from "./rows";
 
 /** A thread of a number of steps, newest first; `special` changes single ones. */
@@ -47,9 +47,10 @@ it("opens at the row that is shown, and folds on both sides of it what is worth 
   const entries = folded(timelineOf(list).rows, () => false);
   const at = (row: number) => brief(opened(entries, row), list);
   expect(at(10)).toEqual(["c29", "c28…c20", "c19", "c18…c1", "c0"]);
-  expect(at(3)).toEqual(["c29", "c28", "c27", "c26", "c25…c1", "c0"]);
+  expect(at(4)).toEqual(["c29", "c28", "c27", "c26", "c25", "c24…c1", "c0"]);
   expect(at(28)).toEqual(["c29", "c28…c2", "c1", "c0"]);
   expect(at(0)).toEqual(["c29", "c28…c1", "c0"]);
+  expect(at(1), "the newest stands for all").toEqual(["c29", "c28…c1", "c0"]);
   expect(entryOf(opened(entries, 10), 10)).toBe(2);
 });
 
@@ -89,4 +90,24 @@ it("folds no fork and nothing across one, and every row is in one entry", () => 
 
 it("folds a thread of 10,000 checkpoints to a few rows", () => {
   expect(folded(timelineOf(thread(10_000)).rows, () => false)).toHaveLength(3);
+});
+
+it("leaves a turn its input, and a loop nothing of its rounds", () => {
+  expect(opened([{ kind: "turn", from: 0, to: 12 }], 5)).toEqual([
+    { kind: "stretch", from: 0, to: 5 },
+    { kind: "row", at: 5 },
+    { kind: "turn", from: 6, to: 12 },
+  ]);
+  expect(opened([{ kind: "loop", from: 0, to: 12, rounds: 6 }], 6).map(({ kind }) => kind)).toEqual([
+    "stretch",
+    "row",
+    "stretch",
+  ]);
+});
+
+it("walks by what is shown: from a row that is not, to those beside it", () => {
+  const rows = [3, 7, 9].map((at): Entry => ({ kind: "row", at }));
+  expect([rowBy(rows, 3, 1), rowBy(rows, 9, 1), rowBy(rows, 7, -1), rowBy(rows, 8, 1)]).toEqual([7, 9, 3, 9]);
+  expect([rowBy(rows, 7, -100), rowBy(rows, 7, 100), rowBy([], 5, 1)]).toEqual([3, 9, 5]);
+  expect(rowBy([{ kind: "stretch", from: 0, to: 4 }, ...rows], 7, -2)).toBe(0);
 });

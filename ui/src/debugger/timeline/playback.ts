@@ -5,7 +5,7 @@
  */
 import { create } from "zustand";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
-import { KEYMAP, matches } from "../../state/keymap";
+import { keysOf, matches } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import { useRuns } from "../model/runStore";
 import { trackNow } from "./walk";
@@ -77,7 +77,7 @@ const SHIFTS = ["Shift", "Control", "Alt", "Meta"];
 /** Keys that do something to the playback themselves, or nothing yet. */
 function isOwn(event: KeyboardEvent): boolean {
   if (SHIFTS.includes(event.key)) return true;
-  if (KEYMAP["debug.play"]?.keys.some((keys) => matches(event, keys))) return true;
+  if (keysOf("debug.play").some((keys) => matches(event, keys))) return true;
   const presses = event.key === " " || event.key === "Enter";
   return presses && event.target instanceof Element && event.target.closest("button, [role=option]") !== null;
 }

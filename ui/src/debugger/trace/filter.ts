@@ -2,16 +2,20 @@
 import type { Span } from "./tree";
 
 export interface TraceFilter {
-  readonly what: "all" | "failed" | "models" | "slow";
+  readonly what: "all" | "failed" | "unsettled" | "models" | "slow";
   readonly words: string;
 }
 
 /** What is called slow: milliseconds. */
 const SLOW = 100;
 
-const WHAT: Record<TraceFilter["what"], (span: Span) => boolean> = {
+const failed = (span: Span): boolean => span.end === "failed" || (span.attempts?.length ?? 0) > 0;
+
+/** `isLast`: no later run went on with the task, whose question would be answered then. */
+const WHAT: Record<TraceFilter["what"], (span: Span, isLast: boolean) => boolean> = {
   all: () => true,
-  failed: (span) => span.end === "failed" || (span.attempts?.length ?? 0) > 0,
+  failed,
+  unsettled: (span, isLast) => failed(span) || span.end === "running" || (span.end === "asking" && isLast),
   models: (span) => (span.calls?.length ?? 0) > 0,
   slow: (span) => span.ended - span.started > SLOW,
 };
@@ -23,8 +27,9 @@ export function filtered(spans: readonly Span[], filter: TraceFilter): readonly 
     .split(/\s+/)
     .filter((word) => word !== "");
   if (filter.what === "all" && words.length === 0) return spans;
+  const last = new Map(spans.map((span) => [span.taskId, span]));
   const wanted = (span: Span): boolean => {
-    if (!WHAT[filter.what](span)) return false;
+    if (!WHAT[filter.what](span, last.get(span.taskId) === span)) return false;
     if (words.length === 0) return true;
     const models = (span.calls ?? []).map((call) => call.model);
     const errors = (span.attempts ?? []).map((attempt) => attempt.error);

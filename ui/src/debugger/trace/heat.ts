@@ -1,5 +1,5 @@
 /**
- * How much of the time or the cost of a thread each node took, for the cards of the canvas. Whoever shows the legend puts
+ * How much of the time or the cost of a thread each node took, for the cards of the canvas. The part that shows the legend puts
  * the figures in; a card wakes only when its own have changed.
  */
 import { create } from "zustand";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunView } from "../../ipc/bindings/RunView";
 import { axisOf } from "./axis";
-import { filtered } from "./filter";
+import { filtered, type TraceFilter } from "./filter";
 import { sharesOf } from "./heat";
 import { heatOf, sumByModel, sumByNode } from "./sums";
 import { criticalPath } from "./critical";
@@ -162,7 +162,7 @@ describe("sums", () => {
 });
 
 describe("the filter", () => {
-  const ids = (what: "all" | "failed" | "models" | "slow", words = "") =>
+  const ids = (what: TraceFilter["what"], words = "") =>
     filtered(SPANS, { what, words }).map((one) => one.taskId);
 
   it("keeps what fits and what is around it", () => {
@@ -173,6 +173,21 @@ describe("the filter", () => {
     expect(ids("all", "BROKEN")).toEqual(["w3"]);
     expect(ids("all", "big think")).toEqual(["in", "agent"]);
     expect(ids("failed", "agent")).toEqual([]);
+  });
+
+  it("keeps what failed or is pending, with what is around it", () => {
+    const spans = [
+      ...SPANS,
+      span("answered", "ask", 400, 410, { end: "asking" }),
+      span("answered", "ask", 900, 910, { runId: "r2" }),
+      span("inner", "ask", 400, 410, { runId: "r2", parent: "outer", end: "asking" }),
+      span("outer", "agent", 395, 411, { runId: "r2", end: "asking" }),
+      span("now", "work", 920, 930, { runId: "r2", end: "running" }),
+      span("stopped", "work", 920, 930, { runId: "r2", end: "left" }),
+    ];
+    const kept = filtered(spans, { what: "unsettled", words: "" }).map((one) => one.taskId);
+    expect(kept).toEqual(["w2", "w3", "inner", "outer", "now"]);
+    expect(filtered(spans, { what: "unsettled", words: "agent" })).toHaveLength(1);
   });
 });
 

@@ -22,7 +22,7 @@ import { useSession } from "../../state/session";
 
 /** The places that no node or edge of the canvas stands for; the others are added there. */
 type Elsewhere = Exclude<Breakpoint["when"], "before" | "after" | "edge">;
-const PLACES: readonly ({ readonly when: Elsewhere } & Partial<Breakpoint>)[] = [
+export const BREAKPOINT_PLACES: readonly ({ readonly when: Elsewhere } & Partial<Breakpoint>)[] = [
   { when: "watch" },
   { when: "key" },
   { when: "error", node: "*" },
@@ -40,7 +40,7 @@ export function BreakpointList() {
   useIds("node");
   useIds("key");
   const [open, setOpen] = useState(true);
-  const add: MenuEntry[] = PLACES.map((place) => ({
+  const add: MenuEntry[] = BREAKPOINT_PLACES.map((place) => ({
     id: place.when,
     label: t(`breakpoints.add.${place.when}`),
     run: () => addBreakpoint(place),

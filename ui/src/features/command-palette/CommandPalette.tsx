@@ -3,9 +3,18 @@
  * used last comes first while nothing is typed.
  */
 import { Dialog } from "@base-ui/react/dialog";
-import { CornerDownRight, FileClock, GalleryVerticalEnd, Link, Milestone, Zap } from "lucide-react";
+import {
+  CornerDownRight,
+  FileClock,
+  GalleryVerticalEnd,
+  Link,
+  Milestone,
+  MousePointerClick,
+  Zap,
+} from "lucide-react";
 import { useCallback, useEffect, useId, useMemo, useState, type KeyboardEvent, type ReactNode } from "react";
 import { addNodeAt, focusNode } from "../../canvas/actions";
+import { selectionActions } from "../../canvas/CanvasMenu";
 import { KindIcon } from "../../components/KindIcon";
 import { Kbd } from "../../components/Kbd";
 import { openMoment } from "../../debugger/run/open-moment";
@@ -210,6 +219,7 @@ function useEntries(): Entry[] {
   const commands = useCommands();
   const appInfo = useSession((state) => state.appInfo);
   const graphId = useDocumentState((state) => state.graphId);
+  const use = useSession((state) => state.use);
   const [threads, setThreads] = useState<readonly ThreadView[]>([]);
   useEffect(() => {
     const abort = new AbortController();
@@ -227,6 +237,19 @@ function useEntries(): Entry[] {
       ...action,
       icon: <Zap size={14} aria-hidden />,
     }));
+    const named = new Set(commands.map((command) => command.id));
+    const selected =
+      graphId === null || use !== "design"
+        ? []
+        : selectionActions()
+            .filter(({ id }) => !named.has(id))
+            .map((action) => ({
+              ...action,
+              id: `selected:${action.id}`,
+              group: t("forms.command.selected"),
+              action: true,
+              icon: <MousePointerClick size={14} aria-hidden />,
+            }));
     const kinds =
       graphId === null
         ? []
@@ -284,6 +307,6 @@ function useEntries(): Entry[] {
         session.setCursor({ threadId: thread.threadId, checkpointId: null });
       },
     }));
-    return [...actions, ...kinds, ...nodes, ...recents, ...switches, ...examples];
-  }, [commands, appInfo, graphId, threads]);
+    return [...actions, ...selected, ...kinds, ...nodes, ...recents, ...switches, ...examples];
+  }, [commands, appInfo, graphId, use, threads]);
 }

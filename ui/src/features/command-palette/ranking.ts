@@ -6,6 +6,7 @@ import { fuzzyScore, plainName } from "../../components/fuzzy";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";
 import { namesOfCommand, t } from "../../lib/texts";
 import type { Command } from "../../state/commands";
+import { keysOf } from "../../state/keymap";
 
 export interface Ranked {
   readonly id: string;
@@ -34,14 +35,14 @@ const NAMED = 4;
 export function actionsOf(commands: readonly Command[]) {
   return commands
     .filter((command) => command.hidden !== true)
-    .map(({ id, group, title, shortcut, destructive, run }) => ({
+    .map(({ id, group, title, destructive, run }) => ({
       id,
       group,
       title,
       names: namesOfCommand(id),
       action: true,
       destructive,
-      shortcut,
+      shortcut: keysOf(id)[0],
       run,
     }));
 }

@@ -20,7 +20,7 @@ import { rpc } from "../../ipc/client";
 import { listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { type ComparedMoment, useSession } from "../../state/session";
+import { type ComparedMoment, swapCompared, useSession } from "../../state/session";
 import { PathDiff } from "./PathDiff";
 
 /** A list to choose from; what is further back is chosen in the timeline. */
@@ -106,10 +106,7 @@ function Compare({ left, right }: Sides) {
         <IconButton
           size="small"
           label={t("debug.compare.swap")}
-          onClick={() => {
-            setCompareWith(right);
-            setCursor(left);
-          }}
+          onClick={swapCompared}
           data-testid={debugIds.compareSwap}
         >
           <ArrowRightLeft size={14} aria-hidden />

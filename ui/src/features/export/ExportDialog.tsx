@@ -15,7 +15,7 @@ import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { hintClass } from "../../components/recipes";
-import { copyPicture } from "./picture";
+import { copyPicture, savePicture } from "./picture";
 import { PictureTab } from "./PictureTab";
 import { cx } from "../../components/cx";
 
@@ -45,6 +45,13 @@ export function ExportDialog() {
           enabled: () => useSession.getState().graphId !== null,
           run: () => void copyPicture(),
         },
+        ...(["png", "svg"] as const).map((form) => ({
+          id: `graph.savePicture.${form}`,
+          title: t("picture.saveCommand", { form: form.toUpperCase() }),
+          group: t("forms.files.group"),
+          enabled: () => useSession.getState().graphId !== null,
+          run: () => void savePicture(form),
+        })),
       ]),
     [],
   );

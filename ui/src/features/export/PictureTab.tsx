@@ -55,7 +55,15 @@ export function PictureTab() {
             {t("picture.marks")}
           </Checkbox>
         )}
+        <Checkbox
+          checked={look.carry}
+          onChange={(next) => usePictureLook.setState({ carry: next })}
+          data-testid={structureIds.pictureCarry}
+        >
+          {t("picture.carry")}
+        </Checkbox>
       </div>
+      {look.carry && <p className={hintClass}>{t("picture.carryHelp")}</p>}
       <Preview drawn={drawn} />
       <p className={hintClass} data-testid={structureIds.pictureSize}>
         {scale === null

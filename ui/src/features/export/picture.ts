@@ -1,7 +1,16 @@
 /** Pictures of the open graph: saved where a person says, or on the clipboard. */
 import { create } from "zustand";
-import { base64, drawOpenGraph, hasMarks, pngOf, type Drawn, type Theme } from "../../canvas/picture";
-import { doc } from "../../document/store";
+import {
+  base64,
+  drawOpenGraph,
+  hasMarks,
+  pngOf,
+  pngWithGraph,
+  svgWithGraph,
+  type Drawn,
+  type Theme,
+} from "../../canvas/picture";
+import { doc, flush } from "../../document/store";
 import { host, rpc } from "../../ipc/client";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
@@ -10,10 +19,12 @@ import { showProblem, showToast } from "../../state/toasts";
 export type PictureForm = "svg" | "png";
 
 /** How pictures are drawn, until the window is closed; a theme of null is that of the window. */
-export const usePictureLook = create<{ readonly theme: Theme | null; readonly marks: boolean }>(() => ({
-  theme: null,
-  marks: true,
-}));
+export const usePictureLook = create<{
+  readonly theme: Theme | null;
+  readonly marks: boolean;
+  /** Saved pictures carry the graph, to be opened from them again. */
+  readonly carry: boolean;
+}>(() => ({ theme: null, marks: true, carry: true }));
 
 export function lookNow(): { readonly theme: Theme; readonly marks: boolean } {
   const { theme, marks } = usePictureLook.getState();
@@ -40,8 +51,22 @@ function pictureName(name: string, form: PictureForm): string {
 }
 
 async function contentOf(drawn: Drawn, form: PictureForm): Promise<Blob | null> {
-  if (form === "svg") return new Blob([drawn.svg], { type: "image/svg+xml" });
-  return pngOf(drawn);
+  const text = usePictureLook.getState().carry ? await graphText() : null;
+  if (form === "svg") {
+    const svg = text === null ? drawn.svg : svgWithGraph(drawn.svg, text);
+    return new Blob([svg], { type: "image/svg+xml" });
+  }
+  const png = await pngOf(drawn);
+  if (png === null || text === null) return png;
+  return new Blob([pngWithGraph(new Uint8Array(await png.arrayBuffer()), text)], { type: "image/png" });
+}
+
+/** The open graph as it would be saved now. */
+async function graphText(): Promise<string | null> {
+  const { graphId } = useSession.getState();
+  if (graphId === null) return null;
+  await flush();
+  return (await rpc("graph.export", { graphId })).json;
 }
 
 const tooLarge = () =>

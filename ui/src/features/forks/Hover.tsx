@@ -9,7 +9,7 @@ import { rpc } from "../../ipc/client";
 import { fullTime, listed } from "../../lib/intl";
 import { forksIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { foldedText, said, stepText } from "./words";
+import { foldedText, labelsOf, stepText } from "./words";
 
 const REST_MS = 220;
 /** Keys that are shown. */
@@ -63,7 +63,7 @@ export function Hover({ threadId, graph, node, folded, x, y }: Props) {
       }}
       data-testid={forksIds.hover}
     >
-      <p className="font-medium">{[stepText(checkpoint.step), ...said(graph, node)].join(" · ")}</p>
+      <p className="font-medium">{[stepText(checkpoint.step), ...labelsOf(graph, node)].join(" · ")}</p>
       <p className="text-2xs text-text-3">
         {fullTime(checkpoint.at)}
         {folded > 1 && ` · ${foldedText(folded)}`}

@@ -17,7 +17,7 @@ const MARKS: Partial<Record<ReturnType<ForkGraph["markOf"]>, TextKey>> = {
 };
 
 /** What made it and what is to be known of it. */
-export function said(graph: ForkGraph, node: ForkNode): readonly string[] {
+export function labelsOf(graph: ForkGraph, node: ForkNode): readonly string[] {
   const { checkpoint, parent } = node;
   const mark = MARKS[graph.markOf(node)];
   return [
@@ -43,7 +43,7 @@ export function describe(
   }
   const parts = [
     stepText(checkpoint.step),
-    ...said(graph, node),
+    ...labelsOf(graph, node),
     checkpoint.updated.length > 0 ? t("forks.item.changed", { keys: listed(checkpoint.updated) }) : "",
     checkpoint.next.length > 0 ? t("forks.item.next", { nodes: nodeList(checkpoint.next) }) : t("debug.end"),
     name,

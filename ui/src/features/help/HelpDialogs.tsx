@@ -1,8 +1,9 @@
 /** Help in the window: every shortcut (`?`), and what the selected node does with each of its settings (F1). */
-import { Search } from "lucide-react";
+import { Keyboard, Search } from "lucide-react";
 import { useEffect, useState } from "react";
 import { create } from "zustand";
 import { Badge } from "../../components/Badge";
+import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { InlineCode } from "../../components/InlineCode";
 import { Kbd } from "../../components/Kbd";
@@ -15,8 +16,9 @@ import type { NodeKind } from "../../ipc/bindings/NodeKind";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommands, useCommands } from "../../state/commands";
-import { KEYMAP } from "../../state/keymap";
+import { keysOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
+import { showSettings } from "../../state/settings";
 
 const useHelp = create<{ readonly page: "shortcuts" | "node" | null }>(() => ({ page: null }));
 const close = () => useHelp.setState({ page: null });
@@ -57,8 +59,8 @@ export function HelpDialogs() {
 function Shortcuts() {
   const [query, setQuery] = useState("");
   const rows = useCommands().flatMap(({ id, title, group }) => {
-    const keys = KEYMAP[id]?.keys;
-    return keys === undefined ? [] : [{ id, title, group, keys }];
+    const keys = keysOf(id);
+    return keys.length === 0 ? [] : [{ id, title, group, keys }];
   });
   rows.push({
     id: "large",
@@ -70,13 +72,26 @@ function Shortcuts() {
   const groups = [...new Set(found.map((row) => row.group))];
   return (
     <Dialog open size="large" title={t("forms.help.shortcuts")} onClose={close} data-testid={formsIds.help}>
-      <TextField
-        prefix={<Search size={14} aria-hidden />}
-        aria-label={t("forms.help.search")}
-        placeholder={t("forms.help.search")}
-        value={query}
-        onChange={setQuery}
-      />
+      <div className="flex items-center gap-2">
+        <TextField
+          className="min-w-0 flex-1"
+          prefix={<Search size={14} aria-hidden />}
+          aria-label={t("forms.help.search")}
+          placeholder={t("forms.help.search")}
+          value={query}
+          onChange={setQuery}
+        />
+        <Button
+          size="small"
+          icon={<Keyboard size={14} aria-hidden />}
+          onClick={() => {
+            close();
+            showSettings("keyboard");
+          }}
+        >
+          {t("keyboard.open")}
+        </Button>
+      </div>
       <div className="columns-1 min-[760px]:columns-2 gap-8 pt-3">
         {found.length === 0 && <p className="text-xs text-text-2">{t("forms.command.none")}</p>}
         {groups.map((group) => (

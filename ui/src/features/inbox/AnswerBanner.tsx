@@ -6,7 +6,8 @@ import { ChevronDown, ChevronUp, MessageCircleQuestionMark, X } from "lucide-rea
 import { useEffect, useMemo, useRef, useState } from "react";
 import { IconButton } from "../../components/IconButton";
 import { InlineMarkdown } from "../../components/Markdown";
-import { FOCUS_ANSWER, isPast } from "../../debugger/run/actions";
+import { FOCUS_ANSWER } from "../../debugger/run/answering";
+import { isPast } from "../../debugger/run/situation";
 import { AnswerForm } from "../../debugger/answers/AnswerForm";
 import type { AnswerHandle } from "../../debugger/answers/AskedForm";
 import { headline } from "../../debugger/answers/asked-effect";

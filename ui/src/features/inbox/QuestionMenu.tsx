@@ -5,7 +5,7 @@ import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { IconButton } from "../../components/IconButton";
 import { Menu } from "../../components/Menu";
-import { withdraw } from "../../debugger/run/actions";
+import { withdraw } from "../../debugger/run/answering";
 import { headline } from "../../debugger/answers/asked-effect";
 import type { Question } from "../../ipc/bindings/Question";
 import { debugIds, formsIds } from "../../lib/testIds";

@@ -15,6 +15,7 @@ import { doc, edit, sealHistory, useDiagnostics, useIds, useRecord } from "../..
 import { edgeOf, END, isObject, START, type EdgeForm, type Json } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
+import { shortcutOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import { edgeSentence, nodeText } from "./describe";
 import { InvariantsSection } from "../invariants";
@@ -80,7 +81,7 @@ export function EdgeInspector({ id }: { id: string }) {
             size="small"
             variant="danger"
             label={t("forms.inspector.deleteEdge")}
-            shortcut="Delete"
+            shortcut={shortcutOf("edit.delete")}
             onClick={() => {
               if (edit(t("forms.edit.deleteEdge"), (document) => deleteThings(document, { edges: [id] }))) {
                 useSession.getState().select({});

@@ -14,6 +14,7 @@ import { edit, sealHistory, useDiagnostics, useRecord } from "../../document/sto
 import { isObject, type Json } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
+import { shortcutOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import { nodeText } from "./describe";
 import { useKeyInfos } from "./keys";
@@ -42,7 +43,7 @@ export function ErrorWayInspector({ name }: { name: string }) {
             size="small"
             variant="danger"
             label={t("forms.inspector.deleteEdge")}
-            shortcut="Delete"
+            shortcut={shortcutOf("edit.delete")}
             onClick={() => {
               const doomed = { edges: [errorEdge(name)] };
               if (edit(t("forms.edit.deleteEdge"), (document) => deleteThings(document, doomed)))

@@ -13,7 +13,7 @@ import { useSession } from "../../state/session";
 import { useLastState } from "./last-state";
 import { isConstant, seesMore } from "./live";
 
-/** Rest after the last key before it is evaluated, and before a failure is said. */
+/** Rest after the last key before it is evaluated, and before a failure is reported. */
 const PAUSE_MS = 300;
 const PATIENCE_MS = 1200;
 const LENGTH = 400;

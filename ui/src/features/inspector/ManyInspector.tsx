@@ -21,7 +21,7 @@ import { IconButton } from "../../components/IconButton";
 import { listed } from "../../lib/intl";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
-import { KEYMAP } from "../../state/keymap";
+import { shortcutOf } from "../../state/keymap";
 import { nodeText } from "./describe";
 import { Exchange } from "./Exchange";
 import {
@@ -78,7 +78,7 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
                 key={way}
                 variant="secondary"
                 label={t(`forms.many.${way}`)}
-                shortcut={KEYMAP[`align.${way}`]?.keys[0] ?? ""}
+                shortcut={shortcutOf(`align.${way}`)}
                 onClick={() => align(way)}
               >
                 <Icon size={15} />
@@ -95,7 +95,7 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
               <Button
                 key={id}
                 icon={<Icon size={14} aria-hidden />}
-                shortcut={KEYMAP[id]?.keys[0] ?? ""}
+                shortcut={shortcutOf(id)}
                 onClick={() => runCommand(id)}
               >
                 {t(text)}
@@ -109,7 +109,7 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
           <Button
             variant="danger"
             icon={<Trash2 size={14} aria-hidden />}
-            shortcut="Delete"
+            shortcut={shortcutOf("edit.delete")}
             onClick={() => deleteEverywhere(t("forms.many.delete", { count }), { nodes, edges })}
           >
             {t("forms.many.delete", { count })}

@@ -21,7 +21,7 @@ import { rpc } from "../../ipc/client";
 import { formsIds, structureIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
-import { KEYMAP } from "../../state/keymap";
+import { shortcutOf } from "../../state/keymap";
 import { quickFixOf } from "../../document/quick-fixes";
 import { useSession } from "../../state/session";
 import { leaveField, useCalm } from "../../state/calm";
@@ -121,7 +121,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
             <IconButton
               size="small"
               label={t(disabledOf(record) === null ? "disabled.disable" : "disabled.enable")}
-              shortcut={KEYMAP["edit.disable"]?.keys[0] ?? ""}
+              shortcut={shortcutOf("edit.disable")}
               pressed={disabledOf(record) !== null}
               data-testid={structureIds.disable}
               onClick={() => toggleEverywhere([name])}
@@ -132,7 +132,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
           <IconButton
             size="small"
             label={t("forms.inspector.duplicate")}
-            shortcut={KEYMAP["edit.duplicate"]?.keys[0] ?? ""}
+            shortcut={shortcutOf("edit.duplicate")}
             onClick={() => {
               useSession.getState().select({ nodes: [name] });
               runCommand("edit.duplicate");
@@ -144,7 +144,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
             size="small"
             variant="danger"
             label={t("forms.inspector.delete")}
-            shortcut="Delete"
+            shortcut={shortcutOf("edit.delete")}
             data-testid={formsIds.inspectorDelete}
             onClick={() => {
               deleteEverywhere(t("forms.edit.delete", { name }), { nodes: [name] });

@@ -308,7 +308,7 @@ function FolderEditor({ value, onChange, readOnly }: FieldEditorProps) {
     rpc("files.list", { dir }, abort.signal).then(
       (listing) => setFolders(listing.entries.filter((entry) => entry.isDir).map((entry) => entry.name)),
       () => {
-        // The name can still be written; whether it exists is said by the diagnostics.
+        // The name can still be written; whether it exists is reported by the diagnostics.
       },
     );
     return () => abort.abort();
@@ -338,7 +338,7 @@ function GraphFileEditor({ value, onChange, readOnly }: FieldEditorProps) {
     void graphFiles(dir, path, abort.signal).then(
       (found) => setFiles(found),
       () => {
-        // The name can still be written; whether it is a graph is said by the diagnostics.
+        // The name can still be written; whether it is a graph is reported by the diagnostics.
       },
     );
     return () => abort.abort();

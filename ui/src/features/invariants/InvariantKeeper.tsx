@@ -26,19 +26,19 @@ export function addHere(): void {
   focusField(record, "/invariants");
 }
 
-/** A broken invariant is said again after this. */
+/** A broken invariant is reported again after this. */
 const AGAIN_MS = 5_000;
 
 export function InvariantKeeper() {
   useStandingAtCursor(useInvariants());
   useEffect(() => {
-    const said = new Map<string, number>();
+    const reportedAt = new Map<string, number>();
     return subscribe(
       (events) => {
         for (const event of events) {
           const notice = event.type === "custom" ? noticeOf(event.value) : null;
-          if (notice === null || Date.now() - (said.get(notice.invariant) ?? 0) < AGAIN_MS) continue;
-          said.set(notice.invariant, Date.now());
+          if (notice === null || Date.now() - (reportedAt.get(notice.invariant) ?? 0) < AGAIN_MS) continue;
+          reportedAt.set(notice.invariant, Date.now());
           showToast({ tone: "warning", text: notice.text });
         }
       },

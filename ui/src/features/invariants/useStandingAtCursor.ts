@@ -32,7 +32,7 @@ export function useStandingAtCursor(invariants: readonly Invariant[]): void {
       rpc("invariants.at", at, abort.signal).then(
         (answer) => setStanding(answer.invariants),
         () => {
-          // An expression that is being written, a moment that is gone: both are said elsewhere.
+          // An expression that is being written, a moment that is gone: both are reported elsewhere.
           if (!abort.signal.aborted) setStanding([]);
         },
       );

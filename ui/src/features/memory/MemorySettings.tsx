@@ -147,7 +147,7 @@ function Model({ value, onChange }: { value: string; onChange(model: string): vo
           list.connections.map(({ name, provider }) => ({ value: `${name}::`, hint: provider })),
         ),
       () => {
-        // A name can be written all the same; whether there is such a model is said when it is asked.
+        // A name can be written all the same; whether there is such a model is reported when it is asked.
       },
     );
     return () => abort.abort();

@@ -40,7 +40,7 @@ export function OutdatedLine({ onDone }: { onDone?: () => void }) {
       >
         {going === null ? (
           <p role="status">
-            {said(outdated.items, outdated.more)}
+            {outdatedText(outdated.items, outdated.more)}
             {embedding !== NGRAMS && ` ${t("memory.outdated.sent", { model: embedding })}`}
           </p>
         ) : (
@@ -74,7 +74,7 @@ function Far({ work, left, more }: { work: string; left: number; more: boolean }
   return <span className="tabular-nums">{text}</span>;
 }
 
-function said(items: number, more: boolean): string {
+function outdatedText(items: number, more: boolean): string {
   if (more) return t("memory.outdated.more", { n: count(items) });
   return tn("memory.outdated.one", "memory.outdated.many", items);
 }

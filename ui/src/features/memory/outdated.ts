@@ -8,7 +8,7 @@ import { showToast } from "../../state/toasts";
 import { withJob } from "../../state/jobs";
 
 interface Reembedding {
-  /** Nothing until it was read, and when it cannot be: what is wrong with the database is said where items are read. */
+  /** Nothing until it was read, and when it cannot be: what is wrong with the database is reported where items are read. */
   readonly outdated: OutdatedItems | null;
   /** The work of this window. It goes on when the dialog that began it is closed. */
   readonly work: string | null;

@@ -13,7 +13,7 @@ test("empty labels and space around them are dropped", () => {
   expect(placeOf("end\\")).toEqual(["end\\"]);
 });
 
-test("two items of one key are told apart by their namespaces", () => {
+test("two items of one key are distinguished by their namespaces", () => {
   expect(idOf({ namespace: ["a", "b"], key: "k" })).not.toBe(idOf({ namespace: ["a"], key: "k" }));
 });
 

@@ -3,50 +3,49 @@
  * call them, patterns, graphs of the folder, and, for a wire, the nodes that are there already.
  */
 import { Flag, Play } from "lucide-react";
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { useEffect, useId, useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
 import type { NodeSearchProps } from "../../canvas/NodeSearchSlot";
 import { Button } from "../../components/Button";
 import { KindIcon } from "../../components/KindIcon";
-import { doc } from "../../document/store";
-import { END, START, nodeOf } from "../../document/types";
+import { END, START } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { useSession } from "../../state/session";
-import { addGraph } from "../../canvas/actions";
-import { useAddable, type Addable } from "./addable";
-import { ranked, type Findable } from "./ranking";
-import { countUse } from "./use-counts";
-import { menuHeadingClass, popupClass } from "../../components/recipes";
+import { ranked } from "./ranking";
+import { useEntries, type Entry } from "./search-entries";
+import { menuHeadingClass, popupClass, searchCategoryClass } from "../../components/recipes";
 import { cx } from "../../components/cx";
-
-interface Entry extends Findable {
-  readonly id: string;
-  readonly group: string;
-  readonly icon: string;
-  run(): void;
-}
-
-const NO_WORDS: readonly string[] = [];
 
 const WIDTH = 300;
 const HEIGHT = 360;
 /** Rows of the list: typing finds the others. */
 const MOST = 100;
 
-export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeSearchProps) {
-  const kinds = useSession((state) => state.appInfo?.kinds);
+/** Rows of the short list of the usual kinds. */
+const USUAL = 6;
+
+/** The usual kinds alone, and the way to everything else. */
+function usualOf(entries: readonly Entry[], more: () => void): Entry[] {
+  const usual = entries.filter(({ id }) => id.startsWith("kind:")).slice(0, USUAL);
+  const last = { id: "more", group: "", icon: "search", title: t("wires.search.more"), text: "", words: [] };
+  return [...usual, { ...last, stays: true, run: more }];
+}
+
+export function NodeSearch(props: NodeSearchProps) {
+  const { at, fromWire, onClose } = props;
+  const [usual, setUsual] = useState(props.usual === true);
   const [query, setQuery] = useState("");
   const [active, setActive] = useState(0);
   const listId = useId();
   const input = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const popup = useRef<HTMLDivElement>(null);
   const [shift, setShift] = useState({ x: 0, y: 0 });
 
   useEffect(() => {
     // The pointer that opened it has often still the focus of its own to give.
-    const frame = requestAnimationFrame(() => input.current?.focus());
+    const frame = requestAnimationFrame(() => (input.current ?? list.current)?.focus());
     return () => cancelAnimationFrame(frame);
-  }, []);
+  }, [usual]);
   useLayoutEffect(() => {
     const box = popup.current?.getBoundingClientRect();
     const height = box?.height ?? HEIGHT;
@@ -54,53 +53,12 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
       x: Math.min(0, window.innerWidth - 8 - (at.x + WIDTH)),
       y: Math.min(0, window.innerHeight - 8 - (at.y + height)),
     });
-  }, [at.x, at.y, query]);
+  }, [at.x, at.y, query, usual]);
 
-  const addable = useAddable(fromWire);
-  const entries = useMemo<Entry[]>(() => {
-    const add = ({ id, add: what }: Addable) => {
-      countUse(id);
-      if ("pattern" in what) addGraph(what.pattern.name, what.pattern.records);
-      else onPick(what.kind, what.config);
-    };
-    const made = addable.map((item) => ({ ...item, run: () => add(item) }));
-    if (!fromWire || !onConnectTo) return made;
-    const iconOf = (node: string) =>
-      kinds?.find((kind) => kind.kind === nodeOf(doc.get(`node:${node}`)).kind)?.icon ?? "box";
-    const end: Entry =
-      fromWire.end === "from"
-        ? {
-            id: "end",
-            group: t("forms.search.existing"),
-            title: t("forms.end"),
-            text: t("forms.search.endText"),
-            words: NO_WORDS,
-            icon: END,
-            run: () => onConnectTo(END),
-          }
-        : {
-            id: "start",
-            group: t("forms.search.existing"),
-            title: t("forms.start"),
-            text: t("forms.search.startText"),
-            words: NO_WORDS,
-            icon: START,
-            run: () => onConnectTo(START),
-          };
-    const there: Entry[] = doc.names("node").map((node) => ({
-      id: `node:${node}`,
-      group: t("forms.search.existing"),
-      title: node,
-      text: node === fromWire.node ? t("forms.search.itself") : "",
-      words: NO_WORDS,
-      icon: iconOf(node),
-      run: () => onConnectTo(node),
-    }));
-    return [...made, end, ...there];
-  }, [addable, kinds, fromWire, onPick, onConnectTo]);
-
+  const entries = useEntries(props);
   const searching = query.trim() !== "";
-  const found = (searching ? ranked(entries, query) : entries).slice(0, MOST);
+  const all = usual ? usualOf(entries, () => setUsual(false)) : searching ? ranked(entries, query) : entries;
+  const found = all.slice(0, MOST);
   const chosen = Math.min(active, found.length - 1);
   useEffect(() => {
     document.getElementById(`${listId}${chosen}`)?.scrollIntoView({ block: "nearest" });
@@ -109,7 +67,7 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
   const run = (entry: Entry | undefined) => {
     if (!entry) return;
     entry.run();
-    onClose();
+    if (entry.stays !== true) onClose();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     event.stopPropagation();
@@ -117,7 +75,11 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
     else if (event.key === "ArrowUp") setActive((chosen - 1 + found.length) % Math.max(1, found.length));
     else if (event.key === "Enter") run(found[chosen]);
     else if (event.key === "Escape" || event.key === "Tab") onClose();
-    else return;
+    else if (usual && event.key.length === 1 && !event.ctrlKey && !event.metaKey) {
+      // Who types searches.
+      setUsual(false);
+      setQuery(event.key);
+    } else return;
     event.preventDefault();
   };
 
@@ -133,24 +95,29 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
         data-testid={formsIds.nodeSearch}
         onKeyDown={onKeyDown}
       >
-        <input
-          ref={input}
-          className="outline-none h-9 shrink-0 px-3 bg-transparent border-b border-line"
-          role="combobox"
-          aria-expanded
-          aria-controls={listId}
-          aria-activedescendant={found.length > 0 ? `${listId}${chosen}` : undefined}
-          aria-label={t("forms.search.label")}
-          placeholder={fromWire ? t("forms.search.wirePlaceholder") : t("forms.search.placeholder")}
-          value={query}
-          onChange={(event) => {
-            setQuery(event.target.value);
-            setActive(0);
-          }}
-        />
+        {!usual && (
+          <input
+            ref={input}
+            className="outline-none h-9 shrink-0 px-3 bg-transparent border-b border-line"
+            role="combobox"
+            aria-expanded
+            aria-controls={listId}
+            aria-activedescendant={found.length > 0 ? `${listId}${chosen}` : undefined}
+            aria-label={t("forms.search.label")}
+            placeholder={fromWire ? t("forms.search.wirePlaceholder") : t("forms.search.placeholder")}
+            value={query}
+            onChange={(event) => {
+              setQuery(event.target.value);
+              setActive(0);
+            }}
+          />
+        )}
         <div
-          className="flex-1 min-h-0 overflow-y-auto p-1 scroll-p-1"
+          className="flex-1 min-h-0 overflow-y-auto p-1 scroll-p-1 outline-none"
+          ref={list}
           role="listbox"
+          tabIndex={usual ? 0 : undefined}
+          aria-activedescendant={usual ? `${listId}${chosen}` : undefined}
           id={listId}
           aria-label={t("forms.search.label")}
         >
@@ -171,7 +138,7 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
           )}
           {found.map((entry, index) => (
             <div key={entry.id}>
-              {!searching && entry.group !== found[index - 1]?.group && (
+              {!searching && entry.group !== "" && entry.group !== found[index - 1]?.group && (
                 <p className={menuHeadingClass}>{entry.group}</p>
               )}
               <div
@@ -192,6 +159,9 @@ export function NodeSearch({ at, fromWire, onPick, onConnectTo, onClose }: NodeS
                   <KindIcon icon={entry.icon} size={15} />
                 )}
                 <span className="shrink-0 max-w-[60%] truncate">{entry.title}</span>
+                {searching && entry.category?.[0] !== undefined && (
+                  <span className={searchCategoryClass}>{entry.category[0]}</span>
+                )}
                 <span className="flex-1 min-w-0 text-2xs/inherit text-text-3 text-right truncate">
                   {entry.text}
                 </span>

@@ -16,7 +16,7 @@ import { kindGroups } from "./groups";
 import { useAddable, type Addable } from "./addable";
 import { ranked } from "./ranking";
 import { countUse } from "./use-counts";
-import { panelBarClass, panelClass } from "../../components/recipes";
+import { panelBarClass, panelClass, searchCategoryClass } from "../../components/recipes";
 
 const paletteHeadingClass = "pt-1 px-2 pb-0.5 text-2xs font-semibold text-text-3";
 const paletteRowClass =
@@ -38,6 +38,7 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
   const addable = useAddable();
   const searching = query.trim() !== "";
   const found = searching ? ranked(addable, query) : addable;
+  const categoryOf = ({ kind }: NodeKind) => addable.find(({ id }) => id === `kind:${kind}`)?.category?.[0];
   const kindOf = ({ id }: Addable) => kinds?.find((kind) => id === `kind:${kind.kind}`);
   const foundKinds = found.flatMap((item) => kindOf(item) ?? []);
   const favourites = useFavourites((state) => state.kinds);
@@ -111,6 +112,7 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
                 key={kind.kind}
                 kind={kind}
                 favourite={favourites.includes(kind.kind)}
+                category={searching ? categoryOf(kind) : undefined}
                 onPick={() => {
                   countUse(`kind:${kind.kind}`);
                   onPick(kind.kind);
@@ -182,14 +184,16 @@ function Others({
 interface PaletteRowProps {
   readonly kind: NodeKind;
   readonly favourite: boolean;
+  /** Said where the list has no headings. */
+  readonly category: string | undefined;
   onPick(kind: string): void;
 }
 
 /** A kind, and the star that keeps it at the top. */
-function PaletteRow({ kind, favourite, onPick }: PaletteRowProps) {
+function PaletteRow({ kind, favourite, category, onPick }: PaletteRowProps) {
   return (
     <div className="group relative">
-      <KindButton kind={kind} onPick={onPick} />
+      <KindButton kind={kind} category={category} onPick={onPick} />
       <IconButton
         size="small"
         className="absolute top-1 right-1 not-aria-pressed:opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
@@ -204,7 +208,7 @@ function PaletteRow({ kind, favourite, onPick }: PaletteRowProps) {
   );
 }
 
-function KindButton({ kind, onPick }: { kind: NodeKind; onPick(kind: string): void }) {
+function KindButton({ kind, category, onPick }: Omit<PaletteRowProps, "favourite">) {
   const start = useRef<{ x: number; y: number; id: number } | null>(null);
   const dragged = useRef(false);
   const [dragging, setDragging] = useState(false);
@@ -261,7 +265,10 @@ function KindButton({ kind, onPick }: { kind: NodeKind; onPick(kind: string): vo
         <KindIcon icon={kind.icon} />
       </span>
       <span className="flex flex-col min-w-0">
-        <span className="font-medium leading-4.5">{kind.title}</span>
+        <span className="font-medium leading-4.5">
+          {kind.title}
+          {category !== undefined && <span className={searchCategoryClass}>{category}</span>}
+        </span>
         <span className="text-2xs/[15px] text-text-3 text-pretty">{kind.summary}</span>
       </span>
     </button>

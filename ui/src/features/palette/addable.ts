@@ -1,7 +1,8 @@
 /** What can be added to a graph: node kinds, patterns, and the graphs of the folder, which run as one node. */
 import { useEffect, useMemo, useState } from "react";
 import { doc, useDocumentState } from "../../document/store";
-import { nodeOf, NOTE, type JsonObject } from "../../document/types";
+import { nodeOf, NOTE, START, type JsonObject } from "../../document/types";
+import type { WireEnd } from "../../document/wire-fit";
 import type { Example } from "../../ipc/bindings/Example";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";
 import { rpc } from "../../ipc/client";
@@ -10,7 +11,7 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { useFavourites } from "./favourites";
 import { kindGroups } from "./groups";
-import { neighbours, ranked, shapeWords, type Findable } from "./ranking";
+import { neighbours, ranked, shapeWords, type Beside, type Findable } from "./ranking";
 import { readCounts } from "./use-counts";
 
 export interface Addable extends Findable {
@@ -28,38 +29,43 @@ const GRAPH = "graph";
 /** A kind that a person has marked counts as one that is added often. */
 const FAVOURITE = 100;
 
-/** The node that a wire comes from or leads to. */
-interface Wire {
-  readonly node: string;
-  readonly end: "from" | "to";
+/** So many kinds stand first in the list for a wire. */
+const MOST_USUAL = 4;
+
+/** How the new node stands to the one at the other end of its wire. */
+const besideOf = ({ side, leaving }: WireEnd): Beside =>
+  side === "in" ? "before" : leaving?.way === "error" ? "error" : "after";
+
+function usualGroup(wire: WireEnd, near: string, kinds: readonly NodeKind[]): string {
+  const beside = besideOf(wire);
+  const title = kinds.find(({ kind }) => kind === near)?.title;
+  const kind = title ?? t(near === START ? "forms.start" : "forms.end");
+  return beside === "error" ? t("wires.search.error") : t(`wires.search.${beside}`, { kind });
 }
 
 /** For a wire only what it can be joined to: kinds that run, and graphs as one node. */
-export function useAddable(wire?: Wire): readonly Addable[] {
+export function useAddable(wire?: WireEnd): readonly Addable[] {
   const kinds = useSession((state) => state.appInfo?.kinds) ?? NO_KINDS;
   const examples = useSession((state) => state.appInfo?.examples) ?? NO_EXAMPLES;
   const favourites = useFavourites((state) => state.kinds);
   const files = useGraphFiles();
   return useMemo(() => {
     const counts = readCounts();
-    const near = wire && nodeOf(doc.get(`node:${wire.node}`)).kind;
+    const near = wire && (wire.node === START ? START : nodeOf(doc.get(`node:${wire.node}`)).kind);
     const beside =
-      near === undefined
+      wire === undefined || near === undefined
         ? null
-        : neighbours(
-            [...examples.map((example) => example.records), doc.records()],
-            near,
-            wire?.end === "to" ? "before" : "after",
-          );
+        : neighbours([...examples.map((example) => example.records), doc.records()], near, besideOf(wire));
     const ofKinds = kindGroups(kinds)
-      .flatMap((group) => group.kinds)
-      .filter(({ kind }) => wire === undefined || kind !== NOTE)
-      .map((kind): Addable => ({
+      .flatMap((group) => group.kinds.map((kind) => ({ kind, group })))
+      .filter(({ kind: { kind } }) => wire === undefined || kind !== NOTE)
+      .map(({ kind, group }): Addable => ({
         id: `kind:${kind.kind}`,
         group: t("forms.search.new"),
         title: kind.title,
         text: kind.summary,
         words: [kind.kind, ...kind.aliases],
+        category: [group.title, group.id],
         icon: kind.icon,
         used: favourites.includes(kind.kind) ? FAVOURITE : counts[`kind:${kind.kind}`],
         fit: beside?.get(kind.kind),
@@ -90,10 +96,18 @@ export function useAddable(wire?: Wire): readonly Addable[] {
       used: counts[`pattern:${pattern.id}`],
       add: { pattern },
     }));
-    return [...ranked(ofKinds, ""), ...ranked(ofPatterns, ""), ...ranked(ofFiles, "")];
+    const inOrder = ranked(ofKinds, "");
+    const usual = inOrder.filter(({ fit = 0 }) => fit > 0).slice(0, MOST_USUAL);
+    const first = wire && near !== undefined ? usualGroup(wire, near, kinds) : "";
+    return [
+      ...usual.map((item) => ({ ...item, group: first })),
+      ...inOrder.filter((item) => !usual.includes(item)),
+      ...ranked(ofPatterns, ""),
+      ...ranked(ofFiles, ""),
+    ];
     // The wire is one for as long as the search is open.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
-  }, [kinds, examples, files, favourites, wire?.node, wire?.end]);
+  }, [kinds, examples, files, favourites, wire?.node, wire?.side]);
 }
 
 /** Graph files beside this one. */

@@ -5,6 +5,7 @@ import { GraphDocument } from "../../document/document";
 import type { Json } from "../../document/types";
 import { describedKinds } from "../../test/kinds";
 import { fileRecords } from "../../test/fakeHost";
+import { t, type TextKey } from "../../lib/texts";
 import { kindEntries, rankEntries } from "../command-palette/ranking";
 import { neighbours, ranked, shapeWords, type Findable } from "./ranking";
 
@@ -15,8 +16,9 @@ const examples = readdirSync(graphs).map((id) => {
 });
 const kinds = describedKinds();
 const items: (Findable & { id: string })[] = [
-  ...kinds.map(({ kind, title, summary, aliases }) => ({
+  ...kinds.map(({ kind, title, summary, aliases, group }) => ({
     id: kind,
+    category: [t(`forms.palette.group.${group}` as TextKey), group],
     title,
     text: summary,
     words: [kind, ...aliases],
@@ -117,6 +119,16 @@ describe("the search for nodes", () => {
     expect(found("fan-out")).toContain("pattern:research-fan-out");
   });
 
+  it("finds all kinds of a category by its name, and first what is called so", () => {
+    for (const group of new Set(kinds.map((kind) => kind.group))) {
+      const found = ranked(items, group).map(({ id }) => id);
+      for (const { kind } of kinds.filter((each) => each.group === group)) expect(found).toContain(kind);
+    }
+    expect(first("Knowledge")).toBe("retrieve");
+    expect(first("code")).toBe("code");
+    expect(ranked(items, "peo").map(({ id }) => id)).toContain("ask");
+  });
+
   it("finds nothing for what is nothing", () => {
     expect(ranked(items, "zzzq")).toEqual([]);
   });
@@ -140,6 +152,18 @@ describe("the search for nodes", () => {
 });
 
 describe("neighbours", () => {
+  it("counts what takes over on a failure", () => {
+    const document = new GraphDocument();
+    document.reset(
+      fileRecords({
+        nodes: { a: { kind: "http", fallback: { to: "b" } }, b: { kind: "assign" }, c: { kind: "http" } },
+        edges: [{ from: "a", to: "c" }],
+      }),
+    );
+    expect([...neighbours([document.records()], "http", "error")]).toEqual([["assign", 1]]);
+    expect([...neighbours([document.records()], "http", "after")]).toEqual([["http", 1]]);
+  });
+
   it("counts what follows and what comes before, by every form of edge", () => {
     const document = new GraphDocument();
     document.reset(
@@ -149,9 +173,11 @@ describe("neighbours", () => {
           { from: "a", to: "r" },
           { from: "r", route: "state.way", paths: { x: "m", y: "n" }, default: "__end__" },
           { from: ["m", "n"], to: "a" },
+          { from: "__start__", to: "a" },
         ],
       }),
     );
+    expect([...neighbours([document.records()], "__start__", "after")]).toEqual([["ask", 1]]);
     expect([...neighbours([document.records()], "router", "after")]).toEqual([["model", 2]]);
     expect([...neighbours([document.records()], "ask", "before")]).toEqual([["model", 2]]);
     expect(neighbours([document.records()], "", "after").size).toBe(0);

@@ -1,6 +1,7 @@
 /** The order in which a search for something to add lists what it finds: by match, then by what fits, then by use. */
 import { fuzzyScore, plainName } from "../../components/fuzzy";
-import { edgeOf, nodeOf, type Json } from "../../document/types";
+import { errorWayOf } from "../../document/error-ways";
+import { edgeOf, nodeOf, START, type Json } from "../../document/types";
 
 export interface Findable {
   readonly title: string;
@@ -8,9 +9,11 @@ export interface Findable {
   readonly text: string;
   /** Other names for it. */
   readonly words: readonly string[];
+  /** What it stands among, by each name for that. */
+  readonly category?: readonly string[] | undefined;
   /** More than one node: comes after a kind that matches as well. */
   readonly many?: boolean;
-  /** How often it stands beside the node that a wire comes from. */
+  /** How often it is beside the node that a wire comes from. */
   readonly fit?: number | undefined;
   /** How often it was added. */
   readonly used?: number | undefined;
@@ -25,6 +28,8 @@ const TITLE = 2000;
 const WORD = 1800;
 const WORD_BEGINS = 1150;
 const WORD_INSIDE = 950;
+/** A category comes after what is called so itself, and before what only has the letters. */
+const CATEGORY = 800;
 /** A pattern that is named whole comes after a kind with such a name, and before what only sounds like it. */
 const MANY = 900;
 const MOST_FIT = 4;
@@ -35,6 +40,15 @@ function ofWord(word: string, query: string): number {
   if (name === query) return WORD;
   if (name.startsWith(query)) return WORD_BEGINS - name.length;
   return name.includes(` ${query}`) ? WORD_INSIDE - name.length : -Infinity;
+}
+
+/** Fewer letters begin too many words to mean a category. */
+const CATEGORY_LETTERS = 3;
+
+function ofCategory(category: string, query: string): number {
+  const name = plainName(category);
+  const begins = name.startsWith(query) || name.includes(` ${query}`);
+  return begins && query.length >= Math.min(CATEGORY_LETTERS, name.length) ? CATEGORY : -Infinity;
 }
 
 /** What breaks ties: what fits where the wire comes from, and what is added often. */
@@ -48,6 +62,7 @@ function scoreOf(item: Findable, query: string): number {
     title,
     fuzzyScore([item.title, item.text], query),
     ...item.words.map((word) => ofWord(word, wanted)),
+    ...(item.category ?? []).map((name) => ofCategory(name, wanted)),
   );
   return best - (item.many === true ? MANY : 0) + weight(item);
 }
@@ -62,11 +77,14 @@ export function ranked<T extends Findable>(items: readonly T[], query: string): 
     .map(({ item }) => item);
 }
 
-/** How often each kind follows (or comes before) a kind, in the graphs that are known. */
+/** Where a new node stands to the one that its wire is joined to already. */
+export type Beside = "after" | "before" | "error";
+
+/** How often each kind stands so beside a kind, or beside the start, in the graphs that are known. */
 export function neighbours(
   graphs: readonly (readonly GraphRecord[])[],
   kind: string,
-  side: "after" | "before",
+  side: Beside,
 ): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const records of graphs) {
@@ -75,13 +93,19 @@ export function neighbours(
         id.startsWith("node:") ? [[id.slice(5), nodeOf(value).kind] as const] : [],
       ),
     );
+    const count = (near: string, far: string) => {
+      const other = kinds.get(far);
+      const here = near === START ? START : kinds.get(near);
+      if (other !== undefined && here === kind) found.set(other, (found.get(other) ?? 0) + 1);
+    };
     for (const { id, value } of records) {
-      if (!id.startsWith("edge:")) continue;
-      for (const { from, to } of edgeOf(value).paths) {
-        const [near, far] = side === "after" ? [from, to] : [to, from];
-        const other = kinds.get(far);
-        if (kinds.get(near) === kind && other !== undefined) found.set(other, (found.get(other) ?? 0) + 1);
-      }
+      if (side === "error") {
+        const to = id.startsWith("node:") ? errorWayOf(value)?.to : undefined;
+        if (to) count(id.slice(5), to);
+      } else if (id.startsWith("edge:"))
+        for (const { from, to } of edgeOf(value).paths)
+          if (side === "after") count(from, to);
+          else count(to, from);
     }
   }
   return found;

@@ -17,7 +17,7 @@ import { isObject } from "../../debugger/parts/diff";
 import { nodeList } from "../../debugger/parts/format";
 import { Pre } from "../../debugger/parts/Pre";
 import { WordDiff } from "../../debugger/parts/WordDiff";
-import { makeFork } from "../../debugger/run/fork";
+import { makeFork } from "../../debugger/run/update-state";
 import { inTurn, setField } from "../../document/edits";
 import { doc, edit, useRecord } from "../../document/store";
 import type { ExchangeView } from "../../ipc/bindings/ExchangeView";

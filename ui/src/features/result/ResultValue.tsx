@@ -229,7 +229,7 @@ function List({
   );
 }
 
-/** The last turn; what was said before is one press away. */
+/** The last turn; what came before is one press away. */
 function Messages({ messages, whole }: { messages: readonly unknown[]; whole: boolean }) {
   const [open, setOpen] = useState(false);
   const from = whole || open ? 0 : lastTurn(messages);

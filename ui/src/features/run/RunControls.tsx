@@ -7,6 +7,7 @@ import {
   CornerDownLeft,
   FastForward,
   History,
+  Pause,
   Play,
   RedoDot,
   RotateCcw,
@@ -17,16 +18,9 @@ import {
 import { type ReactNode, useEffect, useMemo } from "react";
 import { Button } from "../../components/Button";
 import { Tooltip } from "../../components/Tooltip";
-import {
-  go,
-  isPast,
-  primary,
-  replayHere,
-  showRunForm,
-  step,
-  stepOut,
-  stop,
-} from "../../debugger/run/actions";
+import { go, primary, replayHere, step, stepOut, stop } from "../../debugger/run/actions";
+import { isPast } from "../../debugger/run/situation";
+import { showRunForm } from "../../debugger/run/run-form";
 import { focusNode } from "../../canvas/actions";
 import { useRunCost } from "../../debugger/exchanges/useRunCost";
 import { standsInside, useNested } from "../../debugger/model/nested";
@@ -42,6 +36,7 @@ import {
   useThread,
 } from "../../debugger/model/runStore";
 import { type ShownStatus, StatusMark, statusText } from "../../debugger/parts/StatusMark";
+import { pause, usePauseAsked } from "../../debugger/run/pause";
 import { useControls } from "../../debugger/run/useControls";
 import { useNow } from "../../debugger/parts/useNow";
 import { neighbour } from "../../debugger/timeline/walk";
@@ -49,13 +44,13 @@ import { duration, elapsed, money } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
-import { KEYMAP } from "../../state/keymap";
+import { shortcutOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import type { Primary } from "../../debugger/run/controls";
 import type { LiveThread } from "../../debugger/model/live";
 import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
 
-const keyOf = (command: string): string => KEYMAP[command]?.keys[0] ?? "";
+const keyOf = (command: string): string => shortcutOf(command);
 
 const PRIMARY: Record<Primary, { text: TextKey; hint: TextKey; icon: typeof Play }> = {
   run: { text: "debug.run", hint: "debug.run.hint", icon: Play },
@@ -123,20 +118,24 @@ export function RunControls() {
         run={showRunForm}
         data-testid={debugIds.runWithInput}
       />
-      <ToolButton
-        word={t("debug.step")}
-        hint={t("debug.step.hint")}
-        off={controls.stepOff}
-        shortcut="F10"
-        icon={<RedoDot size={15} aria-hidden />}
-        run={() => void step()}
-        data-testid={debugIds.step}
-      />
+      {controls.stopOff === null ? (
+        <PauseButton />
+      ) : (
+        <ToolButton
+          word={t("debug.step")}
+          hint={t("debug.step.hint")}
+          off={controls.stepOff}
+          shortcut={keyOf("run.step")}
+          icon={<RedoDot size={15} aria-hidden />}
+          run={() => void step()}
+          data-testid={debugIds.step}
+        />
+      )}
       <ToolButton
         word={t("debug.stepInto")}
         hint={t("debug.stepInto.hint")}
         off={controls.stepOff}
-        shortcut="F11"
+        shortcut={keyOf("run.stepInto")}
         icon={<SquareArrowRightEnter size={15} aria-hidden />}
         run={() => void step("into")}
         data-testid={debugIds.stepInto}
@@ -145,13 +144,35 @@ export function RunControls() {
         word={t("debug.stop")}
         hint={t("debug.stop.hint")}
         off={controls.stopOff}
-        shortcut="Shift+F5"
+        shortcut={keyOf("run.stop")}
         icon={<Square size={14} aria-hidden {...(controls.stopOff === null && { fill: "currentColor" })} />}
         run={() => void stop()}
         data-testid={debugIds.stop}
       />
     </div>
   );
+}
+
+/** In the place of Step while the thread runs. */
+function PauseButton() {
+  const asked = usePauseAsked(useShownRun()?.runId);
+  return (
+    <ToolButton
+      word={t("debug.pause")}
+      hint={t("debug.pause.hint")}
+      off={asked ? t("debug.pause.asked") : null}
+      shortcut={keyOf("run.pause")}
+      icon={<Pause size={15} aria-hidden />}
+      run={() => void pause()}
+      data-testid={debugIds.pause}
+    />
+  );
+}
+
+/** The newest run of the thread that is shown. */
+function useShownRun() {
+  const threadId = useSession((session) => session.cursor.threadId);
+  return lastRun(useThread(threadId), useLive(threadId));
 }
 
 /** A button of the toolbar: its word where there is room, its icon where there is not. */
@@ -227,6 +248,7 @@ function RunStatusText() {
   // Of all nodes of the step, those that ask or failed.
   const standing = useMemo(() => nodesThat(status, snapshot, live), [status, snapshot, live]);
   const run = lastRun(thread, live);
+  const pausing = usePauseAsked(run?.runId);
   const cost = useRunCost(status === "running" ? undefined : run);
   if (cursor.threadId === null || status === undefined) return null;
   if (past) {
@@ -243,7 +265,8 @@ function RunStatusText() {
   // Of an open step, those that have not run.
   const next = snapshot?.next ?? thread?.next ?? [];
   const program = running ? programOf(thread, live) : undefined;
-  const parts = [program === undefined ? statusText(status) : t("debug.runningIn", { program })];
+  const doing = pausing && running ? t("debug.pause.asked") : statusText(status);
+  const parts = [program === undefined ? doing : t("debug.runningIn", { program })];
   if (status === "paused" && inside !== "") parts.push(t("debug.beforeNodes", { nodes: inside }));
   else if (status === "paused" && next.length > 0)
     parts.push(t("debug.beforeNodes", { nodes: nodeList(next) }));
@@ -348,6 +371,13 @@ function useRunCommands() {
         title: t("debug.command.stepOut"),
         run: () => void stepOut(),
         enabled: () => standsInside(useNested.getState(), useSession.getState()),
+      },
+      {
+        id: "run.pause",
+        group,
+        title: t("debug.command.pause"),
+        run: () => void pause(),
+        enabled: () => runsNow(),
       },
       {
         id: "run.stop",

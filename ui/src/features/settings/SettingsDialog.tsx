@@ -19,13 +19,13 @@ import { showStorage } from "../../state/storage";
 import { ConnectionSettings } from "../connections";
 import { TrustSettings } from "../trust";
 import { MemorySettings } from "../memory";
+import { KeyboardSettings } from "./KeyboardSettings";
 import { Notices } from "./Notices";
+import { CanvasSettings } from "./CanvasSettings";
 import { PythonSettings } from "./PythonSettings";
-import { hintClass, settingsPartClass } from "../../components/recipes";
+import { hintClass, settingsPartClass, settingsRowClass } from "../../components/recipes";
 
-const settingsRowClass = "flex items-center justify-between gap-3 min-h-7 [&>span]:shrink-0";
-
-const TABS: readonly SettingsTab[] = ["general", "connections", "storage", "trust"];
+const TABS: readonly SettingsTab[] = ["general", "keyboard", "connections", "storage", "trust"];
 const THEMES: Theme[] = ["system", "light", "dark"];
 const LANGUAGES: Language[] = ["system", "en", "zh"];
 const ICONS = { system: Monitor, light: Sun, dark: Moon };
@@ -41,6 +41,12 @@ export function SettingsDialog() {
           title: t("forms.settings.open"),
           group: t("forms.settings.group"),
           run: () => showSettings(),
+        },
+        {
+          id: "settings.keyboard",
+          title: t("keyboard.open"),
+          group: t("forms.settings.group"),
+          run: () => showSettings("keyboard"),
         },
         {
           id: "settings.connections",
@@ -90,6 +96,7 @@ export function SettingsDialog() {
       />
       <div className="h-[min(600px,calc(100vh-180px))] -mx-5 pt-2.5 px-5 overflow-y-auto">
         {tab === "general" && <General />}
+        {tab === "keyboard" && <KeyboardSettings />}
         {tab === "connections" && <ConnectionSettings />}
         {tab === "storage" && <Storage close={close} />}
         {tab === "trust" && <TrustSettings />}
@@ -140,6 +147,7 @@ function General() {
         </Field>
         <PersonName />
       </section>
+      <CanvasSettings />
       <PythonSettings />
       {appInfo !== null && (
         <section className={settingsPartClass}>

@@ -14,7 +14,7 @@ import { ago } from "../../lib/intl";
 import { formsIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
-import { KEYMAP } from "../../state/keymap";
+import { shortcutOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
 import { MiniGraph } from "./MiniGraph";
@@ -118,8 +118,7 @@ export function StartScreen() {
         )}
         {!first && examples}
         <footer className="flex items-center flex-wrap gap-1.5 text-xs/inherit text-text-3">
-          <span>{t("forms.start.helpPalette")}</span>{" "}
-          <Kbd keys={KEYMAP["palette.open"]?.keys[0] ?? "Mod+K"} />
+          <span>{t("forms.start.helpPalette")}</span> <Kbd keys={shortcutOf("palette.open")} />
           <span className="start-help-dot" aria-hidden>
             ·
           </span>

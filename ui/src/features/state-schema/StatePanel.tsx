@@ -27,8 +27,8 @@ import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Select } from "../../components/Select";
 import { Switch } from "../../components/Switch";
 import { TextArea } from "../../components/TextField";
-import { deleteThings, setField, setRecord, uniqueName } from "../../document/edits";
-import { addKey, renameKey } from "../../document/key-edits";
+import { deleteThings, setField, setRecord } from "../../document/edits";
+import { renameKey } from "../../document/key-edits";
 import {
   doc,
   edit,
@@ -43,6 +43,7 @@ import { formsIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
 import { light } from "../../document/lit";
 import { useSession } from "../../state/session";
+import { addStateKey } from "./add-key";
 import { moveKey } from "./reorder";
 import { usageOf, type Usage } from "../../document/usage";
 import { askRename } from "../../document/rename-question";
@@ -97,26 +98,17 @@ export function StatePanel() {
       const card = panel.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(place.name)}"]`);
       const field =
         card?.querySelector<HTMLElement>(`[data-pointer="${CSS.escape(pending.pointer ?? "")}"]`) ?? card;
-      field
-        ?.querySelector<HTMLElement>("input, textarea, [role=combobox], .cm-content, button")
-        ?.focus({ preventScroll: true });
+      const control = field?.querySelector<HTMLElement>(
+        "input, textarea, [role=combobox], .cm-content, button",
+      );
+      control?.focus({ preventScroll: true });
+      // A key that has just been added is still to be named.
+      if (pending.pointer === null && control instanceof HTMLInputElement) control.select();
       card?.scrollIntoView({ block: "nearest" });
       session.clearPendingFocus();
     });
     return () => cancelAnimationFrame(frame);
   }, [pending]);
-
-  const add = () => {
-    const name = uniqueName(doc, "key", t("forms.state.newName"));
-    if (!edit(t("forms.edit.addKey", { name }), (document) => addKey(document, name, { type: "string" })))
-      return;
-    select({ key: name });
-    requestAnimationFrame(() => {
-      const input = panel.current?.querySelector<HTMLInputElement>(`[data-key="${CSS.escape(name)}"] input`);
-      input?.focus();
-      input?.select();
-    });
-  };
 
   if (names.length === 0) {
     return (
@@ -127,7 +119,7 @@ export function StatePanel() {
           <Button
             variant="primary"
             icon={<Plus size={14} aria-hidden />}
-            onClick={add}
+            onClick={addStateKey}
             data-testid={formsIds.addKey}
           >
             {t("forms.state.add")}
@@ -144,7 +136,7 @@ export function StatePanel() {
         <Button
           size="small"
           icon={<Plus size={13} aria-hidden />}
-          onClick={add}
+          onClick={addStateKey}
           data-testid={formsIds.addKey}
         >
           {t("forms.state.add")}

@@ -22,7 +22,7 @@ const LANGUAGES: readonly ProgramLanguage[] = ["python", "javascript"];
 
 const useAsked = create<{ readonly language: ProgramLanguage | null }>(() => ({ language: null }));
 
-/** Shows the types for a language; Python unless it is said. */
+/** Shows the types for a language; Python unless another one is chosen. */
 export const showTypes = (language: ProgramLanguage = "python"): void => useAsked.setState({ language });
 
 export function TypesDialog() {

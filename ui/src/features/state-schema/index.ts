@@ -1,1 +1,2 @@
 export { showTypes, TypesDialog } from "./TypesDialog";
+export { addStateKey } from "./add-key";

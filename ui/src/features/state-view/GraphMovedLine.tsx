@@ -1,37 +1,13 @@
 /** For the head of a thread: it ran on an earlier version of the graph, which can be shown and compared. */
 import { FileClock } from "lucide-react";
-import { useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import { useNow } from "../../debugger/parts/useNow";
-import { useStatus } from "../../debugger/model/runStore";
 import { useGraphMeta } from "../../document/store";
-import type { ThreadGraph } from "../../ipc/bindings/ThreadGraph";
-import { rpc } from "../../ipc/client";
 import { when } from "../../lib/intl";
 import { versionsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showVersion, useVersionOf } from "../../state/shown-version";
-
-/** What a thread ran on beside the graph as it is; read again after an edit and after a run. */
-function useThreadGraph(threadId: string, checkpointId: string | null, graphId: string | null, rev: number) {
-  const status = useStatus(threadId);
-  const [graph, setGraph] = useState<(ThreadGraph & { readonly of: string }) | null>(null);
-  const of = `${threadId} ${checkpointId} ${graphId}`;
-  useEffect(() => {
-    if (graphId === null || status === "running") return undefined;
-    const abort = new AbortController();
-    const read = { threadId, graphId, ...(checkpointId !== null && { checkpointId }) };
-    rpc("thread.graph", read, abort.signal).then(
-      (view) => (abort.signal.aborted ? undefined : setGraph({ ...view, of })),
-      () => {
-        // The thread or its graph is gone; what shows them says so.
-        if (!abort.signal.aborted) setGraph(null);
-      },
-    );
-    return () => abort.abort();
-  }, [threadId, checkpointId, graphId, rev, status, of]);
-  return graph?.of === of ? graph : null;
-}
+import { useThreadGraph } from "./useThreadGraph";
 
 export function GraphMovedLine({
   threadId,

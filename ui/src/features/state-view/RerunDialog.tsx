@@ -9,7 +9,7 @@ import { sameJson } from "../../debugger/parts/diff";
 import { nodeList, nodeName } from "../../debugger/parts/format";
 import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
 import { continueThread, replay } from "../../debugger/run/actions";
-import { type ForkEdit, makeFork, previewFork } from "../../debugger/run/fork";
+import { type ForkEdit, makeFork, previewFork } from "../../debugger/run/update-state";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { hasReducer } from "../../debugger/state/edits";
 import type { KeyView } from "../../ipc/bindings/KeyView";

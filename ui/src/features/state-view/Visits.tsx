@@ -11,7 +11,7 @@ import type { Visit } from "../../ipc/bindings/Visit";
 import { count } from "../../lib/intl";
 import { taskIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
-import { KEYMAP } from "../../state/keymap";
+import { shortcutOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
 
 function useBranchVisits(threadId: string, node: string, from: string | undefined) {
@@ -55,14 +55,14 @@ export function VisitPicker({ threadId, node, from }: { threadId: string; node: 
       {button(ChevronFirst, t("task.visitFirst"), first)}
       {button(ChevronLeft, t("task.visitPrevious"), previous, {
         "data-testid": taskIds.visitPrevious,
-        shortcut: KEYMAP["debug.previousVisit"]?.keys[0] ?? "",
+        shortcut: shortcutOf("debug.previousVisit"),
       })}
       <span className="tabular-nums px-1 font-medium text-text">
         {t("task.visit", { n: count(at), total: count(total) })}
       </span>
       {button(ChevronRight, t("task.visitNext"), next, {
         "data-testid": taskIds.visitNext,
-        shortcut: KEYMAP["debug.nextVisit"]?.keys[0] ?? "",
+        shortcut: shortcutOf("debug.nextVisit"),
       })}
       {button(ChevronLast, t("task.visitLast"), last)}
       {counted !== undefined && (

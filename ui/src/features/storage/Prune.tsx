@@ -1,4 +1,4 @@
-/** What stays of threads, and what would go: nothing is removed before it has been said. */
+/** What stays of threads, and what would go: nothing is removed before it has been shown. */
 import { useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";

@@ -1,28 +1,24 @@
 /**
- * The conversation as something to talk in: a message below it is the input of the next run; an earlier one can be said
- * otherwise, which makes a branch, with arrows between what was said at that place.
+ * The conversation as something to talk in: a message below it is the input of the next run; an earlier one can be
+ * rewritten, which makes a branch, with arrows between the versions at that place.
  */
 import { ChevronLeft, ChevronRight, Pencil, Send, X } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { type Ref, useMemo, useState } from "react";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { TextArea } from "../../components/TextField";
 import { useCheckpoints, useStatus } from "../../debugger/model/runStore";
 import { isObject } from "../../debugger/parts/diff";
-import { startWithInput } from "../../debugger/run/actions";
+import { startWithInput } from "../../debugger/run/start";
+import { useEarlierInputs } from "../../debugger/run/EarlierInputs";
+import { roleOf, textOf } from "../../debugger/state/Conversation";
 import { branchThrough } from "../../debugger/timeline/lanes";
 import { type Turn, turnsOf } from "../../debugger/timeline/turns";
 import { doc, useDocumentVersion } from "../../document/store";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
-
-/** An earlier message that is said otherwise. */
-export interface Edited {
-  /** The moment at which it was given. */
-  readonly at: string;
-  readonly text: string;
-}
+import { giveUpEdit, sentChatDraft, setChatDraft, useChatDraft } from "./chat-draft";
 
 const NO_TURNS: readonly Turn[] = [];
 
@@ -97,27 +93,38 @@ export function TurnControls({ turn, onEdit }: { turn: Turn; onEdit(at: string):
   );
 }
 
+/** The words of a person in what a list of messages was given. */
+function saidIn(messages: unknown): string | null {
+  if (!Array.isArray(messages)) return null;
+  const said = messages.findLast((message: unknown) => roleOf(message) === "human");
+  const text = said === undefined ? "" : textOf(said);
+  return text === "" ? null : text;
+}
+
 /** Enter sends, Shift Enter begins a line. */
 export function ChatInput({
   name,
-  edited,
-  onDone,
+  ref,
+  onSent,
 }: {
   /** The state key that the message goes to. */
   name: string;
-  edited: Edited | null;
-  onDone(): void;
+  ref: Ref<HTMLFormElement>;
+  onSent(): void;
 }) {
+  const graph = useSession((session) => session.graphKey) ?? "";
   const threadId = useSession((session) => session.cursor.threadId);
   const status = useStatus(threadId);
-  const [text, setText] = useState("");
+  const draft = useChatDraft(graph);
+  const { text } = draft;
+  const edited = draft.edited?.threadId === threadId ? draft.edited : null;
   const [busy, setBusy] = useState(false);
-  const box = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (!edited) return;
-    setText(edited.text);
-    box.current?.querySelector("textarea")?.focus();
-  }, [edited]);
+  const earlier = useEarlierInputs<string>(
+    `chat/${name}`,
+    (input) => saidIn(input[name]),
+    text,
+    (next) => setChatDraft(graph, { text: next }),
+  );
   const off =
     status === "running"
       ? t("debug.off.running")
@@ -134,12 +141,13 @@ export function ChatInput({
     );
     setBusy(false);
     if (!begun) return;
-    setText("");
-    onDone();
+    earlier.end();
+    sentChatDraft(graph);
+    onSent();
   };
   return (
     <form
-      ref={box}
+      ref={ref}
       className="shrink-0 border-t border-line px-3 py-2"
       onSubmit={(event) => {
         event.preventDefault();
@@ -150,14 +158,7 @@ export function ChatInput({
       {edited && (
         <p className="flex items-center gap-1 pb-1 text-2xs text-text-2">
           {t("debug.chat.editing")}
-          <IconButton
-            size="small"
-            label={t("debug.cancel")}
-            onClick={() => {
-              setText("");
-              onDone();
-            }}
-          >
+          <IconButton size="small" label={t("debug.cancel")} onClick={() => giveUpEdit(graph)}>
             <X size={12} aria-hidden />
           </IconButton>
         </p>
@@ -168,10 +169,11 @@ export function ChatInput({
           aria-label={t("debug.chat.message")}
           placeholder={off ?? t("debug.chat.placeholder")}
           value={text}
-          onChange={setText}
+          onChange={(next) => setChatDraft(graph, { text: next })}
           minRows={1}
           maxRows={6}
           onKeyDown={(event) => {
+            earlier.onKeyDown(event);
             if (event.key !== "Enter" || event.shiftKey) return;
             event.preventDefault();
             void send();

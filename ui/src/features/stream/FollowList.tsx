@@ -1,6 +1,6 @@
 /**
- * A windowed list that keeps to its end while "follow" is on. Scrolling up by hand turns it off, as reading and being
- * pushed along do not go together; scrolling to the end turns it on again.
+ * A windowed list that keeps to its end, or to a place, while "follow" is on. Scrolling away by hand turns it off, as
+ * reading and being pushed along do not go together; scrolling to the end turns it on again where the end is followed.
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef } from "react";
@@ -10,12 +10,16 @@ interface Props<T> {
   keyOf(item: T, index: number): string | number;
   estimate: number;
   follow: boolean;
+  /** The place that is followed; null is the end, undefined is nowhere. */
+  target?: number | null | undefined;
   onFollow(follow: boolean): void;
   label: string;
   children(item: T, index: number): ReactNode;
 }
 
-export function FollowList<T>({ items, keyOf, estimate, follow, onFollow, label, children }: Props<T>) {
+export function FollowList<T>(props: Props<T>) {
+  const { items, keyOf, estimate, follow, onFollow, label, children } = props;
+  const target = "target" in props ? props.target : null;
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
     count: items.length,
@@ -31,14 +35,17 @@ export function FollowList<T>({ items, keyOf, estimate, follow, onFollow, label,
   const total = rows.getTotalSize();
   useEffect(() => {
     const element = scroller.current;
-    if (follow && element) element.scrollTop = element.scrollHeight;
-  }, [follow, total, items]);
+    if (follow && target === null && element) element.scrollTop = element.scrollHeight;
+  }, [follow, target, total, items]);
+  useEffect(() => {
+    if (follow && target !== null && target !== undefined) rows.scrollToIndex(target, { align: "center" });
+  }, [follow, target, rows]);
   const byHand = (up: boolean) => {
     const element = scroller.current;
     if (!element) return;
     const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 24;
-    if (up && follow && element.scrollHeight > element.clientHeight) onFollow(false);
-    else if (!up && !follow && atEnd) onFollow(true);
+    if ((up || target !== null) && follow && element.scrollHeight > element.clientHeight) onFollow(false);
+    else if (!up && !follow && atEnd && target === null) onFollow(true);
   };
   return (
     <div

@@ -3,7 +3,7 @@
  * A graph without a list of messages shows what its models were asked in the last run, and what they answered.
  */
 import { MessagesSquare } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { EmptyState } from "../../components/EmptyState";
 import { MessageBubble, roleOf, textOf } from "../../debugger/state/Conversation";
 import { isObject } from "../../debugger/parts/diff";
@@ -17,7 +17,8 @@ import { loadValue, useValues, valueId } from "../../debugger/state/values";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { ChatInput, type Edited, TurnControls, useChatKey, useTurns } from "./Chat";
+import { ChatInput, TurnControls, useChatKey, useTurns } from "./Chat";
+import { editMessage } from "./chat-draft";
 import { FollowList } from "./FollowList";
 import { FollowBar } from "./StreamPanel";
 
@@ -81,13 +82,19 @@ export function MessagesPanel() {
         else streamed.push({ taskId, node, message, live });
       }
     }
-    return view ? list : conversationOf(exchanges, streamed).map((said): Item => ({ ...said, fresh: false }));
+    return view
+      ? list
+      : conversationOf(exchanges, streamed).map((entry): Item => ({ ...entry, fresh: false }));
   }, [value?.value, view, log, cursor.checkpointId, exchanges]);
 
   const chat = useChatKey();
   const turns = useTurns(cursor.threadId, here?.view.checkpoint?.id);
-  const [edited, setEdited] = useState<Edited | null>(null);
-  useEffect(() => setEdited(null), [cursor.threadId]);
+  const graph = useSession((session) => session.graphKey) ?? "";
+  const input = useRef<HTMLFormElement>(null);
+  const edit = (at: string, text: string) => {
+    if (cursor.threadId !== null) editMessage(graph, cursor.threadId, at, text);
+    input.current?.querySelector("textarea")?.focus();
+  };
   // Each input is one message of a person; where that is not so, it is not known which one it was.
   const own = items.filter((item) => roleOf(item.message) === "human");
   const turnOf = (item: Item): Turn | undefined =>
@@ -97,7 +104,7 @@ export function MessagesPanel() {
     turn === undefined
       ? {}
       : {
-          aside: <TurnControls turn={turn} onEdit={(at) => setEdited({ at, text: textOf(item.message) })} />,
+          aside: <TurnControls turn={turn} onEdit={(at) => edit(at, textOf(item.message))} />,
         };
   const empty = cursor.threadId === null || items.length === 0;
   if (empty && chat === null) {
@@ -132,16 +139,7 @@ export function MessagesPanel() {
           />
         )}
       </FollowList>
-      {chat !== null && (
-        <ChatInput
-          name={chat}
-          edited={edited}
-          onDone={() => {
-            setEdited(null);
-            setFollow(true);
-          }}
-        />
-      )}
+      {chat !== null && <ChatInput name={chat} ref={input} onSent={() => setFollow(true)} />}
     </section>
   );
 }

@@ -28,7 +28,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { Menu, type MenuEntry } from "../../components/Menu";
 import { TextField } from "../../components/TextField";
-import { showRunForm } from "../../debugger/run/actions";
+import { newThread } from "../../debugger/run/run-form";
 import { copyText } from "../../debugger/parts/CopyButton";
 import { nodeList } from "../../debugger/parts/format";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
@@ -118,11 +118,6 @@ export function ThreadsPanel() {
       event.preventDefault();
     }
   };
-  const newThread = () => {
-    setCursor({ threadId: null, checkpointId: null });
-    showRunForm();
-  };
-
   return (
     <section
       className="flex h-full min-h-0 flex-col"

@@ -5,7 +5,7 @@ import { Select } from "../../components/Select";
 import { setSpeed, SPEEDS, togglePlayback, usePlayback } from "../../debugger/timeline/playback";
 import { forksIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { KEYMAP } from "../../state/keymap";
+import { shortcutOf } from "../../state/keymap";
 
 const OPTIONS = SPEEDS.map((n) => ({ value: String(n), label: t("playback.times", { n }) }));
 
@@ -16,7 +16,7 @@ export function Playback({ disabled }: { disabled: boolean }) {
       <IconButton
         size="small"
         label={t(playing ? "playback.pause" : "playback.play")}
-        shortcut={KEYMAP["debug.play"]?.keys[0] ?? ""}
+        shortcut={shortcutOf("debug.play")}
         pressed={playing}
         disabled={disabled}
         onClick={togglePlayback}

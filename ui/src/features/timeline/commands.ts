@@ -1,6 +1,8 @@
 /** Commands that move the cursor: history, visits of a node, writes of a key, links. */
 import { copyText } from "../../debugger/parts/CopyButton";
 import { useStateKey } from "../../debugger/state/selected-key";
+import { useRuns } from "../../debugger/model/runStore";
+import { chooseDetail, detailBy, detailOf, useChosenDetail } from "../../debugger/timeline/chosen-detail";
 import { togglePlayback } from "../../debugger/timeline/playback";
 import { firstMoment, momentAfter, visitOf, writeOf } from "../../debugger/timeline/walk";
 import { t } from "../../lib/texts";
@@ -32,6 +34,12 @@ export function registerMomentCommands(): () => void {
   const write = (by: -1 | 1) => () => {
     const { key } = useStateKey.getState();
     if (key !== null) go(writeOf(key, by));
+  };
+  const detail = (by: -1 | 1) => () => {
+    const { threadId } = session().cursor;
+    const count = useRuns.getState().checkpoints.get(threadId ?? "")?.list.length ?? 0;
+    chooseDetail(detailBy(detailOf(useChosenDetail.getState().detail, count), by));
+    session().showTab("bottom", "timeline");
   };
   const hasNode = () => inThread() && session().selection.nodes.length === 1;
   const hasKey = () => inThread() && useStateKey.getState().key !== null;
@@ -81,6 +89,20 @@ export function registerMomentCommands(): () => void {
       group,
       title: t("playback.playTitle"),
       run: togglePlayback,
+      enabled: inThread,
+    },
+    {
+      id: "debug.moreDetail",
+      group,
+      title: t("debug.command.moreDetail"),
+      run: detail(1),
+      enabled: inThread,
+    },
+    {
+      id: "debug.lessDetail",
+      group,
+      title: t("debug.command.lessDetail"),
+      run: detail(-1),
       enabled: inThread,
     },
     {

@@ -8,12 +8,14 @@ import {
   Link,
   Pencil,
   RotateCcw,
+  SkipForward,
   StepForward,
 } from "lucide-react";
 import type { MenuEntry } from "../../components/Menu";
 import { copyText } from "../../debugger/parts/CopyButton";
 import { nodeList } from "../../debugger/parts/format";
 import { replay } from "../../debugger/run/actions";
+import { skipStep } from "../../debugger/run/update-state";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { rpc } from "../../ipc/client";
 import { t, type TextKey } from "../../lib/texts";
@@ -39,6 +41,8 @@ export function whatHappened(checkpoint: CheckpointView, ran: readonly string[])
 }
 
 function withoutPerson(checkpoint: CheckpointView, ran: readonly string[]): string {
+  if (checkpoint.source === "update" && checkpoint.updated.length === 0)
+    return t("debug.skipped", { node: checkpoint.asNode ?? "?" });
   if (checkpoint.source === "update") return t("debug.editedAs", { node: checkpoint.asNode ?? "?" });
   return checkpoint.source === "loop" && ran.length > 0 ? nodeList(ran) : sourceText(checkpoint);
 }
@@ -63,6 +67,13 @@ export function checkpointEntries(
       icon: <StepForward size={14} aria-hidden />,
       disabled: checkpoint.next.length === 0,
       run: () => void replay(threadId, checkpoint.id, { step: "over" }),
+    },
+    {
+      id: "skip-step",
+      label: t("debug.timeline.skipStep", { nodes: nodeList(checkpoint.next) }),
+      icon: <SkipForward size={14} aria-hidden />,
+      disabled: checkpoint.next.length === 0,
+      run: () => void skipStep({ threadId, checkpointId: checkpoint.id }),
     },
     {
       id: "what-if",

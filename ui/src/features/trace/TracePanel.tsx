@@ -49,6 +49,7 @@ const VIEWS: readonly { value: View; text: TextKey }[] = [
 const FILTERS: readonly { value: TraceFilter["what"]; text: TextKey }[] = [
   { value: "all", text: "trace.filter.all" },
   { value: "failed", text: "trace.filter.failed" },
+  { value: "unsettled", text: "trace.filter.unsettled" },
   { value: "models", text: "trace.filter.models" },
   { value: "slow", text: "trace.filter.slow" },
 ];
@@ -198,7 +199,7 @@ function ThreadTrace({ threadId }: { threadId: string }) {
             onChange={setView}
           />
         </div>
-        <div className="w-24">
+        <div className={filter.what === "unsettled" ? "w-36" : "w-24"}>
           <Select
             size="small"
             aria-label={t("trace.filter")}

@@ -57,7 +57,7 @@ export function useWatchValue(expression: string): WatchValue | null {
           });
         },
         () => {
-          // A moment that is gone, or no connection: both are said elsewhere.
+          // A moment that is gone, or no connection: both are reported elsewhere.
           if (!abort.signal.aborted) setValue(null);
         },
       );

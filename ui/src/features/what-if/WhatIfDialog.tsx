@@ -68,7 +68,7 @@ function Ask({ asked }: { asked: WhatIfAsked }) {
           grid: gridOf(draft),
         }),
       );
-      noteGrid(grid);
+      noteGrid(grid, graphId);
       useSession.getState().setUse("debug");
       useSession.getState().showTab("bottom", "what-if", "debug");
       close();

@@ -1,6 +1,6 @@
 /** The answers of what-if grids: every run of every row, beside what followed the moment. A row leads to its branch. */
 import { FlaskConical, Pencil, Plus, Square, Trash2 } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
@@ -8,7 +8,7 @@ import { Select } from "../../components/Select";
 import { Spinner } from "../../components/Spinner";
 import { useNow } from "../../debugger/parts/useNow";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
-import { chooseGrid, loadGrids, useGrids, useThreadGrids } from "../../debugger/model/what-ifs";
+import { chooseGrid, loadGrids, seeGrid, useGrids, useThreadGrids } from "../../debugger/model/what-ifs";
 import type { WhatIfView } from "../../ipc/bindings/WhatIfView";
 import { rpc } from "../../ipc/client";
 import { when } from "../../lib/intl";
@@ -34,6 +34,11 @@ function ThreadGrids({ threadId }: { threadId: string }) {
   const { grids, state, problem } = useThreadGrids(threadId);
   const chosen = useGrids((store) => store.chosen.get(threadId));
   const grid = grids.find(({ id }) => id === chosen) ?? grids[0];
+  const shown = grid !== undefined && !grid.running ? grid.id : null;
+  const unseen = useGrids((store) => shown !== null && store.unseen.has(shown));
+  useEffect(() => {
+    if (unseen && shown !== null) seeGrid(shown);
+  }, [unseen, shown]);
   const ask = () => askWhatIf({ threadId, checkpointId: useSession.getState().cursor.checkpointId });
   if (problem && !grid) return <ProblemNote problem={problem} onRetry={() => void loadGrids(threadId)} />;
   if (!grid && state === "loading")

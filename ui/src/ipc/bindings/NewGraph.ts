@@ -12,4 +12,8 @@ name: string,
 /**
  * Begin with the graph that this node is inside, of a kind that draws one from its settings.
  */
-inside?: NodeRef, };
+inside?: NodeRef, 
+/**
+ * Begin with the graph of this text, which is that of a graph file; its own name counts.
+ */
+text?: string, };

@@ -48,4 +48,8 @@ memory?: MemorySettings,
 /**
  * Searches over threads that have a name; at most 100.
  */
-queries?: Array<SavedQuery>, };
+queries?: Array<SavedQuery>, 
+/**
+ * Keys of the commands whose shortcuts the user changed, as `Mod+Shift+P`; none takes the shortcut away.
+ */
+shortcuts?: { [key in string]: Array<string> }, };

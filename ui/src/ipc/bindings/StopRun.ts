@@ -9,6 +9,11 @@ export type StopRun = {
  */
 threadId: string, 
 /**
+ * Let the tasks of the step under way finish, and answer at once: the end of the run is an event. The thread is paused
+ * then, as at a breakpoint.
+ */
+afterStep?: boolean, 
+/**
  * Take the thread from another program that runs it; its run ends there.
  */
 takeOver?: boolean, };

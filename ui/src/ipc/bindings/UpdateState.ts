@@ -30,6 +30,11 @@ overwrite: Array<string>,
  */
 asNode?: string, 
 /**
+ * In place of values: the tasks after the checkpoint count as having run and written nothing, and the edges of their
+ * nodes are followed.
+ */
+skipStep?: boolean, 
+/**
  * Only say what would run next; store nothing.
  */
 preview: boolean, 

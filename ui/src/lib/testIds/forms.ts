@@ -1,5 +1,14 @@
 /** Test ids of the forms, panels and dialogs. */
 export const formsIds = {
+  keyboard: "settings-keyboard",
+  keyboardSearch: "keyboard-search",
+  keyboardResetAll: "keyboard-reset-all",
+  keyboardRow: (command: string) => `keyboard-${command}`,
+  keyboardReset: "keyboard-reset",
+  keyboardRemove: "keyboard-remove",
+  keyboardChange: "keyboard-change",
+  keyboardRecorder: "keyboard-recorder",
+  keyboardTake: "keyboard-take",
   tab: (id: string) => `tab-${id}`,
   moreTabs: "more-tabs",
   menuEntry: (id: string) => `menu-${id}`,

@@ -7,6 +7,7 @@ export const structureIds = {
   disabledRun: "disabled-run",
   disabledWay: "disabled-way",
   pictureCopy: "picture-copy",
+  pictureCarry: "picture-carry",
   pictureMarks: "picture-marks",
   picturePreview: "picture-preview",
   pictureSave: (form: string) => `picture-save-${form}`,
@@ -18,6 +19,7 @@ export const structureIds = {
   extractGiven: (key: string) => `extract-given-${key}`,
   extractTaken: (key: string) => `extract-taken-${key}`,
   extractEnds: "extract-ends",
+  noteText: (name: string) => `note-text-${name}`,
   noteGrip: (name: string) => `note-grip-${name}`,
   noteResize: (name: string) => `note-resize-${name}`,
 };

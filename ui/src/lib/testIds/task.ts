@@ -19,6 +19,8 @@ export const taskIds = {
   rerunDialog: "task-rerun-dialog",
   rerunNext: "task-rerun-next",
   rerunGo: "task-rerun-go",
+  promptChanges: "prompt-changes",
+  promptChange: "prompt-change",
   playgroundOpen: "playground-open",
   playground: "playground",
   playgroundModel: "playground-model",

@@ -16,6 +16,7 @@ export const whatIfIds = {
   open: "what-if-open",
   progress: "what-if-progress",
   stop: "what-if-stop",
+  badge: "what-if-badge",
   result: (row: number, repeat: number) => `what-if-result-${row}-${repeat}`,
   showBranches: "what-if-show-branches",
   resultMenu: "what-if-result-menu",

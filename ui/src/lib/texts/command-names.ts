@@ -35,6 +35,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "run.step": ["Step"],
   "run.stepInto": ["Step into"],
   "run.stepOut": ["Step out"],
+  "run.pause": ["Drain", "Suspend"],
   "run.stop": ["Stop"],
   "run.start": ["Run"],
   "run.withInput": ["Models", "Input", "Samples"],

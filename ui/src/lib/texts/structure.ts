@@ -20,6 +20,9 @@ export const structure = {
   "picture.theme.light": "Light",
   "picture.theme.dark": "Dark",
   "picture.marks": "Include run marks",
+  "picture.carry": "Include the graph",
+  "picture.carryHelp":
+    "The file carries the graph with its prompts and code: whoever has it can open it here.",
   "picture.preview": "Preview of the picture",
   "picture.size": "PNG: {width} × {height} pixels. An SVG is sharp at every size and can be edited.",
   "picture.drawing": "Drawing…",
@@ -30,6 +33,7 @@ export const structure = {
   "picture.copyRefused": "This window cannot copy pictures.",
   "picture.copyRefused.remedy": "Save the picture as PNG instead.",
   "picture.save.svg": "Save SVG",
+  "picture.saveCommand": "Save the picture as {form}",
   "picture.save.png": "Save PNG",
   "picture.saved": "Saved to {path}",
   "picture.downloaded": "Downloaded {name}",

@@ -10,6 +10,7 @@ export const trace = {
   "trace.filter": "Tasks",
   "trace.filter.all": "All",
   "trace.filter.failed": "Failed",
+  "trace.filter.unsettled": "Failed or pending",
   "trace.filter.models": "Models",
   "trace.filter.slow": "> 100 ms",
   "trace.words": "Filter",

@@ -3,6 +3,8 @@ export const versions = {
   "versions.reading": "Loading the version…",
   "versions.shown": "Version: {version}",
   "versions.compare": "Compare",
+  "versions.compareCommand": "Compare the shown version with the graph",
+  "versions.restoreCommand": "Restore the shown version",
   "versions.showCurrent": "Show the current graph",
   "versions.show": "Show",
   "versions.current": "Current",

@@ -75,6 +75,8 @@ export const whatIf = {
   "whatIf.removed": "Grid removed. Its branches stay in the timeline.",
   "whatIf.progress": "{done} of {total} finished",
   "whatIf.ended": "{n} finished",
+  "whatIf.badge.running": "What-if grid: {done} of {total} rows finished",
+  "whatIf.badge.ended": "What-if grid finished: {total} rows",
   "whatIf.baseFollowed": "Base: what followed this moment",
   "whatIf.baseMoment": "Base: the state at this moment, as nothing followed it",
   "whatIf.column.row": "Row",

@@ -31,7 +31,6 @@ use crate::policy::cache::NodeCache;
 use crate::policy::limits::{Gate, Limits};
 use crate::run::steps::persist::Persister;
 use crate::state::live::{Applied, Live, load};
-use crate::stream::config::{Durability, Input, Output, RunResult, RunStatus};
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
 use crate::stream::events::{
@@ -39,6 +38,7 @@ use crate::stream::events::{
 };
 use crate::stream::lifecycle::{LifecycleEvent, LifecycleStatus};
 use crate::stream::metrics::{Activity, Meter, StateSize};
+use crate::stream::request::{Durability, Input, Output, RunResult, RunStatus};
 use crate::stream::run_config::RunConfig;
 use crate::task::spans::{self, Ending};
 use crate::task::{self, End, Outcome, Task, applied_of};

@@ -9,9 +9,9 @@ use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::graph_version::GraphVersion;
 use crate::checkpoint::run_claim::{KeepAlive, RunClaim};
 use crate::checkpoint::types::{Checkpoint, Commit, Put, StorageError, TaskWrites, reserved};
-use crate::stream::config::Durability;
 use crate::stream::error::RunError;
 use crate::stream::metrics::{Activity, Busy, Meter};
+use crate::stream::request::Durability;
 
 enum Order {
     Commit(Box<Commit>),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::graph::scope::graph_path;
 use crate::policy::breakpoint::BreakpointHit;
-use crate::stream::config::StepTask;
+use crate::stream::request::StepTask;
 
 impl Loop {
     /// Chooses the task that alone runs, if the run is to make a step of one task.

@@ -519,7 +519,10 @@ fn console<'js>(ctx: &Ctx<'js>, wire: &Rc<Wire>) -> rquickjs::Result<()> {
                 let _ = wire.line.request(ProgramRequest {
                     id: 0,
                     scope: NODE,
-                    request: Request::Log(text),
+                    request: match method {
+                        "log" => Request::Log(text),
+                        level => Request::LogAt(level.to_owned(), text),
+                    },
                 });
             };
             let texts: Vec<String> = values.0.into_iter().map(|value| shown(&ctx, value)).collect();

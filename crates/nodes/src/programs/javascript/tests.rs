@@ -65,7 +65,7 @@ fn run_with(source: &str, state: Value, limits: Limits) -> (Result<Value, CodeEr
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = lines.clone();
     let result = play(source, state, limits, &Arc::default(), move |said| {
-        if let Request::Log(line) = said.request {
+        if let Request::Log(line) | Request::LogAt(_, line) = said.request {
             sink.lock().unwrap().push(line);
         }
         None

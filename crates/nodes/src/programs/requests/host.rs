@@ -141,6 +141,13 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
                 }
             }
             Request::Log(line) => self.context.emit(self.owner.event("log", line.into())).await,
+            Request::LogAt(level, line) => {
+                let mut event = self.owner.event("log", line.into());
+                if let Value::Object(fields) = &mut event {
+                    fields.insert("level", level);
+                }
+                self.context.emit(event).await;
+            }
             Request::Progress(progress) => {
                 self.context.heartbeat();
                 let shown = serde_json::to_value(&progress)

@@ -52,6 +52,8 @@ pub(crate) enum Request {
     Progress(Progress),
     /// A line that it printed.
     Log(String),
+    /// A line of a level: `debug`, `info`, `warn` or `error`.
+    LogAt(String, String),
     /// An operation of the store.
     Store(store::StoreRequest),
     /// A durable task: answered with what it came to, now or in an earlier run.

@@ -35,6 +35,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "run.step": ["单步", "单步执行"],
   "run.stepInto": ["步入", "单步进入"],
   "run.stepOut": ["步出", "单步跳出"],
+  "run.pause": ["挂起"],
   "run.stop": ["停止", "终止"],
   "run.start": ["运行"],
   "run.withInput": ["模型", "输入", "示例"],

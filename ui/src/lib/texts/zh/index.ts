@@ -24,6 +24,7 @@ import { task } from "./task";
 import { trace } from "./trace";
 import { versions } from "./versions";
 import { whatIf } from "./what-if";
+import { wires } from "./wires";
 
 const texts: Readonly<Record<TextKey, string>> = {
   ...debug,
@@ -43,6 +44,7 @@ const texts: Readonly<Record<TextKey, string>> = {
   ...trace,
   ...versions,
   ...whatIf,
+  ...wires,
 };
 
 const rust: Readonly<Record<string, string>> = { ...problems, ...kinds };

@@ -11,6 +11,7 @@ export const trace: Record<keyof typeof english, string> = {
   "trace.filter": "任务",
   "trace.filter.all": "全部",
   "trace.filter.failed": "失败",
+  "trace.filter.unsettled": "失败或未完成",
   "trace.filter.models": "模型",
   "trace.filter.slow": "> 100 ms",
   "trace.words": "筛选",

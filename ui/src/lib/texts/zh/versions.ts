@@ -5,6 +5,8 @@ export const versions: Record<keyof typeof english, string> = {
   "versions.reading": "正在加载版本…",
   "versions.shown": "版本：{version}",
   "versions.compare": "比较",
+  "versions.compareCommand": "比较所显示的版本与当前的图",
+  "versions.restoreCommand": "恢复所显示的版本",
   "versions.showCurrent": "显示当前的图",
   "versions.show": "显示",
   "versions.current": "当前",

@@ -76,6 +76,8 @@ export const whatIf: Record<keyof typeof english, string> = {
   "whatIf.removed": "已移除假设分析。它的分支保留在时间线中。",
   "whatIf.progress": "已完成 {done}/{total}",
   "whatIf.ended": "已完成 {n}",
+  "whatIf.badge.running": "假设分析：{total} 行中的 {done} 行已完成",
+  "whatIf.badge.ended": "假设分析已完成：{total} 行",
   "whatIf.baseFollowed": "基准：此时刻之后的实际情况",
   "whatIf.baseMoment": "基准：此时刻的状态，因为之后没有内容",
   "whatIf.column.row": "行",
