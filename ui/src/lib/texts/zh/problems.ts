@@ -18,7 +18,7 @@ export const problems: Readonly<Record<string, string>> = {
   "a string": "字符串",
   "an array": "数组",
   "an object": "对象",
-  "`{field}` must be {wanted}, and is {shown}.": "`{field}` 必须是{wanted}，实际是{shown}。",
+  "`{field}` must be {wanted}, and is {shown}.": "`{field}` 必须是{wanted}，实际值：{shown}。",
   "Write {wanted} there, or remove `{field}`.": "在该处填写{wanted}，或删除 `{field}`。",
   "`{name}` means nothing here.": "`{name}` 在这里没有意义。",
   "Remove it, or write one of {names}.": "将其删除，或填写以下之一：{names}。",
