@@ -106,7 +106,7 @@ function DetailSlider({ detail, onDetail }: { detail: Detail; onDetail(detail: D
           value={DETAILS.indexOf(detail)}
           aria-label={t("debug.detail")}
           aria-valuetext={word}
-          className="h-4 w-14 cursor-ew-resize accent-(--accent)"
+          className="h-1 w-14 cursor-ew-resize appearance-none rounded-full bg-line-field [&::-webkit-slider-thumb]:size-3 [&::-webkit-slider-thumb]:appearance-none [&::-webkit-slider-thumb]:rounded-full [&::-webkit-slider-thumb]:bg-accent"
           onChange={(event) => {
             const next = DETAILS[Number(event.currentTarget.value)];
             if (next !== undefined) onDetail(next);
