@@ -1,5 +1,17 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { ago, bytes, count, day, duration, isOne, momentText, number, setLocale, since } from "./intl";
+import {
+  ago,
+  bytes,
+  count,
+  day,
+  duration,
+  isOne,
+  listed,
+  momentText,
+  number,
+  setLocale,
+  since,
+} from "./intl";
 
 const plain = (text: string) => text.replaceAll("\u202f", " ");
 const NOW = Date.parse("2026-11-26T12:00:00Z");
@@ -66,4 +78,15 @@ describe("the interface's language", () => {
     expect(day("2026-01-05T12:00:00Z")).toBe("Jan 5, 2026");
     expect([isOne(1), isOne(0), isOne(2)]).toEqual([true, false, false]);
   });
+});
+
+it("joins things as the language does", () => {
+  const joined = () =>
+    (["comma", "or", "and", "space"] as const).map((join) => listed(["a", "b", "c"], join));
+  setLocale("en", []);
+  expect(joined()).toEqual(["a, b, c", "a, b, or c", "a, b, and c", "a b c"]);
+  expect([listed([]), listed(["a"])]).toEqual(["", "a"]);
+  setLocale("zh-CN", []);
+  expect(joined()).toEqual(["a、b、c", "a、b或c", "a、b和c", "a b c"]);
+  setLocale("en", []);
 });

@@ -15,7 +15,7 @@ use super::{disabled, dynamic_targets, invariants, policy};
 use crate::base::access::Access;
 use crate::state::schema::{Keys, StateSchema};
 use superstep_document::suggest;
-use superstep_document::text;
+use superstep_document::{Text, text};
 
 pub(super) struct Findings {
     pub(super) problems: Vec<Diagnostic>,
@@ -49,7 +49,7 @@ struct Look<'a> {
 
 impl Look<'_> {
     /// The place of expressions that see the whole state.
-    fn site(&self, record: String, called: String) -> Site<'_> {
+    fn site(&self, record: String, called: Text) -> Site<'_> {
         Site {
             record,
             called,
@@ -77,7 +77,7 @@ impl Look<'_> {
                 base: "/config",
                 config: &spec.config,
                 readable: given.node(id),
-                ..self.site(format!("node:{id}"), format!("node {id}"))
+                ..self.site(format!("node:{id}"), text!("node {id}", id))
             };
             let broken = config_problems(entry, &mut site);
             if broken.is_empty() {
@@ -101,7 +101,7 @@ impl Look<'_> {
 
     fn at_edges(&self, findings: &mut Findings) {
         for (id, edge) in self.edges {
-            let mut site = self.site(format!("edge:{id}"), format!("edge {id}"));
+            let mut site = self.site(format!("edge:{id}"), text!("edge {id}", id));
             // An empty one is the document's own diagnostic.
             let mut expression = |pointer: &str, source: &str| {
                 if !source.trim().is_empty() {
@@ -126,7 +126,7 @@ impl Look<'_> {
 
     fn at_invariants(&self, findings: &mut Findings) {
         for invariant in self.document.invariants() {
-            let mut site = self.site(invariant.record.clone(), "an invariant".to_owned());
+            let mut site = self.site(invariant.record.clone(), text!("an invariant"));
             site.invariant(
                 &invariant.pointer(),
                 &invariant.must,

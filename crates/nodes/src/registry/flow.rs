@@ -115,40 +115,41 @@ pub(super) fn parallel_writers(
             }
         }
     }
-    for (left, right, key) in found {
-        let (message, remedy) = if left == right {
-            (
-                text!(
-                    "Node `{left}` runs once per item, and each run overwrites `{key}`.",
-                    left = &left,
-                    key = &key
-                ),
-                text!(
-                    "Give `{key}` a reducer such as `append`, or write another key.",
-                    key = &key
-                ),
-            )
-        } else {
-            (
-                text!(
-                    "Nodes `{left}` and `{right}` run in the same step and both overwrite `{key}`.",
-                    left = &left,
-                    right = &right,
-                    key = &key
-                ),
-                text!(
-                    "Give `{key}` a reducer, or let the nodes run one after the other.",
-                    key = &key
-                ),
-            )
-        };
-        findings.problems.push(Diagnostic::warning(
-            "parallel-writers",
-            format!("node:{right}"),
-            message,
-            remedy,
-        ));
-    }
+    let met = found
+        .iter()
+        .map(|(left, right, key)| overwritten(left, right, key));
+    findings.problems.extend(met);
+}
+
+/// What is said of two nodes of a step that overwrite the same key, or of one that runs more than once in it.
+fn overwritten(left: &str, right: &str, key: &str) -> Diagnostic {
+    let (message, remedy) = if left == right {
+        (
+            text!(
+                "Node `{left}` runs once per item, and each run overwrites `{key}`.",
+                left,
+                key
+            ),
+            text!(
+                "Give `{key}` a reducer such as `append`, or write another key.",
+                key
+            ),
+        )
+    } else {
+        (
+            text!(
+                "Nodes `{left}` and `{right}` run in the same step and both overwrite `{key}`.",
+                left,
+                right,
+                key
+            ),
+            text!(
+                "Give `{key}` a reducer, or let the nodes run one after the other.",
+                key
+            ),
+        )
+    };
+    Diagnostic::warning("parallel-writers", format!("node:{right}"), message, remedy)
 }
 
 /// Follows two branches that start in the same step side by side, and says where they write the same key at once.

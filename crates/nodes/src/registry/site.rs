@@ -27,7 +27,7 @@ pub struct Site<'a> {
     /// `node:ID` or `edge:ID`.
     pub record: String,
     /// How messages name it, e.g. `node draft`.
-    pub called: String,
+    pub called: Text,
     /// Start of JSON Pointers, e.g. `/config`.
     pub base: &'static str,
     /// The config; empty for edges.

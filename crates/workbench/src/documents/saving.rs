@@ -14,7 +14,7 @@ use crate::base::files::{self, Fingerprint};
 use crate::documents::autosave::AutosaveSlot;
 use crate::session::name_of;
 use crate::wire::{CloseGraph, Empty, Problem, SaveGraph, Saved};
-use superstep_document::text;
+use superstep_document::{Text, text};
 
 /// Where a graph is saved: under the name that was given, else where it was.
 fn saved_to(named: Option<&str>, old: Option<&Path>) -> Result<PathBuf, Problem> {
@@ -98,6 +98,11 @@ impl NewFile {
     }
 }
 
+fn open_elsewhere(path: &Path, id: &str) -> Text {
+    let path = path.display().to_string();
+    text!("{path} is open as another graph ({id}).", path, id)
+}
+
 impl Workbench {
     /// Writes what is not saved to the autosave folder.
     pub(super) async fn autosave(self: &Arc<Self>, open: &Arc<OpenDocument>) -> Result<(), Problem> {
@@ -177,15 +182,8 @@ impl Workbench {
         let path = saved_to(request.path.as_deref(), old_path.as_deref())?;
         let same_place = old_path.as_deref() == Some(path.as_path());
         if !same_place && let Some(other) = self.documents.at_path(&path) {
-            return Err(Problem::new(
-                "file-open",
-                text!(
-                    "{path} is open as another graph ({id}).",
-                    path = path.display().to_string(),
-                    id = &other.id
-                ),
-            )
-            .remedy(text!("Choose another name, or close that graph first.")));
+            return Err(Problem::new("file-open", open_elsewhere(&path, &other.id))
+                .remedy(text!("Choose another name, or close that graph first.")));
         }
         let slot = if same_place {
             old_slot.clone()

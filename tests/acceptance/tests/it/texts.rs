@@ -36,7 +36,7 @@ fn read(tokens: TokenStream, found: &mut BTreeSet<String>) {
             tests &= !matches!(&token, TokenTree::Punct(mark) if mark.as_char() == ';');
             continue;
         };
-        if group.to_string() == "[cfg(test)]" {
+        if group.to_string().replace(' ', "") == "[cfg(test)]" {
             tests = true;
         } else if tests && group.delimiter() == proc_macro2::Delimiter::Brace {
             tests = false;

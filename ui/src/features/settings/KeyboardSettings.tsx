@@ -9,6 +9,7 @@ import { Kbd, shortcutKeys } from "../../components/Kbd";
 import { hintClass } from "../../components/recipes";
 import { TextField } from "../../components/TextField";
 import { formsIds } from "../../lib/testIds";
+import { listed } from "../../lib/intl";
 import { t } from "../../lib/texts";
 import { useCommands } from "../../state/commands";
 import { isOwnKeys, isTaken, keysOf, sharing, shortcutOfEvent } from "../../state/keymap";
@@ -186,7 +187,7 @@ function Recorder({ id, titleOf, onDone }: { id: string; titleOf(id: string): st
           <span role="alert" className="text-asking">
             {isTaken(pressed)
               ? t("keyboard.reserved")
-              : t("keyboard.conflict", { commands: others.map(titleOf).join(", ") })}
+              : t("keyboard.conflict", { commands: listed(others.map(titleOf)) })}
           </span>
           {!isTaken(pressed) && (
             <Button

@@ -223,6 +223,44 @@ pub(crate) fn check_specs(site: &mut Site<'_>, pointer: &str, specs: &[ToolSpec]
 /// The kind.
 pub struct Tools;
 
+/// Checks what a tool does.
+fn check_tool(site: &mut Site<'_>, pointer: &str, tool: &ToolConfig) {
+    match tool.does().as_slice() {
+        [_] => {}
+        [] => site.error(
+            "tool-does",
+            pointer,
+            text!("The tool `{name}` does nothing.", name = &tool.name),
+            text!("Give it one of `javascript`, `python`, `http`, `graph` and `handoff`."),
+        ),
+        several => site.error(
+            "tool-does",
+            pointer,
+            text!(
+                "The tool `{name}` does several things: {names}.",
+                name = &tool.name,
+                names = Text::list(Join::Comma, several)
+            ),
+            text!("Keep one of them."),
+        ),
+    }
+    if let Some(script) = &tool.javascript {
+        script.check(site, &format!("{pointer}/javascript"));
+    }
+    if let Some(function) = &tool.python {
+        function.check(site, &format!("{pointer}/python"));
+    }
+    if let Some(request) = &tool.http {
+        request.check(site, &format!("{pointer}/http"), &tool.parameters);
+    }
+    if let Some(graph) = &tool.graph {
+        graph.check(site, &format!("{pointer}/graph"), &tool.parameters());
+    }
+    if let Some(hand_off) = &tool.handoff {
+        hand_off.check(site, &format!("{pointer}/handoff"));
+    }
+}
+
 impl NodeKind for Tools {
     fn info(&self) -> KindInfo {
         KindInfo {
@@ -285,41 +323,7 @@ impl NodeKind for Tools {
             );
         }
         for (index, tool) in config.tools.iter().enumerate() {
-            let pointer = format!("/tools/{index}");
-            match tool.does().as_slice() {
-                [_] => {}
-                [] => site.error(
-                    "tool-does",
-                    &pointer,
-                    text!("The tool `{name}` does nothing.", name = &tool.name),
-                    text!("Give it one of `javascript`, `python`, `http`, `graph` and `handoff`."),
-                ),
-                several => site.error(
-                    "tool-does",
-                    &pointer,
-                    text!(
-                        "The tool `{name}` does several things: {names}.",
-                        name = &tool.name,
-                        names = Text::list(Join::Comma, several)
-                    ),
-                    text!("Keep one of them."),
-                ),
-            }
-            if let Some(script) = &tool.javascript {
-                script.check(site, &format!("{pointer}/javascript"));
-            }
-            if let Some(function) = &tool.python {
-                function.check(site, &format!("{pointer}/python"));
-            }
-            if let Some(request) = &tool.http {
-                request.check(site, &format!("{pointer}/http"), &tool.parameters);
-            }
-            if let Some(graph) = &tool.graph {
-                graph.check(site, &format!("{pointer}/graph"), &tool.parameters());
-            }
-            if let Some(hand_off) = &tool.handoff {
-                hand_off.check(site, &format!("{pointer}/handoff"));
-            }
+            check_tool(site, &format!("/tools/{index}"), tool);
         }
         for (index, source) in config.mcp.iter().enumerate() {
             source.check(site, &format!("/mcp/{index}"));

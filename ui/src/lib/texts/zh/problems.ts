@@ -18,7 +18,7 @@ export const problems: Readonly<Record<string, string>> = {
   "a string": "字符串",
   "an array": "数组",
   "an object": "对象",
-  "`{field}` must be {wanted}, and is {shown}.": "`{field}` 必须是{wanted}，实际是{shown}。",
+  "`{field}` must be {wanted}, and is {shown}.": "`{field}` 必须是{wanted}，实际值：{shown}。",
   "Write {wanted} there, or remove `{field}`.": "在该处填写{wanted}，或删除 `{field}`。",
   "`{name}` means nothing here.": "`{name}` 在这里没有意义。",
   "Remove it, or write one of {names}.": "将其删除，或填写以下之一：{names}。",
@@ -656,6 +656,9 @@ export const problems: Readonly<Record<string, string>> = {
   "Name a part of it, or choose `files`.": "填写它的一部分，或选择 `files`。",
   "The type of state key `{name}` is no JSON Schema: {cause}.":
     "状态键 `{name}` 的类型不是 JSON Schema：{cause}。",
+  "node {id}": "节点 {id}",
+  "edge {id}": "边 {id}",
+  "an invariant": "不变量",
   "The arrangement was cancelled. The nodes stay where they are.": "排列已取消。节点保持原来的位置。",
   "A graph of more than {most} nodes or edges cannot be arranged.": "超过 {most} 个节点或边的图无法排列。",
   "Arrange a selection of its nodes.": "排列选中的部分节点。",
