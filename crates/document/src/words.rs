@@ -8,23 +8,39 @@ use std::ops::Deref;
 use serde::{Serialize, Serializer};
 
 /// A text that a person reads: English, and how it was made. Made by [`text!`](macro@crate::text), or from a plain text, which is
-/// the same in every language.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Text {
-    english: Cow<'static, str>,
-    form: TextForm,
+/// the same in every language. As small as a `&str`, so that errors can hold several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text(Repr);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Repr {
+    /// A pattern without places.
+    Constant(&'static str),
+    Made(Box<Made>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Made {
+    english: String,
+    form: MadeForm,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum MadeForm {
+    Plain,
+    Pattern(Cow<'static, str>, Vec<(Cow<'static, str>, Text)>),
+    List(Join, Vec<Text>),
 }
 
 /// How a [`Text`] was made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum TextForm {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextForm<'a> {
     /// The same in every language: names, code, what another program said.
-    #[default]
     Plain,
     /// A pattern with places such as `{name}`, and what stands there.
-    Pattern(Cow<'static, str>, Vec<(Cow<'static, str>, Text)>),
+    Pattern(&'a str, &'a [(Cow<'static, str>, Text)]),
     /// One thing after another.
-    List(Join, Vec<Text>),
+    List(Join, &'a [Text]),
 }
 
 /// What stands between the things of a list.
@@ -77,10 +93,11 @@ impl Text {
     #[doc(hidden)]
     pub const fn constant(pattern: &'static str) -> Self {
         Self::check(pattern, &[]);
-        Self {
-            english: Cow::Borrowed(pattern),
-            form: TextForm::Pattern(Cow::Borrowed(pattern), Vec::new()),
-        }
+        Self(Repr::Constant(pattern))
+    }
+
+    fn made(english: String, form: MadeForm) -> Self {
+        Self(Repr::Made(Box::new(Made { english, form })))
     }
 
     /// A pattern with what stands at its places. [`text!`](macro@crate::text) is for patterns that are written in the source.
@@ -105,10 +122,7 @@ impl Text {
             }
         }
         english.push_str(rest);
-        Self {
-            english: english.into(),
-            form: TextForm::Pattern(pattern, args),
-        }
+        Self::made(english, MadeForm::Pattern(pattern, args))
     }
 
     /// Do the places and the names agree? Called while compiling.
@@ -141,28 +155,33 @@ impl Text {
     pub fn list<T: Into<Text>>(join: Join, items: impl IntoIterator<Item = T>) -> Self {
         let items: Vec<Text> = items.into_iter().map(Into::into).collect();
         let words: Vec<&str> = items.iter().map(|item| &**item).collect();
-        Self {
-            english: words.join(join.english()).into(),
-            form: TextForm::List(join, items),
-        }
+        Self::made(words.join(join.english()), MadeForm::List(join, items))
     }
 
     /// The same with a capital letter at its beginning, in English.
-    pub fn capital(mut self) -> Self {
-        if let Some(first) = self.english.chars().next().filter(|letter| letter.is_lowercase()) {
-            let rest = &self.english[first.len_utf8()..];
-            self.english = first
-                .to_uppercase()
-                .chain(rest.chars())
-                .collect::<String>()
-                .into();
-        }
-        self
+    pub fn capital(self) -> Self {
+        let Some(first) = self.chars().next().filter(|letter| letter.is_lowercase()) else {
+            return self;
+        };
+        let english = first.to_uppercase().chain(self.chars().skip(1)).collect();
+        let form = match self.0 {
+            Repr::Constant(pattern) => MadeForm::Pattern(pattern.into(), Vec::new()),
+            Repr::Made(made) => made.form,
+        };
+        Self::made(english, form)
     }
 
     /// How it was made.
-    pub fn form(&self) -> &TextForm {
-        &self.form
+    pub fn form(&self) -> TextForm<'_> {
+        match &self.0 {
+            Repr::Constant("") => TextForm::Plain,
+            Repr::Constant(pattern) => TextForm::Pattern(pattern, &[]),
+            Repr::Made(made) => match &made.form {
+                MadeForm::Plain => TextForm::Plain,
+                MadeForm::Pattern(pattern, args) => TextForm::Pattern(pattern, args),
+                MadeForm::List(join, items) => TextForm::List(*join, items),
+            },
+        }
     }
 }
 
@@ -191,44 +210,56 @@ impl Deref for Text {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.english
+        match &self.0 {
+            Repr::Constant(english) => english,
+            Repr::Made(made) => &made.english,
+        }
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self(Repr::Constant(""))
     }
 }
 
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.english)
+        f.pad(self)
     }
 }
 
 /// As English.
 impl Serialize for Text {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.english)
+        serializer.serialize_str(self)
     }
 }
 
 impl PartialEq<str> for Text {
     fn eq(&self, other: &str) -> bool {
-        self.english == other
+        **self == *other
     }
 }
 
 impl PartialEq<&str> for Text {
     fn eq(&self, other: &&str) -> bool {
-        self.english == *other
+        **self == **other
     }
 }
 
 impl PartialEq<String> for Text {
     fn eq(&self, other: &String) -> bool {
-        self.english == *other
+        **self == **other
     }
 }
 
 impl From<Text> for String {
     fn from(text: Text) -> Self {
-        text.english.into_owned()
+        match text.0 {
+            Repr::Constant(english) => english.to_owned(),
+            Repr::Made(made) => made.english,
+        }
     }
 }
 
@@ -240,10 +271,7 @@ impl From<&Text> for Text {
 
 impl From<String> for Text {
     fn from(plain: String) -> Self {
-        Self {
-            english: plain.into(),
-            form: TextForm::Plain,
-        }
+        Self::made(plain, MadeForm::Plain)
     }
 }
 
@@ -286,7 +314,16 @@ mod tests {
         };
         assert!(pattern.starts_with("`{name}` has {count}"));
         assert_eq!(args[0], ("name".into(), Text::from("{count}")));
-        assert_eq!(*args[0].1.form(), TextForm::Plain);
+        assert_eq!(args[0].1.form(), TextForm::Plain);
+    }
+
+    #[test]
+    fn a_text_is_as_small_as_a_str() {
+        assert_eq!(size_of::<Text>(), size_of::<&str>());
+        assert_eq!(
+            text!("an edge").capital().form(),
+            TextForm::Pattern("an edge", &[])
+        );
     }
 
     #[test]
@@ -298,7 +335,7 @@ mod tests {
         let TextForm::Pattern(_, args) = text.form() else {
             panic!("{text:?}");
         };
-        assert_eq!(*args[0].1.form(), TextForm::Pattern("An edge".into(), Vec::new()));
+        assert_eq!(args[0].1.form(), TextForm::Pattern("An edge", &[]));
         assert!(matches!(args[1].1.form(), TextForm::List(Join::Or, items) if items.len() == 2));
     }
 }

@@ -69,6 +69,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "trace.heat.close": "trace.heat.",
   "versions.compare": "version.compare",
   "versions.showCurrent": "version.current",
+  "wires.hidden.show": "view.showWires",
 };
 
 /** Buttons of panels that only change what the panel shows. */
@@ -76,7 +77,10 @@ const SHOWS: ReadonlySet<string> = new Set([
   "debug.more",
   "debug.threads.filter",
   "debug.threads.showAll",
+  "debug.stream.showAll",
+  "debug.timeline.foldAgain",
   "debug.timeline.forks",
+  "debug.timeline.onlyClear",
   "forks.legend",
   "forms.inspector.changeKind",
   "shell.menu",
@@ -87,6 +91,7 @@ const SHOWS: ReadonlySet<string> = new Set([
   "trace.goDearest",
   "trace.goLongest",
   "whatIf.showBranches",
+  "wires.legend",
 ]);
 
 interface Found {
