@@ -171,6 +171,19 @@ async fn breakpoints_and_single_steps_stop_where_they_should() {
     );
 }
 
+/// Waits until a node of the thread works.
+async fn until_works(app: &App, thread: &str, node: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
+        if snapshot["tasks"][0]["node"] == node && snapshot["tasks"][0]["status"] == "running" {
+            return;
+        }
+        assert!(Instant::now() < deadline, "the node never began");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_is_stopped_can_go_on_and_one_that_failed_too() {
     let dir = tempfile::tempdir().unwrap();
@@ -192,16 +205,7 @@ async fn a_run_that_is_stopped_can_go_on_and_one_that_failed_too() {
     let start = json!({"graphId": graph, "action": {"type": "input", "input": {}}});
     let started = app.ok("run.start", start).await;
     let thread = started["threadId"].as_str().unwrap().to_owned();
-    // Wait until the endless node works.
-    let deadline = Instant::now() + Duration::from_secs(20);
-    loop {
-        let snapshot = app.ok("thread.snapshot", json!({"threadId": thread})).await;
-        if snapshot["tasks"][0]["node"] == "long" && snapshot["tasks"][0]["status"] == "running" {
-            break;
-        }
-        assert!(Instant::now() < deadline, "the node never began");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until_works(&app, &thread, "long").await;
     let again = json!({"threadId": thread, "action": {"type": "continue"}});
     assert_eq!(app.refused("run.start", again.clone()).await.code, "busy");
     let edit = json!({"threadId": thread, "values": {"n": 1}, "asNode": "one"});
@@ -274,6 +278,7 @@ async fn a_run_that_is_paused_finishes_its_step_and_goes_on_from_there() {
     let start = json!({"graphId": graph, "action": {"type": "input", "input": {}}});
     let started = app.ok("run.start", start).await;
     let thread = started["threadId"].as_str().unwrap().to_owned();
+    until_works(&app, &thread, "slow").await;
     let asked = Instant::now();
     let pause = json!({"threadId": thread, "afterStep": true});
     app.ok("run.stop", pause.clone()).await;
