@@ -262,7 +262,7 @@ test("Pause lets the step finish; a step of the past is skipped and the rest run
   await app.openGraph({
     format: "superstep/1",
     name: "Slow",
-    state: { log: { type: "array", items: { type: "string" }, reducer: "append" } },
+    state: { log: { type: "array", items: { type: "string" }, reducer: "append", default: [] } },
     nodes: {
       slow: {
         kind: "code",

@@ -25,12 +25,12 @@ test("a shortcut is changed, said where it is taken, kept and reset", async ({ a
 
   await page.reload();
   await expect(app.id("canvas")).toBeVisible();
-  await page.keyboard.press("Alt+m");
-  await expect(minimap).toHaveAttribute("aria-pressed", shown ?? "");
   await page.keyboard.press("Control+k");
   await page.keyboard.type("minimap");
   await expect(app.id("command-view.minimap")).toContainText("Alt");
   await page.keyboard.press("Escape");
+  await page.keyboard.press("Alt+m");
+  await expect(minimap).toHaveAttribute("aria-pressed", shown ?? "");
 
   await page.keyboard.press("Control+,");
   await page.getByRole("tab", { name: "Keyboard" }).click();

@@ -88,7 +88,7 @@ impl BuildSite<'_> {
             .registry
             .build_inside(document, self.environment, self.above)
             .map_err(|problems| {
-                let cause = graph_files::summary(&problems).unwrap_or_else(|| text!("it has no node."));
+                let cause = graph_files::summary(&problems).unwrap_or(text!("it has no node."));
                 self.problem("broken-graph", "", cause.trim_end_matches('.'))
             })?;
         let mut runs = self.runs.borrow_mut();

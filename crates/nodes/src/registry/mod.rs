@@ -268,7 +268,7 @@ impl Registry {
         ) {
             Ok(built) => Ok((nested, built)),
             Err(problems) => {
-                let cause = summary(&problems).unwrap_or_else(|| text!("it has no node."));
+                let cause = summary(&problems).unwrap_or(text!("it has no node."));
                 Err(NestedError::Broken(nested.path.clone(), cause))
             }
         }

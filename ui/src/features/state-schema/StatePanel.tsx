@@ -96,14 +96,18 @@ export function StatePanel() {
     if (session.selection.key !== place.name) session.select({ key: place.name });
     const frame = requestAnimationFrame(() => {
       const card = panel.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(place.name)}"]`);
+      // Without a pointer the key itself is meant: its name is the first field of its card.
+      const { pointer } = pending;
       const field =
-        card?.querySelector<HTMLElement>(`[data-pointer="${CSS.escape(pending.pointer ?? "")}"]`) ?? card;
+        (pointer === null
+          ? null
+          : card?.querySelector<HTMLElement>(`[data-pointer="${CSS.escape(pointer)}"]`)) ?? card;
       const control = field?.querySelector<HTMLElement>(
         "input, textarea, [role=combobox], .cm-content, button",
       );
       control?.focus({ preventScroll: true });
       // A key that has just been added is still to be named.
-      if (pending.pointer === null && control instanceof HTMLInputElement) control.select();
+      if (pointer === null && control instanceof HTMLInputElement) control.select();
       card?.scrollIntoView({ block: "nearest" });
       session.clearPendingFocus();
     });
