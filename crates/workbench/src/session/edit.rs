@@ -93,12 +93,11 @@ async fn skips(graph: &Graph, at: &StateRef, origin: &Origin) -> Result<Vec<Stat
                     .to_owned(),
         });
     }
-    let update = |task: TaskSnapshot| {
-        let mut update = StateUpdate::default();
-        update.metadata = origin.of_edit([]);
-        update.as_node = Some(task.name);
-        update.task_id = Some(task.id);
-        update
+    let update = |task: TaskSnapshot| StateUpdate {
+        metadata: origin.of_edit([]),
+        as_node: Some(task.name),
+        task_id: Some(task.id),
+        ..StateUpdate::default()
     };
     Ok(tasks.into_iter().map(update).collect())
 }
