@@ -266,7 +266,10 @@ test("Pause lets the step finish; a step of the past is skipped and the rest run
     nodes: {
       slow: {
         kind: "code",
-        config: { source: "const end = Date.now() + 2500; while (Date.now() < end) {} return {log: ['slow']};" },
+        config: {
+          source: "const end = Date.now() + 6000; while (Date.now() < end) {} return {log: ['slow']};",
+          timeout_ms: 60_000,
+        },
       },
       after: { kind: "assign", config: { set: { log: "'after'" } } },
     },

@@ -18,7 +18,7 @@ test("the search suggests what often comes next; an unknown kind keeps its setti
   await app.id("port-out-choose").click();
   const search = app.id("node-search");
   await expect(search).toBeVisible();
-  await expect(search.getByRole("listbox").locator("p").first()).toHaveText("Usual after Router");
+  await expect(search.getByRole("listbox").locator("p").first()).toHaveText("Usual after Model");
   await app.picture("suggested", ["light", "dark"]);
   await page.keyboard.press("Escape");
 

@@ -102,9 +102,9 @@ export function StatePanel() {
         (pointer === null
           ? null
           : card?.querySelector<HTMLElement>(`[data-pointer="${CSS.escape(pointer)}"]`)) ?? card;
-      const control = field?.querySelector<HTMLElement>(
-        "input, textarea, [role=combobox], .cm-content, button",
-      );
+      const control =
+        field?.querySelector<HTMLElement>("input, textarea, [role=combobox], .cm-content") ??
+        field?.querySelector<HTMLElement>("button");
       control?.focus({ preventScroll: true });
       // A key that has just been added is still to be named.
       if (pointer === null && control instanceof HTMLInputElement) control.select();
