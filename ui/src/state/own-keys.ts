@@ -7,7 +7,7 @@ import { keysOf, setOwnKeys, sharing, type OwnKeys } from "./keymap";
 import { useSession } from "./session";
 import { useSettingsAsked } from "./settings";
 
-/** Counts up when shortcuts on screen are to be written anew. */
+/** Counts up when shortcuts on screen have to be rendered again. */
 export const useShownKeys = create<{ readonly turn: number }>(() => ({ turn: 0 }));
 
 const NONE: OwnKeys = {};

@@ -28,8 +28,8 @@ impl Problem {
         self
     }
 
-    /// The same problem, told as `message` says it.
-    pub(crate) fn told(mut self, message: Text) -> Self {
+    /// Replaces the message; code and remedy stay.
+    pub(crate) fn with_message(mut self, message: Text) -> Self {
         self.texts = ProblemTexts::of(&message, self.remedy_text().as_ref());
         self.message = message.into();
         self

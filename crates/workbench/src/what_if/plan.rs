@@ -185,7 +185,7 @@ pub(super) fn rows(
                 name = &name,
                 message
             );
-            problem.told(row)
+            problem.with_message(row)
         };
         let changed = changed(document, row).map_err(of_row)?;
         let answering = row

@@ -176,7 +176,7 @@ mod tests {
         let received: Problem = serde_json::from_value(sent).unwrap();
         assert_eq!(received.message_text(), problem.message_text());
         assert_eq!(received.message_text(), "An edge leads to `a` or `b`.");
-        let told = received.told(text!(
+        let told = received.with_message(text!(
             "Row {row}: {message}",
             row = 2,
             message = problem.message_text()

@@ -112,7 +112,7 @@ export async function applyEdits(request: {
 }
 
 /** After an edit: says when questions of the branch that was left keep waiting. */
-export async function tellLeftAt(threadId: string, checkpointId: string | undefined): Promise<void> {
+async function tellLeftAt(threadId: string, checkpointId: string | undefined): Promise<void> {
   const { graphId } = useSession.getState();
   try {
     const { questionsLeft } = await rpc("run.effects", {

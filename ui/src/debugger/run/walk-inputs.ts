@@ -38,7 +38,7 @@ export class InputWalk<T> {
     try {
       if (this.#at === 0) {
         this.#typed = current;
-        // Read anew: something may have been run since.
+        // Read again: something may have been run since.
         this.#source = this.open();
         this.#found.length = 0;
         this.#edited.clear();

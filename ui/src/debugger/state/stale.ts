@@ -17,7 +17,7 @@ export interface Stale {
 
 /** Fields that nothing that runs depends on. */
 const COSMETIC = /^\/(title|description|invariants)(\/|$)/;
-/** Stands in a stored version where a secret was. */
+/** Replaces a secret in a stored version. */
 const HIDDEN = "[secret]";
 
 const isHidden = (value: Json | undefined): boolean =>

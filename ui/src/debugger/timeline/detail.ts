@@ -9,7 +9,7 @@ export type Detail = (typeof DETAILS)[number];
 /** Checkpoints that stay rows of their own. */
 type Kept = (id: string) => boolean;
 
-/** A loop comes back to a node after at most so many steps. */
+/** The most steps after which a loop comes back to a node. */
 const LONGEST_ROUND = 24;
 
 /** Fewer steps are shown as they are. */

@@ -29,7 +29,7 @@ const GRAPH = "graph";
 /** A kind that a person has marked counts as one that is added often. */
 const FAVOURITE = 100;
 
-/** So many kinds stand first in the list for a wire. */
+/** The number of kinds that come first in the list for a wire. */
 const MOST_USUAL = 4;
 
 /** How the new node stands to the one at the other end of its wire. */

@@ -345,7 +345,7 @@ export const debug = {
   "debug.skipped": "Skipped {node}",
   "debug.skip.ends": "The step was skipped. Nothing follows it.",
   "debug.skip.endsText":
-    "The nodes of the step choose by themselves what runs next. Edit the state as one of them instead.",
+    "It was the last step, or its nodes choose themselves what runs next: edit the state as one of them then.",
   "debug.editedAs": "Edited as {node}",
   "debug.changedKeys": "Changed: {keys}",
   "debug.compared": "compared",

@@ -343,7 +343,8 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.source.fork": "分叉",
   "debug.skipped": "已跳过 {node}",
   "debug.skip.ends": "已跳过这一步，后面没有要运行的节点。",
-  "debug.skip.endsText": "这一步的节点自行决定接下来运行什么。请改为以其中一个节点的身份编辑状态。",
+  "debug.skip.endsText":
+    "它是最后一步，或者这一步的节点自行决定接下来运行什么：此时请以其中一个节点的身份编辑状态。",
   "debug.editedAs": "作为 {node} 编辑",
   "debug.changedKeys": "已更改：{keys}",
   "debug.compared": "比较对象",
