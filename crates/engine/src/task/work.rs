@@ -81,7 +81,7 @@ impl TaskWork {
         ending.task(&end);
         Outcome {
             writes,
-            end,
+            end: claimed(end, context),
             answers: context.used_answers(),
             record: context
                 .recorder()
@@ -132,6 +132,18 @@ impl TaskWork {
         }
         write(plan, &self.state, index, output, context, writes).await
     }
+}
+
+/// How a task ended by what its node says. One that says it was cancelled when nobody stopped the run has failed.
+fn claimed(end: End, context: &NodeContext) -> End {
+    if !matches!(end, End::Cancelled) || context.is_cancelled() {
+        return end;
+    }
+    let node = &context.info().node;
+    End::Failed(Failure::new(
+        "NodeCancelledError",
+        format!("Node '{node}' ended as cancelled, but nobody stopped the run."),
+    ))
 }
 
 /// How `work` ended; a panic is a failure.

@@ -25,8 +25,7 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
     mut work: impl FnMut(NodeContext, Option<Arc<dyn Node>>) -> F,
 ) -> Outcome {
     let Some(rules) = rules else {
-        let outcome = work(context.clone(), None).await;
-        return checked(outcome, &context);
+        return work(context, None).await;
     };
     let mut context = context;
     let mut failed: u32 = 0;
@@ -124,13 +123,13 @@ async fn once<F: Future<Output = Outcome>>(
     work: impl FnOnce(NodeContext) -> F,
 ) -> Outcome {
     let Some(timeout) = &rules.timeout else {
-        return checked(work(context.clone()).await, context);
+        return work(context.clone()).await;
     };
     let pulse = Arc::new(Pulse::new(timeout.refresh_on, context.shared().pulse.clone()));
     *context = context.for_attempt(context.info().attempt, Some(pulse.clone()));
     let attempt = work(context.clone());
     match timeout.bound(&context.info().node, &pulse, attempt).await {
-        Ok(outcome) => checked(outcome, context),
+        Ok(outcome) => outcome,
         Err(failure) => Outcome {
             writes: Vec::new(),
             end: End::Failed(failure),
@@ -138,16 +137,4 @@ async fn once<F: Future<Output = Outcome>>(
             record: None,
         },
     }
-}
-
-/// A node that says it was cancelled when nobody stopped the run has failed.
-pub(crate) fn checked(mut outcome: Outcome, context: &NodeContext) -> Outcome {
-    if matches!(outcome.end, End::Cancelled) && !context.is_cancelled() {
-        let node = &context.info().node;
-        outcome.end = End::Failed(Failure::new(
-            "NodeCancelledError",
-            format!("Node '{node}' ended as cancelled, but nobody stopped the run."),
-        ));
-    }
-    outcome
 }

@@ -22,10 +22,8 @@ impl Loop {
 
     /// Gives tasks whose results are kept those results, as if they had run.
     pub(super) async fn take_all_cached(&mut self) -> Result<(), RunError> {
-        if self.setup.cache.is_some() {
-            for place in 0..self.open.tasks.len() {
-                self.take_cached(place).await?;
-            }
+        for place in 0..self.open.tasks.len() {
+            self.take_cached(place).await?;
         }
         Ok(())
     }

@@ -227,13 +227,14 @@ impl Doubt {
 }
 
 impl Loop {
+    /// Is there anything to decide about effects, in this graph and this run?
+    pub(super) fn has_effects(&self) -> bool {
+        self.setup.plan.acts && (self.persister.is_some() || self.setup.shared.config.hold_effects)
+    }
+
     /// Decides for each task of the step whose effect may have been done already how it begins. Nothing has begun yet; an
     /// error stops the run here.
     pub(super) async fn decide_effects(&mut self) -> Result<(), RunError> {
-        self.open.decided.clear();
-        if !self.setup.plan.acts || self.persister.is_none() && !self.setup.shared.config.hold_effects {
-            return Ok(());
-        }
         for place in 0..self.open.tasks.len() {
             let task = &self.open.tasks[place];
             let outside = task.node.and_then(|node| self.setup.plan.node(node).outside());
@@ -452,9 +453,6 @@ impl Loop {
     /// Does what was decided before the tasks begin: results are used, and that work begins which must not be done twice
     /// is stored.
     pub(super) async fn begin_effects(&mut self) -> Result<(), RunError> {
-        if self.open.decided.is_empty() {
-            return Ok(());
-        }
         let mut places: Vec<usize> = self.open.decided.keys().copied().collect();
         places.sort_unstable();
         let mut sealed = false;
@@ -472,7 +470,9 @@ impl Loop {
                 if let Some(persister) = &mut self.persister {
                     persister.task(record, others).await?;
                 }
-                self.emit_outcome(place, &writes, &[], None).await;
+                if self.shows(&[]) {
+                    self.emit_outcome(place, &writes, &[], None).await;
+                }
                 self.open.tasks[place].writes = writes;
             } else if let Some(noted) = noted.filter(|_| seals) {
                 let record = self.record(&head, &vec![noted], true);

@@ -24,14 +24,14 @@ fn shown_metadata(config: &RunConfig, own: &Object) -> Object {
 }
 
 impl Loop {
+    /// Does anybody read that tasks begin, or the updates of those that need no work?
+    pub(super) fn shows_starts(&self) -> bool {
+        let emitter = &self.setup.shared.emitter;
+        let modes = [StreamMode::Tasks, StreamMode::Updates, StreamMode::Debug];
+        modes.into_iter().any(|mode| emitter.wants(mode))
+    }
+
     pub(super) async fn emit_starts(&self) {
-        self.setup.shared.seen();
-        if !self.setup.shared.emitter.wants(StreamMode::Tasks)
-            && !self.setup.shared.emitter.wants(StreamMode::Updates)
-            && !self.setup.shared.emitter.wants(StreamMode::Debug)
-        {
-            return;
-        }
         for (place, task) in self.open.tasks.iter().enumerate() {
             if !task.is_start() && !self.is_held(place) {
                 self.emit_start(task).await;
@@ -196,6 +196,13 @@ impl Loop {
         }
     }
 
+    /// Notes that a task ended, with these questions. True when somebody reads what it comes to.
+    pub(super) fn shows(&mut self, interrupts: &[Interrupt]) -> bool {
+        self.setup.shared.seen();
+        self.report.any_values |= !interrupts.is_empty();
+        self.setup.shared.emitter.is_read()
+    }
+
     pub(super) async fn emit_outcome(
         &mut self,
         place: usize,
@@ -203,11 +210,6 @@ impl Loop {
         interrupts: &[Interrupt],
         error: Option<String>,
     ) {
-        self.setup.shared.seen();
-        self.report.any_values |= !interrupts.is_empty();
-        if !self.setup.shared.emitter.is_read() {
-            return;
-        }
         let task = &Task {
             writes: Writes::new(),
             ..self.open.tasks[place].clone()

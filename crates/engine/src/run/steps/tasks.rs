@@ -258,7 +258,15 @@ impl Loop {
         }
         let mut verdict = Verdict::new(answers);
         match end {
-            End::Done => self.done(place, &mut writes, &mut verdict).await,
+            End::Done => {
+                if writes.is_empty() {
+                    writes.push((Channel::Named(reserved::NO_WRITES.into()), Value::Null));
+                }
+                if self.setup.cache.is_some() {
+                    self.keep_result(place, &writes).await;
+                }
+                self.done(place, &mut verdict);
+            }
             End::Interrupted(asked) => {
                 let is_own = matches!(asked, Interrupted::Question { .. });
                 self.asked(place, asked, &mut verdict, ended);
@@ -292,7 +300,7 @@ impl Loop {
         let shown_by_caller = head.is_call() && !verdict.interrupts.is_empty();
         ended.asked_in_call |= shown_by_caller;
         // A nested graph that stopped at a breakpoint leaves nothing to emit.
-        if !head.is_start() && !shown_by_caller && leaves_something {
+        if !head.is_start() && !shown_by_caller && leaves_something && self.shows(&verdict.interrupts) {
             self.emit_outcome(place, &writes, &verdict.interrupts, verdict.error)
                 .await;
         }
@@ -310,13 +318,7 @@ impl Loop {
     }
 
     /// A task is done: its writes count.
-    async fn done(&mut self, place: usize, writes: &mut Writes, verdict: &mut Verdict) {
-        if writes.is_empty() {
-            writes.push((Channel::Named(reserved::NO_WRITES.into()), Value::Null));
-        }
-        if self.setup.cache.is_some() {
-            self.keep_result(place, writes).await;
-        }
+    fn done(&mut self, place: usize, verdict: &mut Verdict) {
         verdict.done = true;
         if self.setup.shared.config.durability != Durability::Exit {
             self.resumed.questions.finished(&self.open.tasks[place].head);

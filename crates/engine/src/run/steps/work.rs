@@ -50,10 +50,7 @@ impl Loop {
         let rules = self.rules(task, work.call.as_ref());
         if rules.is_none() && meter.is_none() && span.is_disabled() {
             // Nobody watches: what is left is the work itself.
-            return Either::Left(async move {
-                let outcome = work.run(&context, None).await;
-                attempt::checked(outcome, &context)
-            });
+            return Either::Left(async move { work.run(&context, None).await });
         }
         let mut ending = Ending::of(&span);
         let plan = self.setup.plan.clone();

@@ -77,25 +77,20 @@ pub(super) fn group<'a>(tasks: &[Applied<'a>], places: &mut [u32]) -> Grouped<'a
     for (_, count) in &mut channels {
         begin += std::mem::replace(count, begin);
     }
-    let known = tasks.iter().flat_map(|task| task.writes);
-    let known = known.filter_map(|(channel, value)| match channel {
-        Channel::Known(index) => Some((*index, value)),
-        Channel::Named(_) => None,
-    });
-    let mut values = Vec::with_capacity(total);
-    if once {
-        // The order of the writes is that of the channels already.
-        values.extend(known.map(|(_, value)| value));
-        for (_, end) in &mut channels {
-            *end += 1;
+    let mut values = vec![&NULL; total];
+    let mut next_of_once = 0..total;
+    for task in tasks {
+        for (channel, value) in task.writes {
+            let Channel::Known(index) = channel else { continue };
+            // Where no channel is written twice, the order of the writes is that of the channels already.
+            let place = match once {
+                true => next_of_once.next().unwrap_or_default(),
+                false => places[*index as usize] as usize,
+            };
+            let next = &mut channels[place].1;
+            values[*next] = value;
+            *next += 1;
         }
-        return Grouped { channels, values };
-    }
-    values.resize(total, &NULL);
-    for (index, value) in known {
-        let next = &mut channels[places[index as usize] as usize].1;
-        values[*next] = value;
-        *next += 1;
     }
     Grouped { channels, values }
 }
