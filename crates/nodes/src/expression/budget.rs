@@ -9,17 +9,7 @@ use minijinja::value::{Value as Jinja, ValueKind};
 use minijinja::{Error as JinjaError, ErrorKind};
 
 use super::jinja_value;
-
-/// Bytes of one text.
-pub(super) const LARGEST_TEXT: usize = jinja_value::MAX_TEXT;
-/// Items of one list, those of the lists in it included.
-const LARGEST_LIST: usize = jinja_value::MAX_VALUES;
-/// Bytes of all texts of an evaluation together.
-const TEXTS: usize = 256 * 1024 * 1024;
-/// Items of all lists together, and items that are walked through.
-const ITEMS: usize = 10_000_000;
-/// Deepest nesting; what is deeper cannot be written, compared or dropped on the stack.
-const DEEPEST: usize = jinja_value::MAX_DEPTH;
+use super::limits::{DEEPEST, ITEMS, LARGEST_LIST, LARGEST_TEXT, TEXTS};
 
 thread_local! {
     static LEFT: Cell<(usize, usize)> = const { Cell::new((TEXTS, ITEMS)) };

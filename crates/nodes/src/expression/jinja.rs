@@ -9,16 +9,15 @@ use minijinja::value::{Kwargs, Rest, Value as Jinja, ValueKind, ValueOrKwargs};
 use minijinja::{AutoEscape, Environment, Error as JinjaError, ErrorKind, State, UndefinedBehavior, filters};
 use superstep::Value;
 
-use super::budget::{LARGEST_TEXT, fit, pass, spend, weigh, written};
+use super::budget::{fit, pass, spend, weigh, written};
 use super::jinja_value::{from_jinja, to_jinja};
+use super::limits::{FUEL, LARGEST_COUNT, LARGEST_TEXT};
 use super::slice::stepped;
-use super::{ADDRESS, FUEL, bounds};
+use super::{ADDRESS, operators};
 use crate::base::text::percent_encoded;
 
 /// Digits of a width in a format; wider texts than that are meant for no eye.
 const WIDTH_DIGITS: usize = 4;
-/// Lists that `slice` and `batch` may make.
-const LARGEST_COUNT: usize = 100_000;
 
 pub(super) static JINJA: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut env = Environment::new();
@@ -404,16 +403,16 @@ fn fold(
 }
 
 fn add_operators(env: &mut Environment<'static>) {
-    env.add_function(bounds::JOINED, fold(joined));
-    env.add_function(bounds::SUM, fold(sum));
-    env.add_function(bounds::PRODUCT, fold(product));
-    env.add_function(bounds::WITHIN, within);
-    env.add_function(bounds::NOT_WITHIN, |part, whole| {
+    env.add_function(operators::JOINED, fold(joined));
+    env.add_function(operators::SUM, fold(sum));
+    env.add_function(operators::PRODUCT, fold(product));
+    env.add_function(operators::WITHIN, within);
+    env.add_function(operators::NOT_WITHIN, |part, whole| {
         within(part, whole).map(|found| !found)
     });
-    env.add_function(bounds::WEIGHED, weighed);
-    env.add_function(bounds::HELD, held);
-    env.add_function(bounds::STEPPED, stepped);
+    env.add_function(operators::WEIGHED, weighed);
+    env.add_function(operators::HELD, held);
+    env.add_function(operators::STEPPED, stepped);
     env.add_test("in", within);
     env.add_function("range", range);
     let dict = Jinja::from_function(minijinja::functions::dict);

@@ -4,10 +4,11 @@
 //! `question`, `say`) gives text. Both see the state as `state` and as `input`, and the run context as `context`. They reach no file and no network,
 //! stop after a fixed amount of work, and a name that is missing is an error that says what is there.
 
-mod bounds;
 mod budget;
 mod jinja;
 mod jinja_value;
+mod limits;
+mod operators;
 mod slice;
 #[cfg(test)]
 mod tests;
@@ -21,25 +22,14 @@ use minijinja::{Environment, Error as JinjaError, ErrorKind};
 use superstep::{NodeContext, Value};
 
 use self::jinja::{JINJA, Limited};
+pub use self::limits::{FUEL, MAX_OUTPUT};
+use self::limits::{LONGEST_CHAIN, LONGEST_EXPRESSION, LONGEST_TEMPLATE};
 pub use self::uses::{FILTERS, Uses};
 use self::uses::{code_of, unknown_filters};
 
 use superstep_document::{Text, suggest, text};
 
 use self::jinja_value::{from_jinja, recorded_state, to_jinja};
-
-/// Instructions after which an evaluation is stopped: a loop over some hundred thousand items, about a tenth of a second.
-pub const FUEL: u64 = 2_000_000;
-/// Longest text a template may give, in bytes.
-pub const MAX_OUTPUT: usize = 4 * 1024 * 1024;
-
-/// Operators that may follow each other in one expression: what is compiled is a tree as deep as the chain is long, and
-/// trees are walked on the stack.
-const LONGEST_CHAIN: usize = 400;
-/// Longest source of an expression, in bytes.
-const LONGEST_EXPRESSION: usize = 64 * 1024;
-/// Longest source of a template, in bytes.
-const LONGEST_TEMPLATE: usize = 4 * 1024 * 1024;
 
 /// What went wrong with an expression or template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -363,16 +353,16 @@ impl Expression {
             ));
         }
         origin.check_size(LONGEST_EXPRESSION)?;
-        let chain = bounds::chain(source);
+        let chain = operators::chain(source);
         if chain > LONGEST_CHAIN {
             return Err(origin.too_long());
         }
         let compile = || {
-            let compiled = JINJA.compile_expression_owned(bounds::expression(source)?.source)?;
+            let compiled = JINJA.compile_expression_owned(operators::expression(source)?.source)?;
             let variables = compiled.undeclared_variables(true);
             Ok((compiled, variables))
         };
-        let (compiled, variables) = bounds::on_own_stack(chain, compile).map_err(|e| {
+        let (compiled, variables) = operators::on_own_stack(chain, compile).map_err(|e| {
             let mut error = origin.explain(&e, None);
             if source.contains("{{") || source.contains("{%") {
                 error.remedy =
@@ -490,22 +480,23 @@ impl Template {
             uses: Uses::default(),
         };
         origin.check_size(LONGEST_TEMPLATE)?;
-        let chain = bounds::template_chain(source);
+        let chain = operators::template_chain(source);
         if chain > LONGEST_CHAIN {
             return Err(origin.too_long());
         }
         let compile = || {
-            let bounded = bounds::template(source)?;
+            let bounded = operators::template(source)?;
             let mut env = JINJA.clone();
             if let Some(longest) = bounded.collects {
                 // What is collected in memory is as much as steps can add, and a step adds a text between code whole.
-                env.set_fuel(Some(FUEL.min((budget::LARGEST_TEXT / longest.max(1)) as u64)));
+                env.set_fuel(Some(FUEL.min((limits::LARGEST_TEXT / longest.max(1)) as u64)));
             }
             env.add_template_owned(name, bounded.source)?;
             let variables = env.get_template(name)?.undeclared_variables(true);
             Ok((env, variables))
         };
-        let (env, variables) = bounds::on_own_stack(chain, compile).map_err(|e| origin.explain(&e, None))?;
+        let (env, variables) =
+            operators::on_own_stack(chain, compile).map_err(|e| origin.explain(&e, None))?;
         origin.uses = Uses::of(variables);
         origin.uses.unknown_filters = code_of(source).flat_map(unknown_filters).collect();
         Ok(Self { origin, env, name })

@@ -5,6 +5,7 @@
 //! describes the tables and what survives which accident.
 
 mod batch;
+mod batch_statement;
 mod claims;
 mod fault;
 mod maintenance;
@@ -15,7 +16,6 @@ mod parts;
 mod reader;
 mod schema;
 mod server;
-mod statement;
 mod store;
 mod survey;
 mod threads;
