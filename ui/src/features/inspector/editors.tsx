@@ -11,7 +11,7 @@ import { IconButton } from "../../components/IconButton";
 import { InlineCode } from "../../components/InlineCode";
 import { JsonEditor } from "../../components/JsonEditor";
 import { Enlarged } from "../../components/schema-form/Enlarged";
-import { escapeToken } from "../../components/schema-form/schema";
+import { escapeToken } from "../../components/schema-form/json";
 import { SchemaBuilder } from "../../components/schema-form/SchemaBuilder";
 import type { FieldEditor, FieldEditorProps, FormEditors } from "../../components/schema-form/SchemaForm";
 import { Tabs } from "../../components/Tabs";
