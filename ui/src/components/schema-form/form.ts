@@ -1,7 +1,7 @@
 /** What the fields of a form share: the form's settings, and what each field is given. */
 import { createContext, useContext, type ComponentType } from "react";
 import type { FieldProblem } from "../Field";
-import type { Mode } from "../code/editor";
+import type { Mode } from "../code/options";
 import type { KeyInfo, Variable } from "../code/jinja";
 import { blankValue, initialValue } from "./initial";
 import type { Json } from "./json";
