@@ -32,18 +32,10 @@ import { newThread } from "../../debugger/run/run-form";
 import { copyText } from "../../debugger/parts/CopyButton";
 import { nodeList } from "../../debugger/parts/format";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
-import {
-  ensureStarted,
-  loadThreads,
-  noteThread,
-  programOf,
-  setThreadFilter,
-  statusOf,
-  useLive,
-  useRuns,
-  useStatus,
-  useThread,
-} from "../../debugger/model/runStore";
+import { ensureStarted } from "../../debugger/model/connect";
+import { loadThreads, noteThread, setThreadFilter } from "../../debugger/model/thread-list";
+import { programOf, statusOf, useStatus } from "../../debugger/model/status";
+import { useLive, useRuns, useThread } from "../../debugger/model/runStore";
 import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
 import { copyThread, exportThread, importThread } from "../../debugger/run/thread-files";
 import { useNow } from "../../debugger/parts/useNow";
