@@ -1,7 +1,7 @@
 /** Answering and withdrawing questions. */
 import type { Question } from "../../ipc/bindings/Question";
 import { rpc } from "../../ipc/client";
-import { flush } from "../../document/store";
+import { flush } from "../../document/open-graph";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { isBusyElsewhere, takingOver } from "../../state/take-over";

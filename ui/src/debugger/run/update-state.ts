@@ -5,7 +5,7 @@
 import type { UpdateState } from "../../ipc/bindings/UpdateState";
 import type { Updated } from "../../ipc/bindings/Updated";
 import { rpc } from "../../ipc/client";
-import { flush } from "../../document/store";
+import { flush } from "../../document/open-graph";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { takingOver } from "../../state/take-over";

@@ -31,15 +31,8 @@ import { Switch } from "../../components/Switch";
 import { TextArea } from "../../components/TextField";
 import { deleteThings, setField, setRecord } from "../../document/edits";
 import { renameKey } from "../../document/key-edits";
-import {
-  doc,
-  edit,
-  sealHistory,
-  useDiagnostics,
-  useDocumentVersion,
-  useIds,
-  useRecord,
-} from "../../document/store";
+import { doc, useDiagnostics, useDocumentVersion, useIds, useRecord } from "../../document/store";
+import { edit, sealHistory } from "../../document/edit";
 import { isObject, sectionOf, type Json, type JsonObject } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
