@@ -7,7 +7,6 @@ interface Draft {
 
 /** What was typed into forms that are not shown now; the oldest go first. */
 const drafts = new Map<string, Draft>();
-
 const MAX_DRAFTS = 200;
 
 export function keptDraft(key: string | undefined): Draft | undefined {

@@ -11,7 +11,6 @@ const get = useRuns.getState;
 const set = useRuns.setState;
 
 const PAGE = 200;
-
 let threadsRequest = 0;
 
 export async function loadThreads(more = false): Promise<void> {
