@@ -17,7 +17,7 @@ export function blankValue(schema: Schema | boolean | undefined, root?: Schema):
   return begin(schema, root, true, 0);
 }
 
-export function begin(
+function begin(
   schema: Schema | boolean | undefined,
   root: Schema | undefined,
   blank: boolean,
