@@ -22,13 +22,16 @@ async function start(): Promise<void> {
   }
   if (import.meta.env.DEV) {
     // For looking at what is going on from the console and from scripts that drive the page.
-    const [store, session, canvas, files] = await Promise.all([
+    const parts = await Promise.all([
       import("./document/store"),
+      import("./document/open-graph"),
+      import("./document/edit"),
+      import("./document/undo"),
       import("./state/session"),
       import("./canvas/scene"),
       import("./shell/files"),
     ]);
-    Object.assign(window, { superstep: { ...store, ...session, ...canvas, ...files } });
+    Object.assign(window, { superstep: Object.assign({}, ...parts) });
   }
   const root = document.getElementById("root");
   if (!root) throw new Error("index.html has no #root");

@@ -4,7 +4,7 @@ import { create } from "zustand";
 import { Button } from "../components/Button";
 import { Spinner } from "../components/Spinner";
 import { moveNodes } from "../document/edits";
-import { edit } from "../document/store";
+import { edit } from "../document/edit";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useJobs } from "../state/jobs";

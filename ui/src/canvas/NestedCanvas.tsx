@@ -5,7 +5,7 @@
 import { ReactFlowProvider } from "@xyflow/react";
 import { useEffect, useMemo, useState } from "react";
 import { type Level, asSnapshot } from "../debugger/model/nested";
-import { useStatus } from "../debugger/model/runStore";
+import { useStatus } from "../debugger/model/status";
 import { computeOverlay } from "../debugger/overlay/overlay-model";
 import { asProblem, type ShownProblem } from "../debugger/parts/problem";
 import { ProblemNote } from "../debugger/run/ProblemNote";

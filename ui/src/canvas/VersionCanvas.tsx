@@ -5,7 +5,8 @@
 import { ReactFlowProvider } from "@xyflow/react";
 import { useEffect, useMemo, useState } from "react";
 import { Spinner } from "../components/Spinner";
-import { useRuns, useStatus } from "../debugger/model/runStore";
+import { useRuns } from "../debugger/model/runStore";
+import { useStatus } from "../debugger/model/status";
 import { computeOverlay, type Overlay } from "../debugger/overlay/overlay-model";
 import { ProblemNote } from "../debugger/run/ProblemNote";
 import { unionOf } from "../document/diff";

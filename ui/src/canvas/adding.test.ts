@@ -1,7 +1,9 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it } from "vitest";
 import { deleteThings } from "../document/edits";
-import { doc, edit, undo } from "../document/store";
+import { doc } from "../document/store";
+import { edit } from "../document/edit";
+import { undo } from "../document/undo";
 import { END } from "../document/types";
 import { useSession } from "../state/session";
 import { addFromSearch, placeNode } from "./adding";

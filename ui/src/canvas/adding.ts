@@ -13,7 +13,8 @@ import {
   type NewNode,
   type Point,
 } from "../document/edits";
-import { doc, edit } from "../document/store";
+import { doc } from "../document/store";
+import { edit } from "../document/edit";
 import type { GraphDocument } from "../document/document";
 import type { Patch } from "../document/patch";
 import { addPattern } from "../document/patterns";

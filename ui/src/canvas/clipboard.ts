@@ -4,7 +4,8 @@
  */
 import { copyNodes, parseClip, pasteClip, type Clip } from "../document/clip";
 import type { Point } from "../document/edits";
-import { doc, edit } from "../document/store";
+import { doc } from "../document/store";
+import { edit } from "../document/edit";
 import { builderName, whatIs, type Builder } from "../document/foreign";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";

@@ -1,7 +1,9 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it } from "vitest";
 import { useRename } from "../document/rename-question";
-import { doc, openGraph, undo } from "../document/store";
+import { doc } from "../document/store";
+import { openGraph } from "../document/open-graph";
+import { undo } from "../document/undo";
 import { usesOf } from "../document/rename";
 import { replaceHost } from "../ipc/client";
 import { useSession } from "../state/session";

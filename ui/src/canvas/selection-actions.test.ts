@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { beforeEach, expect, it } from "vitest";
-import { doc, openGraph } from "../document/store";
+import { doc } from "../document/store";
+import { openGraph } from "../document/open-graph";
 import type { GraphView } from "../ipc/bindings/GraphView";
 import { replaceHost } from "../ipc/client";
 import { useSession } from "../state/session";

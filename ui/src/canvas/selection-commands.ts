@@ -1,7 +1,8 @@
 /** Commands for what is selected: putting it in line, and selecting what comes before and after it. */
 import { moveNodes } from "../document/edits";
 import { namingKinds } from "../document/named";
-import { doc, edit, useDocumentState } from "../document/store";
+import { doc, useDocumentState } from "../document/store";
+import { edit } from "../document/edit";
 import { positionOf } from "../document/types";
 import { t } from "../lib/texts";
 import type { Command } from "../state/commands";

@@ -2,7 +2,8 @@
 import type { OnNodeDrag } from "@xyflow/react";
 import { useCallback, useRef, type RefObject } from "react";
 import { moveNodes, spliceIntoEdge, type Point } from "../document/edits";
-import { doc, edit, mark, squashFrom } from "../document/store";
+import { doc } from "../document/store";
+import { edit, mark, squashFrom } from "../document/edit";
 import { END, START } from "../document/types";
 import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";

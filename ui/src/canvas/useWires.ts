@@ -10,7 +10,7 @@ import type {
 import { useCallback, useMemo, useRef, type RefObject } from "react";
 import { canConnect, type Point } from "../document/edits";
 import { type Leaving, leavingBy, moveLine } from "../document/ports";
-import { edit } from "../document/store";
+import { edit } from "../document/edit";
 import { t } from "../lib/texts";
 import { useCanvasSettings } from "../state/canvas-settings";
 import { chooseWay, connectBy, connectNodes } from "./adding";

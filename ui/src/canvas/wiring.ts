@@ -2,7 +2,8 @@
 import { ERROR_PORT } from "../document/error-ways";
 import { moveWires } from "../document/move-wires";
 import { leavingBy } from "../document/ports";
-import { doc, edit } from "../document/store";
+import { doc } from "../document/store";
+import { edit } from "../document/edit";
 import { END, START } from "../document/types";
 import { refusalOf, type Refusal, type WireEnd } from "../document/wire-fit";
 import { t, tn } from "../lib/texts";

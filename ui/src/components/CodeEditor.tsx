@@ -4,7 +4,8 @@
  */
 import { useEffect, useLayoutEffect, useRef, useState, type Ref } from "react";
 import { t } from "../lib/texts";
-import type { createEditor, EditorHandle, EditorOptions, Mode } from "./code/editor";
+import type { createEditor, EditorHandle } from "./code/editor";
+import type { EditorOptions, Mode } from "./code/options";
 import type { KeyInfo, Variable } from "./code/jinja";
 import { cx } from "./cx";
 import { useFieldAria } from "./Field";

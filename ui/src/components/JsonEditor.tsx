@@ -5,7 +5,9 @@
 import { useEffect, useRef, useState } from "react";
 import { t } from "../lib/texts";
 import { CodeEditor } from "./CodeEditor";
-import { sameJson, validate, type Json, type Schema } from "./schema-form/schema";
+import { sameJson, type Json } from "./schema-form/json";
+import { validate } from "./schema-form/validate";
+import type { Schema } from "./schema-form/schema";
 
 export interface JsonEditorProps {
   /** `undefined` shows an empty field. */

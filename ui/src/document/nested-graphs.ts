@@ -8,7 +8,8 @@ import { resolvePath, splitPath } from "../lib/path";
 import { useSession } from "../state/session";
 import { showProblem } from "../state/toasts";
 import { useTabs } from "../state/tabs";
-import { doc, openGraph, settle, useDocumentState } from "./store";
+import { doc, useDocumentState } from "./store";
+import { openGraph, settle } from "./open-graph";
 import { nodeOf } from "./types";
 
 interface LeftGraph {

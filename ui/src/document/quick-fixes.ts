@@ -2,7 +2,8 @@
 import { disabledOf, toggleDisabled } from "./disabled";
 import { setField } from "./edits";
 import { likelyKind } from "./likely-kind";
-import { doc, edit } from "./store";
+import { doc } from "./store";
+import { edit } from "./edit";
 import { nodeOf, sectionOf } from "./types";
 import { routeByWays, routeKey } from "./routes";
 import { t } from "../lib/texts";

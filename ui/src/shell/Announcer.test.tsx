@@ -2,7 +2,9 @@
 import { act, cleanup, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { addNode, setField } from "../document/edits";
-import { doc, edit, undo } from "../document/store";
+import { doc } from "../document/store";
+import { edit } from "../document/edit";
+import { undo } from "../document/undo";
 import { replaceHost } from "../ipc/client";
 import { structureIds } from "../lib/testIds";
 import { announce } from "../state/announce";

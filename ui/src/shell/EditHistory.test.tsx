@@ -2,7 +2,8 @@
 import { beforeEach, expect, it } from "vitest";
 import type { MenuEntry } from "../components/Menu";
 import { setField } from "../document/edits";
-import { doc, edit } from "../document/store";
+import { doc } from "../document/store";
+import { edit } from "../document/edit";
 import { replaceHost } from "../ipc/client";
 import { t } from "../lib/texts";
 import { fakeHost } from "../test/fakeHost";

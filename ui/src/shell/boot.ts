@@ -2,7 +2,8 @@
 import { useCallback, useEffect, useState } from "react";
 import { followBreakpoints } from "../debugger/run/breakpoints";
 import { followInbox } from "../debugger/model/inbox";
-import { doc, flush, followDiagnostics, openGraph, reopenGraph, useDocumentState } from "../document/store";
+import { doc, useDocumentState } from "../document/store";
+import { flush, followDiagnostics, openGraph, reopenGraph } from "../document/open-graph";
 import { beforeRecovery, host, rpc, RpcProblem } from "../ipc/client";
 import { t } from "../lib/texts";
 import { dispatchKey } from "../state/commands";

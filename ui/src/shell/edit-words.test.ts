@@ -10,7 +10,9 @@ import {
   setField,
 } from "../document/edits";
 import { watchEdits, type Edited } from "../document/edited";
-import { doc, edit, redo, undo } from "../document/store";
+import { doc } from "../document/store";
+import { edit } from "../document/edit";
+import { redo, undo } from "../document/undo";
 import { END } from "../document/types";
 import { replaceHost } from "../ipc/client";
 import { useSession } from "../state/session";

@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it } from "vitest";
 import { setField } from "../document/edits";
-import { doc, edit } from "../document/store";
+import { doc } from "../document/store";
+import { edit } from "../document/edit";
 import { useFileQuestion } from "../state/file-dialogs";
 import { replaceHost } from "../ipc/client";
 import { t } from "../lib/texts";

@@ -1,6 +1,8 @@
 /** Opening, saving and leaving graphs. Native dialogs where the host has them, ours otherwise. */
 import { setField } from "../document/edits";
-import { doc, edit, flush, markSaved, openGraph, settle, useDocumentState } from "../document/store";
+import { doc, useDocumentState } from "../document/store";
+import { edit } from "../document/edit";
+import { flush, markSaved, openGraph, settle } from "../document/open-graph";
 import { openFileDialog, saveFileDialog } from "../state/file-dialogs";
 import { host, rpc, RpcProblem } from "../ipc/client";
 import { splitPath } from "../lib/path";

@@ -1,7 +1,10 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it } from "vitest";
 import { setField } from "../document/edits";
-import { closeGraph, doc, edit, openGraph, undo, useDocumentState } from "../document/store";
+import { closeGraph, openGraph } from "../document/open-graph";
+import { doc, useDocumentState } from "../document/store";
+import { edit } from "../document/edit";
+import { undo } from "../document/undo";
 import type { GraphView } from "../ipc/bindings/GraphView";
 import { rpc, replaceHost } from "../ipc/client";
 import { useFileQuestion } from "../state/file-dialogs";

@@ -1,5 +1,6 @@
 /** Switching, closing and bringing back the graphs that are open in this window. */
-import { closeGraph, forgetGraph, openGraph, settle, useDocumentState } from "../document/store";
+import { closeGraph, forgetGraph, openGraph, settle } from "../document/open-graph";
+import { useDocumentState } from "../document/store";
 import { rpc, RpcProblem } from "../ipc/client";
 import type { GraphRef } from "../ipc/bindings/GraphRef";
 import { listed } from "../lib/intl";

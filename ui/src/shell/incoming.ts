@@ -6,7 +6,7 @@
 import { graphInPng, graphInSvg, isPng, type Carried } from "../canvas/picture";
 import { sayForeign } from "../canvas/clipboard";
 import { whatIs } from "../document/foreign";
-import { openGraph, settle } from "../document/store";
+import { openGraph, settle } from "../document/open-graph";
 import { rpc } from "../ipc/client";
 import { t, type TextKey } from "../lib/texts";
 import { showProblem, showToast } from "../state/toasts";

@@ -20,7 +20,7 @@ const LOCAL: Readonly<Record<string, readonly RegExp[]>> = {
     /^features\/inspector\/(ChoicesEditor|editors|EdgeInspector|GraphInspector|PolicySection)\.tsx$/,
     /^features\/invariants\/InvariantsSection\.tsx$/,
     /^features\/export\/PictureTab\.tsx$/,
-    /^features\/state-schema\/StatePanel\.tsx$/,
+    /^features\/state-schema\/(StatePanel|KeyEditor)\.tsx$/,
     /^features\/state-view\/(ValueEditor|EditBar)\.tsx$/,
     /^features\/query\//,
     /^debugger\/answers\//,

@@ -1,6 +1,7 @@
 /** Commands of the window's frame. The canvas registers its own. */
 import { leaveNestedGraph, useGraphTrail } from "../document/nested-graphs";
-import { redo, undo, useDocumentState } from "../document/store";
+import { redo, undo } from "../document/undo";
+import { useDocumentState } from "../document/store";
 import { useGit } from "../features/git";
 import { focusWhenShown, partOf } from "../lib/parts";
 import { formsIds } from "../lib/testIds";

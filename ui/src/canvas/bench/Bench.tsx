@@ -6,7 +6,7 @@
 import { Background, ReactFlow, ReactFlowProvider, useReactFlow, type Edge, type Node } from "@xyflow/react";
 import { useEffect, useState } from "react";
 import { AppProviders } from "../../components/AppProviders";
-import { openGraph } from "../../document/store";
+import { openGraph } from "../../document/open-graph";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";
 import { replaceHost } from "../../ipc/client";
 import type { Host } from "../../ipc/host";

@@ -1,7 +1,7 @@
 /** Alt and drag over the empty canvas cuts every line that the stroke crosses, as one undo step. */
 import { useEffect, useRef, useState, type RefObject } from "react";
 import { deleteThings, type Point } from "../../document/edits";
-import { edit } from "../../document/store";
+import { edit } from "../../document/edit";
 import { tn } from "../../lib/texts";
 import { scene } from "../scene";
 import { linesCut } from "./hit";

@@ -8,7 +8,9 @@ import { IconButton } from "../IconButton";
 import { Menu } from "../Menu";
 import { useForm, beginning, type FieldProps } from "./form";
 import { placeholderOf } from "./absent";
-import { brief, controlFor, resolve, type Json, type Schema } from "./schema";
+import { brief, type Json } from "./json";
+import { controlFor } from "./control";
+import { resolve, type Schema } from "./schema";
 import { variantTitle } from "./VariantsField";
 import {
   cardBodyClass,

@@ -2,7 +2,7 @@
 import { Maximize2 } from "lucide-react";
 import { useState, type KeyboardEvent, type ReactNode } from "react";
 import { t } from "../../lib/texts";
-import type { Mode } from "../code/editor";
+import type { Mode } from "../code/options";
 import { isError } from "../Field";
 import { IconButton } from "../IconButton";
 import { useForm, type FieldEditorProps } from "./form";

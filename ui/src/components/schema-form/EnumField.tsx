@@ -1,7 +1,8 @@
 /** One of a few values, or none. */
 import { t } from "../../lib/texts";
 import { Select } from "../Select";
-import { brief, resolve, sameJson, type Json, type Schema } from "./schema";
+import { brief, sameJson, type Json } from "./json";
+import { resolve, type Schema } from "./schema";
 
 interface EnumProps {
   schema: Schema;

@@ -10,7 +10,7 @@ import { IconButton } from "../IconButton";
 import { JsonEditor } from "../JsonEditor";
 import { Select } from "../Select";
 import { TextArea } from "../TextField";
-import type { Json } from "./schema";
+import type { Json } from "./json";
 import { cardBodyClass, fieldCardClass, cardHeadClass, itemClass, itemsClass } from "../recipes";
 
 const ROLES: { value: string; label: TextKey; also: string[] }[] = [

@@ -5,7 +5,9 @@ import { Button } from "../Button";
 import { Field, type FieldProblem } from "../Field";
 import { useForm, beginning, type FieldProps } from "./form";
 import { absentText } from "./absent";
-import { initialValue, type Json, type Schema } from "./schema";
+import { initialValue } from "./initial";
+import type { Json } from "./json";
+import type { Schema } from "./schema";
 import { itemClass } from "../recipes";
 
 export function NullableField({

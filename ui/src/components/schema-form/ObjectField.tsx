@@ -11,7 +11,11 @@ import { useForm, beginning, type FieldProps } from "./form";
 import { absentText } from "./absent";
 import { Drawer } from "./Drawer";
 import { arranged, countSet } from "./layout";
-import { shownProperties, controlFor, escapeToken, labelOf, type Json, type Schema } from "./schema";
+import { shownProperties } from "./layout";
+import { controlFor } from "./control";
+import { escapeToken, type Json } from "./json";
+import { labelOf } from "./labels";
+import type { Schema } from "./schema";
 import { cardBodyClass, fieldCardClass, cardHeadClass, groupClass, itemsClass } from "../recipes";
 
 export function ObjectField({

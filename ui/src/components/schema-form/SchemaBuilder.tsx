@@ -12,7 +12,8 @@ import { JsonEditor } from "../JsonEditor";
 import { Select } from "../Select";
 import { Tabs } from "../Tabs";
 import { TextField } from "../TextField";
-import type { Json, Schema } from "./schema";
+import type { Json } from "./json";
+import type { Schema } from "./schema";
 import { groupClass, itemClass, itemsClass } from "../recipes";
 
 export type SchemaType = "any" | "string" | "enum" | "number" | "integer" | "boolean" | "array" | "object";

@@ -18,18 +18,11 @@ import { NullableField } from "./NullableField";
 import { VariantsField } from "./VariantsField";
 import { ObjectField } from "./ObjectField";
 import { ArrayField } from "./ArrayField";
-import {
-  brief,
-  controlFor,
-  labelOf,
-  resolve,
-  sameJson,
-  typesOf,
-  typeTitle,
-  type Control,
-  type Json,
-  type Schema,
-} from "./schema";
+import { brief, sameJson, type Json } from "./json";
+import { controlFor, type Control } from "./control";
+import { labelOf } from "./labels";
+import { resolve, type Schema } from "./schema";
+import { typesOf, typeTitle } from "./types";
 import { cx } from "../cx";
 import { formsIds } from "../../lib/testIds";
 

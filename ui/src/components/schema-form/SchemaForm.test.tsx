@@ -3,7 +3,8 @@ import { cleanup, fireEvent, render, screen, within } from "@testing-library/rea
 import { useState } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { SchemaForm, type SchemaFormProps } from "./SchemaForm";
-import type { Json, Schema } from "./schema";
+import type { Json } from "./json";
+import type { Schema } from "./schema";
 
 afterEach(cleanup);
 // jsdom has no pointer events, which Base UI makes its clicks from.

@@ -9,7 +9,9 @@ import type { FieldProblem } from "../Field";
 import { JsonEditor } from "../JsonEditor";
 import { FormContext, type FormEditors, type FormSettings, type Workplace } from "./form";
 import { SchemaField } from "./SchemaField";
-import { resolve, validate, type Json, type Schema, type SchemaError } from "./schema";
+import { resolve, type Schema } from "./schema";
+import { validate, type SchemaError } from "./validate";
+import type { Json } from "./json";
 import { Tabs } from "../Tabs";
 
 export type { FormEditors };

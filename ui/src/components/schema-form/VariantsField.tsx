@@ -6,7 +6,11 @@ import { Field, type FieldProblem } from "../Field";
 import { Select } from "../Select";
 import { useForm, beginning, type FieldProps, type FormSettings } from "./form";
 import { absentText } from "./absent";
-import { brief, controlFor, resolve, typesOf, variantOf, type Json, type Schema } from "./schema";
+import { brief, type Json } from "./json";
+import { controlFor } from "./control";
+import { resolve, type Schema } from "./schema";
+import { typesOf } from "./types";
+import { variantOf } from "./validate";
 import { itemsClass } from "../recipes";
 
 export function VariantsField({

@@ -1,7 +1,8 @@
 /** What a field says while it has no value. */
 import { listed } from "../../lib/intl";
 import { t } from "../../lib/texts";
-import { brief, type Schema } from "./schema";
+import { brief } from "./json";
+import type { Schema } from "./schema";
 
 /** What counts while a field is empty, or an example of what to write. */
 export function placeholderOf(schema: Schema): string | undefined {

@@ -1,9 +1,11 @@
 /** What the fields of a form share: the form's settings, and what each field is given. */
 import { createContext, useContext, type ComponentType } from "react";
 import type { FieldProblem } from "../Field";
-import type { Mode } from "../code/editor";
+import type { Mode } from "../code/options";
 import type { KeyInfo, Variable } from "../code/jinja";
-import { blankValue, initialValue, type Json, type Schema } from "./schema";
+import { blankValue, initialValue } from "./initial";
+import type { Json } from "./json";
+import type { Schema } from "./schema";
 
 /** What an editor for an `x-editor` hint is given. It draws the control only; label and problems are drawn around it. */
 export interface FieldEditorProps {

@@ -1,5 +1,6 @@
-/** The order of a form's fields: those that are shown at first, and groups that are folded away (`x-form`). */
-import { sameJson, type Json, type Schema } from "./schema";
+/** The fields of an object as a form shows them: which (`x-if`), in which order, and in which groups (`x-form`). */
+import { sameJson, type Json } from "./json";
+import { type Schema, fits } from "./schema";
 
 interface FieldGroup {
   readonly title: string;
@@ -45,4 +46,26 @@ export function countSet(
     if (Array.isArray(value) && value.length === 0) return false;
     return !sameJson(value, property.default);
   }).length;
+}
+
+/**
+ * The fields of an object as they are to be shown: without those that the others rule out, unless they are set, without
+ * those that can only be what they are, and with what a field takes from the one beside it.
+ */
+export function shownProperties(
+  properties: readonly [string, Schema][],
+  object: Readonly<Record<string, Json>>,
+): [string, Schema][] {
+  const schemas = new Map(properties);
+  const valueOf = (name: string): Json => object[name] ?? schemas.get(name)?.default;
+  return properties
+    .filter(([name, property]) => {
+      if ("const" in property && sameJson(property.const, object[name])) return false;
+      const wanted = Object.entries(property["x-if"] ?? {});
+      return name in object || wanted.every(([other, value]) => fits(valueOf(other), value));
+    })
+    .map(([name, property]) => {
+      const other = property["x-language-of"];
+      return [name, other === undefined ? property : { ...property, "x-language": valueOf(other) }];
+    });
 }

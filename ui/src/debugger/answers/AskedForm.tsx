@@ -1,9 +1,8 @@
 /**
- * What a question says and everything needed to answer it: the text, the state that matters, choices as buttons with
- * number keys and where each leads, a form from the answer's schema and the same as JSON. A refusal is shown with what was
- * answered still in the form.
+ * Everything needed to answer a question: what it says, choices as buttons with number keys and where each leads, a form
+ * from the answer's schema and the same as JSON. A refusal is shown with what was answered still in the form.
  */
-import { CircleAlert, Clock, CornerDownLeft, TriangleAlert, Users } from "lucide-react";
+import { CircleAlert, CornerDownLeft } from "lucide-react";
 import {
   type KeyboardEvent,
   type ReactNode,
@@ -14,45 +13,34 @@ import {
   useRef,
   useState,
 } from "react";
-import { cx } from "../../components/cx";
 import { Button } from "../../components/Button";
 import { JsonEditor } from "../../components/JsonEditor";
-import { Kbd } from "../../components/Kbd";
-import { InlineMarkdown, Markdown } from "../../components/Markdown";
+import { Markdown } from "../../components/Markdown";
 import { SchemaForm } from "../../components/schema-form/SchemaForm";
 import { Spinner } from "../../components/Spinner";
 import { Tabs } from "../../components/Tabs";
-import { blankValue, labelAt, validate, type Schema } from "../../components/schema-form/schema";
+import { blankValue } from "../../components/schema-form/initial";
 import type { AnswerPreview } from "../../ipc/bindings/AnswerPreview";
 import type { Asked } from "../../ipc/bindings/Asked";
-import { fullTime, listed } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
-import { t, tn } from "../../lib/texts";
-import { useSession } from "../../state/session";
-import { showSettings } from "../../state/settings";
-import { AnswerPath, textOf } from "./AnswerPath";
-import { type AskedEffect, effectOf, withEffect } from "./asked-effect";
+import { t } from "../../lib/texts";
+import { AnswerChoices } from "./AnswerChoices";
+import { effectOf, withEffect } from "./asked-effect";
 import { choicesOf, type OwnChoice } from "./choices";
-import { answerKey, type Previews } from "./useAnswerPreviews";
-import { isObject, sameJson } from "../parts/diff";
-import { preview } from "../parts/format";
-import { json, Pre } from "../parts/Pre";
-import { asProblem, type ShownProblem } from "../parts/problem";
-import { useNow } from "../parts/useNow";
+import type { Previews } from "./useAnswerPreviews";
+import { isObject } from "../parts/diff";
+import type { ShownProblem } from "../parts/problem";
+import { keepDraft, keptDraft } from "./drafts";
+import { EarlierWork, Terms, QuestionText, Context } from "./AskedQuestion";
+import { extrasOf } from "./extras";
+import { whatIsMissing } from "./missing";
+import { DraftPreview } from "./DraftPreview";
 
 export interface AnswerHandle {
   focus(): void;
   /** Takes the n-th choice, from 1. Answers whether there is one. */
   choose(n: number): boolean;
 }
-
-/** Beside the state a choice has a line, and one for where it leads, so that all of them are in view. */
-const COMPACT = {
-  list: "grid-cols-1 gap-1.5",
-  choice: "min-h-8 py-1.5",
-  words: "flex flex-wrap items-baseline gap-x-2",
-  description: "min-w-0 flex-1 truncate",
-};
 
 interface Props {
   asked: Asked;
@@ -81,25 +69,6 @@ interface Props {
 
 const NONE: Previews = new Map();
 
-interface Draft {
-  readonly value: unknown;
-  readonly tab: string;
-}
-
-/** What was typed into forms that are not shown now; the oldest go first. */
-const drafts = new Map<string, Draft>();
-const MAX_DRAFTS = 200;
-
-function keepDraft(key: string | undefined, draft: Draft): void {
-  if (key === undefined) return;
-  drafts.delete(key);
-  drafts.set(key, draft);
-  for (const oldest of drafts.keys()) {
-    if (drafts.size <= MAX_DRAFTS) break;
-    drafts.delete(oldest);
-  }
-}
-
 export function AskedForm({
   asked: given,
   id,
@@ -120,7 +89,7 @@ export function AskedForm({
   const choices = useMemo(() => choicesOf(asked), [asked]);
   // Where the choices say everything, the form is one step away instead of in the way.
   const choicesSuffice = choices.length > 0;
-  const [kept] = useState(() => (draftKey === undefined ? undefined : drafts.get(draftKey)));
+  const [kept] = useState(() => keptDraft(draftKey));
   const [open, setOpen] = useState(!choicesSuffice || kept !== undefined);
   const [tab, setTab] = useState(kept?.tab ?? (schema && !isAnything(schema) ? "form" : "json"));
   const extras = useMemo(() => extrasOf(asked), [asked]);
@@ -242,47 +211,13 @@ export function AskedForm({
       {context.length > 0 && <Context entries={context} compact={compact} />}
       {children}
       {choices.length > 0 && (
-        <div
-          className={cx(
-            onPreview ? "flex flex-col gap-2" : "grid grid-cols-[repeat(auto-fit,minmax(124px,1fr))] gap-2",
-            compact && COMPACT.list,
-          )}
-        >
-          {choices.map((choice, index) => {
-            const path = "form" in choice ? undefined : previews.get(answerKey(choice.value));
-            return (
-              <button
-                key={index}
-                type="button"
-                disabled={off}
-                data-answer
-                {...(index === 0 && { "data-answer-first": true })}
-                className={cx(
-                  "flex min-h-11 items-start gap-3 rounded-md border border-line-field bg-surface-2 px-3 py-2.5 text-left transition-opacity not-disabled:hover:border-accent not-disabled:hover:bg-accent-soft disabled:opacity-50",
-                  compact && COMPACT.choice,
-                )}
-                onClick={() => take(choice)}
-                data-testid={debugIds.answerChoice}
-                data-choice={index + 1}
-              >
-                {index < 9 && <Kbd keys={String(index + 1)} />}
-                <span className={cx("min-w-0 flex-1", compact && COMPACT.words)}>
-                  <span className="block text-sm font-semibold">{choice.label}</span>
-                  {choice.description !== undefined && (
-                    <span className={cx("block text-xs text-text-2", compact && COMPACT.description)}>
-                      {choice.description}
-                    </span>
-                  )}
-                  {onPreview && !("form" in choice) && (
-                    <span className="block w-full" title={path && textOf(path)}>
-                      <AnswerPath preview={path} />
-                    </span>
-                  )}
-                </span>
-              </button>
-            );
-          })}
-        </div>
+        <AnswerChoices
+          choices={choices}
+          off={off}
+          compact={compact}
+          {...(onPreview && { previews })}
+          onTake={take}
+        />
       )}
       {choicesSuffice && !open && (
         <div>
@@ -366,116 +301,6 @@ export function AskedForm({
   );
 }
 
-/** What the node did before: the heading of the question, when it was, and what came of it. */
-function EarlierWork({ effect, compact }: { effect: AskedEffect; compact: boolean }) {
-  return (
-    <div className="flex flex-col gap-2" data-testid={debugIds.earlierWork}>
-      <p className={`flex gap-2 font-semibold ${compact ? "text-sm" : "text-lg"}`}>
-        <TriangleAlert size={compact ? 16 : 20} className="mt-0.5 shrink-0 text-asking" aria-hidden />
-        <span className="min-w-0 [overflow-wrap:anywhere]">
-          <InlineMarkdown text={effect.heading} />
-        </span>
-      </p>
-      {(effect.at !== undefined || effect.result !== undefined) && (
-        <dl className="grid grid-cols-[auto_1fr] gap-x-3 gap-y-1 text-xs">
-          {effect.at !== undefined && (
-            <>
-              <dt className="text-text-2">{t("debug.effect.at")}</dt>
-              <dd className="tabular-nums">{fullTime(effect.at)}</dd>
-            </>
-          )}
-          {effect.result !== undefined && (
-            <>
-              <dt className="text-text-2">{t("debug.effect.result")}</dt>
-              <dd className="min-w-0">
-                <Pre>{json(effect.result)}</Pre>
-              </dd>
-            </>
-          )}
-        </dl>
-      )}
-    </div>
-  );
-}
-
-interface Extras {
-  /** The value that is to be edited. */
-  edited: unknown;
-  who: string[];
-  deadline: string | undefined;
-}
-
-/** What a question of the `ask` kind says besides its text. */
-function extrasOf(asked: Asked): Extras {
-  const value: unknown = asked.value;
-  const fields = isObject(value) ? value : {};
-  const who = Array.isArray(fields["who"]) ? fields["who"] : [];
-  return {
-    edited: typeof fields["edit"] === "string" ? fields["value"] : undefined,
-    who: who.filter((one): one is string => typeof one === "string"),
-    deadline: typeof fields["deadline"] === "string" ? fields["deadline"] : undefined,
-  };
-}
-
-/** For whom the question is, and until when it waits. */
-function Terms({ who, deadline }: { who: string[]; deadline: string | undefined }) {
-  const now = useNow(15_000);
-  const me = useSession((session) => session.appInfo?.settings.name);
-  const same = (name: string) => name.trim().toLowerCase() === me?.trim().toLowerCase();
-  const notMe = who.length > 0 && !who.some(same);
-  if (who.length === 0 && deadline === undefined) return null;
-  const late = deadline !== undefined && Date.parse(deadline) <= now;
-  return (
-    <p className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-text-2" data-testid={debugIds.answerTerms}>
-      {who.length > 0 && (
-        <span className="flex items-center gap-1.5">
-          <Users size={13} aria-hidden />
-          {t("debug.answer.for", { who: listed(who) })}
-          {notMe && (
-            <>
-              {" · "}
-              {me === undefined ? t("debug.answer.nobody") : t("debug.answer.notYou", { me })}{" "}
-              <button
-                type="button"
-                className="text-accent-text underline underline-offset-2"
-                onClick={() => showSettings("general")}
-              >
-                {t("debug.answer.sayWho")}
-              </button>
-            </>
-          )}
-        </span>
-      )}
-      {deadline !== undefined && (
-        <span className="flex items-center gap-1.5" title={fullTime(deadline)}>
-          <Clock size={13} aria-hidden />
-          {t(late ? "debug.answer.late" : "debug.answer.until", { time: fullTime(deadline) })}
-        </span>
-      )}
-    </p>
-  );
-}
-
-/** The first line says what is asked; what follows explains. */
-function QuestionText({ text, compact }: { text: string; compact: boolean }) {
-  const [first = "", ...rest] = text.split("\n");
-  const more = rest.join("\n").trim();
-  return (
-    <div
-      className={`select-text [overflow-wrap:anywhere] ${compact ? "max-h-48 shrink-0 overflow-y-auto" : ""}`}
-    >
-      <p className={`font-semibold ${compact ? "text-sm" : "text-lg"}`}>
-        <InlineMarkdown text={first} />
-      </p>
-      {more !== "" && (
-        <div className={`text-sm ${compact ? "mt-1 text-text-2" : "mt-2"}`}>
-          <Markdown text={more} lines />
-        </div>
-      )}
-    </div>
-  );
-}
-
 function Note({ tone, children }: { tone: "asking" | "failed"; children: React.ReactNode }) {
   return (
     <div
@@ -492,104 +317,4 @@ function Note({ tone, children }: { tone: "asking" | "failed"; children: React.R
   );
 }
 
-/** The state that the question was asked about; one line of it where there is little room. */
-function Context({ entries, compact }: { entries: [string, unknown][]; compact: boolean }) {
-  if (compact) {
-    return (
-      <dl className="flex max-h-20 flex-wrap gap-x-4 gap-y-0.5 overflow-y-auto text-xs">
-        {entries.map(([key, value]) => (
-          <div key={key} className="flex max-w-full gap-1.5">
-            <dt className="shrink-0 font-mono text-text-2">{key}</dt>
-            <dd
-              className="select-text truncate"
-              title={typeof value === "string" ? value : JSON.stringify(value)}
-            >
-              {typeof value === "string" ? value : preview(value)}
-            </dd>
-          </div>
-        ))}
-      </dl>
-    );
-  }
-  return (
-    <dl className="grid grid-cols-[fit-content(30%)_1fr] gap-x-4 gap-y-1.5 rounded-md bg-surface-1 px-3 py-2.5">
-      {entries.map(([key, value]) => (
-        <div key={key} className="contents">
-          <dt className="truncate font-mono text-xs leading-5 text-text-2" title={key}>
-            {key}
-          </dt>
-          <dd className="select-text max-h-64 min-w-0 overflow-y-auto text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
-            {typeof value === "string" ? (
-              value
-            ) : typeof value === "object" && value !== null ? (
-              <pre>{JSON.stringify(value, null, 2)}</pre>
-            ) : (
-              preview(value)
-            )}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-/** Why an answer cannot be sent yet: the field that is missing or wrong first; `null` when it can. */
-function whatIsMissing(schema: Schema | undefined, draft: unknown, valid: boolean): string | null {
-  if (!valid) return t("debug.input.invalid");
-  if (draft === undefined) return t("debug.answer.nothing");
-  const [first, ...others] = schema ? validate(schema, draft) : [];
-  if (first === undefined) return null;
-  const field = labelAt(schema ?? {}, first.pointer, draft);
-  const text =
-    field === ""
-      ? first.message
-      : first.message === t("forms.check.required")
-        ? t("debug.answer.missing", { field })
-        : t("debug.answer.field", { field, problem: first.message });
-  return others.length === 0
-    ? text
-    : `${text} ${tn("debug.answer.othersOne", "debug.answer.others", others.length)}`;
-}
-
 const isAnything = (schema: Record<string, unknown>): boolean => Object.keys(schema).length === 0;
-
-/** What the answer in the form would lead to, when a person asks. */
-function DraftPreview({
-  value,
-  onPreview,
-}: {
-  value: unknown;
-  onPreview(value: unknown): Promise<AnswerPreview | undefined>;
-}) {
-  const [shown, setShown] = useState<{ of: unknown; preview: AnswerPreview } | null>(null);
-  const [problem, setProblem] = useState<ShownProblem | null>(null);
-  const [busy, setBusy] = useState(false);
-  const look = async () => {
-    setBusy(true);
-    setProblem(null);
-    try {
-      const preview = await onPreview(value);
-      setShown(preview ? { of: value, preview } : null);
-    } catch (thrown) {
-      setProblem(asProblem(thrown));
-    }
-    setBusy(false);
-  };
-  return (
-    <>
-      <Button variant="ghost" busy={busy} onClick={() => void look()} data-testid={debugIds.answerPreview}>
-        {t("debug.preview.look")}
-      </Button>
-      {problem && (
-        <p className="w-full text-xs text-failed">
-          {problem.message} {problem.remedy}
-        </p>
-      )}
-      {shown && sameJson(shown.of, value) && (
-        <div className="w-full">
-          <AnswerPath preview={shown.preview} />
-        </div>
-      )}
-    </>
-  );
-}

@@ -1,5 +1,8 @@
 /** What a question offers to choose from. */
-import { blankValue, controlFor, validate, type Schema } from "../../components/schema-form/schema";
+import { blankValue } from "../../components/schema-form/initial";
+import { controlFor } from "../../components/schema-form/control";
+import { validate } from "../../components/schema-form/validate";
+import type { Schema } from "../../components/schema-form/schema";
 import type { Asked } from "../../ipc/bindings/Asked";
 import type { Choice } from "../../ipc/bindings/Choice";
 import { t } from "../../lib/texts";

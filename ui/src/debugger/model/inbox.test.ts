@@ -16,7 +16,8 @@ import {
   resetInbox,
   useInbox,
 } from "./inbox";
-import { receive, useRuns } from "./runStore";
+import { receive } from "./events";
+import { useRuns } from "./runStore";
 
 const question = (interruptId: string, more: Partial<Question> = {}): Question => ({
   interruptId,

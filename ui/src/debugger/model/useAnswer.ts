@@ -4,7 +4,7 @@
  */
 import { useCallback, useEffect, useState } from "react";
 import { asProblem, type ShownProblem } from "../parts/problem";
-import { useChanges } from "./runStore";
+import { useChanges } from "./events";
 
 export interface Answer<T> {
   readonly value: T | null;

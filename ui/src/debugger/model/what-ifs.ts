@@ -6,7 +6,8 @@ import type { WhatIfResult } from "../../ipc/bindings/WhatIfResult";
 import type { WhatIfView } from "../../ipc/bindings/WhatIfView";
 import { rpc, subscribe } from "../../ipc/client";
 import { asProblem, type ShownProblem } from "../parts/problem";
-import { loadCheckpoints, useRuns } from "./runStore";
+import { loadCheckpoints } from "./checkpoints";
+import { useRuns } from "./runStore";
 
 export interface Grids {
   /** The newest first. */

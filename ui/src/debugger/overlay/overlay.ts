@@ -15,7 +15,9 @@ import {
   type Overlay,
 } from "./overlay-model";
 import { currentBreakpoints, followBreakpoints, onBreakpoints } from "../run/breakpoints";
-import { ensureStarted, statusOf, useRuns } from "../model/runStore";
+import { ensureStarted } from "../model/connect";
+import { statusOf } from "../model/status";
+import { useRuns } from "../model/runStore";
 
 export type { EdgeOverlay, NodeOverlay } from "./overlay-model";
 

@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { doc, openGraph } from "../../document/store";
+import { doc } from "../../document/store";
+import { openGraph } from "../../document/open-graph";
 import type { GraphView } from "../../ipc/bindings/GraphView";
 import { replaceHost } from "../../ipc/client";
 import { debugIds } from "../../lib/testIds";

@@ -36,7 +36,8 @@ import {
 import { RunContext } from "./RunContext";
 import { contextSchema } from "./run-context";
 import { RunModelsFold } from "./RunModels";
-import { useRuns, useStatus, useThread } from "../model/runStore";
+import { useRuns, useThread } from "../model/runStore";
+import { useStatus } from "../model/status";
 import { useControls } from "./useControls";
 
 export function RunForm() {

@@ -6,7 +6,7 @@ import { replaceHost } from "../../ipc/client";
 import { useSession } from "../../state/session";
 import { fakeHost } from "../../test/fakeHost";
 import { RunProblem } from "./RunProblem";
-import { receive } from "../model/runStore";
+import { receive } from "../model/events";
 
 replaceHost(fakeHost(new Map()));
 afterEach(cleanup);

@@ -18,7 +18,8 @@ import { readableError } from "../parts/format";
 import { NotRetried } from "./NotRetried";
 import { Pre } from "../parts/Pre";
 import { ProblemNote } from "./ProblemNote";
-import { runsElsewhere, useLive, useRuns, useStatus } from "../model/runStore";
+import { runsElsewhere, useStatus } from "../model/status";
+import { useLive, useRuns } from "../model/runStore";
 import { notRetried } from "../model/settled";
 
 export function RunProblem() {

@@ -1,6 +1,6 @@
 /** What a person can do to a run: start, continue, step, stop, replay. */
 import { rpc } from "../../ipc/client";
-import { flush } from "../../document/store";
+import { flush } from "../../document/open-graph";
 import { t } from "../../lib/texts";
 import { shortcutKeys } from "../../components/Kbd";
 import { endCalm } from "../../state/calm";

@@ -1,13 +1,14 @@
 /** Answering and withdrawing questions. */
 import type { Question } from "../../ipc/bindings/Question";
 import { rpc } from "../../ipc/client";
-import { flush } from "../../document/store";
+import { flush } from "../../document/open-graph";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { isBusyElsewhere, takingOver } from "../../state/take-over";
 import { showProblem, showToast } from "../../state/toasts";
 import { isSent, leave, refuse, settled, taken } from "../model/inbox";
-import { noteRun, useRuns } from "../model/runStore";
+import { noteRun } from "../model/events";
+import { useRuns } from "../model/runStore";
 import { asProblem } from "../parts/problem";
 import { currentBreaks } from "./breakpoints";
 import { asksAt } from "./situation";

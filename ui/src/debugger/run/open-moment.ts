@@ -1,5 +1,5 @@
 /** Shows a moment that a link names: its graph is opened when it is not, its thread and checkpoint are selected. */
-import { openGraph } from "../../document/store";
+import { openGraph } from "../../document/open-graph";
 import { rpc } from "../../ipc/client";
 import { type Cursor, useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";

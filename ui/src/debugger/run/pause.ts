@@ -3,7 +3,8 @@ import { create } from "zustand";
 import { rpc } from "../../ipc/client";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
-import { lastRun, useRuns } from "../model/runStore";
+import { lastRun } from "../model/status";
+import { useRuns } from "../model/runStore";
 
 /** Runs that were asked to pause. They stay here when they have ended: a run does not begin again. */
 const useAsked = create<{ readonly runs: ReadonlySet<string> }>(() => ({ runs: new Set() }));

@@ -2,7 +2,8 @@
 import { useDocumentState } from "../../document/store";
 import { useSession } from "../../state/session";
 import { type InboxStore, useInbox } from "../model/inbox";
-import { runsElsewhere, statusOf, useRuns } from "../model/runStore";
+import { runsElsewhere, statusOf } from "../model/status";
+import { useRuns } from "../model/runStore";
 import { useEdits } from "../state/edits";
 import { controlsFor, type Controls, type Situation } from "./controls";
 

@@ -7,7 +7,7 @@ import { useSession } from "../../state/session";
 import { showProblem, showToast } from "../../state/toasts";
 import { stopJob, useJobs, withJob } from "../../state/jobs";
 import { asProblem } from "../parts/problem";
-import { loadThreads } from "../model/runStore";
+import { loadThreads } from "../model/thread-list";
 
 /** Work that is over sooner is not worth a note. */
 const NOTE_AFTER = 700;

@@ -5,12 +5,13 @@
 import type { UpdateState } from "../../ipc/bindings/UpdateState";
 import type { Updated } from "../../ipc/bindings/Updated";
 import { rpc } from "../../ipc/client";
-import { flush } from "../../document/store";
+import { flush } from "../../document/open-graph";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { takingOver } from "../../state/take-over";
 import { showProblem, showToast } from "../../state/toasts";
-import { loadCheckpoints, snapshots } from "../model/runStore";
+import { loadCheckpoints } from "../model/checkpoints";
+import { snapshots } from "../model/runStore";
 import { asProblem, type ShownProblem } from "../parts/problem";
 import { useEdits } from "../state/edits";
 import { continueThread } from "./actions";

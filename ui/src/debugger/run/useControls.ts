@@ -6,7 +6,8 @@ import { asksAt, isPast } from "./situation";
 import { controlsFor, type Controls } from "./controls";
 import { useEdits } from "../state/edits";
 import { useInbox } from "../model/inbox";
-import { runsElsewhere, useRuns, useStatus } from "../model/runStore";
+import { runsElsewhere, useStatus } from "../model/status";
+import { useRuns } from "../model/runStore";
 
 export function useControls(): Controls {
   const graphOpen = useSession((session) => session.graphId !== null);

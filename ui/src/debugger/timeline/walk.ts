@@ -2,7 +2,8 @@
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { useSession } from "../../state/session";
 import { branchThrough } from "./lanes";
-import { loadCheckpoints, loadOlderCheckpoints, useRuns } from "../model/runStore";
+import { loadCheckpoints, loadOlderCheckpoints } from "../model/checkpoints";
+import { useRuns } from "../model/runStore";
 
 /** The branch that the cursor walks along. */
 export interface Track {

@@ -8,7 +8,7 @@ import { CopyButton } from "../../debugger/parts/CopyButton";
 import { Pre } from "../../debugger/parts/Pre";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { useAnswer } from "../../debugger/model/useAnswer";
-import { flush } from "../../document/store";
+import { flush } from "../../document/open-graph";
 import { rpc } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";

@@ -10,7 +10,8 @@ import {
   type Drawn,
   type Theme,
 } from "../../canvas/picture";
-import { doc, flush } from "../../document/store";
+import { doc } from "../../document/store";
+import { flush } from "../../document/open-graph";
 import { host, rpc } from "../../ipc/client";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";

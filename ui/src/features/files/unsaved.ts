@@ -1,5 +1,6 @@
 /** Throwing away the changes that are not in the file, on purpose: a command of its own, which asks first. */
-import { doc, flush, forgetGraph, openGraph, useDocumentState } from "../../document/store";
+import { doc, useDocumentState } from "../../document/store";
+import { flush, forgetGraph, openGraph } from "../../document/open-graph";
 import { rpc } from "../../ipc/client";
 import { t } from "../../lib/texts";
 import { registerCommand } from "../../state/commands";

@@ -1,6 +1,6 @@
 /** Going to what was found: opens the graph, shows the record, puts the cursor into the field. */
 import { goToRecord } from "../../canvas/go-to";
-import { openGraph, settle } from "../../document/store";
+import { openGraph, settle } from "../../document/open-graph";
 import { rpc } from "../../ipc/client";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";

@@ -1,5 +1,6 @@
 /** Where a text stands, in words: the record, the field by the form's labels, and which sort of text it is. */
-import { labelOf, resolve, type Schema } from "../../components/schema-form/schema";
+import { labelOf } from "../../components/schema-form/labels";
+import { resolve, type Schema } from "../../components/schema-form/schema";
 import { edgeOf, isObject, NOTE, sectionOf } from "../../document/types";
 import { doc } from "../../document/store";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";

@@ -3,7 +3,9 @@
  * files that are not open are written by the workbench, which is asked about first.
  */
 import { create } from "zustand";
-import { edit, editElsewhere, flush, useDocumentState } from "../../document/store";
+import { edit, editElsewhere } from "../../document/edit";
+import { flush } from "../../document/open-graph";
+import { useDocumentState } from "../../document/store";
 import type { MatchPlace } from "../../ipc/bindings/MatchPlace";
 import type { ReplaceIn } from "../../ipc/bindings/ReplaceIn";
 import { rpc, RpcProblem } from "../../ipc/client";

@@ -1,6 +1,6 @@
 /** What is looked for and what was found: one search at a time, the newest counts, and it can be stopped. */
 import { create } from "zustand";
-import { flush } from "../../document/store";
+import { flush } from "../../document/open-graph";
 import type { Named } from "../../document/rename";
 import type { TextFound } from "../../ipc/bindings/TextFound";
 import type { TextQuery } from "../../ipc/bindings/TextQuery";

@@ -8,13 +8,9 @@ import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { Popover } from "../../components/Popover";
-import {
-  ensureStarted,
-  loadCheckpoints,
-  loadOlderCheckpoints,
-  useCheckpoints,
-  useRuns,
-} from "../../debugger/model/runStore";
+import { ensureStarted } from "../../debugger/model/connect";
+import { loadCheckpoints, loadOlderCheckpoints } from "../../debugger/model/checkpoints";
+import { useCheckpoints, useRuns } from "../../debugger/model/runStore";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { columnsOf, lanesOf } from "../../debugger/timeline/fork-map";
 import { withoutAsides } from "../../debugger/timeline/asides";

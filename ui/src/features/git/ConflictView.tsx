@@ -14,7 +14,8 @@ import {
   type RecordChange,
 } from "../../document/diff";
 import { op, type PatchOp } from "../../document/patch";
-import { doc, edit, useDocumentState, useDocumentVersion } from "../../document/store";
+import { doc, useDocumentState, useDocumentVersion } from "../../document/store";
+import { edit } from "../../document/edit";
 import type { ConflictView as View } from "../../ipc/bindings/ConflictView";
 import { listed } from "../../lib/intl";
 import { gitIds } from "../../lib/testIds";

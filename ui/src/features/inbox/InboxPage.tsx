@@ -23,7 +23,7 @@ import {
   watchInbox,
 } from "../../debugger/model/inbox";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
-import { ensureStarted } from "../../debugger/model/runStore";
+import { ensureStarted } from "../../debugger/model/connect";
 import { useNow } from "../../debugger/parts/useNow";
 import type { Question } from "../../ipc/bindings/Question";
 import { fullTime, since } from "../../lib/intl";

@@ -3,7 +3,7 @@ import { Bug } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/Button";
 import { useRuns } from "../../debugger/model/runStore";
-import { openGraph } from "../../document/store";
+import { openGraph } from "../../document/open-graph";
 import type { Question } from "../../ipc/bindings/Question";
 import { rpc } from "../../ipc/client";
 import { t } from "../../lib/texts";

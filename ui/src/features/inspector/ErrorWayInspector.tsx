@@ -10,7 +10,8 @@ import {
 } from "../../components/recipes";
 import { deleteThings, setField } from "../../document/edits";
 import { errorEdge, errorWayOf } from "../../document/error-ways";
-import { edit, sealHistory, useDiagnostics, useRecord } from "../../document/store";
+import { edit, sealHistory } from "../../document/edit";
+import { useDiagnostics, useRecord } from "../../document/store";
 import { isObject, type Json } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";

@@ -12,14 +12,13 @@ import { TextArea, TextField } from "../../components/TextField";
 import { setField } from "../../document/edits";
 import {
   doc,
-  edit,
-  sealHistory,
   useDiagnostics,
   useDocumentState,
   useDocumentVersion,
   useIds,
   useRecord,
 } from "../../document/store";
+import { edit, sealHistory } from "../../document/edit";
 import { isObject, type Json, type JsonObject } from "../../document/types";
 import { fullTime } from "../../lib/intl";
 import { t, tn } from "../../lib/texts";

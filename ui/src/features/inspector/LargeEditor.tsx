@@ -8,7 +8,7 @@ import { useEffect, useRef, useState } from "react";
 import { CodeEditor, type CodeEditorHandle } from "../../components/CodeEditor";
 import { isError } from "../../components/Field";
 import { InlineCode } from "../../components/InlineCode";
-import { brief } from "../../components/schema-form/schema";
+import { brief } from "../../components/schema-form/json";
 import type { LargeEditorProps } from "../../components/schema-form/form";
 import { iconButton, problemsClass } from "../../components/recipes";
 import { rpc } from "../../ipc/client";

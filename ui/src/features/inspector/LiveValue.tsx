@@ -1,7 +1,7 @@
 /** What an expression or a template gives with the last run's state, below its field. It never waits for typing. */
 import { useEffect, useState } from "react";
 import { InlineCode } from "../../components/InlineCode";
-import { brief } from "../../components/schema-form/schema";
+import { brief } from "../../components/schema-form/json";
 import type { LiveValueProps } from "../../components/schema-form/form";
 import { useRunContext } from "../../debugger/run/run-context";
 import type { Evaluated } from "../../ipc/bindings/Evaluated";

@@ -4,7 +4,7 @@ import { Button } from "../../components/Button";
 import { Combobox } from "../../components/Combobox";
 import type { FieldEditorProps } from "../../components/schema-form/SchemaForm";
 import { addKey } from "../../document/key-edits";
-import { edit } from "../../document/store";
+import { edit } from "../../document/edit";
 import type { JsonObject } from "../../document/types";
 import { t } from "../../lib/texts";
 import { typeWords } from "./keys";

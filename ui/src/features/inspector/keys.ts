@@ -1,7 +1,7 @@
 /** The state keys of the open document as editors want them: name, type in words, what is inside. */
 import { useMemo } from "react";
 import type { KeyInfo, Variable } from "../../components/code/jinja";
-import { typeText } from "../../components/schema-form/schema";
+import { typeText } from "../../components/schema-form/types";
 import { doc, useDocumentVersion } from "../../document/store";
 import { edgeOf, isObject, type Json } from "../../document/types";
 import { t } from "../../lib/texts";

@@ -10,7 +10,7 @@ import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { nodeList } from "../../debugger/parts/format";
 import { askCheck, useAsked } from "../../debugger/state/asked";
 import { placeOf, saysOf } from "../../document/invariants";
-import { flush } from "../../document/store";
+import { flush } from "../../document/open-graph";
 import type { BrokenMoment } from "../../ipc/bindings/BrokenMoment";
 import { rpc } from "../../ipc/client";
 import { queryIds } from "../../lib/testIds";

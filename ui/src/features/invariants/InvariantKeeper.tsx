@@ -1,7 +1,8 @@
 /** What holds for invariants wherever one looks: how they stand at the cursor, notices of runs, and their commands. */
 import { useEffect } from "react";
 import { addInvariant } from "../../document/invariants";
-import { doc, edit } from "../../document/store";
+import { doc } from "../../document/store";
+import { edit } from "../../document/edit";
 import { subscribe } from "../../ipc/client";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";

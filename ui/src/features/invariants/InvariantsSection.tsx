@@ -24,7 +24,8 @@ import {
   WHEN_BROKEN,
   type Invariant,
 } from "../../document/invariants";
-import { edit, useDiagnostics, useRecord } from "../../document/store";
+import { edit } from "../../document/edit";
+import { useDiagnostics, useRecord } from "../../document/store";
 import { queryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showToast } from "../../state/toasts";

@@ -9,7 +9,7 @@ import { TextField } from "../../components/TextField";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
 import { useNow } from "../../debugger/parts/useNow";
-import { sameJson, type Json } from "../../components/schema-form/schema";
+import { sameJson, type Json } from "../../components/schema-form/json";
 import type { ItemView } from "../../ipc/bindings/ItemView";
 import { rpc } from "../../ipc/client";
 import { fullTime, when } from "../../lib/intl";

@@ -25,16 +25,9 @@ import { focusNode } from "../../canvas/actions";
 import { useRunCost } from "../../debugger/exchanges/useRunCost";
 import { standsInside, useNested } from "../../debugger/model/nested";
 import { nodeList } from "../../debugger/parts/format";
-import {
-  ensureStarted,
-  lastRun,
-  programOf,
-  statusOf,
-  useLive,
-  useRuns,
-  useStatus,
-  useThread,
-} from "../../debugger/model/runStore";
+import { ensureStarted } from "../../debugger/model/connect";
+import { lastRun, programOf, statusOf, useStatus } from "../../debugger/model/status";
+import { useLive, useRuns, useThread } from "../../debugger/model/runStore";
 import { type ShownStatus, StatusMark, statusText } from "../../debugger/parts/StatusMark";
 import { pause, usePauseAsked } from "../../debugger/run/pause";
 import { useControls } from "../../debugger/run/useControls";

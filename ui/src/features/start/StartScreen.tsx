@@ -5,7 +5,7 @@ import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Kbd } from "../../components/Kbd";
 import { useInbox } from "../../debugger/model/inbox";
-import { openGraph } from "../../document/store";
+import { openGraph } from "../../document/open-graph";
 import type { Example } from "../../ipc/bindings/Example";
 import type { GraphView } from "../../ipc/bindings/GraphView";
 import type { Recent } from "../../ipc/bindings/Recent";

@@ -7,7 +7,7 @@ import { Tabs } from "../../components/Tabs";
 import { CopyButton } from "../../debugger/parts/CopyButton";
 import { Pre } from "../../debugger/parts/Pre";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
-import { flush } from "../../document/store";
+import { flush } from "../../document/open-graph";
 import type { ProgramLanguage } from "../../ipc/bindings/ProgramLanguage";
 import { rpc } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";

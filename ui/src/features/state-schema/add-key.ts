@@ -1,7 +1,8 @@
 /** Adds a state key and puts the focus in its name. */
 import { uniqueName } from "../../document/edits";
 import { addKey } from "../../document/key-edits";
-import { doc, edit } from "../../document/store";
+import { doc } from "../../document/store";
+import { edit } from "../../document/edit";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 

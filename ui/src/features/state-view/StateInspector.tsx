@@ -15,15 +15,9 @@ import { DisabledLine } from "./DisabledLine";
 import { RunModelsLine } from "../../debugger/run/RunModels";
 import { RunForm } from "../../debugger/run/RunForm";
 import { RunProblem } from "../../debugger/run/RunProblem";
-import {
-  ensureStarted,
-  lastRun,
-  snapshots,
-  useLive,
-  useRuns,
-  useStatus,
-  useThread,
-} from "../../debugger/model/runStore";
+import { ensureStarted } from "../../debugger/model/connect";
+import { lastRun, useStatus } from "../../debugger/model/status";
+import { snapshots, useLive, useRuns, useThread } from "../../debugger/model/runStore";
 import type { Loaded } from "../../debugger/model/snapshots";
 import { useSubjectNode } from "../../debugger/state/subject-node";
 import { useTasksAsked } from "../../debugger/state/tasks-asked";

@@ -4,7 +4,8 @@ import { Button } from "../../components/Button";
 import { InlineCode } from "../../components/InlineCode";
 import { editBreakpoint } from "../../debugger/run/breakpoint-dialog";
 import { pointId, useBreakpoints } from "../../debugger/run/breakpoints";
-import { lastRun, useLive, useStatus, useThread } from "../../debugger/model/runStore";
+import { lastRun, useStatus } from "../../debugger/model/status";
+import { useLive, useThread } from "../../debugger/model/runStore";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 

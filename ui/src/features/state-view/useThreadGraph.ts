@@ -1,6 +1,6 @@
 /** The version of the graph that a thread ran on at a moment. */
 import { useEffect, useState } from "react";
-import { useStatus } from "../../debugger/model/runStore";
+import { useStatus } from "../../debugger/model/status";
 import type { ThreadGraph } from "../../ipc/bindings/ThreadGraph";
 import { rpc } from "../../ipc/client";
 

@@ -6,7 +6,7 @@ import { Field } from "../../components/Field";
 import { NumberField } from "../../components/NumberField";
 import { Select } from "../../components/Select";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
-import { loadCheckpoints } from "../../debugger/model/runStore";
+import { loadCheckpoints } from "../../debugger/model/checkpoints";
 import type { KeepRule } from "../../ipc/bindings/KeepRule";
 import type { RemovalView } from "../../ipc/bindings/RemovalView";
 import { rpc } from "../../ipc/client";

@@ -9,7 +9,9 @@ import { MessageBubble, roleOf, textOf } from "../../debugger/state/Conversation
 import { isObject } from "../../debugger/parts/diff";
 import { conversationOf, type Streamed } from "../../debugger/exchanges/conversation";
 import { useExchangesOfRun } from "../../debugger/exchanges/useExchanges";
-import { ensureStarted, lastRun, useLive, useRuns, useThread } from "../../debugger/model/runStore";
+import { ensureStarted } from "../../debugger/model/connect";
+import { lastRun } from "../../debugger/model/status";
+import { useLive, useRuns, useThread } from "../../debugger/model/runStore";
 import type { Turn } from "../../debugger/timeline/turns";
 import { hereValue } from "../../debugger/state/state-rows";
 import { useStreamLog } from "../../debugger/model/useStreamLog";

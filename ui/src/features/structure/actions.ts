@@ -8,7 +8,9 @@ import { planExtraction, type Extraction, type Refusal } from "../../document/ex
 import { inlineGraph } from "../../document/inline";
 import { namingKinds } from "../../document/named";
 import { nestedGraphOf, openNestedGraph } from "../../document/nested-graphs";
-import { doc, edit, flush, useDocumentState } from "../../document/store";
+import { doc, useDocumentState } from "../../document/store";
+import { edit } from "../../document/edit";
+import { flush } from "../../document/open-graph";
 import { END, START, type Json } from "../../document/types";
 import { usageOf } from "../../document/usage";
 import type { PatchOp } from "../../ipc/bindings/PatchOp";

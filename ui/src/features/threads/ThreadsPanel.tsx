@@ -3,64 +3,33 @@
  * present; everything else follows. Rows listen to their own thread only, so a busy run redraws one row.
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import {
-  ArrowRightLeft,
-  CircleOff,
-  Copy,
-  Download,
-  Ellipsis,
-  Eraser,
-  HardDrive,
-  ListFilter,
-  MessageCircleQuestionMark,
-  Pencil,
-  Plus,
-  Search,
-  Trash2,
-  Upload,
-  X,
-} from "lucide-react";
-import { type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
+import { HardDrive, ListFilter, Plus, Search, Upload, X } from "lucide-react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
-import { ConfirmDialog } from "../../components/Dialog";
 import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
-import { Menu, type MenuEntry } from "../../components/Menu";
+import { Menu } from "../../components/Menu";
 import { TextField } from "../../components/TextField";
 import { newThread } from "../../debugger/run/run-form";
-import { copyText } from "../../debugger/parts/CopyButton";
-import { nodeList } from "../../debugger/parts/format";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
-import {
-  ensureStarted,
-  loadThreads,
-  noteThread,
-  programOf,
-  setThreadFilter,
-  statusOf,
-  useLive,
-  useRuns,
-  useStatus,
-  useThread,
-} from "../../debugger/model/runStore";
+import { ensureStarted } from "../../debugger/model/connect";
+import { loadThreads, setThreadFilter } from "../../debugger/model/thread-list";
+import { useRuns } from "../../debugger/model/runStore";
 import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
-import { copyThread, exportThread, importThread } from "../../debugger/run/thread-files";
+import { importThread } from "../../debugger/run/thread-files";
 import { useNow } from "../../debugger/parts/useNow";
 import type { RunStatus } from "../../ipc/bindings/RunStatus";
-import type { ThreadView } from "../../ipc/bindings/ThreadView";
-import { rpc } from "../../ipc/client";
-import { fullTime, since } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { askPrune, showStorage } from "../../state/storage";
-import { isBusyElsewhere, takingOver } from "../../state/take-over";
-import { showProblem } from "../../state/toasts";
+import { showStorage } from "../../state/storage";
 import { BreakpointList } from "../breakpoints";
 import { InvariantList } from "../invariants";
 import { WatchList } from "../watches";
 import { FoundBadge, useSavedSearches } from "./saved-searches";
+import { ThreadRow } from "./ThreadRow";
+import { DeleteThread } from "./DeleteThread";
 
 const ROW = 46;
 const STATUSES: readonly RunStatus[] = ["running", "asking", "paused", "failed", "stopped", "done"];
@@ -274,238 +243,5 @@ export function ThreadsPanel() {
       <BreakpointList />
       <DeleteThread threadId={deleting} onClose={() => setDeleting(null)} />
     </section>
-  );
-}
-
-interface RowProps {
-  threadId: string;
-  selected: boolean;
-  renaming: boolean;
-  now: number;
-  onChoose(threadId: string): void;
-  onRename(threadId: string | null): void;
-  onDelete(threadId: string): void;
-}
-
-const ThreadRow = memo(function ThreadRow({
-  threadId,
-  selected,
-  renaming,
-  now,
-  onChoose,
-  onRename,
-  onDelete,
-}: RowProps) {
-  const thread = useThread(threadId);
-  const status = useStatus(threadId);
-  const live = useLive(threadId);
-  const canCompare = useSession((session) => session.cursor.threadId !== null);
-  if (!thread || !status) return null;
-  const program = status === "running" ? programOf(thread, live) : undefined;
-  const entries: MenuEntry[] = [
-    {
-      id: "rename",
-      label: t("debug.rename"),
-      icon: <Pencil size={14} aria-hidden />,
-      shortcut: "F2",
-      run: () => onRename(threadId),
-    },
-    { id: "copy", label: t("debug.threads.copyId"), run: () => void copyText(threadId) },
-    {
-      id: "compare",
-      label: t("debug.threads.compare"),
-      icon: <ArrowRightLeft size={14} aria-hidden />,
-      disabled: selected || !canCompare || thread.head === undefined,
-      run: () => useSession.getState().compare({ threadId, checkpointId: null }),
-    },
-    { id: "files", separator: true },
-    {
-      id: "duplicate",
-      label: t("storage.thread.copy"),
-      icon: <Copy size={14} aria-hidden />,
-      disabled: thread.head === undefined,
-      run: () => void copyThread(thread),
-    },
-    {
-      id: "export",
-      label: t("storage.thread.export"),
-      icon: <Download size={14} aria-hidden />,
-      disabled: thread.head === undefined,
-      run: () => void exportThread(thread),
-    },
-    {
-      id: "lens",
-      label: t("storage.thread.lens"),
-      icon: <HardDrive size={14} aria-hidden />,
-      run: () => showStorage("size", threadId),
-    },
-    { id: "line", separator: true },
-    {
-      id: "prune",
-      label: t("storage.prune"),
-      icon: <Eraser size={14} aria-hidden />,
-      disabled: status === "running",
-      run: () => askPrune({ threadId, title: thread.title }),
-    },
-    {
-      id: "delete",
-      label: t("debug.delete"),
-      icon: <Trash2 size={14} aria-hidden />,
-      shortcut: "Delete",
-      danger: true,
-      run: () => onDelete(threadId),
-    },
-  ];
-  return (
-    <div
-      id={`thread-${threadId}`}
-      role="row"
-      aria-selected={selected}
-      data-testid={debugIds.thread}
-      data-thread={threadId}
-      data-status={status}
-      className={`group flex h-full items-center gap-2 rounded-md px-2 ${selected ? "bg-accent-soft" : "hover:bg-surface-3"}`}
-      onClick={() => onChoose(threadId)}
-      onDoubleClick={() => onRename(threadId)}
-    >
-      <div role="gridcell" className="contents">
-        <StatusMark status={status} />
-        <div className="min-w-0 flex-1">
-          {renaming ? (
-            <Rename thread={thread} onDone={() => onRename(null)} />
-          ) : (
-            <>
-              <div className="truncate text-sm leading-5" title={thread.title}>
-                {thread.title === "" ? t("debug.threads.untitled") : thread.title}
-              </div>
-              <div className="tabular-nums flex items-center gap-1.5 text-2xs text-text-2">
-                <span className="truncate" title={program}>
-                  {program !== undefined && `${t("debug.runningIn", { program })} · `}
-                  {t("debug.stepN", { n: Math.max(0, thread.step) })}
-                  {thread.next.length > 0 && status !== "done" && ` · ${nodeList(thread.next)}`}
-                </span>
-                {(thread.disabled?.length ?? 0) > 0 && (
-                  <span
-                    className="inline-flex shrink-0 items-center gap-0.5"
-                    title={tn("disabled.runOne", "disabled.run", thread.disabled?.length ?? 0)}
-                  >
-                    <CircleOff size={11} aria-hidden />
-                    {thread.disabled?.length}
-                  </span>
-                )}
-                {thread.questions > 0 && (
-                  <span
-                    className="inline-flex shrink-0 items-center gap-0.5 text-asking"
-                    title={tn("debug.questionsOne", "debug.questions", thread.questions)}
-                  >
-                    <MessageCircleQuestionMark size={11} aria-hidden />
-                    {thread.questions}
-                  </span>
-                )}
-              </div>
-            </>
-          )}
-        </div>
-        {!renaming && (
-          <>
-            <span
-              className="tabular-nums shrink-0 text-2xs text-text-3 group-focus-within:hidden group-hover:hidden group-has-[[data-popup-open]]:hidden"
-              title={fullTime(thread.updatedAt)}
-            >
-              {since(thread.updatedAt, now)}
-            </span>
-            <span
-              className="hidden group-focus-within:inline-flex group-hover:inline-flex has-[[data-popup-open]]:inline-flex"
-              onClick={(event) => event.stopPropagation()}
-            >
-              <Menu
-                align="end"
-                trigger={
-                  <IconButton size="small" label={t("debug.more")} tabIndex={-1}>
-                    <Ellipsis size={15} aria-hidden />
-                  </IconButton>
-                }
-                entries={entries}
-              />
-            </span>
-          </>
-        )}
-      </div>
-    </div>
-  );
-});
-
-function Rename({ thread, onDone }: { thread: ThreadView; onDone(): void }) {
-  const [title, setTitle] = useState(thread.title);
-  const done = useRef(false);
-  const commit = async () => {
-    if (done.current) return;
-    done.current = true;
-    onDone();
-    const next = title.trim();
-    if (next === "" || next === thread.title) return;
-    try {
-      noteThread(await rpc("thread.rename", { threadId: thread.threadId, title: next }));
-    } catch (problem) {
-      showProblem(problem);
-    }
-  };
-  return (
-    <input
-      className="w-full rounded-sm border border-line-field bg-surface-2 px-1 text-sm"
-      value={title}
-      autoFocus
-      aria-label={t("debug.rename")}
-      onFocus={(event) => event.currentTarget.select()}
-      onChange={(event) => setTitle(event.target.value)}
-      onClick={(event) => event.stopPropagation()}
-      onDoubleClick={(event) => event.stopPropagation()}
-      onBlur={() => void commit()}
-      onKeyDown={(event) => {
-        event.stopPropagation();
-        if (event.key === "Enter") void commit();
-        if (event.key === "Escape") {
-          done.current = true;
-          onDone();
-        }
-      }}
-    />
-  );
-}
-
-function DeleteThread({ threadId, onClose }: { threadId: string | null; onClose(): void }) {
-  const thread = useThread(threadId);
-  const running = useRuns((store) => statusOf(store, threadId) === "running");
-  const [busy, setBusy] = useState(false);
-  const remove = async () => {
-    if (threadId === null) return;
-    setBusy(true);
-    try {
-      await takingOver((flag) => rpc("thread.delete", { ...flag, threadId }));
-      onClose();
-    } catch (problem) {
-      if (!isBusyElsewhere(problem)) showProblem(problem);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <ConfirmDialog
-      open={threadId !== null && thread !== undefined}
-      title={t("debug.threads.deleteTitle", { title: thread?.title ?? "" })}
-      text={
-        <>
-          <p>{tn("debug.threads.deleteOne", "debug.threads.deleteText", thread?.checkpoints ?? 0)}</p>
-          {thread !== undefined && thread.questions > 0 && (
-            <p>{tn("debug.threads.deleteQuestionOne", "debug.threads.deleteQuestions", thread.questions)}</p>
-          )}
-          {running && <p>{t("debug.threads.deleteRunning")}</p>}
-        </>
-      }
-      confirm={t("debug.threads.deleteConfirm")}
-      onConfirm={() => void remove()}
-      onCancel={onClose}
-      busy={busy}
-    />
   );
 }

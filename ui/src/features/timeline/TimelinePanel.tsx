@@ -9,12 +9,8 @@ import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useSta
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
-import {
-  loadCheckpoints,
-  loadOlderCheckpoints,
-  snapshots,
-  useCheckpoints,
-} from "../../debugger/model/runStore";
+import { loadCheckpoints, loadOlderCheckpoints } from "../../debugger/model/checkpoints";
+import { snapshots, useCheckpoints } from "../../debugger/model/runStore";
 import { useNow } from "../../debugger/parts/useNow";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { debugIds } from "../../lib/testIds";

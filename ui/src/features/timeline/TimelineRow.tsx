@@ -3,7 +3,8 @@ import { Bookmark, CircleX, Ellipsis, FoldVertical, MessageCircleQuestionMark } 
 import { memo, useMemo } from "react";
 import { IconButton } from "../../components/IconButton";
 import { Menu } from "../../components/Menu";
-import { useLive, useStatus } from "../../debugger/model/runStore";
+import { useLive } from "../../debugger/model/runStore";
+import { useStatus } from "../../debugger/model/status";
 import { nodeList } from "../../debugger/parts/format";
 import { StatusMark } from "../../debugger/parts/StatusMark";
 import type { Timeline, TimelineRow } from "../../debugger/timeline/rows";

@@ -6,7 +6,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { Spinner } from "../../components/Spinner";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { asProblem, type ShownProblem } from "../../debugger/parts/problem";
-import { flush } from "../../document/store";
+import { flush } from "../../document/open-graph";
 import type { AccessView } from "../../ipc/bindings/AccessView";
 import type { TrustNeeded } from "../../ipc/bindings/TrustNeeded";
 import type { TrustView } from "../../ipc/bindings/TrustView";

@@ -1,5 +1,7 @@
 /** What is done with a version: going back to it, naming it. */
-import { flush, replaceDocument, useDocumentState } from "../../document/store";
+import { flush } from "../../document/open-graph";
+import { replaceDocument } from "../../document/edit";
+import { useDocumentState } from "../../document/store";
 import type { GraphVersions } from "../../ipc/bindings/GraphVersions";
 import { rpc } from "../../ipc/client";
 import { t } from "../../lib/texts";

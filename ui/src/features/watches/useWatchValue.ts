@@ -1,6 +1,6 @@
 /** What an expression gives at the cursor: it follows the cursor and the run, and says when it has become another. */
 import { useEffect, useRef, useState } from "react";
-import { brief } from "../../components/schema-form/schema";
+import { brief } from "../../components/schema-form/json";
 import { useRuns } from "../../debugger/model/runStore";
 import { useRunContext } from "../../debugger/run/run-context";
 import type { Evaluated } from "../../ipc/bindings/Evaluated";

@@ -1,5 +1,6 @@
 /** Takes a row over: its branch becomes what the thread is now, or its change an edit of the graph. */
-import { edit, flush } from "../../document/store";
+import { edit } from "../../document/edit";
+import { flush } from "../../document/open-graph";
 import type { Json } from "../../document/types";
 import type { WhatIfResult } from "../../ipc/bindings/WhatIfResult";
 import type { WhatIfRow } from "../../ipc/bindings/WhatIfRow";

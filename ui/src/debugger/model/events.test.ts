@@ -18,8 +18,10 @@ vi.mock("../../ipc/client", () => ({
   RpcProblem: class RpcProblem extends Error {},
 }));
 
-const { loadCheckpoints, noteAway, noteRun, programOf, receive, recover, statusOf, streamLog, useRuns } =
-  await import("./runStore");
+const { streamLog, useRuns } = await import("./runStore");
+const { loadCheckpoints } = await import("./checkpoints");
+const { noteAway, noteRun, receive, recover } = await import("./events");
+const { programOf, statusOf } = await import("./status");
 const { withCheckpoint } = await import("./pages");
 const { useSession } = await import("../../state/session");
 

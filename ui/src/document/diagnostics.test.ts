@@ -5,7 +5,8 @@ import { replaceHost } from "../ipc/client";
 import { setWords } from "../lib/texts";
 import { useSpoken } from "../state/language";
 import { fakeHost } from "../test/fakeHost";
-import { closeGraph, openGraph, useDocumentState } from "./store";
+import { closeGraph, openGraph } from "./open-graph";
+import { useDocumentState } from "./store";
 
 replaceHost(fakeHost());
 

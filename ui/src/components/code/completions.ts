@@ -1,0 +1,96 @@
+/** What an editor offers while somebody types. */
+import {
+  autocompletion,
+  startCompletion,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+} from "@codemirror/autocomplete";
+import type { Extension } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { placeOf, suggestionsAt, type KeyInfo, type Suggestion } from "./jinja";
+import { keySuggestions, memberBefore, nameSuggestions, type ProgramLanguage } from "./programs";
+import type { EditorOptions } from "./options";
+import { isProgram } from "./language";
+
+const KINDS: Record<string, string> = {
+  key: "property",
+  field: "property",
+  filter: "function",
+  test: "function",
+  function: "function",
+  keyword: "keyword",
+  variable: "variable",
+};
+
+function completion(suggestion: Suggestion): Completion {
+  return {
+    label: suggestion.label,
+    ...(suggestion.insert !== undefined && { apply: suggestion.insert }),
+    ...(suggestion.detail !== undefined && { detail: suggestion.detail }),
+    ...(suggestion.info !== undefined && { info: suggestion.info }),
+    ...(suggestion.boost !== undefined && { boost: suggestion.boost }),
+    type: KINDS[suggestion.kind] ?? "text",
+  };
+}
+
+export function completions(options: EditorOptions): Extension {
+  const { mode } = options;
+  const source = (context: CompletionContext): CompletionResult | null => {
+    if (isProgram(mode)) return programCompletions(context, options.keys, mode);
+    const place = placeOf(context.state.doc.toString(), context.pos, mode === "template");
+    if (place.at === "nowhere") return null;
+    if (place.at === "text" && !context.explicit) return null;
+    if (place.at === "name" && place.word === "" && !context.explicit) return null;
+    const found = suggestionsAt(place, options.keys, options.variables).map(completion);
+    if (found.length === 0) return null;
+    return { from: place.from, options: found, validFor: /^[\w.{} ]*$/ };
+  };
+  return [
+    autocompletion({
+      ...(isProgram(mode) || mode === "expression" || mode === "template"
+        ? { override: [source] }
+        : { override: [] }),
+      icons: false,
+      activateOnTyping: true,
+      closeOnBlur: true,
+      maxRenderedOptions: 60,
+    }),
+    // "state." is what people type; the list should be there without asking.
+    EditorView.updateListener.of((update) => {
+      if (!update.docChanged || !update.transactions.some((tr) => tr.isUserEvent("input.type"))) return;
+      const head = update.state.selection.main.head;
+      const tail = update.state.doc.sliceString(Math.max(0, head - 6), head);
+      if (mode !== "json" && mode !== "text" && mode !== "markdown" && tail.endsWith("state."))
+        startCompletion(update.view);
+    }),
+  ];
+}
+
+function programCompletions(
+  context: CompletionContext,
+  keys: readonly KeyInfo[],
+  language: ProgramLanguage,
+): CompletionResult | null {
+  const line = context.state.doc.lineAt(context.pos);
+  const before = line.text.slice(0, context.pos - line.from);
+  const member = memberBefore(before, language);
+  if (member) {
+    // A closing quote that is there already is not written twice.
+    const follows = line.text[context.pos - line.from] ?? "";
+    const close = member.close !== "" && follows !== member.close ? member.close : "";
+    return {
+      from: context.pos - member.typed.length,
+      options: keySuggestions(keys).map((key) => completion({ ...key, insert: key.label + close })),
+      validFor: /^\w*$/,
+    };
+  }
+  const word = context.matchBefore(/[A-Za-z_]\w*/);
+  if (!word && !context.explicit) return null;
+  if (word && before[word.from - line.from - 1] === ".") return null;
+  return {
+    from: word?.from ?? context.pos,
+    options: nameSuggestions(language).map(completion),
+    validFor: /^\w*$/,
+  };
+}

@@ -1,0 +1,186 @@
+/** One thread in the list: how it stands, its name, and what can be done with it. */
+import {
+  ArrowRightLeft,
+  CircleOff,
+  Copy,
+  Download,
+  Ellipsis,
+  Eraser,
+  HardDrive,
+  MessageCircleQuestionMark,
+  Pencil,
+  Trash2,
+} from "lucide-react";
+import { memo } from "react";
+import { IconButton } from "../../components/IconButton";
+import { Menu, type MenuEntry } from "../../components/Menu";
+import { copyText } from "../../debugger/parts/CopyButton";
+import { nodeList } from "../../debugger/parts/format";
+import { programOf, useStatus } from "../../debugger/model/status";
+import { useLive, useThread } from "../../debugger/model/runStore";
+import { StatusMark } from "../../debugger/parts/StatusMark";
+import { copyThread, exportThread } from "../../debugger/run/thread-files";
+import { fullTime, since } from "../../lib/intl";
+import { debugIds } from "../../lib/testIds";
+import { t, tn } from "../../lib/texts";
+import { useSession } from "../../state/session";
+import { askPrune, showStorage } from "../../state/storage";
+import { RenameThread } from "./RenameThread";
+
+interface RowProps {
+  threadId: string;
+  selected: boolean;
+  renaming: boolean;
+  now: number;
+  onChoose(threadId: string): void;
+  onRename(threadId: string | null): void;
+  onDelete(threadId: string): void;
+}
+
+export const ThreadRow = memo(function ThreadRow({
+  threadId,
+  selected,
+  renaming,
+  now,
+  onChoose,
+  onRename,
+  onDelete,
+}: RowProps) {
+  const thread = useThread(threadId);
+  const status = useStatus(threadId);
+  const live = useLive(threadId);
+  const canCompare = useSession((session) => session.cursor.threadId !== null);
+  if (!thread || !status) return null;
+  const program = status === "running" ? programOf(thread, live) : undefined;
+  const entries: MenuEntry[] = [
+    {
+      id: "rename",
+      label: t("debug.rename"),
+      icon: <Pencil size={14} aria-hidden />,
+      shortcut: "F2",
+      run: () => onRename(threadId),
+    },
+    { id: "copy", label: t("debug.threads.copyId"), run: () => void copyText(threadId) },
+    {
+      id: "compare",
+      label: t("debug.threads.compare"),
+      icon: <ArrowRightLeft size={14} aria-hidden />,
+      disabled: selected || !canCompare || thread.head === undefined,
+      run: () => useSession.getState().compare({ threadId, checkpointId: null }),
+    },
+    { id: "files", separator: true },
+    {
+      id: "duplicate",
+      label: t("storage.thread.copy"),
+      icon: <Copy size={14} aria-hidden />,
+      disabled: thread.head === undefined,
+      run: () => void copyThread(thread),
+    },
+    {
+      id: "export",
+      label: t("storage.thread.export"),
+      icon: <Download size={14} aria-hidden />,
+      disabled: thread.head === undefined,
+      run: () => void exportThread(thread),
+    },
+    {
+      id: "lens",
+      label: t("storage.thread.lens"),
+      icon: <HardDrive size={14} aria-hidden />,
+      run: () => showStorage("size", threadId),
+    },
+    { id: "line", separator: true },
+    {
+      id: "prune",
+      label: t("storage.prune"),
+      icon: <Eraser size={14} aria-hidden />,
+      disabled: status === "running",
+      run: () => askPrune({ threadId, title: thread.title }),
+    },
+    {
+      id: "delete",
+      label: t("debug.delete"),
+      icon: <Trash2 size={14} aria-hidden />,
+      shortcut: "Delete",
+      danger: true,
+      run: () => onDelete(threadId),
+    },
+  ];
+  return (
+    <div
+      id={`thread-${threadId}`}
+      role="row"
+      aria-selected={selected}
+      data-testid={debugIds.thread}
+      data-thread={threadId}
+      data-status={status}
+      className={`group flex h-full items-center gap-2 rounded-md px-2 ${selected ? "bg-accent-soft" : "hover:bg-surface-3"}`}
+      onClick={() => onChoose(threadId)}
+      onDoubleClick={() => onRename(threadId)}
+    >
+      <div role="gridcell" className="contents">
+        <StatusMark status={status} />
+        <div className="min-w-0 flex-1">
+          {renaming ? (
+            <RenameThread thread={thread} onDone={() => onRename(null)} />
+          ) : (
+            <>
+              <div className="truncate text-sm leading-5" title={thread.title}>
+                {thread.title === "" ? t("debug.threads.untitled") : thread.title}
+              </div>
+              <div className="tabular-nums flex items-center gap-1.5 text-2xs text-text-2">
+                <span className="truncate" title={program}>
+                  {program !== undefined && `${t("debug.runningIn", { program })} · `}
+                  {t("debug.stepN", { n: Math.max(0, thread.step) })}
+                  {thread.next.length > 0 && status !== "done" && ` · ${nodeList(thread.next)}`}
+                </span>
+                {(thread.disabled?.length ?? 0) > 0 && (
+                  <span
+                    className="inline-flex shrink-0 items-center gap-0.5"
+                    title={tn("disabled.runOne", "disabled.run", thread.disabled?.length ?? 0)}
+                  >
+                    <CircleOff size={11} aria-hidden />
+                    {thread.disabled?.length}
+                  </span>
+                )}
+                {thread.questions > 0 && (
+                  <span
+                    className="inline-flex shrink-0 items-center gap-0.5 text-asking"
+                    title={tn("debug.questionsOne", "debug.questions", thread.questions)}
+                  >
+                    <MessageCircleQuestionMark size={11} aria-hidden />
+                    {thread.questions}
+                  </span>
+                )}
+              </div>
+            </>
+          )}
+        </div>
+        {!renaming && (
+          <>
+            <span
+              className="tabular-nums shrink-0 text-2xs text-text-3 group-focus-within:hidden group-hover:hidden group-has-[[data-popup-open]]:hidden"
+              title={fullTime(thread.updatedAt)}
+            >
+              {since(thread.updatedAt, now)}
+            </span>
+            <span
+              className="hidden group-focus-within:inline-flex group-hover:inline-flex has-[[data-popup-open]]:inline-flex"
+              onClick={(event) => event.stopPropagation()}
+            >
+              <Menu
+                align="end"
+                trigger={
+                  <IconButton size="small" label={t("debug.more")} tabIndex={-1}>
+                    <Ellipsis size={15} aria-hidden />
+                  </IconButton>
+                }
+                entries={entries}
+              />
+            </span>
+          </>
+        )}
+      </div>
+    </div>
+  );
+});
