@@ -14,7 +14,7 @@ pub(crate) mod handler;
 pub(crate) mod links;
 pub(crate) mod node;
 pub(crate) mod options;
-pub(crate) mod past;
+pub(crate) mod other_branches;
 pub(crate) mod plan;
 pub(crate) mod recorder;
 pub(crate) mod rules;

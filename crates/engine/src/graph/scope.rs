@@ -14,7 +14,7 @@ use crate::checkpoint::run_claim::RunClaim;
 use crate::checkpoint::types::CheckpointTuple;
 use crate::graph::call::Call;
 use crate::graph::compiled::Graph;
-use crate::graph::past::Past;
+use crate::graph::other_branches::Past;
 use crate::policy::breakpoint::Hits;
 use crate::store::Store;
 use crate::stream::emit::Emitter;

@@ -2,7 +2,7 @@
 
 pub(crate) mod edit;
 pub(crate) mod lineage;
-pub(crate) mod past;
+pub(crate) mod other_branches;
 pub(crate) mod provenance;
 pub(crate) mod questions;
 pub(crate) mod routers;

@@ -263,7 +263,7 @@ impl NodeKind for Code {
                 if let Some(text) = function.text(site) {
                     guess(site, &text);
                     let (pointer, program) = function.named();
-                    for to in function.goals(&text) {
+                    for to in function.command_targets(&text) {
                         leads_to(site, pointer, &to, Some(&program));
                     }
                 }

@@ -9,7 +9,7 @@ mod embed;
 mod error;
 mod files;
 mod index;
-mod place;
+mod location;
 pub mod reader;
 mod words;
 
@@ -30,8 +30,8 @@ pub use embed::{Embedder, NGRAMS};
 pub use error::SearchError;
 use files::Form;
 use index::{Index, IndexWork, Ranked, Stored};
-pub(crate) use place::access;
-pub use place::{SearchPlace, resolve};
+pub(crate) use location::access;
+pub use location::{SearchPlace, resolve};
 use reader::{Reader, ReaderProgram};
 
 /// Indexes that nobody has used for so long are removed.

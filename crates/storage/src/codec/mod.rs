@@ -8,9 +8,9 @@
 
 pub(crate) mod bytes;
 pub(crate) mod chain;
+pub(crate) mod compression;
 #[cfg(test)]
 pub(crate) mod fuzz;
-pub(crate) mod long;
 pub(crate) mod pack;
 pub(crate) mod plain;
 pub(crate) mod plan;

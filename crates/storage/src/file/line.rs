@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::codec::long::{lettered, unlettered};
+use crate::codec::compression::{lettered, unlettered};
 
 /// Digits of the checksum and the space after them.
 const PREFIX: usize = 17;

@@ -41,7 +41,7 @@ impl Maintenance for FileSaver {
             let journals: u64 = threads.iter().map(|thread| thread.bytes).sum();
             Ok(Usage {
                 store,
-                bytes: store + size_of(&remembered::path_in(&folder)) + journals,
+                bytes: store + size_of(&thread_list_cache::path_in(&folder)) + journals,
                 threads,
                 ..Usage::default()
             })

@@ -9,10 +9,10 @@ mod journal;
 mod line;
 mod maintenance;
 mod opening;
-mod remembered;
 mod rewrite;
 mod shared;
 mod store;
+mod thread_list_cache;
 mod verify;
 mod writer;
 

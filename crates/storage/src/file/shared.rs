@@ -17,7 +17,7 @@ use superstep::{
 };
 
 use super::journal::{Journal, Loaded};
-use super::remembered::Remembrance;
+use super::thread_list_cache::ThreadListCache;
 use crate::base::quarantine::passed_over;
 
 /// Threads held in memory: each has an open file.
@@ -203,7 +203,7 @@ impl Shared {
     }
 
     /// A file that was found when the folder was opened.
-    pub(super) fn found(&self, thread: ThreadId, path: PathBuf, known: Option<Remembrance>) {
+    pub(super) fn found(&self, thread: ThreadId, path: PathBuf, known: Option<ThreadListCache>) {
         let mut state = self.state();
         match known {
             Some((summary, asked)) => {
@@ -437,7 +437,7 @@ impl Shared {
     }
 
     /// What threads stand at, for the next opening.
-    pub(super) fn remembered(&self) -> Vec<(ThreadId, Remembrance)> {
+    pub(super) fn remembered(&self) -> Vec<(ThreadId, ThreadListCache)> {
         let state = self.state();
         // The next to list the threads learns of damage too.
         let sound = state.threads.iter().filter(|(_, known)| !known.damaged);

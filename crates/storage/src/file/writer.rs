@@ -12,9 +12,9 @@ use superstep::{ClaimRow, ClaimUse, Commit, StorageError, ThreadId};
 
 use super::folder::{Folder, failed};
 use super::journal::Journal;
-use super::remembered;
 use super::rewrite::{Begun, Rewrite};
 use super::shared::{BYTES, Residence, Shared, THREADS};
+use super::thread_list_cache;
 use crate::base::Synchronous;
 use crate::base::quarantine::passed_over;
 
@@ -69,7 +69,7 @@ impl Writer {
         if !folder.is_settled() {
             settle(&folder)?;
         }
-        let mut remembered = remembered::read(&folder);
+        let mut remembered = thread_list_cache::read(&folder);
         for (thread, path) in folder.journals()? {
             let thread = match thread {
                 Some(thread) => thread,
@@ -160,7 +160,7 @@ impl Writer {
         for thread in self.open.keys() {
             self.shared.summarize(thread)?;
         }
-        remembered::write(&self.folder, self.shared.remembered())
+        thread_list_cache::write(&self.folder, self.shared.remembered())
     }
 
     /// The journal of a thread, read if need be.

@@ -14,7 +14,7 @@ use superstep::{
 use super::server::{READ, Server, VALUES, bytes, number, parts};
 use super::state::{Resolved, index_key, index_parts, read_record, value_of};
 use crate::base::quarantine::passed_over;
-use crate::codec::long::unpressed;
+use crate::codec::compression::decompressed;
 use crate::codec::plain::Task;
 
 /// Checkpoints read in one go.
@@ -455,7 +455,7 @@ pub(super) fn pending(lines: &[Vec<u8>]) -> Result<Vec<PendingWrite>, String> {
             .iter()
             .position(|byte| *byte == b'\n')
             .ok_or("a line of its writes has no beginning")?;
-        let text = unpressed(&line[end + 1..])?;
+        let text = decompressed(&line[end + 1..])?;
         let task: Task = serde_json::from_slice(&text)
             .map_err(|error| format!("a line of its writes cannot be read: {error}"))?;
         let task = task.into_writes();

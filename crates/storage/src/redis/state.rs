@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use serde::{Deserialize, Serialize};
 use superstep::{CheckpointId, List, Name, Value};
 
-use crate::codec::long;
+use crate::codec::compression;
 use crate::codec::plain::{Head, Record};
 use crate::codec::plan::ChannelState;
 
@@ -237,11 +237,11 @@ fn first_of_run(number: u64, list: &List) -> Grown {
 
 fn made(base: u64, grown: Option<Grown>, json: Vec<u8>) -> (Vec<u8>, Start) {
     let whole = json.len() as u64;
-    let data = long::pressed(json);
+    let data = compression::compressed(json);
     let start = Start {
         base,
         grown,
-        whole: long::is_pressed(&data).then_some(whole),
+        whole: compression::is_compressed(&data).then_some(whole),
     };
     let mut row = start.line().into_bytes();
     row.extend_from_slice(&data);
@@ -257,7 +257,7 @@ pub(super) fn value_of(number: u64, rows: &HashMap<u64, Vec<u8>>) -> Result<Valu
             .get(&at)
             .ok_or_else(|| format!("row {at} of its values is not there"))?;
         let (start, data) = Start::read(row)?;
-        let json = long::unpressed(data).map_err(|cause| format!("row {at}: {cause}"))?;
+        let json = compression::decompressed(data).map_err(|cause| format!("row {at}: {cause}"))?;
         let value: Value =
             serde_json::from_slice(&json).map_err(|error| format!("row {at} is not a value: {error}"))?;
         if start.base == 0 && pieces.is_empty() {

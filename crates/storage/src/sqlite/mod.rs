@@ -13,7 +13,7 @@ mod queue;
 mod reader;
 mod schema;
 mod slot;
-mod steps;
+mod step_index;
 mod store;
 mod threads;
 mod usage;

@@ -11,7 +11,7 @@ use crate::codec::record::Delta;
 use super::columns::IdColumn;
 use super::fault::SqliteFault;
 use super::reader::{Memo, Space, View, refs_of_writes};
-use super::steps;
+use super::step_index;
 use super::store::{COLUMNS, Stored};
 use super::waiting;
 use crate::base::quarantine::SET_ASIDE;
@@ -200,7 +200,7 @@ impl View<'_> {
             // They are named, and what stands on them cannot be asked for.
             return Ok(());
         }
-        let wrong = steps::wrong(self.conn)?;
+        let wrong = step_index::wrong(self.conn)?;
         if wrong > 0 {
             findings.steps = true;
             let what = format!("{wrong} entries of the table of steps are wrong or missing");

@@ -46,7 +46,7 @@ use super::parts::{self, CHECKPOINT_BYTES, PartStore, ROW_BYTES};
 use super::reader::{Memo, Metas, Names, SqliteState, View, refs_of_writes};
 use super::schema::log_of;
 use super::slot::{Link, Shape, SqliteSlot};
-use super::steps::{self, Tail};
+use super::step_index::{self, Tail};
 use super::waiting;
 use tasks::Written;
 
@@ -408,7 +408,7 @@ impl Writer {
     fn keep_steps(&mut self) -> rusqlite::Result<()> {
         let due = self.stepped.is_some_and(|stepped| self.tail.is_due(stepped));
         if due && self.has_steps.get() {
-            self.stepped = steps::fill(&self.conn).map_err(|error| self.without_steps(error))?;
+            self.stepped = step_index::fill(&self.conn).map_err(|error| self.without_steps(error))?;
             self.tail = Tail::default();
         }
         Ok(())

@@ -14,9 +14,9 @@ mod handover;
 mod host;
 pub(crate) mod instance;
 mod message;
-mod place;
 #[cfg(unix)]
 mod serve;
+mod socket_path;
 mod storage;
 #[cfg(all(test, unix))]
 mod tests;
@@ -36,7 +36,7 @@ pub(crate) use follow::{Followed, follow};
 pub use handover::{Ending, HandedGraph, HandedRun, Reported, Streamed, content_of};
 pub(crate) use handover::{Handed, Report};
 pub use message::{Hello, storage_of};
-pub(crate) use place::is_of as is_socket_of;
+pub(crate) use socket_path::is_of as is_socket_of;
 pub use storage::Remote;
 
 use crate::events::hub::Subscription;

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Answer, MOST_BYTES, Request, VERSION, is_of_threads};
-use super::{HandedRun, Host, place};
+use super::{HandedRun, Host, socket_path};
 use crate::events::hub::Subscription;
 use crate::ipc::instance::Instance;
 use crate::wire::Problem;
@@ -35,7 +35,7 @@ const TAKEN_WITHIN: Duration = Duration::from_secs(10);
 /// Makes the socket of an instance.
 pub(super) fn bind(instance: &Instance) -> io::Result<(UnixListener, PathBuf)> {
     use std::os::unix::fs::PermissionsExt;
-    let path = place::of(instance.data_dir(), instance.id())?;
+    let path = socket_path::of(instance.data_dir(), instance.id())?;
     let listener = UnixListener::bind(&path)?;
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600))?;
     Ok((listener, path))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rusqlite::params;
 
-use super::{Keeper, Ledger};
+use super::{BackgroundWriter, Ledger};
 use crate::base::files;
 use crate::wire::{AppEvent, Json, Problem};
 
@@ -29,7 +29,7 @@ const BATCH_TEXT: usize = 256 << 10;
 pub(crate) struct RunLog {
     thread_id: String,
     run_id: String,
-    keeper: Arc<Keeper>,
+    keeper: Arc<BackgroundWriter>,
     waiting: Mutex<Waiting>,
     written: Mutex<Written>,
 }
@@ -67,7 +67,7 @@ pub(crate) struct Kept {
 }
 
 impl RunLog {
-    pub(crate) fn new(keeper: Arc<Keeper>, thread_id: &str, run_id: &str) -> Arc<Self> {
+    pub(crate) fn new(keeper: Arc<BackgroundWriter>, thread_id: &str, run_id: &str) -> Arc<Self> {
         Arc::new(Self {
             thread_id: thread_id.to_owned(),
             run_id: run_id.to_owned(),
@@ -331,7 +331,7 @@ mod tests {
 
     struct Place {
         ledger: Arc<Ledger>,
-        keeper: Arc<Keeper>,
+        keeper: Arc<BackgroundWriter>,
         _dir: tempfile::TempDir,
     }
 
@@ -341,7 +341,7 @@ mod tests {
         let served = ledger.clone();
         Place {
             ledger,
-            keeper: Arc::new(Keeper::start(move || Ok(served)).unwrap()),
+            keeper: Arc::new(BackgroundWriter::start(move || Ok(served)).unwrap()),
             _dir: dir,
         }
     }

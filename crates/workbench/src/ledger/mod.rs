@@ -2,10 +2,10 @@
 //! and which file a draft became. One small SQLite file of its own, so that a backend for checkpoints needs to know
 //! nothing of windows.
 
+mod background_writer;
 mod breakpoints;
-mod carried;
 mod events;
-mod keeper;
+mod run_records;
 mod runs;
 mod spans;
 mod threads;
@@ -20,11 +20,11 @@ use rusqlite::Connection;
 use crate::wire::Problem;
 use superstep_document::text;
 
-pub(crate) use carried::Carried;
-pub(crate) use carried::RUN_RECORDS;
-pub use carried::{run_records, take_run_records};
+pub(crate) use background_writer::BackgroundWriter;
 pub(crate) use events::{Kept, RunLog};
-pub(crate) use keeper::Keeper;
+pub(crate) use run_records::Carried;
+pub(crate) use run_records::RUN_RECORDS;
+pub use run_records::{run_records, take_run_records};
 pub(crate) use runs::{RunRow, TaskRow};
 pub(crate) use threads::ThreadRow;
 

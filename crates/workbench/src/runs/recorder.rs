@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::base::files;
 use crate::base::values::interrupt_view;
-use crate::ledger::{Keeper, Ledger, TaskRow};
+use crate::ledger::{BackgroundWriter, Ledger, TaskRow};
 use crate::runs::attempts::attempt_view;
 use crate::runs::tokens;
 use crate::runs::trace::call;
@@ -27,7 +27,7 @@ const TASKS_AT_ONCE: usize = 256;
 pub(crate) struct Recorder {
     thread_id: String,
     document: Arc<Document>,
-    keeper: Arc<Keeper>,
+    keeper: Arc<BackgroundWriter>,
     /// The checkpoint that the current step starts from.
     checkpoint: String,
     /// Tasks whose result was kept from an earlier attempt at the step.
@@ -43,7 +43,12 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(keeper: Arc<Keeper>, thread_id: &str, run_id: &str, document: Arc<Document>) -> Self {
+    pub(crate) fn new(
+        keeper: Arc<BackgroundWriter>,
+        thread_id: &str,
+        run_id: &str,
+        document: Arc<Document>,
+    ) -> Self {
         Self {
             thread_id: thread_id.to_owned(),
             document,

@@ -17,7 +17,7 @@ use crate::base::files;
 use crate::events::hub::{Hub, Subscription};
 use crate::ipc::instance::Instance;
 use crate::ipc::{HandedRun, Hello, Host, Listener, Started};
-use crate::ledger::{Keeper, Kept, Ledger, RunLog, RunRow};
+use crate::ledger::{BackgroundWriter, Kept, Ledger, RunLog, RunRow};
 use crate::runs::{Recorder, StopHandle, status_of, stop_of};
 use crate::wire::commands;
 use crate::wire::{AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents};
@@ -41,7 +41,7 @@ const TAKEN_WITHIN: Duration = Duration::from_millis(500);
 /// The records of the runs of a workbench.
 #[derive(Debug)]
 pub(crate) struct Records {
-    keeper: Arc<Keeper>,
+    keeper: Arc<BackgroundWriter>,
     /// Runs of which something may not be written yet, by thread.
     open: Mutex<HashMap<String, Arc<RunLog>>>,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Records {
 impl Records {
     pub(crate) fn new(ledger: &Arc<Ledger>) -> Result<Self, Problem> {
         let ledger = ledger.clone();
-        let keeper = Keeper::start(move || Ok(ledger));
+        let keeper = BackgroundWriter::start(move || Ok(ledger));
         let keeper = keeper.map_err(|error| {
             Problem::new(
                 "internal",
@@ -66,7 +66,7 @@ impl Records {
         })
     }
 
-    pub(crate) fn keeper(&self) -> Arc<Keeper> {
+    pub(crate) fn keeper(&self) -> Arc<BackgroundWriter> {
         self.keeper.clone()
     }
 
@@ -124,7 +124,7 @@ impl Workbench {
 async fn events_of(
     request: ReadEvents,
     log: Option<Arc<RunLog>>,
-    keeper: &Keeper,
+    keeper: &BackgroundWriter,
     hub: &Hub,
 ) -> Result<ThreadEvents, Problem> {
     let ReadEvents {
@@ -178,7 +178,7 @@ pub struct Recorded<'a> {
 /// Records one run in the ledger of a data folder, as a workbench would that had started it, and lets other programs follow and
 /// stop it. Nothing that goes wrong with that is the run's concern: it is logged.
 pub struct RunRecord {
-    keeper: Arc<Keeper>,
+    keeper: Arc<BackgroundWriter>,
     recorder: Recorder,
     log: Arc<RunLog>,
     run: RunRow,
@@ -196,7 +196,7 @@ pub struct RunRecord {
 struct RunHost {
     hello: Hello,
     thread_id: String,
-    keeper: Arc<Keeper>,
+    keeper: Arc<BackgroundWriter>,
     log: Arc<RunLog>,
     hub: Arc<Hub>,
     stop: StopHandle,
@@ -293,7 +293,9 @@ impl RunRecord {
         std::fs::create_dir_all(data_dir)?;
         let instance = Instance::enter(data_dir)?;
         let path = data_dir.join("workbench.db");
-        let keeper = Arc::new(Keeper::start(move || Ledger::open(&path).map(Arc::new))?);
+        let keeper = Arc::new(BackgroundWriter::start(move || {
+            Ledger::open(&path).map(Arc::new)
+        })?);
         let run = RunRow {
             run_id: run_id.to_owned(),
             thread_id: thread_id.to_owned(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use superstep::{Name, Object, Value};
 use superstep_nodes::expression::{Expression, Scope};
 
-use super::past::{Past, Wanted};
+use super::thread_history::{ThreadHistory, Wanted};
 use crate::base::values;
 use crate::session;
 use crate::wire::{Evaluated, Problem};
@@ -86,7 +86,13 @@ impl Condition {
     }
 
     /// Is it true of a checkpoint? Of a step of several nodes, when it is true of one of them.
-    pub(super) fn holds(&self, past: &Past<'_>, place: usize, state: &Object, unknown: &mut Unknown) -> bool {
+    pub(super) fn holds(
+        &self,
+        past: &ThreadHistory<'_>,
+        place: usize,
+        state: &Object,
+        unknown: &mut Unknown,
+    ) -> bool {
         let scope = scope(past, place, state);
         let ran = past.ran(place);
         if !self.uses_task || ran.is_empty() {
@@ -135,7 +141,7 @@ impl Condition {
     }
 
     /// What it gives at a checkpoint, with the first of the nodes that led there.
-    pub(super) fn value_at(&self, past: &Past<'_>, place: usize, state: &Object) -> Evaluated {
+    pub(super) fn value_at(&self, past: &ThreadHistory<'_>, place: usize, state: &Object) -> Evaluated {
         let scope = scope(past, place, state);
         let node = past.ran(place).into_iter().next();
         let task = node.map_or_else(|| Value::Object(Object::new()), |node| task(node, 1));
@@ -149,7 +155,7 @@ pub(super) fn task(node: &Name, count: u32) -> Value {
 }
 
 /// `state` and `run` of a checkpoint.
-pub(super) fn scope(past: &Past<'_>, place: usize, state: &Object) -> Scope {
+pub(super) fn scope(past: &ThreadHistory<'_>, place: usize, state: &Object) -> Scope {
     let head = &past.heads[place];
     let run = superstep::json!({
         "id": session::run_id(head).unwrap_or_default(),

@@ -17,7 +17,7 @@ use super::invariants::Rules;
 use super::probe::Probe;
 use super::reconsider::Draft;
 use super::words::{Words, fold};
-use super::{Directory, Listed, watch};
+use super::{Directory, Listed, value_history};
 use crate::session;
 use crate::threads::listing::{page_size, place, place_text};
 use crate::wire::{
@@ -193,7 +193,7 @@ impl Desk {
         expression: &str,
         until: Option<&CheckpointId>,
     ) -> Result<WatchHistory, Problem> {
-        watch::history(&*self.saver, &*self.directory, summary, expression, until).await
+        value_history::history(&*self.saver, &*self.directory, summary, expression, until).await
     }
 
     /// Asks what an edge of a document would have decided with another expression. `graphs` are as in

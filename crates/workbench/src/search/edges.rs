@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use superstep::checkpoint::reserved::{START, TASKS};
 use superstep::{END, Name, PendingWrite, TaskId, Value};
 
-use super::past::Past;
+use super::thread_history::ThreadHistory;
 use crate::session::node_of;
 
 /// What the channel of a node's trigger begins with.
@@ -36,7 +36,13 @@ pub(super) fn by_task(writes: &[PendingWrite]) -> BTreeMap<&TaskId, Vec<&Pending
 
 /// Did `from` lead to `to` in the step that came to a checkpoint? `writes` are those of the step's tasks. Packets say which
 /// node they are for and not which task's: those of a node that ran by packets alone count as its.
-pub(super) fn led(past: &Past<'_>, place: usize, writes: &[PendingWrite], from: &str, to: &str) -> bool {
+pub(super) fn led(
+    past: &ThreadHistory<'_>,
+    place: usize,
+    writes: &[PendingWrite],
+    from: &str,
+    to: &str,
+) -> bool {
     let is_of = |write: &&PendingWrite| node_of(&write.task_path) == Some(from);
     let pulled: Vec<&PendingWrite> = writes.iter().filter(is_of).collect();
     let ran: Vec<&Name> = past.ran(place).into_iter().collect();

@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use superstep::{CheckpointHead, Checkpointer, Object, ThreadSummary};
 
 use super::condition::{Condition, NAMES, Unknown};
-use super::past::{Past, Read, Wanted};
 use super::texts::{self, Text};
+use super::thread_history::{Read, ThreadHistory, Wanted};
 use super::words::{Words, fold};
 use super::{Directory, Listed};
 use crate::wire::{FindMoments, MomentFound, MomentReason, Problem, RunStatus, SnippetPart};
@@ -185,7 +185,7 @@ impl Search<'_> {
     /// The moments that fit, the newest first.
     pub(super) async fn run(&self, unknown: &mut Unknown) -> Result<Vec<MomentFound>, Problem> {
         let query = self.query;
-        let mut past = Past::read(self.saver, self.directory, self.summary, &query.wanted).await?;
+        let mut past = ThreadHistory::read(self.saver, self.directory, self.summary, &query.wanted).await?;
         let Some(last) = past.heads.len().checked_sub(1) else {
             return Ok(Vec::new());
         };
@@ -234,7 +234,7 @@ impl Search<'_> {
     /// Reads the states; `passed` is the moment of a search without words and without a condition.
     async fn look(
         &self,
-        past: &mut Past<'_>,
+        past: &mut ThreadHistory<'_>,
         passed: usize,
         found: &mut Found,
         unknown: &mut Unknown,
@@ -301,7 +301,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn moment(&self, past: &Past<'_>, hit: Hit) -> MomentFound {
+    fn moment(&self, past: &ThreadHistory<'_>, hit: Hit) -> MomentFound {
         let head = &past.heads[hit.place];
         let columns = self.query.columns.iter();
         MomentFound {

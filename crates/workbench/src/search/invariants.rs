@@ -11,7 +11,7 @@ use super::Directory;
 use super::condition::{Condition, Unknown, scope, task};
 use super::desk::Reading;
 use super::edges;
-use super::past::{Past, Wanted};
+use super::thread_history::{ThreadHistory, Wanted};
 use crate::session::node_of;
 use crate::wire::{BrokenMoment, InvariantAt, InvariantState, Problem};
 use superstep_document::text;
@@ -37,7 +37,7 @@ pub(super) struct Rules {
 
 /// A checkpoint with the one before it.
 struct Step<'a> {
-    past: &'a Past<'a>,
+    past: &'a ThreadHistory<'a>,
     place: usize,
     state: &'a Object,
     /// Of the checkpoint before: its state, and what the step wrote.
@@ -85,7 +85,7 @@ impl Rules {
         unknown: &mut Unknown,
     ) -> Result<Vec<BrokenMoment>, Problem> {
         let (saver, directory) = (&*reading.saver, &*reading.directory);
-        let mut past = Past::read(saver, directory, &reading.summary, &self.wanted).await?;
+        let mut past = ThreadHistory::read(saver, directory, &reading.summary, &self.wanted).await?;
         let mut found: Vec<BrokenMoment> = Vec::new();
         // Where each invariant of the graph as a whole became broken, by the checkpoint at which it still is.
         let mut since: Vec<BTreeMap<usize, usize>> = self.rules.iter().map(|_| BTreeMap::new()).collect();
@@ -137,7 +137,7 @@ impl Rules {
         summary: &ThreadSummary,
         checkpoint: &CheckpointId,
     ) -> Result<Vec<InvariantAt>, Problem> {
-        let Some(mut past) = Past::around(saver, directory, summary, checkpoint).await? else {
+        let Some(mut past) = ThreadHistory::around(saver, directory, summary, checkpoint).await? else {
             return Ok(Vec::new());
         };
         let mut read = past.chunk(0, directory).await?;

@@ -14,11 +14,11 @@ mod find;
 mod folder;
 mod index;
 mod invariants;
-mod past;
 mod probe;
 mod reconsider;
 mod texts;
-mod watch;
+mod thread_history;
+mod value_history;
 mod words;
 
 use std::fmt::Debug;

@@ -8,7 +8,7 @@ use superstep::{Name, Object, PendingWrite, Value};
 use super::condition::{Condition, Unknown, scope, task};
 use super::desk::Reading;
 use super::edges;
-use super::past::{Past, Wanted};
+use super::thread_history::{ThreadHistory, Wanted};
 use crate::session::node_of;
 use crate::threads::is_state_key;
 use crate::wire::{NodeVisit, ProbeNode, Problem};
@@ -66,11 +66,12 @@ impl Probe {
             None => &self.expression.wanted,
         };
         let (saver, directory) = (&*reading.saver, &*reading.directory);
-        let mut past = Past::read(saver, directory, &reading.summary, wanted).await?;
+        let mut past = ThreadHistory::read(saver, directory, &reading.summary, wanted).await?;
         let node = Name::from(self.node.as_str());
         let in_time = |at: &str| self.since.as_deref().is_none_or(|since| at >= since);
-        let visited =
-            |past: &Past<'_>, place: usize| in_time(&past.heads[place].ts) && past.ran(place).contains(&node);
+        let visited = |past: &ThreadHistory<'_>, place: usize| {
+            in_time(&past.heads[place].ts) && past.ran(place).contains(&node)
+        };
         let Some(first) = (0..past.heads.len()).find(|place| visited(&past, *place)) else {
             return Ok(Vec::new());
         };
@@ -108,7 +109,7 @@ impl Probe {
 
     fn visit(
         &self,
-        past: &Past<'_>,
+        past: &ThreadHistory<'_>,
         reading: &Reading,
         place: usize,
         state: &Object,

@@ -11,7 +11,7 @@ use superstep_nodes::expression::{Expression, Scope};
 use super::condition::Unknown;
 use super::desk::Reading;
 use super::edges::by_task;
-use super::past::{Past, Wanted};
+use super::thread_history::{ThreadHistory, Wanted};
 use crate::base::values;
 use crate::session::node_of;
 use crate::threads::is_state_key;
@@ -37,7 +37,7 @@ pub(super) struct Reconsidered {
 
 /// A task that decided.
 struct Decided<'a> {
-    past: &'a Past<'a>,
+    past: &'a ThreadHistory<'a>,
     /// The checkpoint from which its step began, with its state.
     place: usize,
     state: &'a Object,
@@ -87,7 +87,7 @@ impl Draft {
         unknown: &mut Unknown,
     ) -> Result<Reconsidered, Problem> {
         let (saver, directory) = (&*reading.saver, &*reading.directory);
-        let mut past = Past::read(saver, directory, &reading.summary, &Wanted::Whole).await?;
+        let mut past = ThreadHistory::read(saver, directory, &reading.summary, &Wanted::Whole).await?;
         let sources: BTreeSet<&str> = self.form.sources().into_iter().collect();
         let children: HashMap<usize, usize> = (0..past.heads.len())
             .filter(|place| !past.ran(*place).is_empty())

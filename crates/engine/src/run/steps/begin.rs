@@ -4,7 +4,7 @@ use super::answers::is_interrupt_id;
 use super::*;
 use crate::base::command::Target;
 use crate::checkpoint::run_claim::RunClaim;
-use crate::graph::past::Began;
+use crate::graph::other_branches::Began;
 use crate::state::entries::{Writer, add_command_writes};
 
 /// The checkpoint that a run goes on from, among those of its thread.

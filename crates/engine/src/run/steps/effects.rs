@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::graph::node::NodeOutput;
-use crate::graph::past::Visit;
-use crate::inspect::past::{Scene, Visits};
+use crate::graph::other_branches::Visit;
+use crate::inspect::other_branches::{Scene, Visits};
 use crate::policy::effect::{Effect, EffectPolicy, EffectState};
 use crate::task::Instead;
 

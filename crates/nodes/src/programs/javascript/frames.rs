@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use superstep::Value;
 
 use super::Limits;
-use super::given::{LARGE, Sent, fits};
+use super::inputs::{LARGE, Sent, fits};
 
 /// What a worker writes first. What comes before it is none of its own.
 pub(super) const GREETING: &[u8] = b"\x1esuperstep javascript 1\n";

@@ -16,9 +16,9 @@ use rquickjs::{
 };
 
 use super::errors::{NULL_THROWN, machine, shown, syntax, thrown};
-use super::given::{Given, given};
+use super::inputs::{Given, given};
+use super::machine_pool::Fresh;
 use super::modules::{Files, Imports};
-use super::ready::Fresh;
 use super::source::{self, JavaScriptSource};
 use super::{CodeError, FILE, Limits};
 use crate::programs::requests::{Ending, NODE, Notice, Output, ProgramRequest, Reply, Request};

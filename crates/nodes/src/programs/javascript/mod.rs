@@ -9,10 +9,10 @@
 
 mod errors;
 mod frames;
-mod given;
+mod inputs;
 mod machine;
+mod machine_pool;
 mod modules;
-mod ready;
 mod serve;
 mod source;
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::frames::{self, Wanted};
-use super::given::Given;
+use super::inputs::Given;
 use super::machine::{Line, Program, Received, run};
 use super::modules::Files;
 use super::workers::path_of;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use superstep::{Value, json};
 
-use super::given::Given;
+use super::inputs::Given;
 use super::machine::{Line, MAX_LOG_LINES, Program, Received, returned, run};
 use super::*;
 use crate::programs::requests::{Ending, Notice, Output, ProgramRequest, Reply, Request};

@@ -12,7 +12,7 @@ use tokio::runtime::{Handle, Id};
 use tokio::sync::mpsc;
 
 use super::frames::{self, For, HEAD, Head, Wanted};
-use super::given::fits;
+use super::inputs::fits;
 use super::machine::returned;
 use super::workers::{Call, bytes_of};
 use super::{CodeError, JavaScriptSource};

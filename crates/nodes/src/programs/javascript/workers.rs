@@ -13,7 +13,7 @@ use superstep::{NodeContext, NodeError, Value};
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc, oneshot};
 
-use super::given::Given;
+use super::inputs::Given;
 use super::machine::{self, Line, Program as Running, Received, returned};
 use super::modules::Files;
 use super::worker::{JsEvent, Lost, Worker};

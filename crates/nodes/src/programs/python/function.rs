@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use superstep::{NodeContext, NodeError, Object, StreamMode, Value};
 
-use super::goals::goals;
-use super::{Key, PythonError, Pythons, find};
+use super::command_targets::command_targets;
+use super::{Key, PythonError, Pythons, interpreter};
 use crate::base::access::Access;
 use crate::programs::requests::{self, Output, Owner};
 use crate::project::Environment;
@@ -62,9 +62,9 @@ impl PythonFunction {
     }
 
     /// Where the function says that it goes on.
-    pub(crate) fn goals(&self, text: &str) -> Vec<String> {
+    pub(crate) fn command_targets(&self, text: &str) -> Vec<String> {
         let function = self.function.as_deref().filter(|_| self.source().is_none());
-        goals(text, function)
+        command_targets(text, function)
     }
 
     /// The setting that says which function it is, and how messages begin that tell of it.
@@ -175,7 +175,7 @@ impl PythonWork {
     }
 
     fn key(&self) -> Result<Key, PythonError> {
-        let found = find::interpreter(&self.environment)?;
+        let found = interpreter::interpreter(&self.environment)?;
         let grants = &self.environment.grants;
         grants
             .require(&Access::Program(found.named))

@@ -4,9 +4,9 @@
 //! called anything for a while. It speaks the protocol of `requests` over its pipes, is given no
 //! environment but a short list, and ends when this process does.
 
-mod find;
+mod command_targets;
 mod function;
-mod goals;
+mod interpreter;
 mod worker;
 
 use std::collections::HashMap;
@@ -23,10 +23,10 @@ use crate::base::access::AccessDenied;
 use crate::programs::helper::HelperProgram;
 use crate::programs::requests::Fault;
 
-pub(crate) use find::interpreter;
-pub use find::{Found, find};
 pub use function::PythonFunction;
 pub(crate) use function::{Call, MAX_FILE, PythonWork, Style, default_timeout, inside};
+pub(crate) use interpreter::interpreter;
+pub use interpreter::{Found, find};
 use superstep_document::{Text, text};
 use worker::Worker;
 

@@ -12,7 +12,7 @@ use tokio::process::{ChildStderr, ChildStdout};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc};
 
-use super::{Key, PythonError, find};
+use super::{Key, PythonError, interpreter};
 use crate::programs::helper::HelperProgram;
 use crate::programs::process_group::{ProcessGroup, Start};
 use crate::programs::requests::{CLASS, Ending, Event, Fault, Inbox, Notice, Output, ProgramRequest};
@@ -132,7 +132,7 @@ impl Worker {
             program: key.program.clone().into(),
             args: ["-X", "utf8", "-c", BOOT].map(Into::into).to_vec(),
             folder: &key.root,
-            variables: find::variables()
+            variables: interpreter::variables()
                 .map(|(name, value)| (name.into(), value))
                 .chain(declared)
                 .collect(),

@@ -7,7 +7,7 @@ use imbl::OrdMap;
 use superstep::{CheckpointId, Commit, Name, Put, StorageError, ThreadId, Value};
 
 use super::{KnownRows, NUMBERS, Writer};
-use crate::codec::long::pressed;
+use crate::codec::compression::compressed;
 use crate::codec::plain::{Head, Record, Task, readable, seen_of};
 use crate::codec::plan::ChannelState;
 use crate::redis::reader::{corrupt, flags_of, state_at};
@@ -52,7 +52,7 @@ impl Writer {
             arguments.push(words(&flags.to_string()));
             let text =
                 serde_json::to_vec(&Task::of(task)).map_err(|error| unwritable(thread, error.to_string()))?;
-            arguments.push(pressed(text));
+            arguments.push(compressed(text));
         }
         Ok(arguments)
     }

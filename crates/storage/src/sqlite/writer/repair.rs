@@ -58,7 +58,7 @@ impl Writer {
             self.cut_words(cutting)?;
         }
         if findings.steps {
-            steps::refill(&self.conn)?;
+            step_index::refill(&self.conn)?;
         }
         if findings.waiting {
             waiting::refill(&self.conn)?;

@@ -12,8 +12,8 @@ use superstep::{Checkpointer, ThreadPlace, ThreadQuery, ThreadSummary};
 use tokio_util::sync::CancellationToken;
 
 use super::super::Directory;
-use super::super::past::{Past, Wanted};
 use super::super::texts;
+use super::super::thread_history::{ThreadHistory, Wanted};
 use super::super::words::{fold, tokens};
 use super::file::{Entry, File, Range, Row, remove};
 use super::path_of;
@@ -352,7 +352,7 @@ async fn entry(
     thread: &ThreadSummary,
     known: Option<Row>,
 ) -> Result<Entry, Problem> {
-    let mut past = Past::read(saver, directory, thread, &Wanted::Whole).await?;
+    let mut past = ThreadHistory::read(saver, directory, thread, &Wanted::Whole).await?;
     // A thread of which something was removed is collected again.
     let known = known.and_then(|known| {
         let grown = known.checkpoints <= thread.checkpoints;

@@ -27,12 +27,12 @@ enum Order {
 
 /// The thread that writes, and where it takes its work from.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct BackgroundWriter {
     orders: Mutex<Option<Sender<Order>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl Keeper {
+impl BackgroundWriter {
     /// Starts the thread, which opens the ledger. Without one nothing is kept, which is logged.
     pub(crate) fn start(
         open: impl FnOnce() -> Result<Arc<Ledger>, Problem> + Send + 'static,

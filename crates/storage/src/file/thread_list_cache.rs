@@ -72,7 +72,7 @@ impl Root {
 }
 
 /// What is known of a thread without its journal.
-pub(super) type Remembrance = (Summary, Vec<Asked>);
+pub(super) type ThreadListCache = (Summary, Vec<Asked>);
 
 /// The file of the list.
 pub(super) fn path_in(folder: &Path) -> PathBuf {
@@ -80,7 +80,7 @@ pub(super) fn path_in(folder: &Path) -> PathBuf {
 }
 
 /// What the list says. Without it, or with a line that cannot be read, the journals are read.
-pub(super) fn read(folder: &Folder) -> HashMap<ThreadId, Remembrance> {
+pub(super) fn read(folder: &Folder) -> HashMap<ThreadId, ThreadListCache> {
     let bytes = fs::read(path_in(folder.path())).unwrap_or_default();
     let found = lines(&bytes)
         .0
@@ -95,7 +95,7 @@ pub(super) fn read(folder: &Folder) -> HashMap<ThreadId, Remembrance> {
 }
 
 /// Writes the list.
-pub(super) fn write(folder: &Folder, threads: Vec<(ThreadId, Remembrance)>) -> Result<(), StorageError> {
+pub(super) fn write(folder: &Folder, threads: Vec<(ThreadId, ThreadListCache)>) -> Result<(), StorageError> {
     let mut text = Vec::new();
     for (thread, ((bytes, summary), asking)) in threads {
         let asking = asking.into_iter().map(|(id, ts, tasks)| Asking { id, ts, tasks });

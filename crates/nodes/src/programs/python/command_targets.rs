@@ -6,7 +6,7 @@ const LONGEST: usize = 16 * 1024;
 
 /// The targets in the return annotation of `function`. Without a name it is the one that the worker would call: `node`,
 /// or the last at the margin.
-pub(crate) fn goals(text: &str, function: Option<&str>) -> Vec<String> {
+pub(crate) fn command_targets(text: &str, function: Option<&str>) -> Vec<String> {
     let wanted = function.map(|name| name.rsplit('.').next().unwrap_or(name));
     let mut found: Vec<String> = Vec::new();
     let (mut at, mut settled) = (0, false);
@@ -208,16 +208,20 @@ mod tests {
             ("def plan(s) -> Goal: ...", Some("plan"), vec![]),
             ("return Command(goto='a')", None, vec![]),
         ] {
-            assert_eq!(goals(text, function), want, "{text}");
+            assert_eq!(command_targets(text, function), want, "{text}");
         }
     }
 
     #[test]
     fn what_is_broken_off_names_nothing() {
         let text = "def plan(é, x='\\'(') -> Command[Literal[\"ä\", 'b']]:";
-        assert_eq!(goals(text, Some("plan")), ["ä", "b"]);
+        assert_eq!(command_targets(text, Some("plan")), ["ä", "b"]);
         for end in text.char_indices().map(|(at, _)| at) {
-            assert_eq!(goals(&text[..end], Some("plan")), Vec::<String>::new(), "{end}");
+            assert_eq!(
+                command_targets(&text[..end], Some("plan")),
+                Vec::<String>::new(),
+                "{end}"
+            );
         }
     }
 }

@@ -71,7 +71,7 @@ pub(super) struct Read {
 
 /// What happened on a thread.
 #[derive(Debug)]
-pub(super) struct Past<'a> {
+pub(super) struct ThreadHistory<'a> {
     saver: &'a dyn Checkpointer,
     summary: &'a ThreadSummary,
     /// The oldest first.
@@ -126,7 +126,7 @@ async fn stored(
     Ok(stored.collect())
 }
 
-impl<'a> Past<'a> {
+impl<'a> ThreadHistory<'a> {
     /// Reads which checkpoints there are, and of a short thread what is wanted of them as well.
     pub(super) async fn read(
         saver: &'a dyn Checkpointer,

@@ -22,21 +22,21 @@ thread_local! {
 }
 
 /// JSON text as it is stored: as it is, or compressed behind a byte that no JSON begins with.
-pub(crate) fn pressed(text: Vec<u8>) -> Vec<u8> {
+pub(crate) fn compressed(text: Vec<u8>) -> Vec<u8> {
     COMPRESSOR.with_borrow_mut(|compressor| match compressor {
         Some(compressor) => compressor.data(&text, false),
         None => text,
     })
 }
 
-/// Whether [`pressed`] made it shorter.
-pub(crate) fn is_pressed(data: &[u8]) -> bool {
+/// Whether [`compressed`] made it shorter.
+pub(crate) fn is_compressed(data: &[u8]) -> bool {
     !matches!(data.first(), None | Some(b' '..))
 }
 
-/// The text of what [`pressed`] gave.
-pub(crate) fn unpressed(data: &[u8]) -> Decoded<Cow<'_, [u8]>> {
-    if !is_pressed(data) {
+/// The text of what [`compressed`] gave.
+pub(crate) fn decompressed(data: &[u8]) -> Decoded<Cow<'_, [u8]>> {
+    if !is_compressed(data) {
         return Ok(Cow::Borrowed(data));
     }
     UNPACKER.with_borrow_mut(|unpacker| match unpacker {
@@ -90,9 +90,9 @@ mod tests {
             format!("{{\"a\": \"{}\"}}", "long and again ".repeat(2000)),
             format!("{{\"a\": {:?}}}", noise),
         ] {
-            let data = pressed(text.clone().into_bytes());
-            assert_eq!(&*unpressed(&data).expect("readable"), text.as_bytes());
-            assert_eq!(is_pressed(&data), data.len() < text.len());
+            let data = compressed(text.clone().into_bytes());
+            assert_eq!(&*decompressed(&data).expect("readable"), text.as_bytes());
+            assert_eq!(is_compressed(&data), data.len() < text.len());
             let line = lettered(text.as_bytes()).unwrap_or_else(|| text.clone().into_bytes());
             assert!(!line.contains(&b'\n') && line.len() <= text.len());
             assert_eq!(&*unlettered(&line).expect("readable"), text.as_bytes());

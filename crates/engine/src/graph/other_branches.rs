@@ -1,4 +1,4 @@
-//! Work on other branches of a thread, as far as it was read; [`inspect::past`](crate::inspect::past) reads it.
+//! Work on other branches of a thread, as far as it was read; [`inspect::other_branches`](crate::inspect::other_branches) reads it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};

@@ -16,7 +16,7 @@ use crate::checkpoint::types::{
     CheckpointAddress, CheckpointHead, ListQuery, PendingWrite, Source, StorageError, reserved,
 };
 use crate::graph::compiled::Graph;
-use crate::graph::past::{Began, KnownVisits, Past, Seen, Site, Visit};
+use crate::graph::other_branches::{Began, KnownVisits, Past, Seen, Site, Visit};
 use crate::graph::plan::{NodePlan, Plan};
 use crate::graph::scope::graph_path;
 use crate::graph::task::{Origin, StepContext};

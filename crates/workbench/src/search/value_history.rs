@@ -4,7 +4,7 @@ use superstep::{CheckpointId, Checkpointer, ThreadSummary};
 
 use super::Directory;
 use super::condition::{Condition, NAMES};
-use super::past::Past;
+use super::thread_history::ThreadHistory;
 use crate::wire::{Evaluated, Problem, WatchChange, WatchHistory};
 
 /// Steps that are looked at, the newest of the branch.
@@ -29,7 +29,7 @@ pub(super) async fn history(
     until: Option<&CheckpointId>,
 ) -> Result<WatchHistory, Problem> {
     let expression = Condition::compile(source, "The watch", NAMES)?;
-    let mut past = Past::read(saver, directory, summary, &expression.wanted).await?;
+    let mut past = ThreadHistory::read(saver, directory, summary, &expression.wanted).await?;
     let end = match until {
         Some(id) => past.heads.iter().position(|head| head.id == *id),
         None => past.heads.len().checked_sub(1),
