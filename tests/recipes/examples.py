@@ -377,7 +377,7 @@ REDUCER = Recipe(
             "matches!(key.reducer, Reducer::Append | Reducer::Union)",
             "matches!(key.reducer, Reducer::Append | Reducer::Union | Reducer::Example)",
         ),
-        Behind("ui/src/features/state-schema/StatePanel.tsx", '  ["union", ["array"]],\n', '  ["example", ["array"]],\n'),
+        Behind("ui/src/features/state-schema/reducers.ts", '  ["union", ["array"]],\n', '  ["example", ["array"]],\n'),
         Instead("ui/src/debugger/state/edits.ts", '    case "union":\n', '    case "union":\n    case "example":\n'),
         Instead(
             "docs/graph-format.md", "`union` (a list without duplicates)", "`union` (a list without duplicates), `example` (an item)"
