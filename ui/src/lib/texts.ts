@@ -7,6 +7,7 @@
  * module is loaded.
  */
 import { isOne, listed, number, type Join } from "./intl";
+import { code } from "./texts/code";
 import { commandNames } from "./texts/command-names";
 import { debug } from "./texts/debug";
 import { find } from "./texts/find";
@@ -29,6 +30,7 @@ import { wires } from "./texts/wires";
 
 export const english = {
   ...shell,
+  ...code,
   ...find,
   ...git,
   ...forms,

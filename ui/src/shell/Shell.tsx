@@ -30,7 +30,7 @@ import { PlaygroundDialog } from "../features/playground";
 import { CheckDialog, InvariantKeeper } from "../features/invariants";
 import { ProbeDialog, QueryDialog } from "../features/query";
 import { ChangesPanel, ConflictView, useConflicted, useGit } from "../features/git";
-import { ExportDialog } from "../features/export";
+import { CodeDialog, ExportDialog } from "../features/export";
 import { ExtractDialog } from "../features/structure";
 import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
@@ -107,6 +107,7 @@ export function Shell() {
         <StaleKeeper />
         <WhatIfDialog />
         <ExportDialog />
+        <CodeDialog />
         <ExtractDialog />
         <TypesDialog />
         <EffectsDialog />

@@ -1,6 +1,8 @@
 /** Test ids of pictures, extraction, notes, frames and disabled nodes. */
 export const structureIds = {
   announcer: "announcer",
+  code: "use-from-code",
+  codeText: "use-from-code-text",
   disable: "disable",
   disabled: "disabled",
   disabledNotice: "disabled-notice",

@@ -17,6 +17,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "graph.closeTab": ["Close tab"],
   "graph.nextTab": ["Next tab", "Tabs"],
   "graph.previousTab": ["Previous tab"],
+  "graph.code": ["Generate code", "SDK", "API", "Snippet", "Python", "TypeScript", "Rust", "curl"],
   "graph.copyPicture": ["Picture", "Image", "Screenshot"],
   "graph.export": ["Mermaid", "JSON", "PNG", "SVG", "Image"],
   "graph.extract": ["Group", "Subgraph", "Nested graph"],

@@ -17,6 +17,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "graph.closeTab": ["关闭标签页"],
   "graph.nextTab": ["下一个标签页", "标签页", "切换标签页"],
   "graph.previousTab": ["上一个标签页"],
+  "graph.code": ["生成代码", "SDK", "API", "Python", "TypeScript", "Rust"],
   "graph.copyPicture": ["图片", "图像", "截图"],
   "graph.export": ["Mermaid", "JSON", "PNG", "SVG", "图片", "图像"],
   "graph.extract": ["组合", "子图", "提取子图"],

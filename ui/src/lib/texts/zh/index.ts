@@ -4,6 +4,7 @@
  */
 import "@fontsource-variable/noto-sans-sc/wght.css";
 import type { Catalogue, TextKey } from "../../texts";
+import { code } from "./code";
 import { commandNames } from "./command-names";
 import { debug } from "./debug";
 import { find } from "./find";
@@ -27,6 +28,7 @@ import { whatIf } from "./what-if";
 import { wires } from "./wires";
 
 const texts: Readonly<Record<TextKey, string>> = {
+  ...code,
   ...debug,
   ...find,
   ...forks,
