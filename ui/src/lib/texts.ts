@@ -25,6 +25,7 @@ import { structure } from "./texts/structure";
 import { task } from "./texts/task";
 import { trace } from "./texts/trace";
 import { whatIf } from "./texts/what-if";
+import { variants } from "./texts/variants";
 import { versions } from "./texts/versions";
 import { wires } from "./texts/wires";
 
@@ -46,6 +47,7 @@ export const english = {
   ...task,
   ...trace,
   ...whatIf,
+  ...variants,
   ...versions,
   ...wires,
 };

@@ -17,6 +17,7 @@ import { FindDialogs, FindPanel } from "../features/find";
 import { FileDialogs } from "../features/files/FileDialogs";
 import { AnswerBanner, InboxPage } from "../features/inbox";
 import { Inspector } from "../features/inspector/Inspector";
+import { VariantDialogs } from "../features/inspector/VariantsMenu";
 import { LastRun } from "../features/node-test";
 import { OutlinePanel } from "../features/outline/OutlinePanel";
 import { NodeSearch } from "../features/palette/NodeSearch";
@@ -108,6 +109,7 @@ export function Shell() {
         <WhatIfDialog />
         <ExportDialog />
         <CodeDialog />
+        <VariantDialogs />
         <ExtractDialog />
         <TypesDialog />
         <EffectsDialog />

@@ -1,6 +1,9 @@
 /** Test ids of pictures, extraction, notes, frames and disabled nodes. */
 export const structureIds = {
   announcer: "announcer",
+  variants: "variants",
+  variantName: "variant-name",
+  variantNaming: "variant-naming",
   code: "use-from-code",
   codeText: "use-from-code-text",
   disable: "disable",

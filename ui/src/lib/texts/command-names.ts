@@ -46,5 +46,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "storage.open": ["Size", "Clean up", "Check", "Database"],
   "graph.revert": ["Discard changes"],
   "trust.open": ["What this graph may touch", "Trust"],
+  "variant.new": ["Variants", "Presets", "Save preset"],
+  "variant.next": ["Switch variant", "Presets"],
   "use.approve": ["Approve", "Inbox"],
 };

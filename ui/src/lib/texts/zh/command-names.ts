@@ -46,5 +46,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "storage.open": ["大小", "清理", "检查", "数据库"],
   "graph.revert": ["放弃更改", "还原"],
   "trust.open": ["此图可以访问什么", "信任", "权限"],
+  "variant.new": ["变体", "预设"],
+  "variant.next": ["切换变体", "预设"],
   "use.approve": ["审批", "收件箱", "待回答"],
 };

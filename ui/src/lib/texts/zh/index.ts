@@ -23,6 +23,7 @@ import { storage } from "./storage";
 import { structure } from "./structure";
 import { task } from "./task";
 import { trace } from "./trace";
+import { variants } from "./variants";
 import { versions } from "./versions";
 import { whatIf } from "./what-if";
 import { wires } from "./wires";
@@ -44,6 +45,7 @@ const texts: Readonly<Record<TextKey, string>> = {
   ...structure,
   ...task,
   ...trace,
+  ...variants,
   ...versions,
   ...whatIf,
   ...wires,
