@@ -14,6 +14,7 @@ import { find } from "./texts/find";
 import { forks } from "./texts/forks";
 import { forms } from "./texts/forms";
 import { git } from "./texts/git";
+import { imports } from "./texts/import";
 import { language } from "./texts/language";
 import { memory } from "./texts/memory";
 import { query } from "./texts/query";
@@ -40,6 +41,7 @@ export const english = {
   ...storage,
   ...structure,
   ...safety,
+  ...imports,
   ...language,
   ...memory,
   ...query,

@@ -32,7 +32,7 @@ import { CheckDialog, InvariantKeeper } from "../features/invariants";
 import { ProbeDialog, QueryDialog } from "../features/query";
 import { ChangesPanel, ConflictView, useConflicted, useGit } from "../features/git";
 import { CodeDialog, ExportDialog } from "../features/export";
-import { ExtractDialog } from "../features/structure";
+import { ExtractDialog, ImportDialog } from "../features/structure";
 import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
 import { TakeOverDialog } from "../features/take-over";
@@ -111,6 +111,7 @@ export function Shell() {
         <CodeDialog />
         <VariantDialogs />
         <ExtractDialog />
+        <ImportDialog />
         <TypesDialog />
         <EffectsDialog />
         <HotEditDialog />

@@ -93,6 +93,7 @@ export const MENU: readonly (readonly MenuCommand[])[] = [
     { id: "graph.save", label: "shell.menu.save", graph: true },
     { id: "graph.saveAs", label: "shell.menu.saveAs", graph: true },
     { id: "graph.versions", label: "shell.menu.versions", graph: true },
+    { id: "graph.import", label: "import.command", graph: true },
     { id: "graph.export", label: "shell.menu.export", graph: true },
     { id: "graph.code", label: "code.open", graph: true },
     { id: "graph.types", label: "forms.types.menu", graph: true },

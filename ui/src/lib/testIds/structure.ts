@@ -1,6 +1,9 @@
 /** Test ids of pictures, extraction, notes, frames and disabled nodes. */
 export const structureIds = {
   announcer: "announcer",
+  importDialog: "import",
+  importHow: (how: string) => `import-${how}`,
+  importConfirm: "import-confirm",
   variants: "variants",
   variantName: "variant-name",
   variantNaming: "variant-naming",

@@ -21,6 +21,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "graph.copyPicture": ["Picture", "Image", "Screenshot"],
   "graph.export": ["Mermaid", "JSON", "PNG", "SVG", "Image"],
   "graph.extract": ["Group", "Subgraph", "Nested graph"],
+  "graph.import": ["Merge", "Insert graph", "Add from file"],
   "graph.inline": ["Ungroup", "Inline", "Expand"],
   "graph.home": ["Examples", "Start screen", "Recent graphs"],
   "graph.types": ["Types of the state"],

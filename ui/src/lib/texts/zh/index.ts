@@ -12,6 +12,7 @@ import { forks } from "./forks";
 import { forms } from "./forms";
 import { git } from "./git";
 import { kindAliases, kinds } from "./kinds";
+import { imports } from "./import";
 import { language } from "./language";
 import { memory } from "./memory";
 import { problems } from "./problems";
@@ -35,6 +36,7 @@ const texts: Readonly<Record<TextKey, string>> = {
   ...forks,
   ...forms,
   ...git,
+  ...imports,
   ...language,
   ...memory,
   ...query,
