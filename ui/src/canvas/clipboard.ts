@@ -10,6 +10,7 @@ import { builderName, whatIs, type Builder } from "../document/foreign";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
+import { importGraph } from "./importing";
 import { knownKinds } from "./kinds";
 import { deleteEverywhere } from "./records";
 import { scene } from "./scene";
@@ -52,6 +53,8 @@ export function pasteText(text: string, place: Point, connected = false): boolea
 
 /** Pastes, or says what the text is when nothing of it can be pasted. */
 export function pasteOrSay(text: string, place: Point, connected = false): void {
+  // A whole graph brings its state keys along.
+  if (whatIs(text).is === "graph" && importGraph(text, { place })) return;
   if (!pasteText(text, place, connected)) saySomethingElse(text);
 }
 

@@ -7,7 +7,7 @@ import { type Point, rounded, uniqueName } from "./edits";
 import { withErrorWayNamed } from "./error-ways";
 import { namingKinds, placesOf, withAllowed, withLabels, withNames } from "./named";
 import type { Patch } from "./patch";
-import { edgeOf, END, isObject, positionOf, START, type Json, type JsonObject } from "./types";
+import { edgeOf, isObject, positionOf, START, type Json, type JsonObject } from "./types";
 
 export const CLIP_FORMAT = "superstep/clip/1";
 
@@ -76,8 +76,8 @@ export function pasteClip(
   clip: Clip,
   place: Point,
   kinds: readonly NodeKind[],
-  /** Edges from the start and to the end come with it; and those that led in from nodes that are here. */
-  { ends = false, connected = false }: { readonly ends?: boolean; readonly connected?: boolean } = {},
+  /** Edges from the start or to the end come with it when that is one of `ends`; and those that led in from nodes that are here. */
+  { ends = [], connected = false }: { readonly ends?: readonly string[]; readonly connected?: boolean } = {},
 ): { patch: Patch; names: string[] } {
   const draft = new Draft(doc);
   const renamed = new Map<string, string>();
@@ -88,7 +88,7 @@ export function pasteClip(
     taken.add(next);
   }
   const names = [...renamed.values()];
-  if (ends) for (const end of [START, END]) renamed.set(end, end);
+  for (const end of ends) renamed.set(end, end);
   const spots = new Map<string, Point>();
   Object.keys(clip.nodes).forEach((name, index) => {
     spots.set(name, positionOf(clip.layout[name]) ?? { x: index * 40, y: index * 40 });

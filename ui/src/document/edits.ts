@@ -18,6 +18,7 @@ import { keysTaking, namedBy, namingKinds, withAllowed, withLabels, withNames } 
 import type { Patch } from "./patch";
 import { pointerGet, pointerSet } from "./pointer";
 import { edgeOf, END, isObject, START, type Json, type JsonObject } from "./types";
+import { alsoInVariants } from "./variants";
 
 export interface Point {
   readonly x: number;
@@ -176,7 +177,8 @@ export function renameNode(doc: GraphDocument, from: string, to: string, kinds: 
     const id = `node:${next(name) ?? name}`;
     const old = draft.get(id);
     if (!isObject(old)) continue;
-    draft.set(id, withErrorWayNamed(withWayNamed(old, next), next));
+    const named = alsoInVariants(old, (each) => withNames(each, schemas, next));
+    draft.set(id, withErrorWayNamed(withWayNamed(named, next), next));
   }
   return draft.patch();
 }

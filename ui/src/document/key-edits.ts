@@ -7,6 +7,7 @@ import type { Patch } from "./patch";
 import { visitSettings, withValue } from "./settings";
 import { isObject, type Json, type JsonObject } from "./types";
 import { programsOf } from "./uses";
+import { alsoInVariants } from "./variants";
 
 export function addKey(doc: GraphDocument, name: string, schema: JsonObject): Patch {
   return doc.has(`key:${name}`) ? { ops: [] } : setRecord(doc, `key:${name}`, schema);
@@ -57,13 +58,8 @@ export function renameKey(doc: GraphDocument, from: string, to: string, kinds: r
   const renamedKey = (object: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(object).map(([key, item]) => [key === from ? to : key, item]));
 
-  for (const name of doc.names("node")) {
-    const record = doc.get(`node:${name}`);
-    if (!isObject(record)) continue;
-    if (!isObject(record["config"])) {
-      draft.set(`node:${name}`, withRules(record));
-      continue;
-    }
+  const withKey = (record: JsonObject): JsonObject => {
+    if (!isObject(record["config"])) return record;
     const schema: unknown = kinds.find((kind) => kind.kind === record["kind"])?.configSchema;
     const programs = new Set(programsOf(record, kinds).values());
     let config = renameDeep(record["config"], from, to, programs);
@@ -80,7 +76,11 @@ export function renameKey(doc: GraphDocument, from: string, to: string, kinds: r
       else if (editor === "assignments" && isObject(value) && path.length === 1)
         config = withValue(config, path, renamedKey(value));
     });
-    draft.set(`node:${name}`, withRules({ ...record, config }));
+    return { ...record, config };
+  };
+  for (const name of doc.names("node")) {
+    const record = doc.get(`node:${name}`);
+    if (isObject(record)) draft.set(`node:${name}`, alsoInVariants(withRules(withKey(record)), withKey));
   }
   for (const edge of doc.names("edge")) {
     const record = doc.get(`edge:${edge}`);

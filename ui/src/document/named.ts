@@ -5,6 +5,7 @@
 import { fits, type Schema } from "../components/schema-form/schema";
 import type { GraphDocument } from "./document";
 import { visitSettings, withValue, type Path } from "./settings";
+import { alsoInVariants } from "./variants";
 import { edgeOf, END, isObject, nodeOf, type Json, type JsonObject } from "./types";
 
 /** Settings' schemas by kind. */
@@ -63,8 +64,17 @@ export function namedBy(
   });
 }
 
-/** A node's record whose settings say the new names. */
+/** A node's record whose settings say the new names, those of its variants too. */
 export function withNames(
+  record: JsonObject,
+  schemas: Schemas,
+  renamed: (name: string) => string | undefined,
+): JsonObject {
+  const named = (each: JsonObject) => withOwnNames(each, schemas, renamed);
+  return alsoInVariants(named(record), named);
+}
+
+function withOwnNames(
   record: JsonObject,
   schemas: Schemas,
   renamed: (name: string) => string | undefined,

@@ -60,6 +60,6 @@ export function addPattern(
       ops.push({ id: "doc", from: head, to: { ...head, examples: samples } });
   }
   const clip = { format: CLIP_FORMAT, nodes, edges: of("edge").map(([, value]) => value), layout } as const;
-  const pasted = pasteClip(doc, clip, place, kinds, { ends: empty });
+  const pasted = pasteClip(doc, clip, place, kinds, { ends: empty ? [START, END] : [] });
   return { patch: { ops: [...ops, ...pasted.patch.ops] }, names: pasted.names };
 }

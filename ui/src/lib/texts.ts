@@ -7,12 +7,14 @@
  * module is loaded.
  */
 import { isOne, listed, number, type Join } from "./intl";
+import { code } from "./texts/code";
 import { commandNames } from "./texts/command-names";
 import { debug } from "./texts/debug";
 import { find } from "./texts/find";
 import { forks } from "./texts/forks";
 import { forms } from "./texts/forms";
 import { git } from "./texts/git";
+import { imports } from "./texts/import";
 import { language } from "./texts/language";
 import { memory } from "./texts/memory";
 import { query } from "./texts/query";
@@ -24,11 +26,13 @@ import { structure } from "./texts/structure";
 import { task } from "./texts/task";
 import { trace } from "./texts/trace";
 import { whatIf } from "./texts/what-if";
+import { variants } from "./texts/variants";
 import { versions } from "./texts/versions";
 import { wires } from "./texts/wires";
 
 export const english = {
   ...shell,
+  ...code,
   ...find,
   ...git,
   ...forms,
@@ -37,6 +41,7 @@ export const english = {
   ...storage,
   ...structure,
   ...safety,
+  ...imports,
   ...language,
   ...memory,
   ...query,
@@ -44,6 +49,7 @@ export const english = {
   ...task,
   ...trace,
   ...whatIf,
+  ...variants,
   ...versions,
   ...wires,
 };

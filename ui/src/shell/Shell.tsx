@@ -17,6 +17,7 @@ import { FindDialogs, FindPanel } from "../features/find";
 import { FileDialogs } from "../features/files/FileDialogs";
 import { AnswerBanner, InboxPage } from "../features/inbox";
 import { Inspector } from "../features/inspector/Inspector";
+import { VariantDialogs } from "../features/inspector/VariantsMenu";
 import { LastRun } from "../features/node-test";
 import { OutlinePanel } from "../features/outline/OutlinePanel";
 import { NodeSearch } from "../features/palette/NodeSearch";
@@ -30,8 +31,8 @@ import { PlaygroundDialog } from "../features/playground";
 import { CheckDialog, InvariantKeeper } from "../features/invariants";
 import { ProbeDialog, QueryDialog } from "../features/query";
 import { ChangesPanel, ConflictView, useConflicted, useGit } from "../features/git";
-import { ExportDialog } from "../features/export";
-import { ExtractDialog } from "../features/structure";
+import { CodeDialog, ExportDialog } from "../features/export";
+import { ExtractDialog, ImportDialog } from "../features/structure";
 import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
 import { TakeOverDialog } from "../features/take-over";
@@ -107,7 +108,10 @@ export function Shell() {
         <StaleKeeper />
         <WhatIfDialog />
         <ExportDialog />
+        <CodeDialog />
+        <VariantDialogs />
         <ExtractDialog />
+        <ImportDialog />
         <TypesDialog />
         <EffectsDialog />
         <HotEditDialog />

@@ -1,14 +1,16 @@
 /**
- * Files that come to the window: dropped on it, pasted, or chosen as a picture of a graph. What holds a graph is opened as
- * a new one; of anything else it is said what it is and where it belongs. They come from anywhere, so nothing is trusted:
+ * Files that come to the window: dropped on it, pasted, or chosen. What holds a graph is opened as a new one, or comes into
+ * the open one; of anything else it is said what it is and where it belongs. They come from anywhere, so nothing is trusted:
  * the workbench reads the text as it reads a file.
  */
 import { graphInPng, graphInSvg, isPng, type Carried } from "../canvas/picture";
 import { sayForeign } from "../canvas/clipboard";
+import { importGraph } from "../canvas/importing";
 import { whatIs } from "../document/foreign";
 import { openGraph, settle } from "../document/open-graph";
 import { rpc } from "../ipc/client";
 import { t, type TextKey } from "../lib/texts";
+import { useSession } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
 
 /** A graph is at most 64 MB; a picture of it may be as large beside it. */
@@ -50,14 +52,23 @@ const SAID: Readonly<Record<string, readonly [TextKey, TextKey?]>> = {
 };
 const OTHER: readonly [TextKey, TextKey] = ["incoming.other", "incoming.otherHelp"];
 
-/** Opens the graph of a file as a new one, or says what the file is. */
-export async function takeFile(file: File): Promise<void> {
+/** What becomes of the graph of a file: a new one, part of the open one, or what a person says. */
+type Into = "new" | "open" | "asked";
+
+/** Takes the graph of a file, or says what the file is. */
+export async function takeFile(file: File, into: Into = "new"): Promise<void> {
   try {
     const read = await readFile(file);
     if (read.is === "foreign") return sayForeign(read.builder);
     if (read.is === "graph" && "text" in read) {
       // What a picture carries is a graph only when its text is one.
-      if (whatIs(read.text).is === "graph") return await openText(read.text, file.name);
+      const { text } = read;
+      const opened = () => openText(text, file.name).catch(showProblem);
+      const how = { name: file.name, ...(into === "asked" && { open: () => void opened() }) };
+      if (whatIs(text).is === "graph") {
+        if (into === "new" || !importGraph(text, how)) await opened();
+        return;
+      }
       return say("damaged", file.name);
     }
     say(read.is, file.name);
@@ -81,20 +92,34 @@ async function openText(text: string, file: string): Promise<void> {
   showToast({ tone: "done", text: t("incoming.opened", { file }), detail: t("incoming.openedHelp") });
 }
 
-/** Asks for a picture of a graph; the browser's own dialog, which both hosts have. */
-export function choosePicture(): void {
+/** Asks for a file; the browser's own dialog, which both hosts have. */
+function choose(accept: string, into: Into): void {
   const input = document.createElement("input");
   input.type = "file";
-  input.accept = ".png,.svg,image/png,image/svg+xml";
-  input.addEventListener("change", () => takeFirst(input.files));
+  input.accept = accept;
+  input.addEventListener("change", () => takeFirst(input.files, into));
   input.click();
 }
 
-function takeFirst(files: FileList | null): void {
+const PICTURES = ".png,.svg,image/png,image/svg+xml";
+
+export const choosePicture = (): void => choose(PICTURES, "new");
+
+/** Asks for a graph, or a picture that carries one, that comes into the open graph. */
+export const chooseImport = (): void => choose(`.json,application/json,${PICTURES}`, "open");
+
+/** Dropped on the canvas, a graph may be meant for the one that is there. */
+function meant(target: EventTarget | null): Into {
+  const { use, graphId } = useSession.getState();
+  const canvas = target instanceof Element && target.closest("[data-canvas]") !== null;
+  return canvas && use === "design" && graphId !== null ? "asked" : "new";
+}
+
+function takeFirst(files: FileList | null, into: Into): void {
   const file = files?.[0];
   if (files === null || file === undefined) return;
   if (files.length > 1) showToast({ tone: "info", text: t("incoming.first", { n: files.length }) });
-  void takeFile(file);
+  void takeFile(file, into);
 }
 
 const isModal = () => document.querySelector("[role=dialog][data-open], [role=alertdialog]") !== null;
@@ -112,14 +137,14 @@ export function followFiles(): () => void {
   const onDrop = (event: DragEvent) => {
     if (!hasFiles(event.dataTransfer)) return;
     event.preventDefault();
-    if (!isModal()) takeFirst(event.dataTransfer.files);
+    if (!isModal()) takeFirst(event.dataTransfer.files, meant(event.target));
   };
   const onPaste = (event: ClipboardEvent) => {
     const { clipboardData: data, target } = event;
     if (!hasFiles(data) || data.files.length === 0 || isText(target) || isModal()) return;
     event.preventDefault();
     event.stopPropagation();
-    takeFirst(data.files);
+    takeFirst(data.files, "new");
   };
   document.addEventListener("dragover", onDragOver);
   document.addEventListener("drop", onDrop);

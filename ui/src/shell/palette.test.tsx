@@ -11,7 +11,7 @@ import { FindDialogs } from "../features/find";
 import { MemoryDialog } from "../features/memory";
 import { RunControls } from "../features/run";
 import { SettingsDialog } from "../features/settings";
-import { ExportDialog } from "../features/export";
+import { CodeDialog, ExportDialog } from "../features/export";
 import { ExtractDialog } from "../features/structure";
 import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
@@ -51,6 +51,7 @@ const GUIDE: readonly (readonly [query: string, command: string])[] = [
   ["problems", "tab.problems"],
   ["types of the state", "graph.types"],
   ["export", "graph.export"],
+  ["generate code", "graph.code"],
   ["mermaid", "graph.export"],
   ["picture", "graph.copyPicture"],
   ["png", "graph.export"],
@@ -112,6 +113,7 @@ beforeEach(() => {
       <StorageDialogs />
       <TrustDialogs />
       <ExportDialog />
+      <CodeDialog />
       <ExtractDialog />
       <FindDialogs />
       <TypesDialog />

@@ -10,7 +10,7 @@ import { registerCommands, type Command } from "../state/commands";
 import { isFolded, useSession, type Side, type Use } from "../state/session";
 import { useTabs } from "../state/tabs";
 import { newGraph, openWithDialog, save, saveAs } from "./files";
-import { choosePicture } from "./incoming";
+import { chooseImport, choosePicture } from "./incoming";
 import { closeTab, showStart, walkTabs } from "./graph-tabs";
 
 const session = () => useSession.getState();
@@ -83,6 +83,13 @@ export function registerShellCommands(): () => void {
       title: t("shell.menu.openPicture"),
       group: file,
       run: choosePicture,
+    },
+    {
+      id: "graph.import",
+      title: t("import.command"),
+      group: file,
+      enabled: () => hasGraph() && session().use === "design",
+      run: chooseImport,
     },
     { id: "graph.save", title: t("shell.menu.save"), group: file, enabled: hasGraph, run: () => void save() },
     {

@@ -1,1 +1,2 @@
+export { CodeDialog } from "./code/CodeDialog";
 export { ExportDialog } from "./ExportDialog";

@@ -33,6 +33,7 @@ import { InvariantsSection } from "../invariants";
 import { DisabledNotice } from "./DisabledNotice";
 import { PythonSettings } from "../settings";
 import { PolicySection } from "./PolicySection";
+import { VariantsMenu } from "./VariantsMenu";
 import { EDITORS } from "./editors";
 import { LargeEditor } from "./LargeEditor";
 import { LiveValue } from "./LiveValue";
@@ -212,6 +213,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
       </section>
 
       <section className={sectionClass} data-testid={formsIds.inspectorConfig}>
+        {runs && <VariantsMenu node={name} />}
         {kind === undefined ? (
           <Field
             label={t("forms.inspector.config")}

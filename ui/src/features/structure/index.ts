@@ -1,1 +1,2 @@
 export { ExtractDialog } from "./ExtractDialog";
+export { ImportDialog } from "./ImportDialog";

@@ -1,6 +1,14 @@
 /** Test ids of pictures, extraction, notes, frames and disabled nodes. */
 export const structureIds = {
   announcer: "announcer",
+  importDialog: "import",
+  importHow: (how: string) => `import-${how}`,
+  importConfirm: "import-confirm",
+  variants: "variants",
+  variantName: "variant-name",
+  variantNaming: "variant-naming",
+  code: "use-from-code",
+  codeText: "use-from-code-text",
   disable: "disable",
   disabled: "disabled",
   disabledNotice: "disabled-notice",

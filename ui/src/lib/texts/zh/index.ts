@@ -4,6 +4,7 @@
  */
 import "@fontsource-variable/noto-sans-sc/wght.css";
 import type { Catalogue, TextKey } from "../../texts";
+import { code } from "./code";
 import { commandNames } from "./command-names";
 import { debug } from "./debug";
 import { find } from "./find";
@@ -11,6 +12,7 @@ import { forks } from "./forks";
 import { forms } from "./forms";
 import { git } from "./git";
 import { kindAliases, kinds } from "./kinds";
+import { imports } from "./import";
 import { language } from "./language";
 import { memory } from "./memory";
 import { problems } from "./problems";
@@ -22,16 +24,19 @@ import { storage } from "./storage";
 import { structure } from "./structure";
 import { task } from "./task";
 import { trace } from "./trace";
+import { variants } from "./variants";
 import { versions } from "./versions";
 import { whatIf } from "./what-if";
 import { wires } from "./wires";
 
 const texts: Readonly<Record<TextKey, string>> = {
+  ...code,
   ...debug,
   ...find,
   ...forks,
   ...forms,
   ...git,
+  ...imports,
   ...language,
   ...memory,
   ...query,
@@ -42,6 +47,7 @@ const texts: Readonly<Record<TextKey, string>> = {
   ...structure,
   ...task,
   ...trace,
+  ...variants,
   ...versions,
   ...whatIf,
   ...wires,

@@ -1,0 +1,21 @@
+/** Texts about variants of a node's settings. */
+export const variants = {
+  "variants.title": "Variants",
+  "variants.help": "Settings of this node, kept under names. Runs use those that are shown.",
+  "variants.changed": "{name}, changed",
+  "variants.new": "Save settings as a variant…",
+  "variants.newTitle": "Save as a variant",
+  "variants.newText": "Keeps the present settings of {node} under a name.",
+  "variants.next": "Next variant of the settings",
+  "variants.update": "Save changes to “{name}”",
+  "variants.rename": "Rename “{name}”…",
+  "variants.renameTitle": "Rename",
+  "variants.delete": "Delete “{name}”",
+  "variants.name": "Name",
+  "variants.taken": "“{name}” exists already.",
+  "variants.save": "Save",
+  "variants.edit.take": "variant {name} of {node}",
+  "variants.edit.keep": "save variant {name} of {node}",
+  "variants.edit.rename": "rename variant {name} of {node}",
+  "variants.edit.delete": "delete variant {name} of {node}",
+} as const;
