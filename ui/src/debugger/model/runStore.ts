@@ -8,6 +8,7 @@ import { type FoundFilter, foundThreads } from "./found-threads";
 import { asProblem, type ShownProblem } from "../parts/problem";
 import { create } from "zustand";
 import type { AppEvent } from "../../ipc/bindings/AppEvent";
+import type { RunLabels } from "../../ipc/bindings/RunLabels";
 import type { RunStatus } from "../../ipc/bindings/RunStatus";
 import type { RunView } from "../../ipc/bindings/RunView";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
@@ -23,9 +24,13 @@ import { type ReadKept, StreamLog } from "./stream-log";
 export interface ThreadFilter {
   readonly search: string;
   readonly status: RunStatus | null;
+  /** Tags and metadata that the last run has all of. */
+  readonly labels: RunLabels | null;
   /** A saved search; the list has what it finds. */
   readonly found: FoundFilter | null;
 }
+
+export const NO_FILTER: ThreadFilter = { search: "", status: null, labels: null, found: null };
 
 export interface RunStore {
   readonly threads: ReadonlyMap<string, ThreadView>;
@@ -55,7 +60,7 @@ export const useRuns = create<RunStore>()(() => ({
   threadsNext: null,
   threadsState: "idle",
   threadsProblem: null,
-  filter: { search: "", status: null, found: null },
+  filter: NO_FILTER,
   selected: null,
   live: new Map(),
   away: false,
@@ -297,6 +302,7 @@ export async function loadThreads(more = false): Promise<void> {
       graphId,
       ...(filter.search !== "" && { search: filter.search }),
       ...(filter.status !== null && { status: filter.status }),
+      ...(filter.labels !== null && { labels: filter.labels }),
       ...(more && threadsNext !== null && { after: threadsNext }),
       // What had been scrolled into view stays.
       limit: more ? PAGE : Math.max(PAGE, Math.min(order.length, 2000)),
@@ -454,7 +460,7 @@ export function ensureStarted(): void {
         total: 0,
         threadsNext: null,
         threadsState: "idle",
-        filter: { search: "", status: null, found: null },
+        filter: NO_FILTER,
       });
       void loadThreads();
     }

@@ -10,6 +10,8 @@ import { isSent, leave, refuse, settled, taken } from "../model/inbox";
 import { noteRun, useRuns } from "../model/runStore";
 import { asProblem } from "../parts/problem";
 import { currentBreaks } from "./breakpoints";
+import { graphKey } from "./run-form";
+import { labelsFor } from "./run-labels";
 import { asksAt } from "./situation";
 import { graphFor, models, runnable, settle } from "./start";
 
@@ -59,6 +61,7 @@ export async function answer(question: Question, value: unknown): Promise<void> 
         stepInto: false,
         ...effects,
         ...models(threadId),
+        ...labelsFor(graphKey(), threadId),
       }),
     );
     noteRun(run);

@@ -35,6 +35,7 @@ import { ProblemNote } from "../../debugger/run/ProblemNote";
 import {
   ensureStarted,
   loadThreads,
+  NO_FILTER,
   noteThread,
   programOf,
   setThreadFilter,
@@ -60,6 +61,7 @@ import { showProblem } from "../../state/toasts";
 import { BreakpointList } from "../breakpoints";
 import { InvariantList } from "../invariants";
 import { WatchList } from "../watches";
+import { LabelsBadge, RowLabels, useLabelEntries } from "./labels";
 import { FoundBadge, useSavedSearches } from "./saved-searches";
 
 const ROW = 46;
@@ -77,8 +79,10 @@ export function ThreadsPanel() {
   const setCursor = useSession((session) => session.setCursor);
   const [renaming, setRenaming] = useState<string | null>(null);
   const [deleting, setDeleting] = useState<string | null>(null);
-  const filtered = filter.search !== "" || filter.status !== null || filter.found !== null;
+  const narrowed = filter.status !== null || filter.labels !== null || filter.found !== null;
+  const filtered = filter.search !== "" || narrowed;
   const savedSearches = useSavedSearches();
+  const labelEntries = useLabelEntries();
   const now = useNow(30_000);
 
   const scroller = useRef<HTMLDivElement>(null);
@@ -157,7 +161,7 @@ export function ThreadsPanel() {
               size="small"
               label={t("debug.threads.filter")}
               data-testid={debugIds.threadFilter}
-              pressed={filter.status !== null || filter.found !== null}
+              pressed={narrowed}
             >
               <ListFilter size={15} aria-hidden />
             </IconButton>
@@ -166,11 +170,12 @@ export function ThreadsPanel() {
             {
               id: "all",
               label: t("debug.threads.all"),
-              checked: filter.status === null && filter.found === null,
-              run: () => setThreadFilter({ status: null, found: null }),
+              checked: !narrowed,
+              run: () => setThreadFilter({ status: null, labels: null, found: null }),
             },
             { id: "line", separator: true },
             ...savedSearches,
+            ...labelEntries,
             ...STATUSES.map((status) => ({
               id: status,
               label: statusText(status),
@@ -210,6 +215,7 @@ export function ThreadsPanel() {
           </Button>
         </div>
       )}
+      <LabelsBadge />
       <FoundBadge />
       {problem && <ProblemNote problem={problem} onRetry={() => void loadThreads()} />}
       <div
@@ -239,7 +245,7 @@ export function ThreadsPanel() {
             compact
             title={t("debug.threads.noMatch")}
             action={
-              <Button size="small" onClick={() => setThreadFilter({ search: "", status: null, found: null })}>
+              <Button size="small" onClick={() => setThreadFilter(NO_FILTER)}>
                 {t("debug.threads.showAll")}
               </Button>
             }
@@ -384,6 +390,7 @@ const ThreadRow = memo(function ThreadRow({
                   {t("debug.stepN", { n: Math.max(0, thread.step) })}
                   {thread.next.length > 0 && status !== "done" && ` · ${nodeList(thread.next)}`}
                 </span>
+                <RowLabels labels={thread.labels} />
                 {(thread.disabled?.length ?? 0) > 0 && (
                   <span
                     className="inline-flex shrink-0 items-center gap-0.5"

@@ -28,6 +28,7 @@ export function useSavedSearches(): MenuEntry[] {
           setThreadFilter({
             found: { name: one.name, request: { ...request, graphId } },
             status: null,
+            labels: null,
             search: "",
           });
       },
