@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use superstep::{StreamMode, Value};
 use superstep_nodes::Access;
-use superstep_workbench::wire::{Breakpoint, ModelRecording, Problem, RunModels};
+use superstep_workbench::wire::{Breakpoint, ModelRecording, Problem, RunLabels, RunModels};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -263,6 +263,12 @@ pub(crate) struct Running {
     /// thread kept, then what each node says]
     #[arg(long, value_name = "HOW")]
     pub(crate) models: Option<Models>,
+    /// Give the run a tag, to find its thread by; may be given several times [default: those that the thread has]
+    #[arg(long = "tag", value_name = "NAME")]
+    pub(crate) tags: Vec<String>,
+    /// Give the run an entry of metadata, such as customer=acme; KEY= takes the thread's away
+    #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = entry)]
+    pub(crate) metadata: Vec<(String, String)>,
     /// What to do where a node would repeat what it did to the world outside on another branch of the thread [default:
     /// nothing is begun that would]
     #[arg(long, value_name = "WHAT")]
@@ -376,6 +382,26 @@ impl Running {
             recording: self.models.map(Into::into),
         }
     }
+
+    /// Tags and metadata that the run is given.
+    pub(crate) fn labels(&self) -> RunLabels {
+        labels(&self.tags, &self.metadata)
+    }
+}
+
+/// Tags and metadata, as options give them.
+pub(crate) fn labels(tags: &[String], metadata: &[(String, String)]) -> RunLabels {
+    RunLabels {
+        tags: tags.to_vec(),
+        metadata: metadata.iter().cloned().collect(),
+    }
+}
+
+pub(crate) fn entry(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
+        _ => Err("a key and a value with = between are needed, such as customer=acme".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -393,6 +419,7 @@ Examples:
   superstep run graph.json --thread anna               no input: go on where the thread stopped
   superstep run graph.json --thread anna --checkpoint ID    no input: run again from there, on a new branch
   superstep run graph.json --input '{}' --stream updates,messages | jq -c .data
+  superstep run graph.json --input '{}' --tag nightly --meta customer=acme    `superstep threads --tag nightly` finds it
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for an answer or at a breakpoint, 130 stopped by Ctrl-C.")]
 pub(crate) struct RunArgs {

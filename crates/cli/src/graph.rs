@@ -9,7 +9,7 @@ use superstep_nodes::{
     Access, Environment, Grants, GraphSources, ModelSettings, NODE_DISABLED, Registry, files,
 };
 use superstep_workbench::session::{self, Origin, RanOn};
-use superstep_workbench::wire::RunModels;
+use superstep_workbench::wire::{RunLabels, RunModels};
 use superstep_workbench::{Keychain, Trust, Wanted, connection_key};
 
 use crate::fault::Fault;
@@ -24,6 +24,8 @@ pub(crate) struct GraphFile {
     unread: Vec<Diagnostic>,
     /// Who answers for its models.
     models: RunModels,
+    /// Tags and metadata of its run.
+    labels: RunLabels,
     /// The version that a thread ran on, which this is in place of the file as it is now.
     earlier: Option<RanOn>,
 }
@@ -60,6 +62,7 @@ impl GraphFile {
             document,
             unread,
             models: RunModels::default(),
+            labels: RunLabels::default(),
             earlier: None,
         })
     }
@@ -73,6 +76,12 @@ impl GraphFile {
         self
     }
 
+    /// Its run has these tags and metadata.
+    pub(crate) fn with_labels(mut self, labels: RunLabels) -> Self {
+        self.labels = labels;
+        self
+    }
+
     /// The same file with another content, and with these models.
     pub(crate) fn changed(&self, document: Document, models: RunModels) -> Self {
         Self {
@@ -80,6 +89,7 @@ impl GraphFile {
             document,
             unread: Vec::new(),
             models,
+            labels: RunLabels::default(),
             earlier: None,
         }
     }
@@ -255,6 +265,7 @@ impl GraphFile {
             path: self.path.to_string_lossy().into_owned(),
             models: self.models.clone(),
             disabled: session::disabled_in(&self.document),
+            labels: self.labels.clone(),
             by: crate::place::data_dir()
                 .ok()
                 .and_then(|dir| superstep_workbench::person(&dir)),

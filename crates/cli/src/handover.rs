@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 use superstep::{ThreadId, Value};
 use superstep_workbench::ipc::{self, Ending, HandedGraph, HandedRun, Peer, Reported};
-use superstep_workbench::wire::{EffectChoice, Inbox, RunAction, StartRun, ThreadList, ThreadView, Updated};
+use superstep_workbench::wire::{
+    EffectChoice, Inbox, RunAction, RunLabels, StartRun, ThreadList, ThreadView, Updated,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::threads::ListArgs;
@@ -42,6 +44,8 @@ fn handed_run(
     modes: Vec<String>,
 ) -> HandedRun {
     let kept = known.and_then(|known| known.models.clone()).unwrap_or_default();
+    let labels = Some(args.labels()).filter(|labels| *labels != RunLabels::default());
+    let before = known.and_then(|known| known.labels.clone()).unwrap_or_default();
     HandedRun {
         start: StartRun {
             graph_id: None,
@@ -56,6 +60,7 @@ fn handed_run(
             effects: BTreeMap::new(),
             recursion_limit: args.recursion_limit,
             models: Some(args.models().or(kept)),
+            labels: labels.map(|labels| labels.or(before)),
             context: args.context.as_ref().map(json),
             take_over: args.take_over,
             graph_version: args.graph_version.map(Into::into),
@@ -115,6 +120,7 @@ impl Handover {
         if let Some(search) = &args.search {
             request["search"] = search.as_str().into();
         }
+        request["labels"] = serde_json::to_value(args.labels()).unwrap_or_default();
         let graph = args.graph.as_deref().map(absolute);
         let (mut rows, mut begun) = (Vec::new(), args.after.is_none());
         let most = args.limit.map_or(usize::MAX, Into::into);
@@ -369,6 +375,7 @@ fn row(view: ThreadView) -> Row {
         checkpoints: view.checkpoints.into(),
         questions: view.questions.into(),
         program: view.program,
+        labels: view.labels.unwrap_or_default(),
         created: view.created_at,
         updated: view.updated_at,
     }

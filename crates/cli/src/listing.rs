@@ -4,6 +4,7 @@ use std::path::Path;
 
 use superstep::{CheckpointHead, ThreadSummary};
 use superstep_workbench::session;
+use superstep_workbench::wire::RunLabels;
 
 use crate::args::threads::Status;
 
@@ -42,6 +43,8 @@ pub(crate) struct Row {
     pub(crate) program: Option<String>,
     pub(crate) created: String,
     pub(crate) updated: String,
+    /// Tags and metadata of its last run.
+    pub(crate) labels: RunLabels,
 }
 
 impl From<&ThreadSummary> for Row {
@@ -60,6 +63,7 @@ impl From<&ThreadSummary> for Row {
             program: None,
             created: thread.created.clone(),
             updated: head.ts.clone(),
+            labels: RunLabels::of_checkpoint(head).unwrap_or_default(),
         }
     }
 }

@@ -24,7 +24,7 @@ const LOCAL: Readonly<Record<string, readonly RegExp[]>> = {
     /^features\/state-view\/(ValueEditor|EditBar)\.tsx$/,
     /^features\/query\//,
     /^debugger\/answers\//,
-    /^debugger\/run\/(RunForm|RunModels|EarlierInputs)\.tsx$/,
+    /^debugger\/run\/(RunForm|RunLabels|RunModels|EarlierInputs)\.tsx$/,
     /^canvas\/Arranging\.tsx$/,
   ],
   "buttons of one row, card or message": [
@@ -39,7 +39,7 @@ const LOCAL: Readonly<Record<string, readonly RegExp[]>> = {
     /^features\/versions\/VersionsPanel\.tsx$/,
     /^features\/watches\/WatchList\.tsx$/,
     /^features\/breakpoints\/BreakpointList\.tsx$/,
-    /^features\/threads\/saved-searches\.tsx$/,
+    /^features\/threads\/(labels|saved-searches)\.tsx$/,
     /^features\/problems\//,
     /^features\/inspector\/(DisabledNotice|ErrorWayInspector|VariantsMenu)\.tsx$/,
     /^debugger\/(exchanges|run)\/(Exchanges|NotRetried|RunProblem)\.tsx$/,

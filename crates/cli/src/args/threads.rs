@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use superstep::Value;
+use superstep_workbench::wire::RunLabels;
 
-use super::{Db, Reading, json, named};
+use super::{Db, Reading, entry, json, labels, named};
 
 /// How a thread stands, as a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -29,6 +30,7 @@ Examples:
   superstep threads                            the same as `superstep threads list`
   superstep threads --status asking            everything that waits for a person
   superstep threads --graph graphs/refund-desk
+  superstep threads --tag nightly --meta customer=acme
   superstep threads --json | jq -r '.[].thread_id'
   superstep threads show THREAD
   superstep threads waiting                    the questions themselves
@@ -90,6 +92,12 @@ pub(crate) struct ListArgs {
     /// Only threads whose id contains this
     #[arg(long, value_name = "TEXT")]
     pub(crate) search: Option<String>,
+    /// Only threads whose last run has this tag; may be given several times
+    #[arg(long = "tag", value_name = "NAME")]
+    pub(crate) tags: Vec<String>,
+    /// Only threads whose last run has this entry of metadata, such as customer=acme
+    #[arg(long = "meta", value_name = "KEY=VALUE", value_parser = entry)]
+    pub(crate) metadata: Vec<(String, String)>,
     /// Only threads whose newest checkpoint has these metadata entries: a JSON object
     #[arg(long, value_name = "JSON", value_parser = json)]
     pub(crate) filter: Option<Value>,
@@ -105,6 +113,13 @@ pub(crate) struct ListArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl ListArgs {
+    /// Tags and metadata to filter by.
+    pub(crate) fn labels(&self) -> RunLabels {
+        labels(&self.tags, &self.metadata)
+    }
 }
 
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use superstep_workbench::session::{self, Answers, Given, Start};
 
 use super::hot_edit;
 use super::questions;
-use super::run::{drive, models, runnable};
+use super::run::{drive, labels, models, runnable};
 use crate::args::ResumeArgs;
 use crate::fault::{Fault, WAITING};
 use crate::graph::GraphFile;
@@ -33,6 +33,7 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
         file.all_enabled()?;
     }
     let file = file.with_models(models(&args.running, Some(&before)));
+    let file = file.with_labels(labels(&args.running, Some(&before))?);
     let graph = runnable(&file, args.running.trust)?;
     let given = match Answered::of(&args)? {
         Some(answered) => Given::Answers(answered.value()),

@@ -7,7 +7,7 @@ use superstep::run::StepTask;
 use superstep::{CheckpointHead, CheckpointId, Graph, ThreadId};
 use superstep_nodes::Grants;
 use superstep_workbench::session::{self, Given, Start};
-use superstep_workbench::wire::{Breakpoint, RunModels};
+use superstep_workbench::wire::{Breakpoint, RunLabels, RunModels};
 use superstep_workbench::{Request, Session};
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +40,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
         _ => head.clone(),
     };
     let file = file.with_models(models(&args.running, before.as_ref()));
+    let file = file.with_labels(labels(&args.running, before.as_ref())?);
     let graph = runnable(&file, args.running.trust)?;
     let input = given(&file, args.input, args.example.as_deref())?;
     let checkpoint = args.checkpoint.map(Into::into);
@@ -56,6 +57,12 @@ pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
 pub(crate) fn models(args: &Running, before: Option<&CheckpointHead>) -> RunModels {
     let before = before.map(session::models_of).unwrap_or_default();
     args.models().or(before).cleaned()
+}
+
+/// Tags and metadata of the run: what is given now, and what the thread has where it goes on from.
+pub(crate) fn labels(args: &Running, before: Option<&CheckpointHead>) -> Result<RunLabels, Fault> {
+    let before = before.and_then(RunLabels::of_checkpoint).unwrap_or_default();
+    Ok(args.labels().or(before).checked()?)
 }
 
 /// The graph, when it is allowed to run. What cannot run at all is reported first.

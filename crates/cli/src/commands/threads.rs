@@ -67,6 +67,8 @@ fn described(row: &Row) -> Json {
         "checkpoints": row.checkpoints,
         "created_at": row.created,
         "updated_at": row.updated,
+        "tags": row.labels.tags,
+        "metadata": row.labels.metadata,
     })
 }
 
@@ -96,10 +98,14 @@ async fn show(args: &ShowArgs) -> Result<(), Fault> {
         ("checkpoints", row.checkpoints.to_string()),
         ("newest", row.newest.unwrap_or_default()),
         ("next", next),
+        ("tags", row.labels.tags.join(", ")),
     ];
     if row.questions > 0 {
         rows.push(("questions", row.questions.to_string()));
     }
+    let metadata = row.labels.metadata.iter();
+    let metadata: Vec<String> = metadata.map(|(key, value)| format!("{key}={value}")).collect();
+    rows.push(("metadata", metadata.join(", ")));
     for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
         out::line(&format!("{name:<12}{}", out::plain(value)))?;
     }
@@ -133,6 +139,7 @@ async fn list(args: &ListArgs) -> Result<(), Fault> {
     if threads.is_empty() {
         let all =
             args.status.is_none() && args.filter.is_none() && args.graph.is_none() && args.search.is_none();
+        let all = all && args.labels().is_empty();
         out::note(match (all, &args.after) {
             (true, None) => "There are no threads yet. `superstep run GRAPH --input JSON` begins one.",
             (true, Some(_)) => "No thread comes after that one.",
@@ -140,23 +147,29 @@ async fn list(args: &ListArgs) -> Result<(), Fault> {
         });
         return Ok(());
     }
+    let mut head = vec!["THREAD", "STATUS", "STEP", "GRAPH", "UPDATED", "NEXT"];
+    let tagged = threads.iter().any(|row| !row.labels.tags.is_empty());
+    if tagged {
+        head.insert(5, "TAGS");
+    }
     let rows: Vec<Vec<String>> = (threads.into_iter())
         .map(|row| {
             let next = next_of(&row.next);
-            vec![
+            let mut cells = vec![
                 row.thread,
                 row.status,
                 row.step.to_string(),
                 row.graph,
                 row.updated,
-                next,
-            ]
+            ];
+            if tagged {
+                cells.push(row.labels.tags.join(", "));
+            }
+            cells.push(next);
+            cells
         })
         .collect();
-    Ok(out::table(
-        &["THREAD", "STATUS", "STEP", "GRAPH", "UPDATED", "NEXT"],
-        &rows,
-    )?)
+    Ok(out::table(&head, &rows)?)
 }
 
 fn query_of(args: &ListArgs) -> Result<ThreadQuery, Fault> {
@@ -174,6 +187,7 @@ fn query_of(args: &ListArgs) -> Result<ThreadQuery, Fault> {
     if let Some(filter) = &args.filter {
         query.filter = entries(filter)?;
     }
+    args.labels().note(&mut query.filter);
     if let Some(graph) = &args.graph {
         query.filter = session::of_graph(query.filter, &absolute(graph));
     }

@@ -384,3 +384,33 @@ async fn every_command_reads_a_folder_that_another_program_has_open() {
         assert!(!here.out.trim().is_empty(), "{args:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tags_and_metadata_are_handed_over_and_asked_for_there() {
+    let user = User::new();
+    let (_app, db) = app(&user).await;
+    let counter = example("counter");
+    let run = ["run", &counter, "--input", r#"{"limit": 3}"#, "--db", &db];
+    user.expect(
+        0,
+        &[
+            &run[..],
+            &["--thread", "t", "--tag", "eval", "--meta", "customer=acme"],
+        ]
+        .concat(),
+    );
+    user.expect(0, &[&run[..], &["--thread", "u"]].concat());
+    user.expect(0, &[&run[..], &["--thread", "t", "--tag", "again"]].concat());
+    let list = user
+        .expect(0, &["threads", "--db", &db, "--json", "--tag", "eval"])
+        .json();
+    assert_eq!(list.as_array().unwrap().len(), 1, "{list}");
+    assert_eq!(
+        (&list[0]["thread_id"], &list[0]["tags"], &list[0]["metadata"]),
+        (
+            &json!("t"),
+            &json!(["again", "eval"]),
+            &json!({"customer": "acme"})
+        )
+    );
+}

@@ -1055,3 +1055,88 @@ fn questions_of_every_branch_wait_and_are_withdrawn() {
     let none = user.expect(2, &["threads", "withdraw", "t"]);
     assert!(none.err.contains("No such question waits"), "{}", none.err);
 }
+
+#[test]
+fn threads_are_found_by_the_tags_and_metadata_of_their_runs() {
+    let user = User::new();
+    let (counter, desk) = (example("counter"), example("refund-desk"));
+    let tagged = ["--tag", "nightly", "--tag", "eval", "--meta", "customer=acme"];
+    user.expect(
+        3,
+        &[&["run", &desk, "--example", "1", "--thread", "t"][..], &tagged].concat(),
+    );
+    user.expect(
+        0,
+        &[
+            "run",
+            &counter,
+            "--example",
+            "1",
+            "--thread",
+            "u",
+            "--tag",
+            "eval",
+        ],
+    );
+    user.expect(0, &["run", &counter, "--example", "1", "--thread", "v"]);
+
+    let ids = |filter: &[&str]| {
+        let list = user
+            .expect(0, &[&["threads", "--json"][..], filter].concat())
+            .json();
+        let ids = list.as_array().unwrap().iter();
+        let mut ids: Vec<String> = ids
+            .map(|row| row["thread_id"].as_str().unwrap().to_owned())
+            .collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(ids(&["--tag", "eval"]), ["t", "u"]);
+    assert_eq!(ids(&["--tag", "eval", "--tag", "nightly"]), ["t"]);
+    assert_eq!(ids(&["--meta", "customer=acme"]), ["t"]);
+    assert_eq!(ids(&["--tag", "eval", "--graph", &counter]), ["u"]);
+    assert!(ids(&["--meta", "customer=globex"]).is_empty());
+    assert_eq!(
+        user.expect(0, &["threads", "--tag", "eval", "--count"])
+            .out
+            .trim(),
+        "2"
+    );
+    let table = user.expect(0, &["threads"]).out;
+    assert!(
+        table.lines().next().unwrap().contains("TAGS") && table.contains("eval, nightly"),
+        "{table}"
+    );
+
+    // What goes on keeps them; what is given joins them, and a key without a value is taken away.
+    user.expect(
+        0,
+        &[
+            "resume",
+            "t",
+            "--answer",
+            r#"{"decision": "approve"}"#,
+            "--tag",
+            "paid",
+            "--meta",
+            "customer=",
+        ],
+    );
+    let shown = user.expect(0, &["threads", "show", "t", "--json"]).json();
+    assert_eq!(
+        (&shown["tags"], &shown["metadata"]),
+        (&json!(["eval", "nightly", "paid"]), &json!({}))
+    );
+    let refused = user
+        .expect(2, &["run", &counter, "--example", "1", "--meta", "run_id=mine"])
+        .err;
+    assert!(
+        refused.contains("\"run_id\"") && refused.contains("Choose another key."),
+        "{refused}"
+    );
+    assert!(
+        user.expect(2, &["run", &counter, "--meta", "acme"])
+            .err
+            .contains("customer=acme")
+    );
+}

@@ -21,4 +21,4 @@ pub use crate::stream::error::{RunError, StateError, TimeoutScope, UnknownInterr
 pub use crate::stream::request::{
     Drain, Durability, Input, Output, RunResult, RunStatus, StateRef, StepTask,
 };
-pub use crate::stream::run_config::RunConfig;
+pub use crate::stream::run_config::{RunConfig, is_own_metadata};

@@ -368,20 +368,22 @@ impl RunConfig {
 
 /// Metadata worth keeping with every checkpoint: plain values under keys of the user's own.
 pub(crate) fn user_metadata(config: &RunConfig) -> Object {
-    const OWN: [&str; 3] = ["source", "step", "parents"];
     let given = config.configurable.iter().chain(config.metadata.iter());
     let version = config.graph_version.iter();
     let version = version.map(|version| (GRAPH_VERSION.into(), version.id.clone().into()));
     given
         .filter(|(key, value)| {
-            matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_))
-                && !key.starts_with("__")
-                && !OWN.contains(&&***key)
-                && !is_place(key)
+            matches!(value, Value::String(_) | Value::Number(_) | Value::Bool(_)) && !is_own_metadata(key)
         })
         .map(|(key, value)| (key.clone(), value.clone()))
         .chain(version)
         .collect()
+}
+
+/// Tells whether checkpoints have metadata of their own under this key, so that no run can say it.
+pub fn is_own_metadata(key: &str) -> bool {
+    const OWN: [&str; 4] = ["source", "step", "parents", GRAPH_VERSION];
+    key.starts_with("__") || OWN.contains(&key) || is_place(key)
 }
 
 /// Does the name say where a run or a task is? The user's metadata cannot say it.

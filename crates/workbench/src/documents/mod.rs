@@ -178,6 +178,7 @@ impl GraphSource {
             models: models.clone(),
             disabled: disabled_in(&self.document),
             by: None,
+            labels: Default::default(),
         }
     }
 }

@@ -172,6 +172,7 @@ impl Workbench {
                 effects: Default::default(),
                 recursion_limit: None,
                 models: None,
+                labels: None,
                 context: None,
             };
             match self.run_begin(request, Some(checkpoint), None).await {

@@ -9,12 +9,8 @@ use superstep_nodes::Environment;
 use superstep_nodes::models::Recording;
 
 use crate::Workbench;
+use crate::session::{RECORDED_MODELS, SCRIPTED_MODELS};
 use crate::wire::{ModelRecording, Problem, RunModels};
-
-/// Metadata of a run in which a model answers for the scripted ones.
-const SCRIPTED_MODELS: &str = "scripted_models";
-/// Metadata of a run whose models' answers are kept, or come from what was kept.
-const RECORDED_MODELS: &str = "recorded_models";
 
 /// The word of each.
 const RECORDINGS: [(ModelRecording, &str, Recording); 3] = [

@@ -20,8 +20,10 @@ use crate::documents::GraphSource;
 use crate::documents::graphs::Built;
 use crate::ipc::Handed;
 use crate::ledger::{RunRow, ThreadRow};
-use crate::session::Start;
-use crate::wire::{AppEvent, Breakpoint, Json, Problem, RunAction, RunModels, RunStatus, RunView, StartRun};
+use crate::session::{Origin, Start};
+use crate::wire::{
+    AppEvent, Breakpoint, Json, Problem, RunAction, RunLabels, RunModels, RunStatus, RunView, StartRun,
+};
 use superstep_document::text;
 
 impl Workbench {
@@ -58,6 +60,7 @@ impl Workbench {
             None => self.source_of(&request).await?,
         };
         let models = self.models_for(&request, passed.as_ref()).await?;
+        let labels = self.labels_for(&mut request, passed.as_ref()).await?;
         let (source, renamed) = self
             .version_to_run(&thread_id, &request, passed.as_ref(), source)
             .await?;
@@ -89,7 +92,10 @@ impl Workbench {
             thread: &thread_id,
             run_id: &run.run_id,
             document: &built.source.document,
-            origin: &self.origin(&built.source, &models),
+            origin: &Origin {
+                labels,
+                ..self.origin(&built.source, &models)
+            },
             claim: Some(claim),
             stop: slot.stop.clone(),
             recursion_limit: request.recursion_limit,
@@ -174,10 +180,26 @@ impl Workbench {
         match (&request.models, &request.thread_id) {
             (Some(models), _) => Ok(models.clone().cleaned()),
             (None, None) => Ok(RunModels::default()),
+            (None, Some(thread_id)) => self.models_of(thread_id, goes_on_from(request, passed)).await,
+        }
+    }
+
+    /// Tags and metadata of the run: those of the request, or those of the checkpoint where the thread goes on.
+    async fn labels_for(
+        &self,
+        request: &mut StartRun,
+        passed: Option<&CheckpointId>,
+    ) -> Result<RunLabels, Problem> {
+        match (request.labels.take(), &request.thread_id) {
+            (Some(labels), _) => labels.checked(),
+            (None, None) => Ok(RunLabels::default()),
             (None, Some(thread_id)) => {
-                let from = request.action.checkpoint();
-                let from = from.or_else(|| passed.map(CheckpointId::as_str));
-                self.models_of(thread_id, from).await
+                let from = goes_on_from(request, passed);
+                let heads = self.heads(thread_id, from, Some(1)).await?;
+                Ok(heads
+                    .first()
+                    .and_then(RunLabels::of_checkpoint)
+                    .unwrap_or_default())
             }
         }
     }
@@ -257,6 +279,12 @@ impl Workbench {
         self.ledger.keep_context(&run.thread_id, context)?;
         self.ledger.run_began(run)
     }
+}
+
+/// Names the checkpoint that a run goes on from; the newest when it is `None`.
+fn goes_on_from<'a>(request: &'a StartRun, passed: Option<&'a CheckpointId>) -> Option<&'a str> {
+    let from = request.action.checkpoint();
+    from.or_else(|| passed.map(CheckpointId::as_str))
 }
 
 /// Sets what a request chooses for its run: effects, breakpoints, and what another program asks for that handed it over.

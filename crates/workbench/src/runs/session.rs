@@ -48,6 +48,13 @@ impl RunOf<'_> {
             .clamp(1, MAX_RECURSION_LIMIT);
         config.bounds = superstep_nodes::bounds(self.document);
         config.metadata = self.origin.of_run(self.run_id);
+        config.tags = self
+            .origin
+            .labels
+            .tags
+            .iter()
+            .map(|tag| tag.as_str().into())
+            .collect();
         config.cancel = self.stop.cancel;
         config.drain = self.stop.drain;
         config.record = true;

@@ -5,7 +5,7 @@ use std::path::Path;
 use superstep::{CheckpointHead, Metadata, Object, Source, Value};
 use superstep_document::Document;
 
-use crate::wire::{RunModels, WhatIfBranch};
+use crate::wire::{RunLabels, RunModels, WhatIfBranch};
 
 /// The name of the graph.
 const GRAPH: &str = "graph";
@@ -21,6 +21,24 @@ const EDITED: &str = "edited";
 const DISABLED: &str = "disabled_nodes";
 /// The what-if grid, its row and the run of the row that made a checkpoint, with slashes between.
 const WHAT_IF: &str = "what_if";
+/// Metadata of a run in which a model answers for the scripted ones.
+pub(crate) const SCRIPTED_MODELS: &str = "scripted_models";
+/// Metadata of a run whose models' answers are kept, or come from what was kept.
+pub(crate) const RECORDED_MODELS: &str = "recorded_models";
+/// All of these, and what the engine and LangGraph's programs note of a checkpoint. The rest is the user's.
+const OWN: [&str; 11] = [
+    GRAPH,
+    GRAPH_PATH,
+    RUN_ID,
+    BY,
+    EDITED,
+    DISABLED,
+    WHAT_IF,
+    SCRIPTED_MODELS,
+    RECORDED_MODELS,
+    "as_node",
+    "writes",
+];
 
 /// The graph of a run or an edit, as its checkpoints say it.
 #[derive(Clone, Debug)]
@@ -35,12 +53,15 @@ pub struct Origin {
     pub disabled: Vec<String>,
     /// What the person is called who runs or edits.
     pub by: Option<String>,
+    /// Tags and metadata of its run.
+    pub labels: RunLabels,
 }
 
 impl Origin {
     /// Metadata of the checkpoints of a run.
     pub fn of_run(&self, run_id: &str) -> Object {
         let mut metadata = self.of_graph();
+        self.labels.note(&mut metadata);
         self.models.note(&mut metadata);
         if !self.disabled.is_empty() {
             metadata.insert(DISABLED, self.disabled.join("\n"));
@@ -67,6 +88,11 @@ impl Origin {
             .into_iter()
             .collect()
     }
+}
+
+/// Tells whether metadata under this key is not the user's.
+pub(super) fn is_own(key: &str) -> bool {
+    OWN.contains(&key) || superstep::run::is_own_metadata(key)
 }
 
 fn text<'a>(head: &'a CheckpointHead, name: &str) -> Option<&'a str> {
@@ -192,6 +218,10 @@ mod tests {
             },
             disabled: vec!["mail".into(), "pay".into()],
             by: Some("Ada".into()),
+            labels: RunLabels {
+                tags: vec!["eval".into()],
+                ..RunLabels::default()
+            },
         };
         let run = origin.of_run("r1");
         for (name, value) in [
@@ -204,6 +234,7 @@ mod tests {
             assert_eq!(run.get(name).and_then(Value::as_str), Some(value), "{name}");
         }
         assert_eq!(RunModels::of(&run), origin.models);
+        assert_eq!(RunLabels::of(&run), origin.labels);
         let edit = origin.of_edit(["a", "b"]);
         assert_eq!(edit.get("edited").and_then(Value::as_str), Some("a\nb"));
         assert!(RunModels::of(&edit).is_empty(), "no model answered for an edit");

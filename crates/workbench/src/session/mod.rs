@@ -4,6 +4,7 @@
 mod edit;
 mod effects;
 mod hot_edit;
+mod labels;
 mod metadata;
 mod questions;
 mod start;
@@ -15,7 +16,9 @@ pub use hot_edit::{RanOn, go_on_report, onto};
 pub use metadata::{
     Origin, disabled_in, disabled_nodes, graph_name, graph_path, models_of, name_of, of_graph,
 };
-pub(crate) use metadata::{by, edited_keys, mark_what_if, run_id, unmark_what_if, what_if};
+pub(crate) use metadata::{
+    RECORDED_MODELS, SCRIPTED_MODELS, by, edited_keys, mark_what_if, run_id, unmark_what_if, what_if,
+};
 pub use questions::{Answers, Asking, Withdrawal, asking, node_of, not_asked, waiting, waiting_at};
 pub use start::{Given, Start};
 

@@ -86,12 +86,16 @@ impl Workbench {
     }
 
     fn wanted(&self, request: &ListThreads) -> Result<Wanted, Problem> {
+        let mut labels = Object::new();
+        if let Some(wanted) = &request.labels {
+            wanted.note(&mut labels);
+        }
         let filters = match &request.graph_id {
-            None => vec![Object::new()],
+            None => vec![labels],
             Some(graph_id) => {
                 let keys = self.keys_of_graph(graph_id)?;
                 keys.iter()
-                    .map(|key| session::of_graph(Object::new(), key))
+                    .map(|key| session::of_graph(labels.clone(), key))
                     .collect()
             }
         };

@@ -10,7 +10,7 @@ use crate::base::values::{TITLE, first_text};
 use crate::ledger::{RunRow, ThreadRow};
 use crate::models::chosen;
 use crate::session::{self, node_of};
-use crate::wire::{Problem, RunStatus, ThreadView};
+use crate::wire::{Problem, RunLabels, RunStatus, ThreadView};
 
 /// The runs of some threads.
 #[derive(Debug, Default)]
@@ -113,6 +113,7 @@ impl Workbench {
             step: i32::try_from(head.metadata.step).unwrap_or(i32::MAX),
             head: Some(head.id.to_string()),
             models: chosen(head),
+            labels: RunLabels::of_checkpoint(head),
             disabled: session::disabled_nodes(head).map(str::to_owned).collect(),
             run: known.last.map(RunRow::view),
             program: known.program.map(str::to_owned),
@@ -160,6 +161,7 @@ impl Workbench {
             step: -1,
             head: None,
             models: None,
+            labels: None,
             disabled: Vec::new(),
             run: known.last.map(RunRow::view),
             program: known.program.map(str::to_owned),

@@ -209,6 +209,10 @@ pub struct StartRun {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub models: Option<RunModels>,
+    /// Tags and metadata of the run. Absent: those that the thread has where it goes on, and none in a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub labels: Option<super::RunLabels>,
     /// The run context. Absent: that of the thread's run before, and none in a new thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(type = "any", optional)]

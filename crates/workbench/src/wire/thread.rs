@@ -39,6 +39,10 @@ pub struct ThreadView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub models: Option<super::RunModels>,
+    /// Tags and metadata of its last run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub labels: Option<super::RunLabels>,
     /// Disabled nodes of the graph that its last run passed by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<String>>", optional)]
@@ -73,6 +77,10 @@ pub struct ListThreads {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub search: Option<String>,
+    /// Only those whose last run has all of these tags and entries of metadata.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub labels: Option<super::RunLabels>,
     /// Only those after this place in the list: `next` of the answer before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

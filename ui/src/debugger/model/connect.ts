@@ -1,7 +1,7 @@
 /** The connection of the store to the event stream and to the session. */
 import { host, subscribe } from "../../ipc/client";
 import { useSession } from "../../state/session";
-import { streamLog, snapshots, useRuns } from "./runStore";
+import { NO_FILTER, streamLog, snapshots, useRuns } from "./runStore";
 import { receive, readKept, recover, noteAway } from "./events";
 import { loadThreads } from "./thread-list";
 import { loadCheckpoints } from "./checkpoints";
@@ -25,7 +25,7 @@ export function ensureStarted(): void {
         total: 0,
         threadsNext: null,
         threadsState: "idle",
-        filter: { search: "", status: null, found: null },
+        filter: NO_FILTER,
       });
       void loadThreads();
     }

@@ -7,6 +7,7 @@
 import type { FoundFilter } from "./found-threads";
 import { asProblem, type ShownProblem } from "../parts/problem";
 import { create } from "zustand";
+import type { RunLabels } from "../../ipc/bindings/RunLabels";
 import type { RunStatus } from "../../ipc/bindings/RunStatus";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
 import { rpc } from "../../ipc/client";
@@ -19,9 +20,13 @@ import { StreamLog } from "./stream-log";
 export interface ThreadFilter {
   readonly search: string;
   readonly status: RunStatus | null;
+  /** Tags and metadata that the last run has all of. */
+  readonly labels: RunLabels | null;
   /** A saved search; the list has what it finds. */
   readonly found: FoundFilter | null;
 }
+
+export const NO_FILTER: ThreadFilter = { search: "", status: null, labels: null, found: null };
 
 export interface RunStore {
   readonly threads: ReadonlyMap<string, ThreadView>;
@@ -51,7 +56,7 @@ export const useRuns = create<RunStore>()(() => ({
   threadsNext: null,
   threadsState: "idle",
   threadsProblem: null,
-  filter: { search: "", status: null, found: null },
+  filter: NO_FILTER,
   selected: null,
   live: new Map(),
   away: false,

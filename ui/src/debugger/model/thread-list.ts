@@ -52,6 +52,7 @@ export async function loadThreads(more = false): Promise<void> {
       graphId,
       ...(filter.search !== "" && { search: filter.search }),
       ...(filter.status !== null && { status: filter.status }),
+      ...(filter.labels !== null && { labels: filter.labels }),
       ...(more && threadsNext !== null && { after: threadsNext }),
       // What had been scrolled into view stays.
       limit: more ? PAGE : Math.max(PAGE, Math.min(order.length, 2000)),

@@ -35,6 +35,7 @@ import {
 } from "./run-input";
 import { RunContext } from "./RunContext";
 import { contextSchema } from "./run-context";
+import { RunLabelsFold } from "./RunLabels";
 import { RunModelsFold } from "./RunModels";
 import { useRuns, useThread } from "../model/runStore";
 import { useStatus } from "../model/status";
@@ -242,6 +243,7 @@ export function RunForm() {
           />
         )}
         <RunModelsFold threadId={onThread ? cursor.threadId : null} />
+        <RunLabelsFold threadId={onThread ? cursor.threadId : null} />
         <div className="flex items-center gap-2">
           <Button
             variant="primary"

@@ -11,6 +11,8 @@ import { noteRun } from "../model/events";
 import { useRuns } from "../model/runStore";
 import { asProblem } from "../parts/problem";
 import { currentBreaks } from "./breakpoints";
+import { graphKey } from "./run-form";
+import { labelsFor } from "./run-labels";
 import { asksAt } from "./situation";
 import { graphFor, models, runnable, settle } from "./start";
 
@@ -60,6 +62,7 @@ export async function answer(question: Question, value: unknown): Promise<void> 
         stepInto: false,
         ...effects,
         ...models(threadId),
+        ...labelsFor(graphKey(), threadId),
       }),
     );
     noteRun(run);

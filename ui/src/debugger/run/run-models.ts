@@ -14,7 +14,8 @@ interface Choices {
 
 export const useRunModels = create<Choices>()(() => ({ chosen: {} }));
 
-const place = (graph: string, threadId: string | null): string =>
+/** The thread, or the graph for threads that do not exist yet. */
+export const place = (graph: string, threadId: string | null): string =>
   threadId === null ? `graph:${graph}` : `thread:${threadId}`;
 
 export function chooseModels(graph: string, threadId: string | null, models: RunModels): void {

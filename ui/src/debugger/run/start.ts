@@ -22,6 +22,7 @@ import { currentBreaks } from "./breakpoints";
 import { type Going, settleEffects } from "./effects";
 import { settleGraph } from "./hot-edit";
 import { contextFor } from "./run-context";
+import { labelsFor } from "./run-labels";
 import { graphKey, runForm, showRunForm } from "./run-form";
 import {
   inputFor,
@@ -108,6 +109,7 @@ export async function start({ action, threadId, step, task, to, from }: Start): 
         ...(task !== undefined && { stepTask: task }),
         ...recursionLimit(),
         ...models(threadId ?? null),
+        ...labelsFor(graphKey(), threadId ?? null),
         ...(action.type === "input" && contextFor(doc.head, graphKey())),
       }),
     );

@@ -12,6 +12,7 @@ import { runForm } from "../../debugger/run/run-form";
 import { useEdits } from "../../debugger/state/edits";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { DisabledLine } from "./DisabledLine";
+import { RunLabelsLine } from "../../debugger/run/RunLabels";
 import { RunModelsLine } from "../../debugger/run/RunModels";
 import { RunForm } from "../../debugger/run/RunForm";
 import { RunProblem } from "../../debugger/run/RunProblem";
@@ -75,6 +76,7 @@ export function StateInspector() {
       {here && !isPast({ threadId, checkpointId }) && <StopReason threadId={threadId} />}
       {here && <MomentLine loaded={here} past={isPast({ threadId, checkpointId })} />}
       <RunModelsLine threadId={threadId} />
+      <RunLabelsLine threadId={threadId} />
       <DisabledLine threadId={threadId} />
       <GraphMovedLine threadId={threadId} checkpointId={checkpointId} />
       <div className="px-3 py-2">

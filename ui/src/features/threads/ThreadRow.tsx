@@ -25,6 +25,7 @@ import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { askPrune, showStorage } from "../../state/storage";
+import { RowLabels } from "./labels";
 import { RenameThread } from "./RenameThread";
 
 interface RowProps {
@@ -134,6 +135,7 @@ export const ThreadRow = memo(function ThreadRow({
                   {t("debug.stepN", { n: Math.max(0, thread.step) })}
                   {thread.next.length > 0 && status !== "done" && ` · ${nodeList(thread.next)}`}
                 </span>
+                <RowLabels labels={thread.labels} />
                 {(thread.disabled?.length ?? 0) > 0 && (
                   <span
                     className="inline-flex shrink-0 items-center gap-0.5"

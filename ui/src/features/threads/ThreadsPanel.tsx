@@ -15,7 +15,7 @@ import { newThread } from "../../debugger/run/run-form";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { ensureStarted } from "../../debugger/model/connect";
 import { loadThreads, setThreadFilter } from "../../debugger/model/thread-list";
-import { useRuns } from "../../debugger/model/runStore";
+import { NO_FILTER, useRuns } from "../../debugger/model/runStore";
 import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
 import { importThread } from "../../debugger/run/thread-files";
 import { useNow } from "../../debugger/parts/useNow";
@@ -27,6 +27,7 @@ import { showStorage } from "../../state/storage";
 import { BreakpointList } from "../breakpoints";
 import { InvariantList } from "../invariants";
 import { WatchList } from "../watches";
+import { LabelsBadge, useLabelEntries } from "./labels";
 import { FoundBadge, useSavedSearches } from "./saved-searches";
 import { ThreadRow } from "./ThreadRow";
 import { DeleteThread } from "./DeleteThread";
@@ -46,8 +47,10 @@ export function ThreadsPanel() {
   const setCursor = useSession((session) => session.setCursor);
   const [renaming, setRenaming] = useState<string | null>(null);
   const [deleting, setDeleting] = useState<string | null>(null);
-  const filtered = filter.search !== "" || filter.status !== null || filter.found !== null;
+  const narrowed = filter.status !== null || filter.labels !== null || filter.found !== null;
+  const filtered = filter.search !== "" || narrowed;
   const savedSearches = useSavedSearches();
+  const labelEntries = useLabelEntries();
   const now = useNow(30_000);
 
   const scroller = useRef<HTMLDivElement>(null);
@@ -126,7 +129,7 @@ export function ThreadsPanel() {
               size="small"
               label={t("debug.threads.filter")}
               data-testid={debugIds.threadFilter}
-              pressed={filter.status !== null || filter.found !== null}
+              pressed={narrowed}
             >
               <ListFilter size={15} aria-hidden />
             </IconButton>
@@ -135,11 +138,12 @@ export function ThreadsPanel() {
             {
               id: "all",
               label: t("debug.threads.all"),
-              checked: filter.status === null && filter.found === null,
-              run: () => setThreadFilter({ status: null, found: null }),
+              checked: !narrowed,
+              run: () => setThreadFilter({ status: null, labels: null, found: null }),
             },
             { id: "line", separator: true },
             ...savedSearches,
+            ...labelEntries,
             ...STATUSES.map((status) => ({
               id: status,
               label: statusText(status),
@@ -179,6 +183,7 @@ export function ThreadsPanel() {
           </Button>
         </div>
       )}
+      <LabelsBadge />
       <FoundBadge />
       {problem && <ProblemNote problem={problem} onRetry={() => void loadThreads()} />}
       <div
@@ -208,7 +213,7 @@ export function ThreadsPanel() {
             compact
             title={t("debug.threads.noMatch")}
             action={
-              <Button size="small" onClick={() => setThreadFilter({ search: "", status: null, found: null })}>
+              <Button size="small" onClick={() => setThreadFilter(NO_FILTER)}>
                 {t("debug.threads.showAll")}
               </Button>
             }

@@ -29,6 +29,7 @@ export function useSavedSearches(): MenuEntry[] {
           setThreadFilter({
             found: { name: one.name, request: { ...request, graphId } },
             status: null,
+            labels: null,
             search: "",
           });
       },

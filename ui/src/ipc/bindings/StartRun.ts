@@ -3,6 +3,7 @@ import type { Breakpoint } from "./Breakpoint";
 import type { EffectChoice } from "./EffectChoice";
 import type { GoOnWith } from "./GoOnWith";
 import type { RunAction } from "./RunAction";
+import type { RunLabels } from "./RunLabels";
 import type { RunModels } from "./RunModels";
 
 /**
@@ -58,6 +59,10 @@ recursionLimit?: number,
  * Who answers for the graph's models. Absent: as the thread has it, and as the nodes say in a new one.
  */
 models?: RunModels, 
+/**
+ * Tags and metadata of the run. Absent: those that the thread has where it goes on, and none in a new one.
+ */
+labels?: RunLabels, 
 /**
  * The run context. Absent: that of the thread's run before, and none in a new thread.
  */

@@ -1,0 +1,17 @@
+//! Tags and metadata of runs.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// What a run is known by: tags, and entries of metadata. Every checkpoint of the run has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct RunLabels {
+    /// Tags.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// Metadata: texts by key.
+    #[serde(default)]
+    pub metadata: BTreeMap<String, String>,
+}
