@@ -2,7 +2,7 @@
 import { AppProviders } from "./components/AppProviders";
 import { Shell } from "./shell/Shell";
 import { useSpoken } from "./state/language";
-import { useShownKeys } from "./state/own-keys";
+import { useShownKeys } from "./state/custom-keys";
 
 export function App() {
   const spoken = useSpoken((language) => language.spoken);

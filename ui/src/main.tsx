@@ -6,7 +6,7 @@ import { App } from "./app";
 import type { Json } from "./document/types";
 import { keepComposing } from "./lib/composing";
 import { followLanguage } from "./state/language";
-import { followKeys } from "./state/own-keys";
+import { followKeys } from "./state/custom-keys";
 
 async function start(): Promise<void> {
   const query = new URLSearchParams(window.location.search);

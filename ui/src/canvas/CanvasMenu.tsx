@@ -7,7 +7,7 @@ import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { currentBreakpoints, plainPoint, toggleBreakpoint } from "../debugger/run/breakpoints";
 import { someEnabled } from "../document/disabled";
 import type { GraphDocument } from "../document/document";
-import type { Jump } from "../document/named";
+import type { Jump } from "../document/node-references";
 import type { Patch } from "../document/patch";
 import { nestedGraphOf } from "../document/nested-graphs";
 import { errorWayOf } from "../document/error-ways";

@@ -6,7 +6,7 @@ import { t } from "../lib/texts";
 import { curve, detour, isBack } from "./geometry";
 import type { Point } from "../document/edits";
 import { headPath } from "./lines";
-import type { Jump } from "../document/named";
+import type { Jump } from "../document/node-references";
 
 interface JumpData extends Record<string, unknown> {
   readonly jump: Jump;

@@ -5,7 +5,7 @@
 import { useConnection } from "@xyflow/react";
 import { Ban, TriangleAlert } from "lucide-react";
 import { useEffect, useMemo } from "react";
-import { clashOf } from "../document/clashes";
+import { clashOf } from "../document/parallel-writers";
 import { canConnect } from "../document/edits";
 import { doc } from "../document/store";
 import { usageOf } from "../document/usage";

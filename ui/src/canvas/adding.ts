@@ -23,7 +23,7 @@ import { connectWay, leavingBy, type Leaving } from "../document/ports";
 import { END, isObject, nodeOf, NOTE, START, type Json, type JsonObject } from "../document/types";
 import { t } from "../lib/texts";
 import { useCanvasSettings } from "../state/canvas-settings";
-import { beginNode } from "../state/calm";
+import { beginNode } from "../state/reduced-motion";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import {

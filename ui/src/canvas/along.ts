@@ -1,6 +1,6 @@
 /** The nodes that lead to some nodes, or that these lead to, along edges and other ways: what comes before and after them. */
 import type { GraphDocument } from "../document/document";
-import { jumpsOf, type DynamicTargets, type Schemas } from "../document/named";
+import { jumpsOf, type DynamicTargets, type Schemas } from "../document/node-references";
 import { edgeOf } from "../document/types";
 
 export type Along = "upstream" | "downstream" | "connected";

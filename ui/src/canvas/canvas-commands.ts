@@ -29,7 +29,7 @@ import { selectionCommands } from "./selection-commands";
 import type { AutoLayout } from "./Arranging";
 import { isMinimapShown, setCanvas, useCanvas } from "./store";
 import type { ViewHub } from "./view";
-import { walk, type Direction } from "./walk";
+import { walk, type Direction } from "./keyboard-navigation";
 import { MAX_ZOOM, MIN_ZOOM } from "./viewport";
 
 interface Context {

@@ -6,7 +6,7 @@ import { copyNodes, parseClip, pasteClip, type Clip } from "../document/clip";
 import type { Point } from "../document/edits";
 import { doc } from "../document/store";
 import { edit } from "../document/edit";
-import { builderName, whatIs, type Builder } from "../document/foreign";
+import { builderName, whatIs, type Builder } from "../document/foreign-formats";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";

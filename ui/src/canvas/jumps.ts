@@ -6,7 +6,7 @@ import { readOverlay } from "../debugger/overlay/overlay";
 import { Draft } from "../document/draft";
 import type { GraphDocument } from "../document/document";
 import { canConnect, connect, inTurn } from "../document/edits";
-import { goalsOf, withGoals, type Jump, type Schemas } from "../document/named";
+import { goalsOf, withGoals, type Jump, type Schemas } from "../document/node-references";
 import type { Patch } from "../document/patch";
 import { edgeOf, END, isObject, nodeOf, START } from "../document/types";
 import type { Scene } from "./window";

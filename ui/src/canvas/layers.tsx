@@ -1,7 +1,7 @@
 /** The layers beside React Flow: the dots, the overview, the minimap. They follow the view without rendering React. */
 import { useEffect, useRef, useState, useSyncExternalStore, type PointerEvent } from "react";
 import { readOverlay } from "../debugger/overlay/overlay";
-import { onLit } from "../document/lit";
+import { onLit } from "../document/highlighted-key";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";

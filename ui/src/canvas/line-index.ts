@@ -7,7 +7,7 @@ import type { GraphDocument } from "../document/document";
 import { errorEdge, errorNode, errorTarget } from "../document/error-ways";
 import { allPorts } from "../document/ports";
 import { edgeOf, type EdgePath } from "../document/types";
-import { besidesOf } from "./beside";
+import { besidesOf } from "./wire-label-fallback";
 import type { CardIndex } from "./card-index";
 import { isBack, labelWidth, portOf, portRowY, type Rect } from "./geometry";
 import { boxed, boxOf, forwardOf, type LineItem, loopOf } from "./line-boxes";

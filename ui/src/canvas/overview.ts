@@ -5,7 +5,7 @@
 import { readOverlay } from "../debugger/overlay/overlay";
 import { edgeKey } from "../debugger/overlay/overlay-model";
 import { disabledOf } from "../document/disabled";
-import { type LitRole, readLit } from "../document/lit";
+import { type LitRole, readLit } from "../document/highlighted-key";
 import { portOf, PILL_HEIGHT, type Rect } from "./geometry";
 import { isFrame } from "./notes";
 import { type Scene } from "./window";

@@ -1,7 +1,7 @@
 /** Renaming and deleting nodes in the document and in what this window remembers of them, wherever it is asked for. */
 import { renameBreakpoints } from "../debugger/run/breakpoints";
 import { deleteThings, type Doomed } from "../document/edits";
-import { namedBy, namingKinds } from "../document/named";
+import { namedBy, namingKinds } from "../document/node-references";
 import type { GraphDocument } from "../document/document";
 import type { Patch } from "../document/patch";
 import { renameEverywhere as renamed, usesOf } from "../document/rename";

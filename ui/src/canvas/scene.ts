@@ -3,7 +3,7 @@ import { doc, useDocumentState } from "../document/store";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import { useSession } from "../state/session";
 import { cardsOf } from "./kinds";
-import { namingKinds } from "../document/named";
+import { namingKinds } from "../document/node-references";
 import { Scene } from "./window";
 
 export const scene = new Scene(doc);

@@ -1,6 +1,6 @@
 /** Commands for what is selected: putting it in line, and selecting what comes before and after it. */
 import { moveNodes } from "../document/edits";
-import { namingKinds } from "../document/named";
+import { namingKinds } from "../document/node-references";
 import { doc, useDocumentState } from "../document/store";
 import { edit } from "../document/edit";
 import { positionOf } from "../document/types";

@@ -3,7 +3,7 @@ import type { EdgeChange, NodeChange } from "@xyflow/react";
 import { useCallback } from "react";
 import type { Point } from "../document/edits";
 import { useSession } from "../state/session";
-import { movedWith } from "./held";
+import { movedWith } from "./frame-drag";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
 import type { CanvasEdge } from "./useWindow";

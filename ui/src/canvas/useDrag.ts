@@ -8,7 +8,7 @@ import { END, START } from "../document/types";
 import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";
 import { lineNear } from "./interactions/hit";
-import { heldNow, holdFrames } from "./held";
+import { heldNow, holdFrames } from "./frame-drag";
 import { isFrame, noteOf } from "./notes";
 import { scene } from "./scene";
 import { setCanvas, STILL, useCanvas } from "./store";

@@ -3,7 +3,7 @@ import { Position, type Node } from "@xyflow/react";
 import { useMemo, useRef, useSyncExternalStore } from "react";
 import { useTakenEdges } from "../debugger/overlay/overlay";
 import { ERROR_PORT } from "../document/error-ways";
-import type { Jump } from "../document/named";
+import type { Jump } from "../document/node-references";
 import { END, START } from "../document/types";
 import { useSession } from "../state/session";
 import type { JumpEdge } from "./GraphJump";

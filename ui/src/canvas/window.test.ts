@@ -6,7 +6,7 @@ import { reversed } from "../document/patch";
 import type { Json } from "../document/types";
 import { crosses, intersects, LABEL_X } from "./geometry";
 import { shapeOf } from "./line-path";
-import { walk } from "./walk";
+import { walk } from "./keyboard-navigation";
 import { Scene } from "./window";
 import { firstView, fitView, windowArea } from "./viewport";
 

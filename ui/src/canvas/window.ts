@@ -7,7 +7,7 @@ import type { Schema } from "../components/schema-form/schema";
 import type { GraphDocument } from "../document/document";
 import type { Point } from "../document/edits";
 import { errorEdge } from "../document/error-ways";
-import { type Jump, jumpsOf, type DynamicTargets, unknownJumps } from "../document/named";
+import { type Jump, jumpsOf, type DynamicTargets, unknownJumps } from "../document/node-references";
 import type { Ports } from "../document/ports";
 import { CardIndex } from "./card-index";
 import { type CardBody, type CardRow, union, type Rect } from "./geometry";

@@ -4,7 +4,7 @@ import { useRef, type ReactNode } from "react";
 import { listed } from "../lib/intl";
 import { formsIds } from "../lib/testIds";
 import { t } from "../lib/texts";
-import { MORE_WIDTH } from "./fitting";
+import { MORE_WIDTH } from "./overflow";
 import { Menu } from "./Menu";
 
 interface Item {

@@ -5,7 +5,7 @@
 import { Tabs as Base } from "@base-ui/react/tabs";
 import { useRef, type ReactNode } from "react";
 import { cx } from "./cx";
-import { unfitClass, useFitting } from "./fitting";
+import { unfitClass, useFitting } from "./overflow";
 import { MoreMenu } from "./MoreMenu";
 import { formsIds } from "../lib/testIds";
 

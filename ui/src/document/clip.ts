@@ -5,7 +5,7 @@ import { withWayNamed } from "./disabled";
 import { addEdge, Draft } from "./draft";
 import { type Point, rounded, uniqueName } from "./edits";
 import { withErrorWayNamed } from "./error-ways";
-import { namingKinds, placesOf, withAllowed, withLabels, withNames } from "./named";
+import { namingKinds, placesOf, withAllowed, withLabels, withNames } from "./node-references";
 import type { Patch } from "./patch";
 import { edgeOf, isObject, positionOf, START, type Json, type JsonObject } from "./types";
 

@@ -5,7 +5,7 @@ import { showToast } from "../state/toasts";
 import { t } from "../lib/texts";
 import { tabChanged } from "../state/tabs";
 import type { GraphDocument } from "./document";
-import { tellEdit } from "./edited";
+import { tellEdit } from "./edit-events";
 import type { Mark } from "./history";
 import { keepSteps } from "./kept-steps";
 import { PatchError, same, type Patch, type PatchOp } from "./patch";

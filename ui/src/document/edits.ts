@@ -14,7 +14,7 @@ import {
   setErrorWay,
   withErrorWayNamed,
 } from "./error-ways";
-import { keysTaking, namedBy, namingKinds, withAllowed, withLabels, withNames } from "./named";
+import { keysTaking, namedBy, namingKinds, withAllowed, withLabels, withNames } from "./node-references";
 import type { Patch } from "./patch";
 import { pointerGet, pointerSet } from "./pointer";
 import { edgeOf, END, isObject, START, type Json, type JsonObject } from "./types";

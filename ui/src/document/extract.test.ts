@@ -5,7 +5,7 @@ import { GraphDocument } from "./document";
 import { extract } from "./extract";
 import { type Extraction, planExtraction, type Refusal } from "./extraction";
 import { inlineGraph } from "./inline";
-import { namingKinds } from "./named";
+import { namingKinds } from "./node-references";
 import { reversed } from "./patch";
 import { edgeOf, type Json, type JsonObject } from "./types";
 import { usageOf } from "./usage";

@@ -1,6 +1,6 @@
 /** How a selection hangs together with the rest of its graph, or why one node cannot do what it does. */
 import type { GraphDocument } from "./document";
-import { type DynamicTargets, namedBy, type Schemas } from "./named";
+import { type DynamicTargets, namedBy, type Schemas } from "./node-references";
 import { edgeOf, isObject, nodeOf, NOTE } from "./types";
 import type { Usage } from "./usage";
 

@@ -7,7 +7,7 @@ import { addEdge, Draft } from "./draft";
 import { uniqueName, type Point } from "./edits";
 import { member, withTargets } from "./extract";
 import type { Refusal } from "./extraction";
-import { type DynamicTargets, namedBy, type Schemas, withNames } from "./named";
+import { type DynamicTargets, namedBy, type Schemas, withNames } from "./node-references";
 import { same, type Patch } from "./patch";
 import { edgeOf, END, isObject, nodeOf, positionOf, START, type Json, type JsonObject } from "./types";
 import type { Usage } from "./usage";

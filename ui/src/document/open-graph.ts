@@ -8,7 +8,7 @@ import { useSession } from "../state/session";
 import { showProblem, showToast } from "../state/toasts";
 import { t } from "../lib/texts";
 import { tabChanged, tabOf, tabOpened, tabReplaced } from "../state/tabs";
-import { carryOver } from "./carry";
+import { carryOver } from "./carry-over-edits";
 import { History } from "./history";
 import { StepKeeper, takeKeptSteps } from "./kept-steps";
 import { Sync } from "./sync";

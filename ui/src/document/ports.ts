@@ -15,7 +15,7 @@ import {
   removeErrorWay,
   setErrorWay,
 } from "./error-ways";
-import { withAllowed } from "./named";
+import { withAllowed } from "./node-references";
 import type { Patch } from "./patch";
 import { edgeOf, isObject, nodeOf, START, type Json, type JsonObject } from "./types";
 

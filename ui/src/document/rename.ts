@@ -6,7 +6,7 @@ import type { NodeKind } from "../ipc/bindings/NodeKind";
 import type { GraphDocument } from "./document";
 import { nodeNameProblem, renameNode } from "./edits";
 import { renameKey } from "./key-edits";
-import { namingKinds, type DynamicTargets } from "./named";
+import { namingKinds, type DynamicTargets } from "./node-references";
 import { op, type Patch } from "./patch";
 import { pointerSet } from "./pointer";
 import { renamedPrograms, usesOfKey, usesOfNode, type Use } from "./uses";

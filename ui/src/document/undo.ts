@@ -1,7 +1,7 @@
 /** Undo and redo of the open document. */
 import { showToast } from "../state/toasts";
 import { t } from "../lib/texts";
-import { tellEdit } from "./edited";
+import { tellEdit } from "./edit-events";
 import type { History } from "./history";
 import type { Patch } from "./patch";
 import { doc } from "./store";

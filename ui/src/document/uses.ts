@@ -7,7 +7,7 @@ import type { Schema } from "../components/schema-form/schema";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
 import { disabledOf } from "./disabled";
 import type { GraphDocument } from "./document";
-import { placesOf, type DynamicTargets, type Schemas } from "./named";
+import { placesOf, type DynamicTargets, type Schemas } from "./node-references";
 import { visitSettings } from "./settings";
 import { isObject, nodeOf, type Json, type JsonObject } from "./types";
 

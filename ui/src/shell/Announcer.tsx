@@ -4,7 +4,7 @@ import { kindOf } from "../canvas/kinds";
 import { readOverlay } from "../debugger/overlay/overlay";
 import { errorNode, errorTarget } from "../document/error-ways";
 import { disabledOf } from "../document/disabled";
-import { watchEdits, type Edited } from "../document/edited";
+import { watchEdits, type Edited } from "../document/edit-events";
 import { doc } from "../document/store";
 import { edgeOf, nodeOf } from "../document/types";
 import { listed } from "../lib/intl";

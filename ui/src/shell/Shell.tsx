@@ -6,7 +6,7 @@ import { NestedCanvas } from "../canvas/NestedCanvas";
 import { VersionCanvas } from "../canvas/VersionCanvas";
 import { Button } from "../components/Button";
 import { EmptyState } from "../components/EmptyState";
-import { unfitClass, useFitting } from "../components/fitting";
+import { unfitClass, useFitting } from "../components/overflow";
 import { IconButton } from "../components/IconButton";
 import { MoreMenu } from "../components/MoreMenu";
 import { shownLevels, useNested } from "../debugger/model/nested";

@@ -12,7 +12,7 @@ import { openMoment } from "../debugger/run/open-moment";
 import { followGit } from "../features/git";
 import { registerMomentCommands } from "../features/timeline";
 import { registerTraceCommands } from "../features/trace";
-import { followMoments, momentOf, restoreMoment } from "../state/moments";
+import { followMoments, momentOf, restoreMoment } from "../state/moment-history";
 import { followTabs, restoreTabs } from "./graph-tabs";
 import { followFiles } from "./incoming";
 import { registerPanelCommands } from "./panel-commands";

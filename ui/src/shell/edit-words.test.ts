@@ -9,7 +9,7 @@ import {
   renameNode,
   setField,
 } from "../document/edits";
-import { watchEdits, type Edited } from "../document/edited";
+import { watchEdits, type Edited } from "../document/edit-events";
 import { doc } from "../document/store";
 import { edit } from "../document/edit";
 import { redo, undo } from "../document/undo";

@@ -1,6 +1,6 @@
 /** An edit of the canvas as one sentence for screen readers; empty for what the field that changed it says itself. */
 import { kindOf } from "../canvas/kinds";
-import type { Edited } from "../document/edited";
+import type { Edited } from "../document/edit-events";
 import { joined, type PatchOp } from "../document/patch";
 import { edgeOf, END, nodeOf, START } from "../document/types";
 import { listed } from "../lib/intl";

@@ -6,7 +6,7 @@
 import { graphInPng, graphInSvg, isPng, type Carried } from "../canvas/picture";
 import { sayForeign } from "../canvas/clipboard";
 import { importGraph } from "../canvas/importing";
-import { whatIs } from "../document/foreign";
+import { whatIs } from "../document/foreign-formats";
 import { openGraph, settle } from "../document/open-graph";
 import { rpc } from "../ipc/client";
 import { t, type TextKey } from "../lib/texts";

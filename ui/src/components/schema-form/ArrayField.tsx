@@ -7,7 +7,7 @@ import { Button } from "../Button";
 import { IconButton } from "../IconButton";
 import { Menu } from "../Menu";
 import { useForm, beginning, type FieldProps } from "./form";
-import { placeholderOf } from "./absent";
+import { placeholderOf } from "./placeholder";
 import { brief, type Json } from "./json";
 import { controlFor } from "./control";
 import { resolve, type Schema } from "./schema";

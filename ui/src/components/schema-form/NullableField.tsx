@@ -4,7 +4,7 @@ import { t } from "../../lib/texts";
 import { Button } from "../Button";
 import { Field, type FieldProblem } from "../Field";
 import { useForm, beginning, type FieldProps } from "./form";
-import { absentText } from "./absent";
+import { absentText } from "./placeholder";
 import { initialValue } from "./initial";
 import type { Json } from "./json";
 import type { Schema } from "./schema";

@@ -8,7 +8,7 @@ import { IconButton } from "../IconButton";
 import { Select } from "../Select";
 import { TextField } from "../TextField";
 import { useForm, beginning, type FieldProps } from "./form";
-import { absentText } from "./absent";
+import { absentText } from "./placeholder";
 import { Drawer } from "./Drawer";
 import { arranged, countSet } from "./layout";
 import { shownProperties } from "./layout";

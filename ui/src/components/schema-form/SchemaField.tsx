@@ -11,7 +11,7 @@ import { NumberField } from "../NumberField";
 import { Switch } from "../Switch";
 import { TextArea, TextField } from "../TextField";
 import { useForm, type FieldProps, type FormSettings } from "./form";
-import { placeholderOf } from "./absent";
+import { placeholderOf } from "./placeholder";
 import { BUILT_IN } from "./editors";
 import { EnumField } from "./EnumField";
 import { NullableField } from "./NullableField";

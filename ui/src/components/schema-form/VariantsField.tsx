@@ -5,7 +5,7 @@ import { t } from "../../lib/texts";
 import { Field, type FieldProblem } from "../Field";
 import { Select } from "../Select";
 import { useForm, beginning, type FieldProps, type FormSettings } from "./form";
-import { absentText } from "./absent";
+import { absentText } from "./placeholder";
 import { brief, type Json } from "./json";
 import { controlFor } from "./control";
 import { resolve, type Schema } from "./schema";

@@ -5,7 +5,7 @@ import { TemplateField } from "../TemplateField";
 import { MessagesEditor } from "./MessagesEditor";
 import type { FieldEditorProps, FormEditors } from "./form";
 import { Enlarged } from "./Enlarged";
-import { placeholderOf } from "./absent";
+import { placeholderOf } from "./placeholder";
 
 function ExpressionEditor(props: FieldEditorProps) {
   const { schema, value, onChange, stateKeys, variables, readOnly, problems, onBlur } = props;

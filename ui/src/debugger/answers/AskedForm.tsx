@@ -32,8 +32,8 @@ import { isObject } from "../parts/diff";
 import type { ShownProblem } from "../parts/problem";
 import { keepDraft, keptDraft } from "./drafts";
 import { EarlierWork, Terms, QuestionText, Context } from "./AskedQuestion";
-import { extrasOf } from "./extras";
-import { whatIsMissing } from "./missing";
+import { extrasOf } from "./question-details";
+import { whatIsMissing } from "./send-blockers";
 import { DraftPreview } from "./DraftPreview";
 
 export interface AnswerHandle {

@@ -13,7 +13,7 @@ import { frames, sum } from "./exchange-text";
 import { json, Pre } from "../parts/Pre";
 import type { ExchangeOf } from "./playground";
 import { PromptChanges } from "./PromptChanges";
-import { openPlayground } from "./tries";
+import { openPlayground } from "./playground-attempts";
 import { useExchanges } from "./useExchanges";
 
 /** Of a task of a thread; nothing when it asked no model. */

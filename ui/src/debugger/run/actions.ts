@@ -3,7 +3,7 @@ import { rpc } from "../../ipc/client";
 import { flush } from "../../document/open-graph";
 import { t } from "../../lib/texts";
 import { shortcutKeys } from "../../components/Kbd";
-import { endCalm } from "../../state/calm";
+import { endCalm } from "../../state/reduced-motion";
 import { shortcutOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import { isBusyElsewhere, takingOver } from "../../state/take-over";

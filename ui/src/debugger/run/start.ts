@@ -9,7 +9,7 @@ import { rpc } from "../../ipc/client";
 import { doc } from "../../document/store";
 import { flush } from "../../document/open-graph";
 import { tn } from "../../lib/texts";
-import { endCalm } from "../../state/calm";
+import { endCalm } from "../../state/reduced-motion";
 import { useSession } from "../../state/session";
 import { isBusyElsewhere, takingOver } from "../../state/take-over";
 import { showProblem, showToast } from "../../state/toasts";

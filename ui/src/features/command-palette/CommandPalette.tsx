@@ -25,7 +25,7 @@ import { rpc } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommand, useCommands } from "../../state/commands";
-import { momentOf } from "../../state/moments";
+import { momentOf } from "../../state/moment-history";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
 import { goToStep } from "../timeline";

@@ -5,7 +5,7 @@ import { Button } from "../../components/Button";
 import { Combobox } from "../../components/Combobox";
 import { itemsClass } from "../../components/recipes";
 import type { FieldEditorProps } from "../../components/schema-form/SchemaForm";
-import { placeholderOf } from "../../components/schema-form/absent";
+import { placeholderOf } from "../../components/schema-form/placeholder";
 import { useAnswer } from "../../debugger/model/useAnswer";
 import type { ConnectionList } from "../../ipc/bindings/ConnectionList";
 import { rpc } from "../../ipc/client";

@@ -8,7 +8,7 @@ import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { forksIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { branchCause, branchName, branchSteps } from "../timeline";
-import { BRANCH_COLORS } from "./draw";
+import { BRANCH_COLORS } from "./draw-fork-map";
 
 /** In the order of the tokens. */
 const COLORS = ["bg-branch-1", "bg-branch-2", "bg-branch-3", "bg-branch-4", "bg-branch-5", "bg-branch-6"];

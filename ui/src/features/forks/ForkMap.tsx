@@ -40,10 +40,10 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { checkpointEntries } from "../timeline";
 import { BranchRow } from "./BranchRow";
-import type { Scene } from "./draw";
+import type { Scene } from "./draw-fork-map";
 import { Ghost, useDragOnto } from "./DragOnto";
 import { Hover } from "./Hover";
-import { describe } from "./words";
+import { describe } from "./descriptions";
 import { type Inner, NestedLanes } from "./NestedLanes";
 import { useMapCanvas } from "./useMapCanvas";
 

@@ -13,7 +13,7 @@ import { loadCheckpoints, loadOlderCheckpoints } from "../../debugger/model/chec
 import { useCheckpoints, useRuns } from "../../debugger/model/runStore";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { columnsOf, lanesOf } from "../../debugger/timeline/fork-map";
-import { withoutAsides } from "../../debugger/timeline/asides";
+import { withoutAsides } from "../../debugger/timeline/without-what-ifs";
 import { ForkGraph } from "../../debugger/timeline/forks";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { count } from "../../lib/intl";

@@ -9,7 +9,7 @@ import { rpc } from "../../ipc/client";
 import { fullTime, listed } from "../../lib/intl";
 import { forksIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { foldedText, labelsOf, stepText } from "./words";
+import { foldedText, labelsOf, stepText } from "./descriptions";
 
 const REST_MS = 220;
 /** Keys that are shown. */

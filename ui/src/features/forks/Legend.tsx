@@ -1,7 +1,7 @@
 /** What the marks of the fork map mean. */
 import { useEffect, useRef } from "react";
 import { t } from "../../lib/texts";
-import { paletteOf } from "./draw";
+import { paletteOf } from "./draw-fork-map";
 import { shape, SHAPES, type Shape } from "./shapes";
 
 export function Legend() {

@@ -1,6 +1,6 @@
 /** A canvas element that stays in sight while its place scrolls, drawn at most once a frame. */
 import { type RefObject, useEffect, useRef } from "react";
-import { draw, type Palette, paletteOf, type Scene } from "./draw";
+import { draw, type Palette, paletteOf, type Scene } from "./draw-fork-map";
 
 export function useMapCanvas(
   scroller: RefObject<HTMLDivElement | null>,

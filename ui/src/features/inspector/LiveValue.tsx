@@ -11,7 +11,7 @@ import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { useLastState } from "./last-state";
-import { isConstant, seesMore } from "./live";
+import { isConstant, seesMore } from "./expression-text";
 
 /** Rest after the last key before it is evaluated, and before a failure is reported. */
 const PAUSE_MS = 300;

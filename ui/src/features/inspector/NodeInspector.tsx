@@ -26,7 +26,7 @@ import { runCommand } from "../../state/commands";
 import { shortcutOf } from "../../state/keymap";
 import { quickFixOf } from "../../document/quick-fixes";
 import { useSession } from "../../state/session";
-import { leaveField, useCalm } from "../../state/calm";
+import { leaveField, useCalm } from "../../state/reduced-motion";
 import { askForTest } from "../../state/node-test";
 import { showProblem } from "../../state/toasts";
 import { InvariantsSection } from "../invariants";

@@ -17,7 +17,7 @@ import { memoryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
 import { useAnswer } from "../../debugger/model/useAnswer";
-import { placeOf, placeText } from "./places";
+import { placeOf, placeText } from "./namespaces";
 
 interface Props {
   /** `null` for a new one. */

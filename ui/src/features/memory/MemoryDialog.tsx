@@ -24,9 +24,9 @@ import { useSession } from "../../state/session";
 import { showSettings } from "../../state/settings";
 import { useAnswer } from "../../debugger/model/useAnswer";
 import { ItemForm } from "./ItemForm";
-import { readOutdated } from "./outdated";
+import { readOutdated } from "./reembedding";
 import { OutdatedLine } from "./OutdatedLine";
-import { idOf, lineOf, placeText } from "./places";
+import { idOf, lineOf, placeText } from "./namespaces";
 import { hintClass } from "../../components/recipes";
 import { cx } from "../../components/cx";
 

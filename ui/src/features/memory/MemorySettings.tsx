@@ -15,7 +15,7 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { showToast } from "../../state/toasts";
 import { OutdatedLine } from "./OutdatedLine";
-import { useReembedding } from "./outdated";
+import { useReembedding } from "./reembedding";
 import { isComplete, memoryOf, NGRAMS, sameMemory, shapeOf, type Shape, UNITS } from "./settings";
 import { hintClass, settingsPartClass, storageActionsClass } from "../../components/recipes";
 import { cx } from "../../components/cx";

@@ -9,7 +9,7 @@ import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { stopJob, useJobs } from "../../state/jobs";
 import { NGRAMS } from "./settings";
-import { embedAgain, readOutdated, useReembedding } from "./outdated";
+import { embedAgain, readOutdated, useReembedding } from "./reembedding";
 
 /** Work of another window is looked at so often. */
 const LOOK_EVERY = 1000;

@@ -12,7 +12,13 @@ import {
   PARTS,
   type Subject,
 } from "../../debugger/exchanges/playground";
-import { closePlayground, keyOf, runTry, stopTry, usePlayground } from "../../debugger/exchanges/tries";
+import {
+  closePlayground,
+  keyOf,
+  runTry,
+  stopTry,
+  usePlayground,
+} from "../../debugger/exchanges/playground-attempts";
 import { taskIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";

@@ -11,7 +11,7 @@ import {
   nodeFields,
   type Subject,
 } from "../../debugger/exchanges/playground";
-import { closePlayground, keyOf, removeTry, type Try } from "../../debugger/exchanges/tries";
+import { closePlayground, keyOf, removeTry, type Try } from "../../debugger/exchanges/playground-attempts";
 import { CopyButton } from "../../debugger/parts/CopyButton";
 import { isObject } from "../../debugger/parts/diff";
 import { nodeList } from "../../debugger/parts/format";

@@ -21,7 +21,7 @@ import { type Column, MomentRows } from "./MomentRows";
 import { Summary } from "./Summary";
 import { Value } from "./Value";
 import { createWalk } from "./walk";
-import { WalkProgress } from "./WalkProgress";
+import { WalkProgress } from "./SearchProgress";
 
 const walk = createWalk<NodeVisit>();
 const REST_MS = 400;

@@ -22,7 +22,7 @@ import { EMPTY, requestOf, withCondition, type Query } from "./query";
 import { Results } from "./Results";
 import { SavedQueries } from "./SavedQueries";
 import { searchWalk, startSearch, stopSearch, useSearch } from "./search";
-import { WalkProgress } from "./WalkProgress";
+import { WalkProgress } from "./SearchProgress";
 
 /** A query that is being written is sent when it rests so long. */
 const REST_MS = 250;

@@ -19,7 +19,7 @@ import { queryIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { createWalk } from "./walk";
-import { WalkProgress } from "./WalkProgress";
+import { WalkProgress } from "./SearchProgress";
 
 const walk = createWalk<ChangedDecision>();
 /** Lines that are shown below the field. */

@@ -5,4 +5,4 @@ export { Reconsider } from "./Reconsider";
 export { type Column, MomentRows } from "./MomentRows";
 export { queryOf, requestOf } from "./query";
 export { createWalk } from "./walk";
-export { WalkProgress } from "./WalkProgress";
+export { WalkProgress } from "./SearchProgress";

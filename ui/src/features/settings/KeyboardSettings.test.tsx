@@ -6,7 +6,7 @@ import { replaceHost } from "../../ipc/client";
 import { formsIds } from "../../lib/testIds";
 import { registerCommands } from "../../state/commands";
 import { keysOf, setOwnKeys } from "../../state/keymap";
-import { followKeys } from "../../state/own-keys";
+import { followKeys } from "../../state/custom-keys";
 import { useSession } from "../../state/session";
 import { fakeHost } from "../../test/fakeHost";
 import { KeyboardSettings } from "./KeyboardSettings";

@@ -13,7 +13,7 @@ import { listed } from "../../lib/intl";
 import { t } from "../../lib/texts";
 import { useCommands } from "../../state/commands";
 import { isOwnKeys, isTaken, keysOf, sharing, shortcutOfEvent } from "../../state/keymap";
-import { resetAllKeys, resetKeys, setKeys, useOwnKeys } from "../../state/own-keys";
+import { resetAllKeys, resetKeys, setKeys, useOwnKeys } from "../../state/custom-keys";
 
 interface Row {
   readonly id: string;

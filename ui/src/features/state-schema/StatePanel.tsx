@@ -8,7 +8,7 @@ import { sealHistory } from "../../document/edit";
 import { sectionOf } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { light } from "../../document/lit";
+import { light } from "../../document/highlighted-key";
 import { useSession } from "../../state/session";
 import { addStateKey } from "./add-key";
 import { usageOf, type Usage } from "../../document/usage";

@@ -12,7 +12,7 @@ import { count } from "../../lib/intl";
 import { storageIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { withJob } from "../../state/jobs";
-import { Working } from "./Working";
+import { Working } from "./JobProgress";
 import { hintClass, storageActionsClass, storageFormClass } from "../../components/recipes";
 
 export function CheckTab() {

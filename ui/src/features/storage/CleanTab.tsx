@@ -14,7 +14,7 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { withJob } from "../../state/jobs";
 import { KeepField, Plan, removed } from "./Prune";
-import { Working } from "./Working";
+import { Working } from "./JobProgress";
 import { storageActionsClass, storageFormClass } from "../../components/recipes";
 
 const USUAL: RetentionRule = { idleDays: 30, keep: { type: "latest" } };

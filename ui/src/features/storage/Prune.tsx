@@ -16,7 +16,7 @@ import { t, tn } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
 import { stopJob, withJob } from "../../state/jobs";
 import { useAnswer } from "../../debugger/model/useAnswer";
-import { Working } from "./Working";
+import { Working } from "./JobProgress";
 
 const KINDS = ["latest", "branches", "newest", "nothing"] as const;
 const SHOWN = 8;

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { fileNameOf } from "../../debugger/run/thread-files";
 import { urlOf } from "./DatabaseTab";
-import { areaOf } from "./growth";
-import { byOwner } from "./keys";
+import { areaOf } from "./growth-chart";
+import { byOwner } from "./key-sizes";
 
 describe("storage", () => {
   it("makes addresses of what is typed", () => {

@@ -6,7 +6,7 @@ import { GraphDocument } from "../../document/document";
 import { extract, type ExtractionChoice } from "../../document/extract";
 import { planExtraction, type Extraction, type Refusal } from "../../document/extraction";
 import { inlineGraph } from "../../document/inline";
-import { namingKinds } from "../../document/named";
+import { namingKinds } from "../../document/node-references";
 import { nestedGraphOf, openNestedGraph } from "../../document/nested-graphs";
 import { doc, useDocumentState } from "../../document/store";
 import { edit } from "../../document/edit";

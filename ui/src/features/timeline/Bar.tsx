@@ -5,7 +5,7 @@ import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { TextField } from "../../components/TextField";
 import { Tooltip } from "../../components/Tooltip";
-import { hasAsides } from "../../debugger/timeline/asides";
+import { hasAsides } from "../../debugger/timeline/without-what-ifs";
 import { type Detail, DETAILS } from "../../debugger/timeline/detail";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { count } from "../../lib/intl";

@@ -17,7 +17,7 @@ import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { Bar } from "./Bar";
-import { withoutAsides } from "../../debugger/timeline/asides";
+import { withoutAsides } from "../../debugger/timeline/without-what-ifs";
 import { chooseDetail, detailBy } from "../../debugger/timeline/chosen-detail";
 import { entryOf, type Group, rowBy } from "../../debugger/timeline/fold";
 import { GroupRow } from "./GroupRow";

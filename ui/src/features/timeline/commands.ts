@@ -7,7 +7,7 @@ import { togglePlayback } from "../../debugger/timeline/playback";
 import { firstMoment, momentAfter, visitOf, writeOf } from "../../debugger/timeline/walk";
 import { t } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
-import { goMoment, linkTo, useMoments } from "../../state/moments";
+import { goMoment, linkTo, useMoments } from "../../state/moment-history";
 import { useSession } from "../../state/session";
 import { showToast } from "../../state/toasts";
 

@@ -19,7 +19,7 @@ import { skipStep } from "../../debugger/run/update-state";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { rpc } from "../../ipc/client";
 import { t, type TextKey } from "../../lib/texts";
-import { linkTo } from "../../state/moments";
+import { linkTo } from "../../state/moment-history";
 import { useSession } from "../../state/session";
 import { askBookmark } from "../../state/storage";
 import { showProblem } from "../../state/toasts";

@@ -4,7 +4,7 @@ import { detailOf, useChosenDetail } from "../../debugger/timeline/chosen-detail
 import { atDetail, type Detail, turnNumbers } from "../../debugger/timeline/detail";
 import { type Entry, entryOf, type Group, opened } from "../../debugger/timeline/fold";
 import type { Timeline } from "../../debugger/timeline/rows";
-import { unsettled } from "../../debugger/timeline/unsettled";
+import { unsettled } from "../../debugger/timeline/failed-or-pending";
 
 interface Given {
   readonly timeline: Timeline;

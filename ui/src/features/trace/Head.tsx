@@ -6,7 +6,7 @@ import { count } from "../../lib/intl";
 import { traceIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { moneyOf } from "../../debugger/exchanges/exchange-text";
-import { timeOf } from "./look";
+import { timeOf } from "./format";
 
 interface Props {
   readonly spans: readonly Span[];

@@ -15,7 +15,7 @@ import { traceIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { moneyOf } from "../../debugger/exchanges/exchange-text";
-import { timeOf } from "./look";
+import { timeOf } from "./format";
 
 export function HeatLegend() {
   const by = useHeat((heat) => heat.by);

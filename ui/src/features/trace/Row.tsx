@@ -8,7 +8,7 @@ import { cx } from "../../components/cx";
 import { traceIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { moneyOf } from "../../debugger/exchanges/exchange-text";
-import { timeOf, tokensOf } from "./look";
+import { timeOf, tokensOf } from "./format";
 
 /** Name, time line, time; where there is room tokens and cost too. */
 export const COLUMNS =

@@ -8,7 +8,7 @@ import type { Axis } from "../../debugger/trace/axis";
 import type { Marks, Span, TraceNode, TraceRow } from "../../debugger/trace/tree";
 import { traceIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { labelOf, markOf } from "./look";
+import { labelOf, markOf } from "./format";
 import { Row } from "./Row";
 
 const ROW = 24;

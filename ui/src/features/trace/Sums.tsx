@@ -7,7 +7,7 @@ import { count } from "../../lib/intl";
 import { traceIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { moneyOf } from "../../debugger/exchanges/exchange-text";
-import { timeOf, tokensOf } from "./look";
+import { timeOf, tokensOf } from "./format";
 
 type Column = "name" | "count" | "millis" | "waited" | "tokens" | "cost";
 

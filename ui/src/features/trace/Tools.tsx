@@ -6,7 +6,7 @@ import { setHeat, useHeat, type HeatBy } from "../../debugger/trace/heat";
 import type { CriticalPath } from "../../debugger/trace/critical";
 import { traceIds } from "../../lib/testIds";
 import { t, tn, type TextKey } from "../../lib/texts";
-import { timeOf } from "./look";
+import { timeOf } from "./format";
 
 const HEATS: readonly { value: HeatBy; text: TextKey }[] = [
   { value: "off", text: "trace.heat.off" },

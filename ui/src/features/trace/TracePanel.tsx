@@ -34,7 +34,7 @@ import { t, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { Head } from "./Head";
 import { moneyOf } from "../../debugger/exchanges/exchange-text";
-import { timeOf } from "./look";
+import { timeOf } from "./format";
 import { COLUMNS, WIDE } from "./Row";
 import { Rows } from "./Rows";
 import { Sums } from "./Sums";

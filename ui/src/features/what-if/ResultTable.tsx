@@ -16,7 +16,7 @@ import { whatIfIds } from "../../lib/testIds";
 import { problemText, t, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { askWhatIf } from "../../state/what-if";
-import { applyToGraph, takeBranch } from "./use";
+import { applyToGraph, takeBranch } from "./adopt";
 import { ordered, type SortColumn } from "./order";
 
 const MARK: Record<WhatIfStatus, AnyStatus> = {

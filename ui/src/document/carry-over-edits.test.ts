@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { carryOver } from "./carry";
+import { carryOver } from "./carry-over-edits";
 import { GraphDocument } from "./document";
 import type { Json } from "./types";
 

@@ -10,7 +10,7 @@ import {
   restoreMoment,
   useMoments,
   visited,
-} from "./moments";
+} from "./moment-history";
 import { useSession } from "./session";
 
 const at = (checkpointId: string | null, threadId: string | null = "t") => ({ threadId, checkpointId });

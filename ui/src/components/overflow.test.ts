@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hiddenOf, MORE_WIDTH } from "./fitting";
+import { hiddenOf, MORE_WIDTH } from "./overflow";
 
 const items = ["a", "b", "c", "d"].map((id) => ({ id, width: 100 }));
 

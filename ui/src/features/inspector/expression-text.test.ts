@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isConstant, seesMore } from "./live";
+import { isConstant, seesMore } from "./expression-text";
 
 it("a template without a place is its own value", () => {
   expect(isConstant("Hello", true)).toBe(true);

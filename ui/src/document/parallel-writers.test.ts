@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clashOf } from "./clashes";
+import { clashOf } from "./parallel-writers";
 import { GraphDocument } from "./document";
 import type { Json } from "./types";
 import { usageOf } from "./usage";

@@ -5,7 +5,7 @@ import { fakeHost } from "../test/fakeHost";
 import type { AppInfo } from "../ipc/bindings/AppInfo";
 import { dispatchKey, registerCommand } from "./commands";
 import { KEYMAP, keysOf, matches, scopeOf, setOwnKeys, shortcutOfEvent } from "./keymap";
-import { followKeys, resetAllKeys, resetKeys, setKeys, useShownKeys } from "./own-keys";
+import { followKeys, resetAllKeys, resetKeys, setKeys, useShownKeys } from "./custom-keys";
 import { useSession } from "./session";
 import { showSettings, useSettingsAsked } from "./settings";
 

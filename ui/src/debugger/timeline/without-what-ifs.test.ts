@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
-import { withoutAsides } from "./asides";
+import { withoutAsides } from "./without-what-ifs";
 import { branchesOf } from "./branches";
 
 const checkpoint = (id: string, parent: string | undefined, row?: number): CheckpointView => ({

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { CheckpointView } from "../../ipc/bindings/CheckpointView";
 import { timelineOf } from "./rows";
-import { unsettled } from "./unsettled";
+import { unsettled } from "./failed-or-pending";
 
 const checkpoint = (id: string, parent?: string, more: Partial<CheckpointView> = {}): CheckpointView => ({
   id,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { idOf, lineOf, placeOf, placeText } from "./places";
+import { idOf, lineOf, placeOf, placeText } from "./namespaces";
 
 test("a namespace is read back from its text, whatever its labels hold", () => {
   for (const namespace of [["people", "ada"], ["a/b", "c\\d"], ["one"], ["\\", "/"], ["äöü", "日本"]])

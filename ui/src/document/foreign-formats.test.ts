@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { whatIs } from "./foreign";
+import { whatIs } from "./foreign-formats";
 
 const json = (value: unknown) => whatIs(JSON.stringify(value));
 

@@ -6,7 +6,7 @@ import { GraphDocument } from "./document";
 import { copyNodes, pasteClip } from "./clip";
 import { renameNode } from "./edits";
 import { renameKey } from "./key-edits";
-import { jumpsOf, namedIn, namingKinds } from "./named";
+import { jumpsOf, namedIn, namingKinds } from "./node-references";
 import type { Json } from "./types";
 
 const agent: Schema = {

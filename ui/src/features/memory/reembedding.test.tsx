@@ -8,7 +8,7 @@ import { replaceHost } from "../../ipc/client";
 import { RpcProblem } from "../../ipc/problem";
 import { memoryIds } from "../../lib/testIds";
 import { useSession } from "../../state/session";
-import { useReembedding } from "./outdated";
+import { useReembedding } from "./reembedding";
 import { OutdatedLine } from "./OutdatedLine";
 
 /** What the workbench has, and what it was asked. */

@@ -2,7 +2,7 @@
 import { act, renderHook } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
 import { doc } from "./store";
-import { light, rolesOf, useLitRole } from "./lit";
+import { light, rolesOf, useLitRole } from "./highlighted-key";
 
 beforeEach(() => {
   light(null);

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, renderHook } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
-import { beginNode, endCalm, leaveField, useCalm } from "./calm";
+import { beginNode, endCalm, leaveField, useCalm } from "./reduced-motion";
 import { useSession } from "./session";
 
 beforeEach(endCalm);
