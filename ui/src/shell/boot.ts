@@ -5,6 +5,7 @@ import { followInbox } from "../debugger/model/inbox";
 import { doc, flush, followDiagnostics, openGraph, reopenGraph, useDocumentState } from "../document/store";
 import { beforeRecovery, host, rpc, RpcProblem } from "../ipc/client";
 import { t } from "../lib/texts";
+import { followLongPresses } from "../state/long-press";
 import { dispatchKey } from "../state/commands";
 import { useSession } from "../state/session";
 import { openMoment } from "../debugger/run/open-moment";
@@ -79,6 +80,7 @@ export function useBoot(): Boot {
       beforeRecovery(goOn),
       followDiagnostics(),
       followFiles(),
+      followLongPresses(),
       followTabs(),
       followGit(),
       followTheme(),
