@@ -166,6 +166,28 @@ test("with Shift all wires of a port move at once, and one step takes them back"
   await expect.poll(() => lines(app)).toEqual(["__start__>choose", "choose>long", "choose>short", "long>last", "short>__end__", "short>last"]);
 });
 
+test("the same by keys: incoming and outgoing edges move to a node that is searched for", async ({ app, page }) => {
+  const file = await app.openGraph(graph);
+  const edges = async () => {
+    const { graphId } = await app.rpc<{ graphId: string }>("graph.open", { path: file });
+    const { json } = await app.rpc<{ json: string }>("graph.export", { graphId });
+    return (JSON.parse(json) as { edges: { from: string; to?: string }[] }).edges.map(({ from, to }) => `${from}>${to}`);
+  };
+  await app.node("last").click();
+  await app.id("canvas").press("Alt+Shift+I");
+  const search = app.id("node-search");
+  await expect(search.getByRole("option")).toHaveText([/choose/, /short/, /long/, /End/]);
+  await page.keyboard.type("choo");
+  await page.keyboard.press("Enter");
+  await expect.poll(edges).toEqual(expect.arrayContaining(["short>choose", "long>choose"]));
+  await app.id("canvas").press("Control+z");
+  await app.id("canvas").press("Alt+Shift+O");
+  await page.keyboard.type("long");
+  await page.keyboard.press("Enter");
+  await expect.poll(edges).toContain("long>__end__");
+  expect(await edges()).not.toContain("last>__end__");
+});
+
 test("a note shows its Markdown on the canvas", async ({ app }) => {
   await app.openGraph(graph);
   const text = app.id("note-text-words");

@@ -33,7 +33,7 @@ export function CanvasTools({ hub }: { hub: ViewHub }) {
       </IconButton>
       <button
         type="button"
-        className="min-w-11.5 h-5.5 rounded-sm text-text-2 text-xs/inherit text-center hover:bg-surface-3 hover:text-text"
+        className="min-w-11.5 h-5.5 pointer-coarse:h-6 rounded-sm text-text-2 text-xs/inherit text-center hover:bg-surface-3 hover:text-text"
         title={t("canvas.actualSize")}
         onClick={() => runCommand("view.actualSize")}
         data-testid={shellIds.zoomValue}

@@ -12,6 +12,8 @@ export interface NodeSearchProps {
   fromWire?: WireEnd | undefined;
   /** Begins with the usual kinds alone. */
   usual?: boolean;
+  /** These nodes alone, and nothing new. */
+  places?: readonly string[] | undefined;
   onPick(kind: string, config?: JsonObject): void;
   onConnectTo?: ((node: string) => void) | undefined;
   onClose(): void;
@@ -33,6 +35,7 @@ export function NodeSearchSlot({ NodeSearch, onPick, onConnectTo }: Props) {
       at={search.screen}
       fromWire={wire ?? undefined}
       usual={search.usual === true}
+      places={search.moving?.places}
       onPick={(kind, config) => {
         close();
         onPick(search, kind, config);

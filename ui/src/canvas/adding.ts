@@ -41,6 +41,7 @@ import {
 import { kindOf, knownKinds } from "./kinds";
 import { scene } from "./scene";
 import { setCanvas, type Search } from "./store";
+import { endMove } from "./wiring";
 import type { Line } from "./lines";
 
 const snap = (value: number) => Math.round(value / GRID) * GRID;
@@ -245,8 +246,9 @@ export function addFromSearch(search: Search, kind: string, config?: JsonObject)
 }
 
 export function connectFromSearch(search: Search, node: string): void {
-  const { wire } = search;
+  const { wire, moving } = search;
   if (!wire) return;
+  if (moving) return endMove(moving.lines, wire.side, node, null);
   const [from, to] = wire.side === "out" ? [wire.node, node] : [node, wire.node];
   const { leaving } = wire;
   if (leaving && wire.side === "out") connectBy(from, leaving, to);

@@ -14,6 +14,7 @@ import { hiddenNow, showAllWires, toggleNodes, toggleOthers } from "./hidden-wir
 import { knownKinds } from "./kinds";
 import { scene } from "./scene";
 import { setCanvas } from "./store";
+import { movable, placesFor } from "./wiring";
 
 const ARRANGEMENTS: readonly Arrangement[] = [
   "left",
@@ -52,6 +53,17 @@ function selectAlong(along: Along): void {
   });
 }
 
+/** Asks where the wires that lead into the selected node, or leave it, shall go. */
+function askMove(side: "in" | "out"): void {
+  const [node = ""] = selected();
+  const lines = movable(node, side);
+  const screen = { x: window.innerWidth / 2 - 150, y: 120 };
+  const wire = { node, side: side === "in" ? ("out" as const) : ("in" as const) };
+  setCanvas({
+    search: { screen, place: screen, wire, moving: { lines, places: placesFor(lines, node, side) } },
+  });
+}
+
 export function selectionCommands(): Command[] {
   const group = t("shell.group.edit");
   return [
@@ -75,6 +87,13 @@ export function selectionCommands(): Command[] {
       enabled: () => hiddenNow().others || hiddenNow().nodes.length > 0,
       run: showAllWires,
     },
+    ...(["in", "out"] as const).map((side) => ({
+      id: `wires.move.${side}`,
+      title: t(`wires.move.${side}`),
+      group,
+      enabled: () => selected().length === 1 && movable(selected()[0] ?? "", side).length > 0,
+      run: () => askMove(side),
+    })),
     ...ARRANGEMENTS.map((how) => ({
       id: `align.${how}`,
       title: t(`forms.many.${how}`),

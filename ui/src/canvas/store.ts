@@ -20,6 +20,8 @@ export interface Search {
   readonly usual?: boolean;
   /** The line that the new node is put into. */
   readonly line?: string;
+  /** The wires that are moved to the node that is chosen, and where they may go. */
+  readonly moving?: { readonly lines: readonly Line[]; readonly places: readonly string[] };
 }
 
 /** Why a wire does not go somewhere, and what to do. */

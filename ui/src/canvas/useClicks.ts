@@ -3,6 +3,7 @@ import { useCallback, type MouseEvent as ReactMouseEvent, type RefObject } from 
 import type { Point } from "../document/edits";
 import { nestedGraphOf, openNestedGraph } from "../document/nested-graphs";
 import { END, START } from "../document/types";
+import { wasLongPress } from "../state/long-press";
 import { useSession } from "../state/session";
 import { openCanvasMenu } from "./CanvasMenu";
 import { hoverLine } from "./hover";
@@ -45,6 +46,8 @@ export function useClicks(
   const onEdgeMouseLeave = useCallback(() => hoverLine(null), []);
   const onPaneClick = useCallback(
     (event: ReactMouseEvent) => {
+      // React Flow makes this click of the end of a press.
+      if (wasLongPress()) return;
       setCanvas({ lines: [], search: null, menu: null });
       const { select } = useSession.getState();
       const hit = useCanvas.getState().overview

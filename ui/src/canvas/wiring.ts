@@ -69,12 +69,14 @@ export function beginWire(end: WireEnd, line: Line | null): void {
   begin(end.node, end.side, words, []);
 }
 
-/** The wires of a port: those that lead into the node, or leave it there. */
-function wiresOf(node: string, side: WireEnd["side"], port: string | null): Line[] {
+/** The wires of a port: those that lead into the node, or leave it there; without a port, those of all. */
+function wiresOf(node: string, side: WireEnd["side"], port: string | null | undefined): Line[] {
   return scene
     .edgesOf(node)
     .flatMap((edge) => scene.linesOf(edge))
-    .filter((line) => (side === "in" ? line.to === node : line.from === node && line.port === port));
+    .filter((line) =>
+      side === "in" ? line.to === node : line.from === node && (port === undefined || line.port === port),
+    );
 }
 
 /** Takes the ends of all wires at a port of the node; false when there are none. */
@@ -92,6 +94,25 @@ export function beginMove(node: string, side: WireEnd["side"], port: string | nu
   };
   if (lines.length > 0) begin(node, wanted, words, lines);
   return lines.length > 0;
+}
+
+/** The wires that a command moves from a node; of one that leaves by several ways, the plain ones. */
+export function movable(node: string, side: WireEnd["side"]): Line[] {
+  if (side === "in") return wiresOf(node, "in", null);
+  const ports = new Set(wiresOf(node, "out", undefined).map(({ port }) => port));
+  const [only = null] = ports.size === 1 ? ports : [];
+  return wiresOf(node, "out", only);
+}
+
+/** The nodes that these wires may be moved to. */
+export function placesFor(lines: readonly Line[], node: string, side: WireEnd["side"]): string[] {
+  const wanted = side === "in" ? "out" : "in";
+  const fits = (name: string) =>
+    lines.every((line) => {
+      const refusal = refusalOfLine(stays(line, wanted), line, name);
+      return refusal === null || refusal === "exists";
+    });
+  return [...doc.names("node"), side === "in" ? END : START].filter((name) => name !== node && fits(name));
 }
 
 /** Moves what was taken to another node; to one of its ports where a single wire is dropped on that. */

@@ -13,7 +13,7 @@ const ICON_VARIANTS = {
     "border-transparent text-text-2 not-data-disabled:hover:bg-failed-soft not-data-disabled:hover:text-failed",
 };
 
-const ICON_SIZES = { small: "size-5.5 rounded-sm", normal: "size-7 rounded-md" };
+const ICON_SIZES = { small: "size-5.5 rounded-sm pointer-coarse:size-6", normal: "size-7 rounded-md" };
 
 /** A button that is only an icon. */
 export function iconButton(

@@ -375,7 +375,7 @@ function BottomBar({ tabs }: { tabs: readonly PanelTab[] }) {
             key={tab.id}
             type="button"
             className={cx(
-              "inline-flex items-center gap-1.5 h-5.5 px-2 rounded-sm text-xs/inherit text-text-2 whitespace-nowrap hover:bg-surface-3 hover:text-text",
+              "inline-flex items-center gap-1.5 h-5.5 pointer-coarse:h-6 px-2 rounded-sm text-xs/inherit text-text-2 whitespace-nowrap hover:bg-surface-3 hover:text-text",
               fitting.hidden.has(tab.id) && unfitClass,
             )}
             {...(fitting.hidden.has(tab.id) && { "aria-hidden": true, tabIndex: -1 })}

@@ -6,6 +6,7 @@ import { doc, useDocumentState } from "../document/store";
 import { flush, followDiagnostics, openGraph, reopenGraph } from "../document/open-graph";
 import { beforeRecovery, host, rpc, RpcProblem } from "../ipc/client";
 import { t } from "../lib/texts";
+import { followLongPresses } from "../state/long-press";
 import { dispatchKey } from "../state/commands";
 import { useSession } from "../state/session";
 import { openMoment } from "../debugger/run/open-moment";
@@ -80,6 +81,7 @@ export function useBoot(): Boot {
       beforeRecovery(goOn),
       followDiagnostics(),
       followFiles(),
+      followLongPresses(),
       followTabs(),
       followGit(),
       followTheme(),

@@ -63,6 +63,8 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "select.upstream": { keys: ["Alt+Shift+U"], scope: "canvas" },
   "select.downstream": { keys: ["Alt+Shift+D"], scope: "canvas" },
   "select.connected": { keys: ["Alt+Shift+C"], scope: "canvas" },
+  "wires.move.in": { keys: ["Alt+Shift+I"], scope: "canvas" },
+  "wires.move.out": { keys: ["Alt+Shift+O"], scope: "canvas" },
   "align.left": { keys: ["Alt+Shift+ArrowLeft"], scope: "canvas" },
   "align.right": { keys: ["Alt+Shift+ArrowRight"], scope: "canvas" },
   "align.top": { keys: ["Alt+Shift+ArrowUp"], scope: "canvas" },

@@ -15,8 +15,8 @@ export type Use = "design" | "debug" | "approve";
 export type Side = "left" | "right" | "bottom";
 /** What has a size that a person can change: the sides, and the part of the bottom that is beside the rest of it. */
 export type Sized = Side | "beside";
-/** What the window has room for: a side less, what is usual, two parts at the bottom. */
-type Room = "small" | "usual" | "large";
+/** What the window has room for: one side at a time, a side less, what is usual, two parts at the bottom. */
+type Room = "narrow" | "small" | "usual" | "large";
 
 /** The tabs of the bottom panel that stand beside the others in a large window: what a run did, and what was found. */
 const BESIDE: ReadonlySet<string> = new Set(["trace", "stream", "messages", "problems", "find"]);
@@ -63,8 +63,8 @@ interface FieldFocus {
 }
 
 /**
- * Is this panel folded? While a graph is designed, the settings are when nothing is selected; while a thread is debugged in a
- * small window, the list of the threads is.
+ * Is this panel folded? While a graph is designed, the settings are when nothing is selected, and in a narrow window the
+ * nodes; while a thread is debugged in a small window, the list of the threads is.
  */
 export function isFolded(
   state: Pick<SessionState, "panels" | "use" | "selection" | "cursor" | "room">,
@@ -72,7 +72,8 @@ export function isFolded(
 ): boolean {
   const { folded, auto = !folded } = state.panels[side];
   if (side === "left" && auto && state.use === "debug")
-    return state.room === "small" && state.cursor.threadId !== null;
+    return (state.room === "small" || state.room === "narrow") && state.cursor.threadId !== null;
+  if (side === "left" && auto && state.use === "design") return state.room === "narrow";
   if (side !== "right" || state.use !== "design" || !auto) return folded;
   return isEmpty(state.selection);
 }
@@ -240,7 +241,11 @@ export const useSession = create<SessionState>((set, get) => ({
         const auto = change.folded === isEmpty(state.selection);
         return { panels: { ...state.panels, right: { ...next, auto, ...(auto && { folded: false }) } } };
       }
-      if (side === "left" && change.folded !== undefined && state.use === "debug")
+      if (
+        side === "left" &&
+        change.folded !== undefined &&
+        (state.use === "debug" || state.room === "narrow")
+      )
         return { panels: { ...state.panels, left: { ...next, auto: false } } };
       return { panels: { ...state.panels, [side]: next } };
     }),
@@ -253,7 +258,11 @@ export const useSession = create<SessionState>((set, get) => ({
       },
       panels: {
         ...state.panels,
-        [side]: { ...state.panels[side], folded: false, ...(side === "right" && { auto: false }) },
+        [side]: {
+          ...state.panels[side],
+          folded: false,
+          ...((side === "right" || (side === "left" && state.room === "narrow")) && { auto: false }),
+        },
       },
     })),
   setTheme: (theme) => void get().setSettings({ theme }),
@@ -283,10 +292,14 @@ export const useSession = create<SessionState>((set, get) => ({
 }));
 
 if (typeof matchMedia === "function") {
-  const [small, large] = [matchMedia("(max-width: 1200px)"), matchMedia("(min-width: 1921px)")];
+  const rooms = [
+    ["narrow", matchMedia("(max-width: 900px)")],
+    ["small", matchMedia("(max-width: 1200px)")],
+    ["large", matchMedia("(min-width: 1921px)")],
+  ] as const;
   const measure = () =>
-    useSession.setState({ room: small.matches ? "small" : large.matches ? "large" : "usual" });
-  for (const query of [small, large]) query.addEventListener("change", measure);
+    useSession.setState({ room: rooms.find(([, query]) => query.matches)?.[0] ?? "usual" });
+  for (const [, query] of rooms) query.addEventListener("change", measure);
   measure();
 }
 

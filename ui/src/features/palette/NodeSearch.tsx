@@ -10,6 +10,7 @@ import { KindIcon } from "../../components/KindIcon";
 import { END, START } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
+import { Preview } from "./Preview";
 import { ranked } from "./ranking";
 import { useEntries, type Entry } from "./search-entries";
 import { menuHeadingClass, popupClass, searchCategoryClass } from "../../components/recipes";
@@ -31,7 +32,7 @@ function usualOf(entries: readonly Entry[], more: () => void): Entry[] {
 }
 
 export function NodeSearch(props: NodeSearchProps) {
-  const { at, fromWire, onClose } = props;
+  const { at, fromWire, places, onClose } = props;
   const [usual, setUsual] = useState(props.usual === true);
   const [query, setQuery] = useState("");
   const [active, setActive] = useState(0);
@@ -64,6 +65,7 @@ export function NodeSearch(props: NodeSearchProps) {
     document.getElementById(`${listId}${chosen}`)?.scrollIntoView({ block: "nearest" });
   }, [chosen, listId]);
 
+  const shown = found[chosen];
   const run = (entry: Entry | undefined) => {
     if (!entry) return;
     entry.run();
@@ -104,7 +106,13 @@ export function NodeSearch(props: NodeSearchProps) {
             aria-controls={listId}
             aria-activedescendant={found.length > 0 ? `${listId}${chosen}` : undefined}
             aria-label={t("forms.search.label")}
-            placeholder={fromWire ? t("forms.search.wirePlaceholder") : t("forms.search.placeholder")}
+            placeholder={
+              places
+                ? t("wires.move.placeholder")
+                : fromWire
+                  ? t("forms.search.wirePlaceholder")
+                  : t("forms.search.placeholder")
+            }
             value={query}
             onChange={(event) => {
               setQuery(event.target.value);
@@ -169,6 +177,11 @@ export function NodeSearch(props: NodeSearchProps) {
             </div>
           ))}
         </div>
+        {shown?.picture && (
+          <div className="shrink-0 border-t border-line p-2">
+            <Preview item={shown} records={shown.picture} />
+          </div>
+        )}
       </div>
     </>
   );

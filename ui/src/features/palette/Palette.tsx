@@ -7,6 +7,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
 import { KindIcon } from "../../components/KindIcon";
 import { TextField } from "../../components/TextField";
+import { Tooltip } from "../../components/Tooltip";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
@@ -14,6 +15,7 @@ import { useSession } from "../../state/session";
 import { toggleFavourite, useFavourites } from "./favourites";
 import { kindGroups } from "./groups";
 import { useAddable, type Addable } from "./addable";
+import { Preview } from "./Preview";
 import { ranked } from "./ranking";
 import { countUse } from "./use-counts";
 import { panelBarClass, panelClass, searchCategoryClass } from "../../components/recipes";
@@ -160,23 +162,32 @@ function Others({
       <h2 className={paletteHeadingClass} title={help}>
         {title}
       </h2>
-      {items.map((item) => (
-        <button
-          key={item.id}
-          type="button"
-          className={paletteRowClass}
-          data-testid={idOf(item)}
-          onClick={() => onAdd(item)}
-        >
-          <span className={paletteIconClass}>
-            <KindIcon icon={item.icon} />
-          </span>
-          <span className="flex flex-col min-w-0">
-            <span className="font-medium leading-4.5">{item.title}</span>
-            <span className="text-2xs/[15px] text-text-3 text-pretty">{item.text}</span>
-          </span>
-        </button>
-      ))}
+      {items.map((item) => {
+        const row = (
+          <button
+            key={item.id}
+            type="button"
+            className={paletteRowClass}
+            data-testid={idOf(item)}
+            onClick={() => onAdd(item)}
+          >
+            <span className={paletteIconClass}>
+              <KindIcon icon={item.icon} />
+            </span>
+            <span className="flex flex-col min-w-0">
+              <span className="font-medium leading-4.5">{item.title}</span>
+              <span className="text-2xs/[15px] text-text-3 text-pretty">{item.text}</span>
+            </span>
+          </button>
+        );
+        return item.picture === undefined ? (
+          row
+        ) : (
+          <Tooltip key={item.id} side="right" label={<Preview item={item} records={item.picture} />}>
+            {row}
+          </Tooltip>
+        );
+      })}
     </section>
   );
 }

@@ -19,6 +19,8 @@ export interface Addable extends Findable {
   readonly icon: string;
   /** The heading it stands below while nothing is searched for. */
   readonly group: string;
+  /** The graph that is added, to be looked at first. */
+  readonly picture?: Example["records"];
   readonly add: { readonly kind: string; readonly config?: JsonObject } | { readonly pattern: Example };
 }
 
@@ -94,6 +96,7 @@ export function useAddable(wire?: WireEnd): readonly Addable[] {
       many: true,
       icon: "workflow",
       used: counts[`pattern:${pattern.id}`],
+      picture: pattern.records,
       add: { pattern },
     }));
     const inOrder = ranked(ofKinds, "");

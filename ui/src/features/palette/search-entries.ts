@@ -15,6 +15,7 @@ export interface Entry extends Findable {
   readonly id: string;
   readonly group: string;
   readonly icon: string;
+  readonly picture?: Addable["picture"];
   /** The search stays open when it is chosen. */
   readonly stays?: boolean;
   run(): void;
@@ -22,7 +23,7 @@ export interface Entry extends Findable {
 
 const NO_WORDS: readonly string[] = [];
 
-export function useEntries({ fromWire, onPick, onConnectTo }: NodeSearchProps): readonly Entry[] {
+export function useEntries({ fromWire, places, onPick, onConnectTo }: NodeSearchProps): readonly Entry[] {
   const kinds = useSession((state) => state.appInfo?.kinds);
   const addable = useAddable(fromWire);
   return useMemo<Entry[]>(() => {
@@ -48,6 +49,10 @@ export function useEntries({ fromWire, onPick, onConnectTo }: NodeSearchProps): 
       fromWire.side === "out"
         ? existing("end", t("forms.end"), t("forms.search.endText"), END, END)
         : existing("start", t("forms.start"), t("forms.search.startText"), START, START);
+    if (places)
+      return places.map((node) =>
+        node === END || node === START ? end : existing(`node:${node}`, node, "", iconOf(node), node),
+      );
     const ends = refusalOf(doc, fromWire, end.icon) === null ? [end] : [];
     const there = fittingNodes(doc, fromWire).map((node) =>
       existing(
@@ -59,5 +64,5 @@ export function useEntries({ fromWire, onPick, onConnectTo }: NodeSearchProps): 
       ),
     );
     return [...made, ...ends, ...there];
-  }, [addable, kinds, fromWire, onPick, onConnectTo]);
+  }, [addable, kinds, fromWire, places, onPick, onConnectTo]);
 }

@@ -17,7 +17,7 @@ import { runCommand } from "../../state/commands";
 import { shortcutOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
-import { MiniGraph } from "./MiniGraph";
+import { MiniGraph } from "../../canvas/MiniGraph";
 
 export function StartScreen() {
   const appInfo = useSession((state) => state.appInfo);

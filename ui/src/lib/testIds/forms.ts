@@ -15,6 +15,7 @@ export const formsIds = {
   field: (pointer: string) => `field-${pointer}`,
   confirm: "confirm",
   palette: "palette",
+  palettePreview: "palette-preview",
   favourite: (kind: string) => `favourite-${kind}`,
   paletteKind: (kind: string) => `palette-kind-${kind}`,
   nodeSearch: "node-search",

@@ -249,6 +249,8 @@ export const shell = {
     "Its node functions run as they are: add a Code node and name the file and the function.",
   "foreign.mermaid":
     "Superstep writes Mermaid drawings (Export…) and does not read them. Paste nodes that were copied here.",
+  "palette.nodes": "Nodes: {names}",
+  "palette.keys": "State keys: {names}",
   "incoming.opened": "Opened the graph of “{file}”",
   "incoming.openedHelp": "It is a new graph and not saved yet.",
   "incoming.none": "“{file}” carries no graph.",

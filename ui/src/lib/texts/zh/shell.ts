@@ -246,6 +246,8 @@ export const shell: Record<keyof typeof english, string> = {
   "foreign.help": "可以在这里重新搭建：按其他工具中的名称也能搜索到节点。",
   "foreign.langgraph": "它的节点函数可以原样运行：添加代码节点，填写文件和函数名。",
   "foreign.mermaid": "Superstep 可以导出 Mermaid（“导出…”），但不能读取。粘贴的应是在这里复制的节点。",
+  "palette.nodes": "节点：{names}",
+  "palette.keys": "状态键：{names}",
   "incoming.opened": "已打开“{file}”中的图",
   "incoming.openedHelp": "它是一个新图，尚未保存。",
   "incoming.none": "“{file}”中没有图的数据。",

@@ -1,7 +1,7 @@
 /** A small picture of a graph, drawn from its records. It shows the shape, not the words. */
 import { useMemo } from "react";
-import { edgeOf, END, nodeOf, positionOf, START, type Json } from "../../document/types";
-import type { Record } from "../../ipc/bindings/Record";
+import { edgeOf, END, nodeOf, positionOf, START, type Json } from "../document/types";
+import type { Record } from "../ipc/bindings/Record";
 
 interface Box {
   x: number;
