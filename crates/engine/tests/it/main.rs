@@ -21,6 +21,7 @@ mod interrupts;
 mod invariants;
 mod knowledge_agent;
 mod loops;
+mod memory_uses;
 mod nested;
 mod observe;
 mod provenance;

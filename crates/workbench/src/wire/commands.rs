@@ -90,6 +90,7 @@ macro_rules! for_each_command {
             "store.put" => store_put(PutItem) -> ItemView,
             "store.delete" => store_delete(ItemRef) -> Empty,
             "store.outdated" => store_outdated(Empty) -> OutdatedItems,
+            "store.uses" => store_uses(FindUses) -> ItemUses,
             "store.embed" => store_embed(Reembed) -> Reembedded,
             "trust.show" => trust_show(GraphRef) -> TrustView,
             "trust.list" => trust_list(Empty) -> TrustList,
