@@ -13,13 +13,13 @@ async fn uses(saver: &dyn Checkpointer) -> Vec<String> {
         ..ListQuery::default()
     };
     let mut found = Vec::new();
-    for tuple in saver.list(&query).await.unwrap() {
+    // They are listed newest first.
+    for tuple in saver.list(&query).await.unwrap().into_iter().rev() {
         for (_, record) in records_of(&tuple.pending_writes) {
             assert!(!record.memory_cut);
             found.extend(record.memory);
         }
     }
-    found.sort_by_key(|used| used.at);
     let line = |used: &checkpoint::MemoryUse| {
         let value = match &used.value {
             None => "nothing".to_owned(),

@@ -1,5 +1,6 @@
 //! The steps that read or wrote an item of long-term memory, as the records of their tasks say.
 
+use superstep::checkpoint::{MemoryUse, TaskId};
 use superstep::{
     CheckpointAddress, CheckpointHead, Checkpointer, ListQuery, StorageError, ThreadId, Value, iso8601,
     records_of,
@@ -7,6 +8,9 @@ use superstep::{
 
 use crate::session::node_of;
 use crate::wire::{FindUses, ItemUse};
+
+/// Checkpoints whose writes are read at once.
+const AT_ONCE: usize = 256;
 
 /// An item that is looked for.
 #[derive(Debug)]
@@ -51,37 +55,57 @@ impl Wanted {
             ..ListQuery::default()
         };
         let mut found = Vec::new();
-        for head in saver.heads(&query).await? {
-            let address = CheckpointAddress {
-                thread: thread.clone(),
-                ns: head.ns.clone(),
-                id: head.id.clone(),
+        for page in saver.heads(&query).await?.chunks(AT_ONCE) {
+            let address = |head: &CheckpointHead| {
+                CheckpointAddress::new(thread.clone(), head.ns.clone(), head.id.clone())
             };
-            let writes = saver.writes_of(address).await?;
-            for (task, record) in records_of(&writes) {
-                let of_item = (record.memory.iter())
-                    .filter(|used| used.key == self.key && used.namespace == self.namespace);
-                let path = writes.iter().find(|row| row.task_id == *task);
-                let node = path.and_then(|row| node_of(&row.task_path)).unwrap_or_default();
-                found.extend(of_item.map(|used| {
-                    let step = i32::try_from(head.metadata.step + 1).unwrap_or(i32::MAX);
-                    let row = ItemUse {
-                        thread_id: thread.to_string(),
-                        title: title.to_owned(),
-                        checkpoint_id: outermost(&head),
-                        step,
-                        within: nodes_around(&head.ns),
-                        node: node.to_owned(),
-                        task_id: task.to_string(),
-                        at: iso8601(used.at),
-                        action: used.action.into(),
-                        value: used.value.as_ref().map(Into::into),
+            let addresses: Vec<CheckpointAddress> = page.iter().map(address).collect();
+            let writes = saver.writes(&addresses).await?;
+            for (head, writes) in page.iter().zip(&writes) {
+                for (task, record) in records_of(writes) {
+                    let row = writes.iter().find(|row| row.task_id == *task);
+                    let place = Place {
+                        thread,
+                        title,
+                        head,
+                        node: row.and_then(|row| node_of(&row.task_path)).unwrap_or_default(),
+                        task,
                     };
-                    (used.at, row)
-                }));
+                    let uses = record.memory.iter().rev();
+                    let of_item =
+                        uses.filter(|used| used.key == self.key && used.namespace == self.namespace);
+                    found.extend(of_item.map(|used| (used.at, place.used(used))));
+                }
             }
         }
+        // Graphs within others come between the checkpoints around them.
         found.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         Ok(found.into_iter().map(|(_, used)| used).collect())
+    }
+}
+
+/// A task that used something.
+struct Place<'a> {
+    thread: &'a ThreadId,
+    title: &'a str,
+    head: &'a CheckpointHead,
+    node: &'a str,
+    task: &'a TaskId,
+}
+
+impl Place<'_> {
+    fn used(&self, used: &MemoryUse) -> ItemUse {
+        ItemUse {
+            thread_id: self.thread.to_string(),
+            title: self.title.to_owned(),
+            checkpoint_id: outermost(self.head),
+            step: i32::try_from(self.head.metadata.step + 1).unwrap_or(i32::MAX),
+            within: nodes_around(&self.head.ns),
+            node: self.node.to_owned(),
+            task_id: self.task.to_string(),
+            at: iso8601(used.at),
+            action: used.action.into(),
+            value: used.value.as_ref().map(Into::into),
+        }
     }
 }
