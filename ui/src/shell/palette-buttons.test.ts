@@ -41,7 +41,7 @@ const LOCAL: Readonly<Record<string, readonly RegExp[]>> = {
     /^features\/breakpoints\/BreakpointList\.tsx$/,
     /^features\/threads\/(labels|saved-searches)\.tsx$/,
     /^features\/problems\//,
-    /^features\/inspector\/(DisabledNotice|ErrorWayInspector)\.tsx$/,
+    /^features\/inspector\/(DisabledNotice|ErrorWayInspector|PinNotice)\.tsx$/,
     /^debugger\/(exchanges|run)\/(Exchanges|NotRetried|RunProblem)\.tsx$/,
   ],
 };

@@ -24,6 +24,7 @@ mod loops;
 mod memory_uses;
 mod nested;
 mod observe;
+mod pinned;
 mod provenance;
 mod questions;
 mod run_context;

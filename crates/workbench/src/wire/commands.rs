@@ -38,6 +38,8 @@ macro_rules! for_each_command {
             "model.ask" => model_ask(AskModel) -> ModelAsked,
             "expression.evaluate" => expression_evaluate(Evaluate) -> Evaluated,
             "breakpoints.get" => breakpoints_get(ReadBreakpoints) -> Breakpoints,
+            "pins.get" => pins_get(ReadPins) -> Pins,
+            "pins.set" => pins_set(SetPin) -> Pins,
             "breakpoints.set" => breakpoints_set(Breakpoints) -> Breakpoints,
             "breakpoint.check" => breakpoint_check(CheckBreakpoint) -> Empty,
             "run.start" => run_start(StartRun) -> RunView,
