@@ -87,3 +87,28 @@ test("find what a run remembered, change it, remove it and take that back", asyn
   await item.first().click();
   await expect(app.id("memory")).toContainText("Expires ");
 });
+
+test("see which steps used an item, go to one, and what it was at the selected step", async ({ app, page }) => {
+  await app.openExample("memory-chat");
+  await app.id("use-debug").click();
+  await app.id("run").click();
+  await app.status("done");
+  const memory = async () => {
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("Long-term memory");
+    await page.keyboard.press("Enter");
+    await app.id("memory-item").first().click();
+  };
+  await memory();
+  const use = app.id("memory-use");
+  const written = use.and(page.locator("[data-action=written]"));
+  await expect(written.first()).toContainText("Written by");
+  await expect(app.id("memory-at-moment")).toHaveAttribute("data-known", "same");
+  await written.first().click();
+  // The step of the task that wrote it, with what it did.
+  await expect(app.id("memory")).toBeHidden();
+  await expect(app.id("task-memory").locator("[data-action=written]").first()).toContainText("Wrote memory");
+  // Before that step ended nothing had been written.
+  await memory();
+  await expect(app.id("memory-at-moment")).not.toHaveAttribute("data-known", "same");
+});

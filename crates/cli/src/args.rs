@@ -263,6 +263,9 @@ pub(crate) struct Running {
     /// thread kept, then what each node says]
     #[arg(long, value_name = "HOW")]
     pub(crate) models: Option<Models>,
+    /// Do not run this node: it writes this output, an object of state keys, as JSON or @FILE; may be given several times
+    #[arg(long = "pin", value_name = "NODE=JSON", value_parser = pin)]
+    pub(crate) pins: Vec<(String, Value)>,
     /// Give the run a tag, to find its thread by; may be given several times [default: those that the thread has]
     #[arg(long = "tag", value_name = "NAME")]
     pub(crate) tags: Vec<String>,
@@ -386,6 +389,18 @@ impl Running {
     /// Tags and metadata that the run is given.
     pub(crate) fn labels(&self) -> RunLabels {
         labels(&self.tags, &self.metadata)
+    }
+}
+
+fn pin(text: &str) -> Result<(String, Value), String> {
+    let (node, output) = text
+        .split_once('=')
+        .filter(|(node, _)| !node.is_empty())
+        .ok_or("a node and its output with = between are needed, such as fetch='{\"text\": \"hello\"}'")?;
+    let output = json(output)?;
+    match output.as_object().is_some() {
+        true => Ok((node.to_owned(), output)),
+        false => Err("an output is an object of state keys".to_owned()),
     }
 }
 

@@ -1,9 +1,10 @@
 //! Graph files: found, read, checked and made runnable.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use superstep::{Graph, GraphVersion};
+use superstep::{Graph, GraphVersion, Name, Value};
 use superstep_document::{Diagnostic, Document};
 use superstep_nodes::{
     Access, Environment, Grants, GraphSources, ModelSettings, NODE_DISABLED, Registry, files,
@@ -26,6 +27,8 @@ pub(crate) struct GraphFile {
     models: RunModels,
     /// Tags and metadata of its run.
     labels: RunLabels,
+    /// What nodes write in its run instead of working.
+    pub(crate) pinned: BTreeMap<Name, Value>,
     /// The version that a thread ran on, which this is in place of the file as it is now.
     earlier: Option<RanOn>,
 }
@@ -63,6 +66,7 @@ impl GraphFile {
             unread,
             models: RunModels::default(),
             labels: RunLabels::default(),
+            pinned: BTreeMap::new(),
             earlier: None,
         })
     }
@@ -82,6 +86,22 @@ impl GraphFile {
         self
     }
 
+    /// These nodes write what is given in its run, and do not work.
+    pub(crate) fn with_pins(mut self, pins: &[(String, Value)]) -> Result<Self, Fault> {
+        for (node, output) in pins {
+            let names: Vec<&str> = self.document.nodes().map(|(name, _)| name).collect();
+            if !names.contains(&node.as_str()) {
+                return Err(Fault::usage(format!(
+                    "--pin {node}: the graph has no such node. Its nodes are {}.",
+                    names.join(", ")
+                )));
+            }
+            out::note(&format!("{node} does not run: its output is pinned."));
+            self.pinned.insert(node.as_str().into(), output.clone());
+        }
+        Ok(self)
+    }
+
     /// The same file with another content, and with these models.
     pub(crate) fn changed(&self, document: Document, models: RunModels) -> Self {
         Self {
@@ -90,6 +110,7 @@ impl GraphFile {
             unread: Vec::new(),
             models,
             labels: RunLabels::default(),
+            pinned: BTreeMap::new(),
             earlier: None,
         }
     }
@@ -266,6 +287,7 @@ impl GraphFile {
             models: self.models.clone(),
             disabled: session::disabled_in(&self.document),
             labels: self.labels.clone(),
+            pinned: self.pinned.keys().map(ToString::to_string).collect(),
             by: crate::place::data_dir()
                 .ok()
                 .and_then(|dir| superstep_workbench::person(&dir)),

@@ -61,6 +61,12 @@ fn handed_run(
             recursion_limit: args.recursion_limit,
             models: Some(args.models().or(kept)),
             labels: labels.map(|labels| labels.or(before)),
+            pinned: Some(
+                args.pins
+                    .iter()
+                    .map(|(node, output)| (node.clone(), json(output)))
+                    .collect(),
+            ),
             context: args.context.as_ref().map(json),
             take_over: args.take_over,
             graph_version: args.graph_version.map(Into::into),

@@ -43,6 +43,7 @@ import {
   disabledMarkClass,
   endPillClass,
 } from "./recipes";
+import { PinMark } from "./PinMark";
 import { cx } from "../components/cx";
 
 const cardBreakClass = "absolute -top-1.5 size-3 rounded-full border-2 border-canvas bg-failed";
@@ -121,7 +122,7 @@ export const NodeCard = memo(function NodeCard({ id, selected }: NodeProps) {
       <NodePorts name={id} ports={ports} />
       <ProblemBadge name={id} />
       <NodeShield name={id} record={record} />
-      {disabled && <DisabledMark />}
+      {disabled ? <DisabledMark /> : <PinMark name={id} />}
       <HeatBadge name={id} />
       <HiddenMark name={id} />
       <StaleBadge name={id} />

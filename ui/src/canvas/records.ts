@@ -1,5 +1,6 @@
 /** Renaming and deleting nodes in the document and in what this window remembers of them, wherever it is asked for. */
 import { renameBreakpoints } from "../debugger/run/breakpoints";
+import { renamePin } from "../debugger/run/pins";
 import { deleteThings, type Doomed } from "../document/edits";
 import { namedBy, namingKinds } from "../document/node-references";
 import type { GraphDocument } from "../document/document";
@@ -34,6 +35,7 @@ export function renameEverywhere(from: string, to: string, programs?: readonly U
   if (!edit(name, (document) => renamed(document, knownKinds(), named, to, agreed))) return false;
   const session = useSession.getState();
   renameBreakpoints(from, to);
+  renamePin(from, to);
   if (selected.includes(from)) session.select({ nodes: selected.map((each) => (each === from ? to : each)) });
   return true;
 }

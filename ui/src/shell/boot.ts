@@ -1,6 +1,7 @@
 /** What happens when the window opens: ask who we are, find documents that are still open, listen to events, take keys. */
 import { useCallback, useEffect, useState } from "react";
 import { followBreakpoints } from "../debugger/run/breakpoints";
+import { followPins } from "../debugger/run/pins";
 import { followInbox } from "../debugger/model/inbox";
 import { doc, useDocumentState } from "../document/store";
 import { flush, followDiagnostics, openGraph, reopenGraph } from "../document/open-graph";
@@ -28,6 +29,7 @@ async function start(): Promise<void> {
   useSession.getState().setAppInfo(info);
   followInbox();
   followBreakpoints();
+  followPins();
   // A window that was reloaded finds the documents it had, and the moment.
   const none = () => useDocumentState.getState().graphId === null;
   const last = none() ? await restoreTabs(info.open) : null;

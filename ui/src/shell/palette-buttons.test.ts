@@ -41,7 +41,7 @@ const LOCAL: Readonly<Record<string, readonly RegExp[]>> = {
     /^features\/breakpoints\/BreakpointList\.tsx$/,
     /^features\/threads\/(labels|saved-searches)\.tsx$/,
     /^features\/problems\//,
-    /^features\/inspector\/(DisabledNotice|ErrorWayInspector|VariantsMenu)\.tsx$/,
+    /^features\/inspector\/(DisabledNotice|ErrorWayInspector|PinNotice|VariantsMenu)\.tsx$/,
     /^debugger\/(exchanges|run)\/(Exchanges|NotRetried|RunProblem)\.tsx$/,
   ],
 };

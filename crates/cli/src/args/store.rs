@@ -1,6 +1,6 @@
 //! Options of `superstep store`.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
@@ -54,6 +54,7 @@ Examples:
   superstep store search people --query tea
   superstep store get people/ada likes
   superstep store put people/ada likes '{\"drink\": \"tea\"}'
+  superstep store uses people/ada likes
   superstep store delete people/ada likes"
 )]
 pub(crate) struct StoreArgs {
@@ -71,6 +72,8 @@ pub(crate) enum StoreAction {
     Search(SearchArgs),
     /// Print the value of an item.
     Get(ItemArgs),
+    /// Show which steps read or wrote an item, in all threads.
+    Uses(UsesArgs),
     /// Store an item, in place of what is there.
     Put(PutArgs),
     /// Remove items.
@@ -173,6 +176,34 @@ pub(crate) struct ItemArgs {
     /// Its name there
     #[arg(value_name = "KEY")]
     pub(crate) key: String,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Runs record which items their tasks read, found, put and removed, with values of up to 200 bytes; of larger ones the size and a
+hash. Edits by hand are not recorded, and neither was anything by earlier versions. FROM is where the step began, as other
+commands take it.
+
+Examples:
+  superstep store uses people/ada likes
+  superstep store uses people/ada likes --at THREAD@4        what it was then, as far as that is known
+  superstep store uses people/ada likes --json | jq '.uses[] | select(.action == \"written\")'")]
+#[command(mut_arg("json", |json| json.help("Print JSON: the uses, and with --at what was known then")))]
+pub(crate) struct UsesArgs {
+    /// Where it is
+    #[arg(value_name = "NAMESPACE")]
+    pub(crate) namespace: Namespace,
+    /// Its name there
+    #[arg(value_name = "KEY")]
+    pub(crate) key: String,
+    /// Say what it was at this moment: THREAD@STEP, THREAD@CHECKPOINT, or a link that the app copied
+    #[arg(long, value_name = "MOMENT")]
+    pub(crate) at: Option<String>,
+    /// At most this many, the newest first
+    #[arg(long, value_name = "N", default_value = "100")]
+    pub(crate) limit: NonZeroU32,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

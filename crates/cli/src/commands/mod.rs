@@ -17,6 +17,7 @@ mod send_trace;
 pub(crate) mod serve;
 pub(crate) mod state;
 pub(crate) mod store;
+mod store_uses;
 pub(crate) mod threads;
 pub(crate) mod trace;
 pub(crate) mod trust;

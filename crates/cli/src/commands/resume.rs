@@ -34,6 +34,7 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
     }
     let file = file.with_models(models(&args.running, Some(&before)));
     let file = file.with_labels(labels(&args.running, Some(&before))?);
+    let file = file.with_pins(&args.running.pins)?;
     let graph = runnable(&file, args.running.trust)?;
     let given = match Answered::of(&args)? {
         Some(answered) => Given::Answers(answered.value()),

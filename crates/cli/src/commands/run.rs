@@ -41,6 +41,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
     };
     let file = file.with_models(models(&args.running, before.as_ref()));
     let file = file.with_labels(labels(&args.running, before.as_ref())?);
+    let file = file.with_pins(&args.running.pins)?;
     let graph = runnable(&file, args.running.trust)?;
     let input = given(&file, args.input, args.example.as_deref())?;
     let checkpoint = args.checkpoint.map(Into::into);
@@ -117,6 +118,7 @@ pub(crate) async fn drive(
             "next" => StepTask::Next,
             id => StepTask::Task(id.into()),
         }),
+        pinned: file.pinned.clone(),
         context: args.context.clone().unwrap_or_default(),
         max_concurrency: args.max_concurrency.map(NonZeroUsize::get),
         effects: args.effects.map(Into::into).unwrap_or_default(),

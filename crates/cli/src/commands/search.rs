@@ -63,7 +63,7 @@ pub(crate) struct Searched {
     pub(crate) unknown: u64,
     pub(crate) reason: Option<String>,
     /// There is more than was asked for.
-    more: bool,
+    pub(crate) more: bool,
 }
 
 impl Searched {
@@ -105,7 +105,7 @@ impl Searched {
     }
 
     /// Says what a person must know of the search.
-    fn finish(&self, found: usize, what: &str) {
+    pub(crate) fn finish(&self, found: usize, what: &str) {
         self.end_line();
         self.note_unknown();
         if self.more {

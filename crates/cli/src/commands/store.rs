@@ -9,6 +9,7 @@ use superstep::{
     iso8601,
 };
 
+use super::store_uses;
 use crate::args::store::{
     ItemArgs, Namespace, NamespacesArgs, PutArgs, RemoveArgs, SearchArgs, StoreAction, StoreArgs,
 };
@@ -33,6 +34,7 @@ pub(crate) async fn store(args: StoreArgs) -> Result<(), Fault> {
         StoreAction::List(args) => list(&args).await,
         StoreAction::Search(args) => search(args).await,
         StoreAction::Get(args) => get(&args).await,
+        StoreAction::Uses(args) => store_uses::uses(args).await,
         StoreAction::Put(args) => put(args).await,
         StoreAction::Delete(args) => delete(&args).await,
         StoreAction::Sweep(args) => {

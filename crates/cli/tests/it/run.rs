@@ -658,3 +658,21 @@ fn a_run_is_given_the_context_that_its_graph_declares() {
         "a run that goes on is given its own"
     );
 }
+
+#[test]
+fn a_pinned_node_does_not_run() {
+    let user = User::new();
+    let counter = example("counter");
+    let run = ["run", &counter, "--example", "1", "--thread", "t"];
+    let missing = user.expect(2, &[&run[..], &["--pin", "nobody={}"]].concat());
+    assert!(missing.err.contains("no such node"), "{}", missing.err);
+    assert!(
+        user.expect(2, &[&run[..], &["--pin", "increment=[1]"]].concat())
+            .err
+            .contains("an object of state keys")
+    );
+    let pin = r#"increment={"count": 100}"#;
+    let done = user.expect(0, &[&run[..], &["--pin", pin]].concat());
+    assert!(done.err.contains("increment does not run"), "{}", done.err);
+    assert_eq!(done.json()["count"], 100);
+}

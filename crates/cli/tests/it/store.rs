@@ -183,3 +183,87 @@ fn namespaces_are_listed_page_by_page() {
     let swept = user.expect(0, &["store", "sweep"]);
     assert!(swept.err.contains("Removed 0 items"), "{}", swept.err);
 }
+
+/// A graph that remembers what it is given, and looks at it.
+fn remembering(user: &User) -> String {
+    let graph = json!({
+        "format": "superstep/1", "name": "Remembering", "state": {"likes": {"type": "string"}, "seen": {}},
+        "nodes": {
+            "remember": {"kind": "store", "config": {
+                "do": "put", "namespace": ["people"], "key": "ada", "value": "{'drink': state.likes}"}},
+            "look": {"kind": "store", "config": {"do": "get", "namespace": ["people"], "key": "ada", "into": "seen"}}
+        },
+        "edges": [{"from": "__start__", "to": "remember"}, {"from": "remember", "to": "look"}]
+    });
+    let path = user.dir.path().join("remembering.json");
+    std::fs::write(&path, graph.to_string()).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn the_steps_that_used_an_item_are_listed_and_what_it_was_then() {
+    let user = User::new();
+    let graph = remembering(&user);
+    for (thread, likes) in [("a", "tea"), ("b", "coffee")] {
+        let input = json!({"likes": likes}).to_string();
+        user.expect(0, &["run", &graph, "--thread", thread, "--input", &input]);
+    }
+    let listed = user
+        .expect(0, &["store", "uses", "people", "ada", "--json"])
+        .json();
+    let rows: Vec<(&str, &str, &Json)> = (listed["uses"].as_array().unwrap().iter())
+        .map(|used| {
+            (
+                used["threadId"].as_str().unwrap(),
+                used["action"].as_str().unwrap(),
+                &used["value"]["value"]["drink"],
+            )
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("b", "read", &json!("coffee")),
+            ("b", "written", &json!("coffee")),
+            ("a", "read", &json!("tea")),
+            ("a", "written", &json!("tea")),
+        ]
+    );
+    let table = user.expect(0, &["store", "uses", "people", "ada", "--limit", "1"]);
+    assert!(
+        table.out.lines().count() == 2 && table.out.contains("coffee"),
+        "{}",
+        table.out
+    );
+    assert!(table.err.contains("There is more"), "{}", table.err);
+
+    let then = |moment: &str| {
+        let shown = user.expect(0, &["store", "uses", "people", "ada", "--at", moment, "--json"]);
+        shown.json()["then"].clone()
+    };
+    // Thread a was over before b wrote.
+    let of_a = then("a");
+    assert_eq!(
+        (
+            &of_a["known"],
+            &of_a["use"]["value"]["value"],
+            &of_a["use"]["node"]
+        ),
+        (&json!("recorded"), &json!({"drink": "tea"}), &json!("look"))
+    );
+    assert_eq!(then("b"), json!({"known": "same", "value": {"drink": "coffee"}}));
+    assert_eq!(then("a@0"), json!({"known": "unknown"}), "before the first write");
+    let line = user
+        .expect(0, &["store", "uses", "people", "ada", "--at", "a"])
+        .out;
+    assert!(
+        line.starts_with("then: {\"drink\":\"tea\"}, last read by look at"),
+        "{line}"
+    );
+    let none = user.expect(0, &["store", "uses", "people", "ben"]);
+    assert!(
+        none.out.is_empty() && none.err.contains("Nothing found in 2 threads"),
+        "{}",
+        none.err
+    );
+}

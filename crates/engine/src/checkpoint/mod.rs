@@ -5,6 +5,7 @@ pub(crate) mod claim;
 pub(crate) mod graph_version;
 pub(crate) mod maintenance;
 pub(crate) mod memory;
+pub(crate) mod memory_use;
 pub(crate) mod progress;
 pub(crate) mod run_claim;
 pub(crate) mod task_record;
@@ -23,6 +24,7 @@ pub use maintenance::{
     ThreadBreakdown, ThreadUsage, Usage, tips,
 };
 pub use memory::MemorySaver;
+pub use memory_use::{MemoryAction, MemoryUse};
 pub use progress::{Progress, Watch};
 pub use task_record::{
     Decision, KeysRead, LARGEST_RECORDED_VALUE, Reason, RecordedValue, TaskRecord, TriedCondition, records_of,

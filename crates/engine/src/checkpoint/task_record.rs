@@ -1,11 +1,12 @@
 //! What is recorded beside the writes of a task ([`RECORD`](super::types::reserved::RECORD)): which state keys it read,
-//! and why it went where it did. Nothing that runs depends on it; old threads have none.
+//! why it went where it did, and which items of long-term memory it used. Nothing that runs depends on it; old threads have none.
 
 use std::fmt::{self, Write as _};
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::base::ids::{Name, TaskId};
+use crate::checkpoint::memory_use::MemoryUse;
 use crate::checkpoint::types::{PendingWrite, reserved};
 use crate::value::{List, Object, Value};
 
@@ -18,13 +19,19 @@ const LONGEST_EXPRESSION: usize = 400;
 /// Entries of a list in a decision: values, conditions, targets.
 const MOST_ENTRIES: usize = 16;
 
-/// What a task read and decided.
+/// What a task read, decided, and did with long-term memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskRecord {
     /// The state keys that the node read. Those that its edges read are with their decisions.
     pub reads: KeysRead,
     /// Where its edges led, and where the node itself did.
     pub decisions: Vec<Decision>,
+    /// What it did with items of long-term memory, in order; failed attempts are among it.
+    pub memory: Vec<MemoryUse>,
+    /// Some of `memory` was left out: there were too many uses.
+    pub memory_cut: bool,
+    /// The node did not run: what it wrote was [pinned](crate::RunConfig::pinned).
+    pub pinned: bool,
 }
 
 /// Which state keys a task read.
@@ -149,7 +156,7 @@ pub(crate) fn shortened(expression: &str) -> Name {
 }
 
 impl RecordedValue {
-    fn to_value(&self) -> Value {
+    pub(super) fn to_value(&self) -> Value {
         match self {
             Self::Whole(value) => object([("value", value.clone())]),
             Self::Large { size, hash } => {
@@ -161,7 +168,7 @@ impl RecordedValue {
         }
     }
 
-    fn from_value(value: &Value) -> Option<Self> {
+    pub(super) fn from_value(value: &Value) -> Option<Self> {
         if let Some(whole) = value.get("value") {
             return Some(Self::Whole(whole.clone()));
         }
@@ -283,7 +290,8 @@ impl Decision {
 impl TaskRecord {
     /// True when there is nothing to store.
     pub fn is_empty(&self) -> bool {
-        self.reads == KeysRead::Unknown && self.decisions.is_empty()
+        let read_nothing = self.reads == KeysRead::Unknown && self.memory.is_empty();
+        read_nothing && self.decisions.is_empty() && !self.pinned
     }
 
     /// The record as it is stored.
@@ -297,6 +305,16 @@ impl TaskRecord {
         if !self.decisions.is_empty() {
             let decisions: List = self.decisions.iter().map(Decision::to_value).collect();
             entries.insert("decisions", decisions);
+        }
+        if !self.memory.is_empty() {
+            let uses: List = self.memory.iter().map(MemoryUse::to_value).collect();
+            entries.insert("memory", uses);
+        }
+        if self.memory_cut {
+            entries.insert("memory_cut", true);
+        }
+        if self.pinned {
+            entries.insert("pinned", true);
         }
         Value::Object(entries)
     }
@@ -313,6 +331,12 @@ impl TaskRecord {
                 .flat_map(|list| list.iter())
                 .filter_map(Decision::from_value)
                 .collect(),
+            memory: (value.get("memory").and_then(Value::as_array).into_iter())
+                .flat_map(|list| list.iter())
+                .filter_map(MemoryUse::from_value)
+                .collect(),
+            memory_cut: value.get("memory_cut").and_then(Value::as_bool) == Some(true),
+            pinned: value.get("pinned").and_then(Value::as_bool) == Some(true),
         }
     }
 }
@@ -320,6 +344,7 @@ impl TaskRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checkpoint::memory_use::MemoryAction;
     use crate::json;
 
     #[test]
@@ -349,6 +374,26 @@ mod tests {
                 },
                 Decision::default(),
             ],
+            memory: [
+                (MemoryAction::Read, None),
+                (
+                    MemoryAction::Found,
+                    Some((&json!({"text": "x".repeat(500)})).into()),
+                ),
+                (MemoryAction::Written, Some((&json!({"text": "tea"})).into())),
+                (MemoryAction::Removed, None),
+            ]
+            .into_iter()
+            .map(|(action, value)| MemoryUse {
+                action,
+                namespace: vec!["people".into(), "ada".into()],
+                key: "likes".into(),
+                value,
+                at: 1_700_000_000_000,
+            })
+            .collect(),
+            memory_cut: true,
+            pinned: true,
         };
         let stored = record.to_value();
         assert_eq!(TaskRecord::from_value(&stored), record);

@@ -12,6 +12,7 @@ use crate::graph::call::{TaskFn, TaskHandle};
 use crate::graph::compiled::Graph;
 use crate::graph::handler::NodeFailed;
 use crate::graph::node::{Interrupted, NodeError};
+use crate::graph::noted_store::NotedStore;
 use crate::graph::plan::NodeIx;
 use crate::graph::recorder::Recorder;
 use crate::graph::scope::Shared;
@@ -80,7 +81,9 @@ struct Inner {
     /// The key of its effect, when that is not the task's id.
     key: Option<Name>,
     /// Set in runs that record what tasks read and decide.
-    recorder: Option<Box<Recorder>>,
+    recorder: Option<Arc<Recorder>>,
+    /// The store that notes its uses; made when somebody asks for it.
+    noted_store: OnceLock<Arc<dyn Store>>,
 }
 
 /// What a node is handed. Cheap to clone; may be moved to other tasks and threads.
@@ -135,7 +138,7 @@ impl NodeContext {
         let began_ms = shared.clock.now_ms();
         let failed = head.failed().cloned();
         let pulse = shared.pulse.clone();
-        let recorder = (shared.config.record && !head.is_start()).then(Box::default);
+        let recorder = (shared.config.record && !head.is_start()).then(Arc::default);
         Self(Arc::new(Inner {
             head,
             attempt: 1,
@@ -156,6 +159,7 @@ impl NodeContext {
             before: 0,
             key: None,
             recorder,
+            noted_store: OnceLock::new(),
         }))
     }
 
@@ -250,8 +254,8 @@ impl NodeContext {
             pushed: Mutex::default(),
             before: self.0.before,
             key: self.0.key.clone(),
-            // What a failed attempt read is dropped with it.
-            recorder: self.0.recorder.is_some().then(Box::default),
+            recorder: (self.0.recorder.as_ref()).map(|failed| Arc::new(failed.of_next_attempt())),
+            noted_store: OnceLock::new(),
         }))
     }
 
@@ -460,7 +464,15 @@ impl NodeContext {
 
     /// The store of the graph, or of the graph around it: long-term memory apart from threads and checkpoints.
     pub fn store(&self) -> Option<&Arc<dyn Store>> {
-        self.0.shared.store.as_ref()
+        let store = self.0.shared.store.as_ref()?;
+        let Some(recorder) = &self.0.recorder else {
+            return Some(store);
+        };
+        let noted = || {
+            let clock = self.0.shared.clock.clone();
+            Arc::new(NotedStore::new(store.clone(), recorder.clone(), clock)) as Arc<dyn Store>
+        };
+        Some(self.0.noted_store.get_or_init(noted))
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {

@@ -13,6 +13,7 @@ pub(crate) mod entrypoint;
 pub(crate) mod handler;
 pub(crate) mod links;
 pub(crate) mod node;
+pub(crate) mod noted_store;
 pub(crate) mod options;
 pub(crate) mod other_branches;
 pub(crate) mod plan;

@@ -1,9 +1,11 @@
-//! What a task notes while it runs: the state keys that it reads, and why it decides as it does.
+//! What a task notes while it runs: the state keys that it reads, why it decides as it does, and what it does with items of
+//! long-term memory.
 
 use parking_lot::Mutex;
 
 use crate::base::command::Target;
 use crate::base::ids::Name;
+use crate::checkpoint::memory_use::{MOST_USES, MemoryUse};
 use crate::checkpoint::task_record::{
     Decision, KeysRead, Reason, RecordedValue, TaskRecord, TriedCondition, shortened,
 };
@@ -77,6 +79,39 @@ impl Recorder {
         });
     }
 
+    /// Notes that the node did not run: its output is pinned.
+    pub(crate) fn pinned(&self) {
+        self.0.lock().record.pinned = true;
+    }
+
+    /// Notes that an item of long-term memory was used. What repeats the same is noted once.
+    pub(crate) fn used(&self, used: MemoryUse) {
+        let record = &mut self.0.lock().record;
+        // Writes count each: they say when the item became what it is.
+        if !used.action.writes() && record.memory.iter().any(|known| used.repeats(known)) {
+            return;
+        }
+        match record.memory.len() < MOST_USES {
+            true => record.memory.push(used),
+            false => record.memory_cut = true,
+        }
+    }
+
+    /// The recorder of the next attempt: what the failed one did with long-term memory has been done, what it read of the
+    /// state is dropped with it.
+    pub(crate) fn of_next_attempt(&self) -> Self {
+        let failed = &self.0.lock().record;
+        let record = TaskRecord {
+            memory: failed.memory.clone(),
+            memory_cut: failed.memory_cut,
+            ..TaskRecord::default()
+        };
+        Self(Mutex::new(Notes {
+            record,
+            ..Notes::default()
+        }))
+    }
+
     /// Ends what the node itself decided: by a reason that it noted, or by a command that names targets.
     pub(crate) fn end_node<'a>(&self, targets: impl IntoIterator<Item = &'a Target>) {
         let decision = decision(None, targets);
@@ -98,9 +133,13 @@ impl Recorder {
         self.0.lock().end(decision(Some(edge), targets));
     }
 
-    /// Takes what was noted.
+    /// Takes what was noted. What was done with long-term memory stays for the next attempt.
     pub(crate) fn take(&self) -> TaskRecord {
-        std::mem::take(&mut *self.0.lock()).record
+        let mut notes = self.0.lock();
+        let taken = std::mem::take(&mut *notes).record;
+        notes.record.memory.clone_from(&taken.memory);
+        notes.record.memory_cut = taken.memory_cut;
+        taken
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::sync::Mutex;
 
 use crate::base::ids::{CheckpointId, Name, TaskId, ThreadId};
 use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::task_record::TaskRecord;
 use crate::checkpoint::types::{
     CheckpointAddress, CheckpointHead, ListQuery, PendingWrite, Source, StorageError, reserved,
 };
@@ -207,6 +208,14 @@ impl Site {
                 .collect();
             // What somebody wrote in the node's place was not done by it.
             if own.iter().any(|w| w.task_path.starts_with(EDIT)) {
+                continue;
+            }
+            let is_record = |w: &&&PendingWrite| &*w.write.channel == reserved::RECORD;
+            let record = own
+                .iter()
+                .find(is_record)
+                .map(|w| TaskRecord::from_value(&w.write.value));
+            if record.is_some_and(|record| record.pinned) {
                 continue;
             }
             let has = |channel: &str| own.iter().any(|w| &*w.write.channel == channel);

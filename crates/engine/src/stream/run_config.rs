@@ -79,6 +79,9 @@ pub struct RunConfig {
     pub durability: Durability,
     /// Stored with every checkpoint: strings, numbers and booleans whose key does not begin with `__`.
     pub metadata: Object,
+    /// What nodes of the outermost graph write instead of running, by node: an update of the state each, as the node would
+    /// return it. Its edges lead on from that. Its effect is not done, and nothing of it is cached.
+    pub pinned: BTreeMap<Name, Value>,
     /// The run context: what nodes read and no node writes, such as who asks or which database to use. It is not stored:
     /// each run of a thread is given its own. Nothing and an empty object both mean that there is none. A graph that
     /// declares a [`ContextSchema`](crate::ContextSchema) checks it when the run begins.
@@ -147,6 +150,7 @@ impl Default for RunConfig {
             step_task: None,
             durability: Durability::default(),
             metadata: Object::new(),
+            pinned: BTreeMap::new(),
             context: Value::Null,
             configurable: Object::new(),
             tags: Vec::new(),
@@ -288,6 +292,11 @@ impl RunConfig {
     /// Sets what is [stored](Self#structfield.metadata) with every checkpoint.
     pub fn metadata(mut self, metadata: Object) -> Self {
         self.metadata = metadata;
+        self
+    }
+    /// Sets what nodes [write instead of running](Self#structfield.pinned).
+    pub fn pinned(mut self, pinned: BTreeMap<Name, Value>) -> Self {
+        self.pinned = pinned;
         self
     }
     /// Sets the [run context](Self#structfield.context).

@@ -63,6 +63,8 @@ pub(crate) enum Instead {
     Ask(Value, usize),
     /// It returned this.
     Give(NodeOutput),
+    /// Its output is pinned: this update.
+    Pinned(Value),
 }
 
 impl TaskWork {
@@ -111,6 +113,12 @@ impl TaskWork {
                 return Err(NodeError::Interrupt(Interrupted::Question { question, index }));
             }
             (Some(Instead::Give(output)), _) => output,
+            (Some(Instead::Pinned(update)), _) => {
+                if let Some(recorder) = context.recorder() {
+                    recorder.pinned();
+                }
+                NodeOutput::Update(update)
+            }
             (None, Some(node)) => match node.run(context.clone(), self.input).await {
                 // The answer would find a node that began already, and could not be distinguished from a broken one.
                 Err(NodeError::Interrupt(_)) if once => {

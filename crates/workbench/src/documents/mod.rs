@@ -179,6 +179,7 @@ impl GraphSource {
             disabled: disabled_in(&self.document),
             by: None,
             labels: Default::default(),
+            pinned: Vec::new(),
         }
     }
 }

@@ -173,6 +173,7 @@ impl Workbench {
                 recursion_limit: None,
                 models: None,
                 labels: None,
+                pinned: None,
                 context: None,
             };
             match self.run_begin(request, Some(checkpoint), None).await {

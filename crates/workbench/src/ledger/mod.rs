@@ -5,6 +5,7 @@
 mod background_writer;
 mod breakpoints;
 mod events;
+mod pins;
 mod run_records;
 mod runs;
 mod spans;
@@ -139,6 +140,14 @@ CREATE TABLE what_ifs (
     body      TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX what_ifs_of_thread ON what_ifs (thread_id, id);
+",
+    "
+CREATE TABLE pins (
+    graph  TEXT NOT NULL,
+    node   TEXT NOT NULL,
+    output TEXT NOT NULL,
+    PRIMARY KEY (graph, node)
+) WITHOUT ROWID;
 ",
 ];
 

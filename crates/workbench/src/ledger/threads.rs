@@ -165,7 +165,8 @@ impl Ledger {
         })
     }
 
-    /// A draft became a file: threads that ran the draft belong to the file now, and so do its breakpoints.
+    /// A draft became a file: threads that ran the draft belong to the file now, and so do its breakpoints and
+    /// pinned outputs.
     pub(crate) fn moved(&self, draft: &str, path: &str) -> Result<(), Problem> {
         self.with(|c| {
             let transaction = c.transaction()?;
@@ -175,6 +176,10 @@ impl Ledger {
             )?;
             transaction.execute(
                 "UPDATE OR REPLACE breakpoints SET graph = ?2 WHERE graph = ?1",
+                [draft, path],
+            )?;
+            transaction.execute(
+                "UPDATE OR REPLACE pins SET graph = ?2 WHERE graph = ?1",
                 [draft, path],
             )?;
             transaction.commit()

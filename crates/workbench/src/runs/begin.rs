@@ -1,7 +1,7 @@
 //! The beginning of a run: its thread is taken and claimed, its graph is built, and what it begins with is checked before
 //! anything of it is noted.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -87,6 +87,7 @@ impl Workbench {
         let action = std::mem::replace(&mut request.action, RunAction::Continue);
         let start = self.start_of(&thread_id, action, passed, &built).await?;
         let start = self.renamed_start(&thread_id, start, &renamed).await?;
+        let pinned = self.pinned_for(&mut request, &built)?;
         let run = self.new_run(&thread_id);
         let of = RunOf {
             thread: &thread_id,
@@ -94,6 +95,7 @@ impl Workbench {
             document: &built.source.document,
             origin: &Origin {
                 labels,
+                pinned: pinned.keys().map(ToString::to_string).collect(),
                 ..self.origin(&built.source, &models)
             },
             claim: Some(claim),
@@ -103,6 +105,7 @@ impl Workbench {
         };
         let mut config = of.config();
         config.context = given;
+        config.pinned = pinned;
         choose(&mut config, &request, &built, handed.as_ref())?;
         let input = start.apply(&mut config);
         self.note_run(&run, title, &built, context.as_ref())?;
@@ -202,6 +205,22 @@ impl Workbench {
                     .unwrap_or_default())
             }
         }
+    }
+
+    /// What nodes write instead of running: as the request says, or as it is kept for the graph. Those of nodes that are gone
+    /// mean nothing.
+    fn pinned_for(&self, request: &mut StartRun, built: &Built) -> Result<BTreeMap<Name, Value>, Problem> {
+        let pinned = match request.pinned.take() {
+            Some(pinned) => pinned,
+            None => self.ledger.pins(&self.ledger.followed(&built.source.key)?)?,
+        };
+        let known: HashSet<&str> = built.graph.node_names().map(|name| &**name).collect();
+        let pinned = pinned
+            .into_iter()
+            .filter(|(node, _)| known.contains(node.as_str()));
+        Ok(pinned
+            .map(|(node, output)| (Name::from(node), Value::from(output)))
+            .collect())
     }
 
     /// The title of the thread: of a new one, its first input.

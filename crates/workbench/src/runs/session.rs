@@ -1,6 +1,7 @@
 //! A run of a program without a workbench, as the command line is one: claimed and recorded as a workbench would, and
 //! followed to its end, over waits for a time.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,6 +92,8 @@ pub struct Request<'a> {
     pub breakpoints: Vec<Breakpoint>,
     /// Run one task of the open step alone.
     pub step_task: Option<StepTask>,
+    /// What nodes write instead of running.
+    pub pinned: BTreeMap<Name, Value>,
     /// What nodes read and no node writes.
     pub context: Value,
     /// The most tasks at once.
@@ -148,6 +151,7 @@ impl Session {
         config.interrupt_after = request.break_after;
         config.breakpoints = request.breakpoints.into();
         config.step_task = request.step_task;
+        config.pinned = request.pinned;
         config.context = request.context;
         config.max_concurrency = request.max_concurrency;
         config.effects = request.effects;

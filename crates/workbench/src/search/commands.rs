@@ -11,8 +11,8 @@ use super::{Desk, Directory, Listed};
 use crate::Workbench;
 use crate::base::{blocking, values};
 use crate::wire::{
-    CheckInvariants, EdgeReconsidered, FindMoments, InvariantsAt, InvariantsChecked, MomentsFound,
-    NodeProbed, ProbeNode, Problem, ReadInvariants, ReadWatch, ReconsiderEdge, WatchHistory,
+    CheckInvariants, EdgeReconsidered, FindMoments, FindUses, InvariantsAt, InvariantsChecked, ItemUses,
+    MomentsFound, NodeProbed, ProbeNode, Problem, ReadInvariants, ReadWatch, ReconsiderEdge, WatchHistory,
 };
 use superstep_document::text;
 
@@ -115,6 +115,10 @@ impl Workbench {
     ) -> Result<MomentsFound, Problem> {
         let graphs = self.graph_keys(request.graph_id.as_deref(), request.graph_path.clone())?;
         self.desk().find(&request, &graphs).await
+    }
+
+    pub(crate) async fn store_uses(self: &Arc<Self>, request: FindUses) -> Result<ItemUses, Problem> {
+        self.desk().uses(&request).await
     }
 
     pub(crate) async fn node_probe(self: &Arc<Self>, request: ProbeNode) -> Result<NodeProbed, Problem> {

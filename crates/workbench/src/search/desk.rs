@@ -17,12 +17,12 @@ use super::invariants::Rules;
 use super::probe::Probe;
 use super::reconsider::Draft;
 use super::words::{Words, fold};
-use super::{Directory, Listed, value_history};
+use super::{Directory, Listed, uses, value_history};
 use crate::session;
 use crate::threads::listing::{page_size, place, place_text};
 use crate::wire::{
-    CheckInvariants, EdgeReconsidered, FindMoments, InvariantAt, InvariantsChecked, MomentsFound, NodeProbed,
-    ProbeNode, Problem, ReconsiderEdge, RunStatus, SearchProgress, WatchHistory,
+    CheckInvariants, EdgeReconsidered, FindMoments, FindUses, InvariantAt, InvariantsChecked, ItemUses,
+    MomentsFound, NodeProbed, ProbeNode, Problem, ReconsiderEdge, RunStatus, SearchProgress, WatchHistory,
 };
 use superstep_document::text;
 
@@ -141,6 +141,23 @@ impl Desk {
             })
             .await?;
         Ok(NodeProbed { visits, progress })
+    }
+
+    /// Finds the steps that read or wrote an item of long-term memory.
+    pub async fn uses(&self, request: &FindUses) -> Result<ItemUses, Problem> {
+        let wanted = Arc::new(uses::Wanted::from(request));
+        let frame = Frame::of(&[], request.after.as_deref(), request.limit);
+        let (uses, progress) = self
+            .walk(&frame, |reading| {
+                let wanted = wanted.clone();
+                async move {
+                    let (thread, title) = (&reading.summary.thread, &reading.listed.title);
+                    let found = wanted.run(&*reading.saver, thread, title).await?;
+                    Ok((found, Unknown::default()))
+                }
+            })
+            .await?;
+        Ok(ItemUses { uses, progress })
     }
 
     /// Checks the invariants of a document at all that its threads did. `graphs` are the keys that the graph is known by.

@@ -1,6 +1,6 @@
 //! The query desk: which threads contain these words, where did this expression become true for the first time, which went
-//! through these nodes, what was this expression at every visit of a node, where was an invariant broken, and what would another
-//! condition have decided.
+//! through these nodes, what was this expression at every visit of a node, where was an invariant broken, which steps used an
+//! item of long-term memory, and what would another condition have decided.
 //!
 //! Every backend is searched in the same way, thread by thread, the newest first, through the traits of the engine. An
 //! answer comes after a fraction of a second with what was found by then and the place to go on from, so that progress and
@@ -18,6 +18,7 @@ mod probe;
 mod reconsider;
 mod texts;
 mod thread_history;
+mod uses;
 mod value_history;
 mod words;
 

@@ -19,6 +19,8 @@ const BY: &str = "by";
 const EDITED: &str = "edited";
 /// The disabled nodes of the graph that a run passed by, one a line.
 const DISABLED: &str = "disabled_nodes";
+/// The nodes of the graph whose output was pinned in a run, one a line.
+const PINNED: &str = "pinned_nodes";
 /// The what-if grid, its row and the run of the row that made a checkpoint, with slashes between.
 const WHAT_IF: &str = "what_if";
 /// Metadata of a run in which a model answers for the scripted ones.
@@ -26,7 +28,8 @@ pub(crate) const SCRIPTED_MODELS: &str = "scripted_models";
 /// Metadata of a run whose models' answers are kept, or come from what was kept.
 pub(crate) const RECORDED_MODELS: &str = "recorded_models";
 /// All of these, and what the engine and LangGraph's programs note of a checkpoint. The rest is the user's.
-const OWN: [&str; 11] = [
+const OWN: [&str; 12] = [
+    PINNED,
     GRAPH,
     GRAPH_PATH,
     RUN_ID,
@@ -55,6 +58,8 @@ pub struct Origin {
     pub by: Option<String>,
     /// Tags and metadata of its run.
     pub labels: RunLabels,
+    /// The nodes whose output is pinned in its run.
+    pub pinned: Vec<String>,
 }
 
 impl Origin {
@@ -65,6 +70,9 @@ impl Origin {
         self.models.note(&mut metadata);
         if !self.disabled.is_empty() {
             metadata.insert(DISABLED, self.disabled.join("\n"));
+        }
+        if !self.pinned.is_empty() {
+            metadata.insert(PINNED, self.pinned.join("\n"));
         }
         metadata.insert(RUN_ID, run_id);
         if let Some(name) = &self.by {
@@ -117,6 +125,11 @@ pub(crate) fn run_id(head: &CheckpointHead) -> Option<&str> {
 /// The disabled nodes that the run of a checkpoint passed by.
 pub fn disabled_nodes(head: &CheckpointHead) -> impl Iterator<Item = &str> {
     text(head, DISABLED).into_iter().flat_map(str::lines)
+}
+
+/// The nodes whose output was pinned in the run of a checkpoint.
+pub fn pinned_nodes(head: &CheckpointHead) -> impl Iterator<Item = &str> {
+    text(head, PINNED).into_iter().flat_map(str::lines)
 }
 
 /// The nodes of a document that its runs pass by.
@@ -222,6 +235,7 @@ mod tests {
                 tags: vec!["eval".into()],
                 ..RunLabels::default()
             },
+            pinned: vec!["fetch".into()],
         };
         let run = origin.of_run("r1");
         for (name, value) in [
@@ -229,6 +243,7 @@ mod tests {
             ("graph_path", "/a/graph.json"),
             ("run_id", "r1"),
             ("disabled_nodes", "mail\npay"),
+            ("pinned_nodes", "fetch"),
             ("by", "Ada"),
         ] {
             assert_eq!(run.get(name).and_then(Value::as_str), Some(value), "{name}");

@@ -7,6 +7,7 @@ mod key_history;
 pub(crate) mod listing;
 pub(crate) mod nested;
 pub(crate) mod paths;
+mod pins;
 pub(crate) mod provenance;
 mod route;
 pub(crate) mod snapshot;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use superstep::checkpoint::{MemoryAction, MemoryUse};
 use superstep::inspect::{ValueWrite, WriteOrigin, Writer};
 use superstep::{
     CheckpointId, Decision, KeysRead, PendingWrite, RecordedValue, StateRef, TaskRecord, records_of,
@@ -13,8 +14,9 @@ use crate::base::values;
 use crate::threads::checkpoint_view;
 use crate::threads::snapshot::change;
 use crate::wire::{
-    DecisionView, KeysReadView, Problem, ProvenanceView, ReadProvenance, RecordedKey, RecordedValueView,
-    TaskRecordView, TriedConditionView, ValueWriteView, WriteOriginView, WriterView,
+    DecisionView, KeysReadView, MemoryUseView, Problem, ProvenanceView, ReadProvenance, RecordedKey,
+    RecordedValueView, TaskRecordView, TriedConditionView, UseOfItem, ValueWriteView, WriteOriginView,
+    WriterView,
 };
 use superstep_document::text;
 
@@ -83,11 +85,36 @@ impl From<&Decision> for DecisionView {
     }
 }
 
+impl From<MemoryAction> for UseOfItem {
+    fn from(action: MemoryAction) -> Self {
+        match action {
+            MemoryAction::Read => Self::Read,
+            MemoryAction::Found => Self::Found,
+            MemoryAction::Written => Self::Written,
+            MemoryAction::Removed => Self::Removed,
+        }
+    }
+}
+
+impl From<&MemoryUse> for MemoryUseView {
+    fn from(used: &MemoryUse) -> Self {
+        Self {
+            action: used.action.into(),
+            namespace: used.namespace.clone(),
+            key: used.key.clone(),
+            value: used.value.as_ref().map(Into::into),
+        }
+    }
+}
+
 impl From<&TaskRecord> for TaskRecordView {
     fn from(record: &TaskRecord) -> Self {
         Self {
             reads: (&record.reads).into(),
             decisions: record.decisions.iter().map(Into::into).collect(),
+            memory: record.memory.iter().map(Into::into).collect(),
+            memory_cut: record.memory_cut,
+            pinned: record.pinned,
         }
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::{
-    AttemptView, Breakpoints, CheckpointView, Diagnostic, DynamicTargets, InterruptView, Json, RunView,
+    AttemptView, Breakpoints, CheckpointView, Diagnostic, DynamicTargets, InterruptView, Json, Pins, RunView,
     TaskStatus, ThreadView,
 };
 
@@ -199,6 +199,11 @@ pub enum AppEvent {
         /// All that it has now.
         breakpoints: Breakpoints,
     },
+    /// Somebody pinned the output of a node, or ended that.
+    Pins {
+        /// All that are pinned in the graph now.
+        pins: Pins,
+    },
     /// What is found in a document changed without a patch of this interface.
     Diagnostics {
         /// The open document.
@@ -233,6 +238,7 @@ impl AppEvent {
             | AppEvent::Storage
             | AppEvent::Changed { .. }
             | AppEvent::Breakpoints { .. }
+            | AppEvent::Pins { .. }
             | AppEvent::Diagnostics { .. } => None,
         }
     }

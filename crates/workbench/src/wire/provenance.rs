@@ -113,11 +113,39 @@ pub enum KeysReadView {
 
 /// What a task read, and why it led where it did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
 pub struct TaskRecordView {
     /// The state keys that it read.
     pub reads: KeysReadView,
     /// Where its edges led, taken or not, and where the node itself did.
     pub decisions: Vec<DecisionView>,
+    /// What it did with items of long-term memory, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<MemoryUseView>>", optional)]
+    pub memory: Vec<MemoryUseView>,
+    /// The node did not run: its output is pinned.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub pinned: bool,
+    /// More than that was not recorded.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[ts(as = "Option<bool>", optional)]
+    pub memory_cut: bool,
+}
+
+/// What a task did with an item of long-term memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+pub struct MemoryUseView {
+    /// What.
+    pub action: super::UseOfItem,
+    /// Where the item is.
+    pub namespace: Vec<String>,
+    /// Its key.
+    pub key: String,
+    /// Its value, as it was read or put; absent when there was no such item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub value: Option<RecordedValueView>,
 }
 
 /// Where a conditional edge led, or the node itself.

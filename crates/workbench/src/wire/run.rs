@@ -213,6 +213,10 @@ pub struct StartRun {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub labels: Option<super::RunLabels>,
+    /// What nodes write instead of running, by node. Absent: the outputs that are pinned in the graph.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(type = "Record<string, any>", optional)]
+    pub pinned: Option<BTreeMap<String, Json>>,
     /// The run context. Absent: that of the thread's run before, and none in a new thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(type = "any", optional)]

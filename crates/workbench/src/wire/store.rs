@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{Json, ValueView};
+use super::{Json, RecordedValueView, SearchProgress, ValueView};
 
 /// `store.namespaces`
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
@@ -138,4 +138,72 @@ pub struct Reembed {
 pub struct Reembedded {
     /// Items that have new vectors.
     pub items: u64,
+}
+
+/// `store.uses`: the steps that read or wrote an item, as they recorded it, in all threads.
+#[derive(Clone, Debug, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct FindUses {
+    /// Where the item is.
+    pub namespace: Vec<String>,
+    /// Its name there.
+    pub key: String,
+    /// Where to go on: `next` of the answer before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub after: Option<String>,
+    /// Uses of an answer, from which on no further thread is looked at; 0 means 100.
+    #[serde(default)]
+    pub limit: u32,
+}
+
+/// What was done with an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum UseOfItem {
+    /// It was read by its key.
+    Read,
+    /// A search found it.
+    Found,
+    /// It was put.
+    Written,
+    /// It was removed.
+    Removed,
+}
+
+/// A use of an item by a task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ItemUse {
+    /// The thread.
+    pub thread_id: String,
+    /// Its title.
+    pub title: String,
+    /// The checkpoint of the outermost graph from which the step began.
+    pub checkpoint_id: String,
+    /// The super-step.
+    pub step: i32,
+    /// The nodes around, of a nested graph, the outermost first.
+    pub within: Vec<String>,
+    /// The node.
+    pub node: String,
+    /// The task.
+    pub task_id: String,
+    /// When: ISO-8601, UTC.
+    pub at: String,
+    /// What was done.
+    pub action: UseOfItem,
+    /// Its value, as it was read or put; absent when there was no such item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub value: Option<RecordedValueView>,
+}
+
+/// Answer of `store.uses`: those in some of the threads, thread by thread, in each the newest first.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
+pub struct ItemUses {
+    /// What was found.
+    pub uses: Vec<ItemUse>,
+    /// How far the search is.
+    pub progress: SearchProgress,
 }

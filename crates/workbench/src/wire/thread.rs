@@ -47,6 +47,10 @@ pub struct ThreadView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(as = "Option<Vec<String>>", optional)]
     pub disabled: Vec<String>,
+    /// Nodes that did not run in its last run, because their output is pinned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(as = "Option<Vec<String>>", optional)]
+    pub pinned: Vec<String>,
     /// Its last run, when one is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]

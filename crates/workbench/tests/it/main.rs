@@ -21,6 +21,7 @@ mod memory;
 mod models;
 mod node_test;
 mod past;
+mod pins;
 mod preview;
 mod programs;
 mod questions;

@@ -540,3 +540,131 @@ async fn items_of_another_embedding_are_counted_and_embedded_again_until_that_is
     );
     assert_eq!(outdated(&app).await, (0, false, Value::Null));
 }
+
+/// Remembers what somebody likes, looks at it in a graph of its own, and forgets it.
+fn using() -> Value {
+    json!({
+        "key:likes": {"type": "string"},
+        "key:seen": {},
+        "node:remember": {"kind": "store", "config": {
+            "do": "put", "namespace": ["people"], "key": "ada", "value": "{'drink': state.likes}",
+        }},
+        "node:look": {"kind": "code", "config": {"source":
+            "const item = await store.get(['people'], 'ada'); return {seen: item.value.drink};"}},
+        "edge:1": {"from": "__start__", "to": "remember"},
+        "edge:2": {"from": "remember", "to": "look"},
+        "edge:3": {"from": "look", "to": "__end__"}
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_steps_that_used_an_item_are_found_in_all_threads() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let graph = app.draft("Using", using()).await;
+    let mut threads = Vec::new();
+    let long = "x".repeat(300);
+    for likes in ["tea", &long] {
+        let input = json!({"graphId": graph, "action": {"type": "input", "input": {"likes": likes}}});
+        let (run, _) = app.run(input).await;
+        assert_eq!(run["status"], "done");
+        threads.push(run["threadId"].as_str().unwrap().to_owned());
+    }
+    let found = app
+        .ok("store.uses", json!({"namespace": ["people"], "key": "ada"}))
+        .await;
+    assert_eq!(found["progress"].get("next"), None);
+    let uses = found["uses"].as_array().unwrap();
+    let rows: Vec<(&str, &str, &str, i64)> = (uses.iter())
+        .map(|used| {
+            let text = |name: &str| used[name].as_str().unwrap();
+            (
+                text("threadId"),
+                text("node"),
+                text("action"),
+                used["step"].as_i64().unwrap(),
+            )
+        })
+        .collect();
+    let (first, second) = (threads[0].as_str(), threads[1].as_str());
+    assert_eq!(
+        rows,
+        [
+            (second, "look", "read", 2),
+            (second, "remember", "written", 1),
+            (first, "look", "read", 2),
+            (first, "remember", "written", 1),
+        ],
+        "the thread that changed last first"
+    );
+    assert_eq!(uses[3]["value"], json!({"value": {"drink": "tea"}}));
+    assert_eq!(
+        uses[0]["value"]["size"], 312,
+        "of a large value the size and a hash"
+    );
+    assert_eq!(uses[0]["value"]["hash"], uses[1]["value"]["hash"]);
+    let other = app
+        .ok("store.uses", json!({"namespace": ["people"], "key": "ben"}))
+        .await;
+    assert_eq!(other["uses"], json!([]));
+
+    // The place of a use is the checkpoint whose task it is.
+    let at = json!({"threadId": first, "checkpointId": uses[2]["checkpointId"]});
+    let shown = app.ok("thread.snapshot", at).await;
+    let tasks = shown["tasks"].as_array().unwrap();
+    let task = tasks.iter().find(|task| task["id"] == uses[2]["taskId"]).unwrap();
+    assert_eq!(
+        task["record"]["memory"],
+        json!([{"action": "read", "namespace": ["people"], "key": "ada", "value": {"value": {"drink": "tea"}}}])
+    );
+
+    // Answers come in pages, thread by thread.
+    let page = json!({"namespace": ["people"], "key": "ada", "limit": 1});
+    let page = app.ok("store.uses", page).await;
+    assert_eq!(page["uses"].as_array().unwrap().len(), 2);
+    let rest = json!({"namespace": ["people"], "key": "ada", "after": page["progress"]["next"]});
+    let rest = app.ok("store.uses", rest).await;
+    assert_eq!(rest["uses"].as_array().unwrap().len(), 2);
+    assert_eq!(rest["uses"][0]["threadId"], first);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_graph_within_another_did_is_found_at_the_outer_checkpoint() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut app = App::open(dir.path()).await;
+    let inner = json!({
+        "format": "superstep/1", "name": "Inner",
+        "nodes": {"remember": {"kind": "store", "config": {
+            "do": "put", "namespace": ["people"], "key": "ada", "value": "{'drink': 'tea'}"}}},
+        "edges": [{"from": "__start__", "to": "remember"}]
+    });
+    let outer = json!({
+        "format": "superstep/1", "name": "Outer",
+        "nodes": {"sub": {"kind": "graph", "config": {"graph": "inner.json"}}},
+        "edges": [{"from": "__start__", "to": "sub"}]
+    });
+    std::fs::write(dir.path().join("inner.json"), inner.to_string()).unwrap();
+    let path = dir.path().join("outer.json");
+    std::fs::write(&path, outer.to_string()).unwrap();
+    let outer = app.ok("graph.open", json!({"path": path})).await["graphId"].clone();
+    let (run, _) = app
+        .run(json!({"graphId": outer, "action": {"type": "input", "input": {}}}))
+        .await;
+    assert_eq!(run["status"], "done", "{run}");
+    let found = app
+        .ok("store.uses", json!({"namespace": ["people"], "key": "ada"}))
+        .await;
+    let used = &found["uses"][0];
+    assert_eq!(
+        (&used["node"], &used["within"]),
+        (&json!("remember"), &json!(["sub"]))
+    );
+    let outer = app
+        .ok("thread.checkpoints", json!({"threadId": run["threadId"]}))
+        .await;
+    let outer = outer["checkpoints"].as_array().unwrap();
+    let at = outer
+        .iter()
+        .find(|checkpoint| checkpoint["id"] == used["checkpointId"]);
+    assert_eq!(at.unwrap()["next"], json!(["sub"]));
+}

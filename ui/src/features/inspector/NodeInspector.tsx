@@ -31,6 +31,7 @@ import { askForTest } from "../../state/node-test";
 import { showProblem } from "../../state/toasts";
 import { InvariantsSection } from "../invariants";
 import { DisabledNotice } from "./DisabledNotice";
+import { PinNotice } from "./PinNotice";
 import { PythonSettings } from "../settings";
 import { PolicySection } from "./PolicySection";
 import { VariantsMenu } from "./VariantsMenu";
@@ -187,6 +188,7 @@ export function NodeInspector({ name, LastRun }: { name: string; LastRun?: NodeS
           <span>{kind?.summary ?? t("forms.inspector.unknownKind", { kind: node.kind })}</span>
         </p>
         {disabledOf(record) !== null && <DisabledNotice name={name} />}
+        <PinNotice name={name} />
         {kind?.inside === true && <OpenInside node={name} />}
         {others.length > 0 && (
           <Field error={others} pointer="">

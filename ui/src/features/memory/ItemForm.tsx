@@ -17,6 +17,7 @@ import { memoryIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { showProblem, showToast } from "../../state/toasts";
 import { useAnswer } from "../../debugger/model/useAnswer";
+import { ItemUses } from "./ItemUses";
 import { placeOf, placeText } from "./namespaces";
 
 interface Props {
@@ -30,6 +31,8 @@ interface Props {
   onRemoved(): void;
   /** A removed item is there again. */
   onPutBack(): void;
+  /** A step that used it was opened. */
+  onOpened(): void;
 }
 
 export function ItemForm({ item, onSaved, ...rest }: Props) {
@@ -65,6 +68,7 @@ function Form({
   onSaved,
   onRemoved,
   onPutBack,
+  onOpened,
   onReload,
 }: Props & { onReload?: () => void }) {
   const before: Json = item === null ? {} : item.value.value;
@@ -202,6 +206,7 @@ function Form({
           {t(item === null ? "memory.add" : "memory.save")}
         </Button>
       </footer>
+      {item !== null && <ItemUses item={item} onOpened={onOpened} />}
     </form>
   );
 }

@@ -209,6 +209,7 @@ function Memory({ onClose }: { onClose(): void }) {
                     read();
                   }}
                   onPutBack={read}
+                  onOpened={() => safely(onClose)}
                 />
               )}
             </div>

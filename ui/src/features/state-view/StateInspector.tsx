@@ -12,6 +12,7 @@ import { runForm } from "../../debugger/run/run-form";
 import { useEdits } from "../../debugger/state/edits";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { DisabledLine } from "./DisabledLine";
+import { PinnedLine } from "./PinnedLine";
 import { RunLabelsLine } from "../../debugger/run/RunLabels";
 import { RunModelsLine } from "../../debugger/run/RunModels";
 import { RunForm } from "../../debugger/run/RunForm";
@@ -78,6 +79,7 @@ export function StateInspector() {
       <RunModelsLine threadId={threadId} />
       <RunLabelsLine threadId={threadId} />
       <DisabledLine threadId={threadId} />
+      <PinnedLine threadId={threadId} />
       <GraphMovedLine threadId={threadId} checkpointId={checkpointId} />
       <div className="px-3 py-2">
         <Tabs

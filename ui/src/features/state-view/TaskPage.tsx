@@ -1,5 +1,5 @@
 /** One task on a page of its own: what it is called, which visit of its node it is, and everything that is known of it. */
-import { ArrowLeft, Check, ClipboardCopy, GitFork } from "lucide-react";
+import { ArrowLeft, Check, ClipboardCopy, GitFork, Pin, PinOff } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
@@ -7,6 +7,7 @@ import { sum } from "../../debugger/exchanges/exchange-text";
 import { useExchanges } from "../../debugger/exchanges/useExchanges";
 import { copyText } from "../../debugger/parts/CopyButton";
 import { nodeList, nodeName } from "../../debugger/parts/format";
+import { pinOutput, unpin, usePin } from "../../debugger/run/pins";
 import { StatusMark, statusText } from "../../debugger/parts/StatusMark";
 import { reportOf } from "../../debugger/exchanges/task-report";
 import { useTaskDetail } from "../../debugger/state/useTaskDetail";
@@ -69,6 +70,7 @@ export function TaskPage({ threadId, task, from, step, back, onBack }: Props) {
             {back}
           </Button>
           <span className="flex-1" />
+          <PinButton threadId={threadId} from={from} task={task} />
           <CopyReport text={() => reportOf({ threadId, from, step, task, detail: read.detail, exchanges })} />
           <Button
             size="small"
@@ -114,6 +116,25 @@ export function TaskPage({ threadId, task, from, step, back, onBack }: Props) {
         />
       )}
     </article>
+  );
+}
+
+/** Pins what the task wrote as the output of its node, or ends that. */
+function PinButton({ threadId, from, task }: Pick<Props, "threadId" | "from" | "task">) {
+  const pinned = usePin(task.node) !== undefined;
+  if (!pinned && task.status !== "done") return null;
+  const pin = () => void pinOutput(task.node, { threadId, checkpointId: from, taskId: task.id });
+  return (
+    <Button
+      size="small"
+      variant="ghost"
+      icon={pinned ? <PinOff size={13} aria-hidden /> : <Pin size={13} aria-hidden />}
+      title={t("pins.help")}
+      onClick={() => (pinned ? void unpin(task.node) : pin())}
+      data-testid={debugIds.pinOutput}
+    >
+      {t(pinned ? "pins.unpin" : "pins.pin")}
+    </Button>
   );
 }
 

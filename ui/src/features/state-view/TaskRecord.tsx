@@ -4,6 +4,7 @@ import { nodeList, nodeName, plain } from "../../debugger/parts/format";
 import { doc } from "../../document/store";
 import { edgeOf } from "../../document/types";
 import type { DecisionView } from "../../ipc/bindings/DecisionView";
+import type { MemoryUseView } from "../../ipc/bindings/MemoryUseView";
 import type { RecordedValueView } from "../../ipc/bindings/RecordedValueView";
 import type { TaskRecordView } from "../../ipc/bindings/TaskRecordView";
 import { bytes } from "../../lib/intl";
@@ -15,13 +16,42 @@ export function TaskRecord({ record }: { record: TaskRecordView }) {
   return (
     <section className="mt-1" data-testid={debugIds.taskRecord}>
       <h4 className="font-semibold text-text-2">{t("debug.decisions")}</h4>
-      <p className="text-text-2">{readsText(record.reads)}</p>
+      {record.pinned === true ? (
+        <p className="text-text-2">{t("pins.task")}</p>
+      ) : (
+        <p className="text-text-2">{readsText(record.reads)}</p>
+      )}
       <ul className="mt-1 flex flex-col gap-1.5">
         {record.decisions.map((decision, index) => (
           <Decision key={`${index} ${decision.edge ?? ""}`} decision={decision} />
         ))}
       </ul>
+      {record.memory && <TaskMemory uses={record.memory} cut={record.memoryCut === true} />}
     </section>
+  );
+}
+
+/** What it did with items of long-term memory, in order. */
+function TaskMemory({ uses, cut }: { uses: readonly MemoryUseView[]; cut: boolean }) {
+  return (
+    <ul
+      className="mt-1 flex flex-col gap-0.5"
+      aria-label={t("debug.memory")}
+      data-testid={debugIds.taskMemory}
+    >
+      {uses.map((use, index) => (
+        <li key={index} className="wrap-anywhere" data-action={use.action}>
+          {t(`debug.memory.${use.action}`, { item: [...use.namespace, use.key].join("/") })}
+          {use.action !== "removed" && (
+            <span className="font-mono text-text-2">
+              {" "}
+              {use.value === undefined ? t("debug.memory.absent") : shown(use.value)}
+            </span>
+          )}
+        </li>
+      ))}
+      {cut && <li className="text-text-2">{t("debug.memory.cut")}</li>}
+    </ul>
   );
 }
 

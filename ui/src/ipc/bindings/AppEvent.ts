@@ -4,6 +4,7 @@ import type { Breakpoints } from "./Breakpoints";
 import type { CheckpointView } from "./CheckpointView";
 import type { Diagnostic } from "./Diagnostic";
 import type { InterruptView } from "./InterruptView";
+import type { Pins } from "./Pins";
 import type { RunView } from "./RunView";
 import type { TaskStatus } from "./TaskStatus";
 import type { ThreadView } from "./ThreadView";
@@ -257,7 +258,11 @@ settings: boolean, } | { "type": "breakpoints",
 /**
  * All that it has now.
  */
-breakpoints: Breakpoints, } | { "type": "diagnostics", 
+breakpoints: Breakpoints, } | { "type": "pins", 
+/**
+ * All that are pinned in the graph now.
+ */
+pins: Pins, } | { "type": "diagnostics", 
 /**
  * The open document.
  */

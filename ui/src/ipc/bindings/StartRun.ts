@@ -64,6 +64,10 @@ models?: RunModels,
  */
 labels?: RunLabels, 
 /**
+ * What nodes write instead of running, by node. Absent: the outputs that are pinned in the graph.
+ */
+pinned?: Record<string, any>, 
+/**
  * The run context. Absent: that of the thread's run before, and none in a new thread.
  */
 context?: any, 

@@ -61,6 +61,10 @@ labels?: RunLabels,
  */
 disabled?: Array<string>, 
 /**
+ * Nodes that did not run in its last run, because their output is pinned.
+ */
+pinned?: Array<string>, 
+/**
  * Its last run, when one is known.
  */
 run?: RunView, 

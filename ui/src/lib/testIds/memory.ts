@@ -20,4 +20,7 @@ export const memoryIds = {
   refresh: "memory-refresh",
   apply: "memory-apply",
   outdated: "memory-outdated",
+  uses: "memory-uses",
+  use: "memory-use",
+  atMoment: "memory-at-moment",
 } as const;

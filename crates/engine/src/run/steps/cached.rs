@@ -30,7 +30,8 @@ impl Loop {
 
     /// Gives one task its kept result. False when there is none, so that it is to run.
     pub(super) async fn take_cached(&mut self, place: usize) -> Result<bool, RunError> {
-        if !self.open.tasks[place].writes.is_empty() || self.is_held(place) {
+        let task = &self.open.tasks[place];
+        if !task.writes.is_empty() || self.is_held(place) || self.pinned(place).is_some() {
             return Ok(false);
         }
         let (Some(cache), Some(key)) = (self.setup.cache.clone(), self.cache_key(place)) else {
@@ -60,6 +61,9 @@ impl Loop {
 
     /// Keeps what a finished task wrote, if its node's results are kept.
     pub(super) async fn keep_result(&self, place: usize, writes: &Writes) {
+        if self.pinned(place).is_some() {
+            return;
+        }
         let (Some(cache), Some(key)) = (&self.setup.cache, self.cache_key(place)) else {
             return;
         };

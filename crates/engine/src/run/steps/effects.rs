@@ -238,7 +238,8 @@ impl Loop {
         for place in 0..self.open.tasks.len() {
             let task = &self.open.tasks[place];
             let outside = task.node.and_then(|node| self.setup.plan.node(node).outside());
-            let Some(effect) = outside.filter(|_| task.writes.is_empty() && task.failed().is_none()) else {
+            let open = task.writes.is_empty() && task.failed().is_none() && self.pinned(place).is_none();
+            let Some(effect) = outside.filter(|_| open) else {
                 continue;
             };
             if let Some(decided) = self.decide(place, effect).await? {
@@ -246,6 +247,32 @@ impl Loop {
             }
         }
         Ok(())
+    }
+
+    /// The update that a task gives instead of the work of its node.
+    pub(super) fn pinned(&self, place: usize) -> Option<&Value> {
+        let shared = &self.setup.shared;
+        let task = &self.open.tasks[place];
+        let is_own = !shared.is_nested() && task.node.is_some() && !task.head.is_start();
+        is_own.then(|| shared.config.pinned.get(&task.name)).flatten()
+    }
+
+    /// Gives the tasks whose output is pinned that output. One that takes over from a failed task works.
+    pub(super) fn take_pinned(&mut self) {
+        if self.setup.shared.config.pinned.is_empty() {
+            return;
+        }
+        for place in 0..self.open.tasks.len() {
+            let task = &self.open.tasks[place];
+            let open = task.writes.is_empty() && task.failed().is_none();
+            if let Some(update) = self.pinned(place).filter(|_| open).cloned() {
+                let decided = Decided {
+                    instead: Some(Instead::Pinned(update)),
+                    ..Decided::default()
+                };
+                self.open.decided.insert(place, decided);
+            }
+        }
     }
 
     async fn decide(&self, place: usize, effect: Effect) -> Result<Option<Decided>, RunError> {

@@ -428,6 +428,7 @@ impl Loop {
         }
         // Most steps have none of these, and an await that does nothing is a tenth of such a step.
         self.open.decided.clear();
+        self.take_pinned();
         if self.has_effects() {
             self.decide_effects().await?;
         }

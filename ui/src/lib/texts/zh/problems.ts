@@ -1075,4 +1075,24 @@ export const problems: Readonly<Record<string, string>> = {
   "{reason}. The thread is kept as the step left it: correct its state, or go back before the step, and go on.":
     "{reason}。线程保持这一步之后的样子：更正状态，或回到这一步之前，然后继续。",
   "The side “{side}” of the conflict is no graph. {why}": "冲突的“{side}”一方不是图。{why}",
+  "A run has at most {most} tags and {most} entries of metadata.":
+    "一次运行最多有 {most} 个标签和 {most} 条元数据。",
+  "Every checkpoint of the run holds them. Keep larger data in the state.":
+    "运行的每个检查点都会保存它们。较大的数据请放在状态中。",
+  "{name} cannot be a tag or a key of metadata.": "{name} 不能作为标签或元数据的键。",
+  "Use at most {most} letters, without line breaks.": "最多使用 {most} 个字符，不含换行。",
+  "Checkpoints have metadata of their own under the key {key}.": "检查点在键 {key} 下有自己的元数据。",
+  "Choose another key.": "请选择其他键。",
+  "The metadata value of {key} is too long.": "{key} 的元数据值太长。",
+  "Use at most {most} letters.": "最多使用 {most} 个字符。",
+  "This node chose itself where the run goes on, which cannot be pinned.":
+    "该节点自行决定了运行的去向，这无法固定。",
+  "Pin the output of a node whose edges decide.": "请固定由边决定去向的节点的输出。",
+  "The task has no output yet.": "该任务还没有输出。",
+  "Choose a task that has finished.": "请选择已完成的任务。",
+  "The pin names no graph or no node.": "固定请求没有指明图或节点。",
+  "Name the graph's file, or the id of a draft, and a node.": "请指明图的文件或草稿的 ID，以及一个节点。",
+  "A pinned output must be an object of state keys.": "固定的输出必须是由状态键组成的对象。",
+  "The output is too large to be pinned.": "输出太大，无法固定。",
+  "Pin the output of a node that writes less.": "请固定写入较少的节点的输出。",
 };
