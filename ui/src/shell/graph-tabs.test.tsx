@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it } from "vitest";
-import { setField } from "../document/edits";
+import { moveNodes, setField } from "../document/edits";
 import { closeGraph, openGraph } from "../document/open-graph";
 import { doc, useDocumentState } from "../document/store";
 import { edit } from "../document/edit";
@@ -101,6 +101,23 @@ describe("tabs of graphs", () => {
     await closes;
     const close = host.calls.find(({ command }) => command === "graph.close");
     expect(close?.request).toEqual({ graphId: a.graphId, discard: true });
+  });
+
+  it("close without a question when only nodes were moved, and keep that", async () => {
+    const move = (x: number) =>
+      edit("move", (document) => moveNodes(document, new Map([["__start__", { x, y: 0 }]])));
+    const a = await open("/a.json");
+    move(10);
+    const b = await open("/b.json");
+    move(20);
+    expect(await closeTab(a.graphId), "in the background").toBe(true);
+    expect(await closeTab(b.graphId), "the shown one").toBe(true);
+    expect(useFileQuestion.getState().question).toBeNull();
+    const closes = host.calls.filter(({ command }) => command === "graph.close");
+    expect(closes.map(({ request }) => request)).toEqual([
+      { graphId: a.graphId, discard: false },
+      { graphId: b.graphId, discard: false },
+    ]);
   });
 
   it("stay on the start screen and come back to a reloaded window", async () => {

@@ -27,6 +27,13 @@ function isDirty(tab: GraphTab): boolean {
   return graphId === tab.graphId ? dirty : tab.dirty;
 }
 
+/** Is where nodes stand all that is not in the file? It is kept for the next time, and nobody is asked about it. */
+function isOnlyMoved(tab: GraphTab): boolean {
+  const { graphId, moved } = useDocumentState.getState();
+  if (tab.path === null || !isDirty(tab)) return false;
+  return graphId === tab.graphId ? moved : (tab.moved ?? []).length > 0;
+}
+
 async function viewOf({ graphId, path }: Pick<GraphTab, "graphId" | "path">) {
   try {
     return await rpc("graph.get", { graphId });
@@ -66,14 +73,15 @@ export async function showStart(): Promise<void> {
   }
 }
 
-/** Closes a tab, after a question when something of it is not in its file. Answers whether it is closed. */
+/** Closes a tab, after a question when more than the layout of it is not in its file. Answers whether it is closed. */
 export async function closeTab(graphId: string): Promise<boolean> {
   const tab = tabOf(graphId);
   if (!tab) return false;
   try {
     if (useSession.getState().graphId === graphId) await settle();
     let discard = false;
-    if (isDirty(tab)) {
+    const moved = isOnlyMoved(tab);
+    if (isDirty(tab) && !moved) {
       // What the question is about is seen.
       if (!(await showTab(graphId))) return false;
       const answer = await askAboutClosing(tab.name || t("shell.unnamed"));
@@ -84,7 +92,7 @@ export async function closeTab(graphId: string): Promise<boolean> {
         if (useDocumentState.getState().dirty) return false;
       }
     }
-    const kept = !discard && isDirty(tab);
+    const kept = !discard && !moved && isDirty(tab);
     await leaveTab(graphId);
     if (kept)
       showToast({
