@@ -380,7 +380,9 @@ async fn a_worker_whose_program_nobody_ends_ends_by_itself() {
         path: std::env::current_exe().unwrap(),
         args: args.map(Into::into).to_vec(),
     };
-    let mut worker = worker::Worker::start(&program).await.unwrap();
+    let mut worker = worker::Worker::start(&program, workers::Counted::new(&Arc::default()))
+        .await
+        .unwrap();
     let call = Call {
         source: JavaScriptSource::new("return Array(2 ** 32 - 1).join('ab').length", "state, ctx"),
         given: vec![json!({})],

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use super::frames::{self, For, HEAD, Head, Wanted};
 use super::inputs::fits;
 use super::machine::returned;
-use super::workers::{Call, bytes_of};
+use super::workers::{Call, Counted, bytes_of};
 use super::{CodeError, JavaScriptSource};
 use crate::programs::helper::{HelperProgram, HelperWork};
 use crate::programs::requests::{Ending, Event, Notice, Output};
@@ -52,6 +52,7 @@ pub(super) struct Worker {
     runtime: Id,
     /// When its last call ended.
     pub(super) since: Instant,
+    _count: Counted,
 }
 
 /// Why a call gave no result.
@@ -69,7 +70,7 @@ impl From<CodeError> for Lost {
 }
 
 impl Worker {
-    pub(super) async fn start(program: &HelperProgram) -> io::Result<Self> {
+    pub(super) async fn start(program: &HelperProgram, count: Counted) -> io::Result<Self> {
         let mut command = Command::new(&program.path);
         command
             .args(&program.args)
@@ -96,6 +97,7 @@ impl Worker {
             calls: 0,
             runtime: Handle::current().id(),
             since: Instant::now(),
+            _count: count,
         };
         let greeted = tokio::time::timeout(START, worker.greeted()).await;
         greeted.unwrap_or_else(|_| Err(io::Error::other("it does not answer")))?;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread::available_parallelism;
@@ -53,7 +53,8 @@ struct Pool {
     /// The one that has rested longest is at the front.
     idle: VecDeque<Worker>,
     waiting: VecDeque<oneshot::Sender<Worker>>,
-    live: usize,
+    /// Processes that there are, or that start.
+    live: Arc<AtomicUsize>,
     /// Does a task look after those that are idle?
     watched: bool,
 }
@@ -138,41 +139,37 @@ impl Workers {
         let permit = self.most.acquire().await.map_err(|error| failed(&error))?;
         let place = WorkerLease {
             workers: self,
-            counted: true,
             _permit: permit,
         };
         let runtime = Handle::current().id();
-        let waiting = {
+        let (count, waiting) = {
             let mut pool = self.pool();
             while let Some(worker) = pool.idle.pop_front() {
                 // One of a runtime that has ended cannot be spoken to.
                 if worker.is_of(runtime) {
                     return Ok((worker, place));
                 }
-                pool.live -= 1;
             }
-            let waiting = (pool.live >= processors()).then(oneshot::channel);
-            match waiting {
-                Some((send, worker)) => {
+            match pool.live.load(Ordering::Relaxed) >= processors() {
+                true => {
+                    let (send, worker) = oneshot::channel();
                     pool.waiting.push_back(send);
-                    Some(worker)
+                    (None, Some(worker))
                 }
-                None => {
-                    pool.live += 1;
-                    None
-                }
+                false => (Some(Counted::new(&pool.live)), None),
             }
         };
-        if let Some(waiting) = waiting {
-            match tokio::time::timeout(PATIENCE, waiting).await {
-                Ok(Ok(worker)) if worker.is_of(runtime) => return Ok((worker, place)),
-                // It is counted already, and dropped here.
-                Ok(Ok(_)) => {}
-                _ => self.pool().live += 1,
-            }
+        if let Some(waiting) = waiting
+            && let Ok(Ok(worker)) = tokio::time::timeout(PATIENCE, waiting).await
+            && worker.is_of(runtime)
+        {
+            return Ok((worker, place));
         }
+        let count = count.unwrap_or_else(|| Counted::new(&self.pool().live));
         let program = self.program.as_ref().ok_or_else(|| failed(&"no program"))?;
-        let worker = Worker::start(program).await.map_err(|error| failed(&error))?;
+        let worker = Worker::start(program, count)
+            .await
+            .map_err(|error| failed(&error))?;
         Ok((worker, place))
     }
 
@@ -193,9 +190,7 @@ impl Workers {
                 tokio::time::sleep(IDLE / 2).await;
                 let Some(workers) = watch.0.upgrade() else { return };
                 let mut pool = workers.pool();
-                let before = pool.idle.len();
                 pool.idle.retain(|worker| worker.since.elapsed() < IDLE);
-                pool.live -= before - pool.idle.len();
                 if pool.idle.is_empty() {
                     pool.watched = false;
                     return;
@@ -205,25 +200,37 @@ impl Workers {
     }
 }
 
-/// The place of a process among those that are counted.
+/// A process among those that are counted, from before its start until it is dropped.
+#[derive(Debug)]
+pub(super) struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    pub(super) fn new(live: &Arc<AtomicUsize>) -> Self {
+        live.fetch_add(1, Ordering::Relaxed);
+        Self(live.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Leave to use a process for one call.
 struct WorkerLease<'a> {
     workers: &'a Arc<Workers>,
-    counted: bool,
     _permit: SemaphorePermit<'a>,
 }
 
 impl WorkerLease<'_> {
     /// Hands a process whose call has ended to the next one, or keeps it for later.
-    fn give_back(mut self, mut worker: Worker) {
+    fn give_back(self, mut worker: Worker) {
         worker.since = Instant::now();
         let mut pool = self.workers.pool();
         while let Some(next) = pool.waiting.pop_front() {
             match next.send(worker) {
-                Ok(()) => {
-                    drop(pool);
-                    self.counted = false;
-                    return;
-                }
+                Ok(()) => return,
                 // Nobody waits there any more.
                 Err(back) => worker = back,
             }
@@ -232,18 +239,9 @@ impl WorkerLease<'_> {
             pool.idle.push_back(worker);
             let watched = std::mem::replace(&mut pool.watched, true);
             drop(pool);
-            self.counted = false;
             if !watched {
                 self.workers.look_after();
             }
-        }
-    }
-}
-
-impl Drop for WorkerLease<'_> {
-    fn drop(&mut self) {
-        if self.counted {
-            self.workers.pool().live -= 1;
         }
     }
 }
@@ -331,4 +329,30 @@ pub(super) fn path_of(bytes: Vec<u8>) -> PathBuf {
     }
     #[cfg(not(unix))]
     String::from_utf8_lossy(&bytes).into_owned().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_that_is_stopped_while_it_waits_for_a_process_takes_none_from_the_count() {
+        let workers = Arc::new(Workers::new(None));
+        let live = workers.pool().live.clone();
+        let busy: Vec<Counted> = (0..processors()).map(|_| Counted::new(&live)).collect();
+        {
+            let mut lease = pin!(workers.lease());
+            assert!(
+                futures::poll!(lease.as_mut()).is_pending(),
+                "all processes are at work"
+            );
+        }
+        assert_eq!(live.load(Ordering::Relaxed), processors());
+        assert!(workers.lease().await.is_err(), "there is no program to start");
+        assert_eq!(live.load(Ordering::Relaxed), processors());
+        drop(busy);
+        assert_eq!(live.load(Ordering::Relaxed), 0);
+    }
 }
