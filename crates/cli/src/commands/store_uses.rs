@@ -109,7 +109,7 @@ enum Then {
     /// It has not been written since.
     Same(Json),
     /// As a step recorded it last before that.
-    Recorded(ItemUse),
+    Recorded(Box<ItemUse>),
     Unknown,
 }
 
@@ -158,5 +158,5 @@ async fn at_moment(args: &UsesArgs, uses: &[ItemUse], text: &str) -> Result<Then
         return Ok(Then::Same(Json::from(&Value::Object(item.value))));
     }
     let before = uses.iter().find(|used| used.at <= then);
-    Ok(before.map_or(Then::Unknown, |used| Then::Recorded(used.clone())))
+    Ok(before.map_or(Then::Unknown, |used| Then::Recorded(Box::new(used.clone()))))
 }
