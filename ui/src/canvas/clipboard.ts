@@ -43,7 +43,7 @@ export function deleteSelection(name = t("canvas.edit.delete")): void {
 }
 
 /** Pastes text with its top left corner at `place`, with the edges that led in when that is wished. Answers whether it was ours. */
-export function pasteText(text: string, place: Point, connected = false): boolean {
+function pasteText(text: string, place: Point, connected = false): boolean {
   const clip = parseClip(text);
   if (!clip) return false;
   const { patch, names } = pasteClip(doc, clip, place, knownKinds(), { connected });

@@ -17,6 +17,6 @@ export function watchEdits(listener: (edited: Edited) => void): () => void {
   return () => listeners.delete(listener);
 }
 
-export function tellEdit(edited: Edited): void {
+export function emitEdit(edited: Edited): void {
   for (const listener of listeners) listener(edited);
 }

@@ -5,7 +5,7 @@ import { showToast } from "../state/toasts";
 import { t } from "../lib/texts";
 import { tabChanged } from "../state/tabs";
 import type { GraphDocument } from "./document";
-import { tellEdit } from "./edit-events";
+import { emitEdit } from "./edit-events";
 import type { Mark } from "./history";
 import { keepSteps } from "./kept-steps";
 import { PatchError, same, type Patch, type PatchOp } from "./patch";
@@ -60,7 +60,7 @@ export function edit(
     sync.push(done);
     published();
     keeper.touch();
-    tellEdit({ name, patch: done, how: "done", merged: options.merge !== undefined });
+    emitEdit({ name, patch: done, how: "done", merged: options.merge !== undefined });
     return true;
   } catch (thrown) {
     if (!(thrown instanceof PatchError)) throw thrown;

@@ -1,7 +1,7 @@
 /** Undo and redo of the open document. */
 import { showToast } from "../state/toasts";
 import { t } from "../lib/texts";
-import { tellEdit } from "./edit-events";
+import { emitEdit } from "./edit-events";
 import type { History } from "./history";
 import type { Patch } from "./patch";
 import { doc } from "./store";
@@ -11,7 +11,7 @@ export function undo(): string | null {
   const step = currentHistory().undo();
   if (!step) return null;
   replay(step.patch);
-  tellEdit({ ...step, how: "undone", merged: false });
+  emitEdit({ ...step, how: "undone", merged: false });
   return step.name;
 }
 
@@ -19,7 +19,7 @@ export function redo(): string | null {
   const step = currentHistory().redo();
   if (!step) return null;
   replay(step.patch);
-  tellEdit({ ...step, how: "redone", merged: false });
+  emitEdit({ ...step, how: "redone", merged: false });
   return step.name;
 }
 

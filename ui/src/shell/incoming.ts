@@ -29,7 +29,7 @@ async function readFile(file: File): Promise<Read> {
   return whatBytesAre(bytes);
 }
 
-export function whatBytesAre(bytes: Uint8Array): Read & { readonly text?: string } {
+function whatBytesAre(bytes: Uint8Array): Read & { readonly text?: string } {
   if (isPng(bytes)) return graphInPng(bytes);
   let text: string;
   try {

@@ -42,13 +42,13 @@ let missing = { graph: "", times: 0 };
 function setMissing(times: number): void {
   if (times === 0 && missing.times === 0) return;
   missing = { graph: graphKey(), times };
-  tellForm();
+  notifyFormChange();
 }
 function setForm(open: boolean): void {
   if (formOpen === open) return;
   formOpen = open;
-  tellForm();
+  notifyFormChange();
 }
-function tellForm(): void {
+function notifyFormChange(): void {
   for (const listener of formListeners) listener();
 }

@@ -172,12 +172,12 @@ export async function settle(
     step,
   );
   if (found === null) return null;
-  tellLeft(found.questionsLeft);
+  reportLeftQuestions(found.questionsLeft);
   return found.effects ? { effects: found.effects } : {};
 }
 
 /** Says that questions of the branch that was left keep waiting. */
-export function tellLeft(questions: number): void {
+export function reportLeftQuestions(questions: number): void {
   if (questions > 0)
     showToast({ tone: "info", text: tn("debug.effects.leftOne", "debug.effects.left", questions) });
 }

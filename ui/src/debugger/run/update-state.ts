@@ -15,7 +15,7 @@ import { snapshots } from "../model/runStore";
 import { asProblem, type ShownProblem } from "../parts/problem";
 import { useEdits } from "../state/edits";
 import { continueThread } from "./actions";
-import { tellLeft } from "./start";
+import { reportLeftQuestions } from "./start";
 
 export interface ForkEdit {
   readonly threadId: string;
@@ -92,7 +92,7 @@ async function goThere(edit: Place, updated: Updated): Promise<void> {
   snapshots.reset(edit.threadId);
   useSession.getState().setCursor({ threadId: edit.threadId, checkpointId: null, taskId: null });
   await loadCheckpoints(edit.threadId, true);
-  void tellLeftAt(edit.threadId, updated.checkpointId);
+  void reportLeftQuestionsAt(edit.threadId, updated.checkpointId);
 }
 
 /** Applies the pending edits as one checkpoint. Moves the cursor to now, where the new checkpoint is the newest. */
@@ -113,7 +113,7 @@ export async function applyEdits(request: {
 }
 
 /** After an edit: says when questions of the branch that was left keep waiting. */
-async function tellLeftAt(threadId: string, checkpointId: string | undefined): Promise<void> {
+async function reportLeftQuestionsAt(threadId: string, checkpointId: string | undefined): Promise<void> {
   const { graphId } = useSession.getState();
   try {
     const { questionsLeft } = await rpc("run.effects", {
@@ -121,7 +121,7 @@ async function tellLeftAt(threadId: string, checkpointId: string | undefined): P
       ...(checkpointId !== undefined && { checkpointId }),
       ...(graphId !== null && { graphId }),
     });
-    tellLeft(questionsLeft);
+    reportLeftQuestions(questionsLeft);
   } catch {
     // The edit is made; that nothing is reported of other branches harms nobody.
   }

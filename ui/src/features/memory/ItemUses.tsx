@@ -84,7 +84,7 @@ function Use({ use, onOpened }: { use: ItemUse; onOpened(): void }) {
 }
 
 /** A value as a step has recorded it. */
-export function recorded(value: RecordedValueView | undefined): string {
+function recorded(value: RecordedValueView | undefined): string {
   if (value === undefined) return t("memory.uses.absent");
   if (value.value !== undefined) return plain(value.value, 200);
   return value.size === undefined

@@ -19,7 +19,7 @@ import { doc, useDocumentVersion } from "../../document/store";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { giveUpEdit, sentChatDraft, setChatDraft, useChatDraft } from "./chat-draft";
+import { endEdit, setChatDraft, useChatDraft } from "./chat-draft";
 
 const NO_TURNS: readonly Turn[] = [];
 
@@ -143,7 +143,7 @@ export function ChatInput({
     setBusy(false);
     if (!begun) return;
     earlier.end();
-    sentChatDraft(graph);
+    endEdit(graph);
     onSent();
   };
   return (
@@ -159,7 +159,7 @@ export function ChatInput({
       {edited && (
         <p className="flex items-center gap-1 pb-1 text-2xs text-text-2">
           {t("debug.chat.editing")}
-          <IconButton size="small" label={t("debug.cancel")} onClick={() => giveUpEdit(graph)}>
+          <IconButton size="small" label={t("debug.cancel")} onClick={() => endEdit(graph)}>
             <X size={12} aria-hidden />
           </IconButton>
         </p>

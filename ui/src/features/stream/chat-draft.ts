@@ -5,7 +5,7 @@
 import { create } from "zustand";
 
 /** An earlier message that is said otherwise. */
-export interface Edited {
+interface Edited {
   readonly threadId: string;
   /** The moment at which it was given. */
   readonly at: string;
@@ -37,9 +37,7 @@ export function editMessage(graph: string, threadId: string, at: string, text: s
   setChatDraft(graph, { text, edited: { threadId, at, before: edited?.before ?? typed } });
 }
 
-export function giveUpEdit(graph: string): void {
+/** Ends an edit that was sent or given up: what had been typed before it stands in the field again, otherwise nothing. */
+export function endEdit(graph: string): void {
   setChatDraft(graph, { text: draftOf(graph).edited?.before ?? "", edited: null });
 }
-
-/** What was typed before an edit is still to be sent when the edit has been. */
-export const sentChatDraft = giveUpEdit;
