@@ -5,6 +5,7 @@ import { IconButton } from "../components/IconButton";
 import { Menu } from "../components/Menu";
 import { dirtyDotClass, iconButton } from "../components/recipes";
 import { Tooltip } from "../components/Tooltip";
+import { RunningMark } from "../debugger/run/RunningMark";
 import { useDocumentState, useGraphMeta } from "../document/store";
 import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
@@ -178,6 +179,7 @@ function OneTab({ tab, selected, dragged, onDrag, onDragOver }: OneTabProps) {
           data-testid={shellIds.tab(title)}
         >
           <span className="truncate">{title}</span>
+          <RunningMark path={path} />
           {dirty && (
             <span
               className={dirtyDotClass}

@@ -5,6 +5,7 @@ import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { Kbd } from "../../components/Kbd";
 import { useInbox } from "../../debugger/model/inbox";
+import { RunningMark } from "../../debugger/run/RunningMark";
 import { openGraph } from "../../document/open-graph";
 import type { Example } from "../../ipc/bindings/Example";
 import type { GraphView } from "../../ipc/bindings/GraphView";
@@ -204,6 +205,7 @@ function RecentRow({
         <span className="flex-1 min-w-0 text-xs/inherit text-text-3 [direction:rtl] text-left [unicode-bidi:plaintext] truncate">
           {recent.path}
         </span>
+        <RunningMark path={recent.path} />
         <span className="text-xs/inherit text-text-3 shrink-0 tabular-nums in-data-missing:text-failed">
           {recent.exists ? ago(recent.openedAt) : t("forms.start.missing")}
         </span>
