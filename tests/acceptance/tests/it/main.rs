@@ -5,6 +5,7 @@
 mod backends;
 mod boundaries;
 mod crash;
+mod finding;
 mod layers;
 mod pages;
 mod setup;
