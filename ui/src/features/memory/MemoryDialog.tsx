@@ -1,6 +1,6 @@
 /** Long-term memory: what graphs keep across threads, found by namespace and words, and changed by hand. */
 import { BrainCircuit, Plus, RefreshCw, Search, Settings2 } from "lucide-react";
-import { useCallback, useEffect, useState, type KeyboardEvent } from "react";
+import { useCallback, useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { create } from "zustand";
 import { Button } from "../../components/Button";
 import { ConfirmDialog, Dialog } from "../../components/Dialog";
@@ -74,6 +74,8 @@ function Memory({ onClose }: { onClose(): void }) {
     // A search may ask a model for an embedding: it is not repeated by itself.
     words === "",
   );
+  // While another list is read the one before stays: who is in it by keys would be put out of the dialog.
+  const listed = useLast(items.value);
   const { again: readSpaces } = spaces;
   const { again: readItems } = items;
   const read = useCallback(() => {
@@ -93,7 +95,7 @@ function Memory({ onClose }: { onClose(): void }) {
   const select = (item: ItemView | "new" | null) => safely(() => setSelected(item));
   const shownId = selected === null || selected === "new" ? selected : idOf(selected);
   const asked = words !== "" || namespace.length > 0;
-  const nothing = selected === null && items.value?.items.length === 0;
+  const nothing = selected === null && listed?.items.length === 0;
 
   return (
     <Dialog
@@ -185,8 +187,8 @@ function Memory({ onClose }: { onClose(): void }) {
         ) : (
           <div className="grid flex-1 grid-cols-[minmax(220px,1fr)_minmax(300px,1.3fr)] gap-3 min-h-0">
             <ItemList
-              items={items.value?.items ?? null}
-              more={items.value?.more ?? false}
+              items={listed?.items ?? null}
+              more={listed?.more ?? false}
               selected={shownId}
               onSelect={select}
               onMore={() => setLimit((now) => now + PAGE)}
@@ -300,4 +302,11 @@ function useQuiet<T>(value: T, millis: number): T {
     return () => clearTimeout(timer);
   }, [value, millis]);
   return quiet;
+}
+
+/** The last value that there was. */
+function useLast<T>(value: T | null): T | null {
+  const last = useRef(value);
+  if (value !== null) last.current = value;
+  return last.current;
 }
