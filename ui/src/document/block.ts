@@ -64,9 +64,9 @@ function innerEdge({ id: _own, ...edge }: JsonObject, inside: ReadonlySet<string
   }
   const { paths, default: otherwise, ...rest } = edge;
   const kept = Object.entries(isObject(paths) ? paths : {}).filter(([, to]) => fits(to));
-  const other = fits(otherwise) ? { default: otherwise as string } : {};
-  if (kept.length === 0 && !fits(otherwise)) return null;
-  return { ...rest, paths: Object.fromEntries(kept), ...other };
+  const inner: JsonObject = { ...rest, paths: Object.fromEntries(kept) };
+  if (otherwise !== undefined && fits(otherwise)) inner["default"] = otherwise;
+  return edgeOf(inner).targets.length === 0 ? null : inner;
 }
 
 /** The records of the block's file: a graph that begins where nothing leads in, so that it can be opened and run. */
