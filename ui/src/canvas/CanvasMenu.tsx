@@ -63,6 +63,7 @@ function nodeEntries(node: string): MenuEntry[] {
     ),
     { id: "s4", separator: true },
     command("graph.extract", t("structure.extract")),
+    command("graph.saveBlock", t("blocks.save")),
     command("edit.frame", t("notes.frame")),
     ...(nestedGraphOf(node) === null ? [] : [command("graph.inline", t("structure.inline"))]),
     { id: "s2", separator: true },

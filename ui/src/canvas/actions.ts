@@ -6,7 +6,11 @@ export interface CanvasActions {
   /** Adds a node of a kind at a point of the screen, or where the view is. Answers its name. */
   addNodeAt(kind: string, screenPoint?: Point, config?: JsonObject): string | null;
   /** Adds the nodes of a graph, where there is room. */
-  addGraph(name: string, records: readonly { readonly id: string; readonly value: Json }[]): void;
+  addGraph(
+    name: string,
+    records: readonly { readonly id: string; readonly value: Json }[],
+    as?: "pattern" | "block",
+  ): void;
   /** Selects a node and brings it into view. */
   focusNode(name: string): void;
   focusEdge(id: string): void;
@@ -30,7 +34,8 @@ export function provideCanvas(actions: CanvasActions): () => void {
 
 export const addNodeAt: CanvasActions["addNodeAt"] = (kind, screenPoint, config) =>
   current?.addNodeAt(kind, screenPoint, config) ?? null;
-export const addGraph: CanvasActions["addGraph"] = (name, records) => current?.addGraph(name, records);
+export const addGraph: CanvasActions["addGraph"] = (name, records, as) =>
+  current?.addGraph(name, records, as);
 export const focusNode = (name: string): void => current?.focusNode(name);
 export const focusEdge = (id: string): void => current?.focusEdge(id);
 export const connectFrom = (name: string): void => current?.connectFrom(name);

@@ -17,6 +17,7 @@ import { doc } from "../document/store";
 import { edit } from "../document/edit";
 import type { GraphDocument } from "../document/document";
 import type { Patch } from "../document/patch";
+import { mergeGraph } from "../document/merge";
 import { addPattern } from "../document/patterns";
 import { ERROR_PORT, errorEdge } from "../document/error-ways";
 import { connectWay, leavingBy, type Leaving } from "../document/ports";
@@ -181,14 +182,21 @@ export function placeNode(
   return node.name;
 }
 
-/** Adds the nodes of a graph near the middle of the view; an empty graph becomes its like. */
+/**
+ * Adds the nodes of a graph near the middle of the view; an empty graph becomes its like. A pattern shares the keys of
+ * the same names; those of a block that mean something else here get new names.
+ */
 export function placeGraph(
   name: string,
   records: readonly { readonly id: string; readonly value: Json }[],
   middle: Point,
+  as: "pattern" | "block",
 ): boolean {
   const place = freePlace(middle);
-  const { patch, names } = addPattern(doc, records, place, scene.position(START), knownKinds());
+  const { patch, names } =
+    as === "block" && doc.names("node").length > 0
+      ? mergeGraph(doc, records, "beside", place, knownKinds())
+      : addPattern(doc, records, place, scene.position(START), knownKinds());
   if (!edit(t("forms.edit.pattern", { name }), patch)) return false;
   setCanvas({ lines: [] });
   useSession.getState().select({ nodes: names });

@@ -63,8 +63,8 @@ export function useCanvasActions(
         if (rect) reveal(hub, rect);
         return name;
       },
-      addGraph: (name, records) => {
-        if (!placeGraph(name, records, hub.middle())) return;
+      addGraph: (name, records, as = "pattern") => {
+        if (!placeGraph(name, records, hub.middle(), as)) return;
         const rects = useSession.getState().selection.nodes.flatMap((each) => scene.rect(each) ?? []);
         const rect = union(rects);
         if (rect) reveal(hub, rect);

@@ -1,5 +1,6 @@
 /** The glyph of a node kind, by the Lucide name that the kind gives. A name that is not bundled gets the plain box. */
 import {
+  Blocks,
   BookOpenText,
   Bot,
   Box,
@@ -25,6 +26,7 @@ import {
 } from "lucide-react";
 
 const ICONS: Readonly<Record<string, LucideIcon>> = {
+  blocks: Blocks,
   "book-open-text": BookOpenText,
   bot: Bot,
   box: Box,

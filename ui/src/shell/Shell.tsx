@@ -32,7 +32,7 @@ import { CheckDialog, InvariantKeeper } from "../features/invariants";
 import { ProbeDialog, QueryDialog } from "../features/query";
 import { ChangesPanel, ConflictView, useConflicted, useGit } from "../features/git";
 import { CodeDialog, ExportDialog } from "../features/export";
-import { ExtractDialog, ImportDialog } from "../features/structure";
+import { BlockDialog, ExtractDialog, ImportDialog } from "../features/structure";
 import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
 import { TakeOverDialog } from "../features/take-over";
@@ -110,6 +110,7 @@ export function Shell() {
         <ExportDialog />
         <CodeDialog />
         <VariantDialogs />
+        <BlockDialog />
         <ExtractDialog />
         <ImportDialog />
         <TypesDialog />

@@ -12,7 +12,7 @@ import { MemoryDialog } from "../features/memory";
 import { RunControls } from "../features/run";
 import { SettingsDialog } from "../features/settings";
 import { CodeDialog, ExportDialog } from "../features/export";
-import { ExtractDialog } from "../features/structure";
+import { BlockDialog, ExtractDialog } from "../features/structure";
 import { TypesDialog } from "../features/state-schema";
 import { StorageDialogs } from "../features/storage";
 import { TrustDialogs } from "../features/trust";
@@ -56,6 +56,8 @@ const GUIDE: readonly (readonly [query: string, command: string])[] = [
   ["picture", "graph.copyPicture"],
   ["png", "graph.export"],
   ["subgraph", "graph.extract"],
+  ["save as block", "graph.saveBlock"],
+  ["library", "graph.saveBlock"],
   ["ungroup", "graph.inline"],
   ["frame", "edit.frame"],
   ["find", "find.open"],
@@ -114,6 +116,7 @@ beforeEach(() => {
       <TrustDialogs />
       <ExportDialog />
       <CodeDialog />
+      <BlockDialog />
       <ExtractDialog />
       <FindDialogs />
       <TypesDialog />

@@ -18,6 +18,7 @@ import { selectionActions } from "../../canvas/CanvasMenu";
 import { KindIcon } from "../../components/KindIcon";
 import { Kbd } from "../../components/Kbd";
 import { openMoment } from "../../debugger/run/open-moment";
+import { isBlock } from "../../document/block-files";
 import { doc, useDocumentState } from "../../document/store";
 import { openGraph } from "../../document/open-graph";
 import type { ThreadView } from "../../ipc/bindings/ThreadView";
@@ -279,7 +280,7 @@ function useEntries(): Entry[] {
             },
           }));
     const recents = (appInfo?.recents ?? [])
-      .filter((recent) => recent.exists)
+      .filter((recent) => recent.exists && !isBlock(recent.path))
       .map((recent) => ({
         id: `recent:${recent.path}`,
         group: t("forms.command.recent"),

@@ -1,6 +1,6 @@
 /**
  * The search that opens on an empty spot of the canvas and where a wire is dropped: new nodes by kind and by what people
- * call them, patterns, graphs of the folder, and, for a wire, the nodes that are there already.
+ * call them, patterns, blocks, graphs of the folder, and, for a wire, the nodes that are there already.
  */
 import { Flag, Play } from "lucide-react";
 import { useEffect, useId, useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
@@ -10,7 +10,7 @@ import { KindIcon } from "../../components/KindIcon";
 import { END, START } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { Preview } from "./Preview";
+import { hasPreview, Preview } from "./Preview";
 import { ranked } from "./ranking";
 import { useEntries, type Entry } from "./search-entries";
 import { menuHeadingClass, popupClass, searchCategoryClass } from "../../components/recipes";
@@ -177,9 +177,9 @@ export function NodeSearch(props: NodeSearchProps) {
             </div>
           ))}
         </div>
-        {shown?.picture && (
+        {shown && hasPreview(shown) && (
           <div className="shrink-0 border-t border-line p-2">
-            <Preview item={shown} records={shown.picture} />
+            <Preview item={shown} />
           </div>
         )}
       </div>

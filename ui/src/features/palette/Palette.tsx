@@ -1,7 +1,7 @@
 /** The node kinds. A click puts one into the view; a drag carries it to its place. */
 import { Search, Star } from "lucide-react";
 import { useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
-import { addGraph, addNodeAt, dragKind, overCanvas } from "../../canvas/actions";
+import { addNodeAt, dragKind, overCanvas } from "../../canvas/actions";
 import { Button } from "../../components/Button";
 import { EmptyState } from "../../components/EmptyState";
 import { IconButton } from "../../components/IconButton";
@@ -14,8 +14,8 @@ import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { toggleFavourite, useFavourites } from "./favourites";
 import { kindGroups } from "./groups";
-import { useAddable, type Addable } from "./addable";
-import { Preview } from "./Preview";
+import { addChosen, useAddable, type Addable } from "./addable";
+import { hasPreview, Preview } from "./Preview";
 import { ranked } from "./ranking";
 import { countUse } from "./use-counts";
 import { panelBarClass, panelClass, searchCategoryClass } from "../../components/recipes";
@@ -55,13 +55,13 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
       ];
   const graphs = found.filter((item) => item.id.startsWith("graph:"));
   const patterns = found.filter((item) => "pattern" in item.add);
+  const blocks = found.filter((item) => "block" in item.add);
 
-  const add = (item: Addable) => {
-    countUse(item.id);
-    if ("pattern" in item.add) addGraph(item.add.pattern.name, item.add.pattern.records);
-    else if (item.add.config) addNodeAt(item.add.kind, undefined, item.add.config);
-    else onPick(item.add.kind);
-  };
+  const add = (item: Addable) =>
+    addChosen(item, (kind, config) => {
+      if (config) addNodeAt(kind, undefined, config);
+      else onPick(kind);
+    });
 
   const walk = (event: KeyboardEvent<HTMLElement>) => {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
@@ -129,6 +129,7 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
           items={patterns}
           onAdd={add}
         />
+        <Others title={t("blocks.title")} help={t("blocks.help")} items={blocks} onAdd={add} />
         <Others
           title={t("forms.search.graphs")}
           help={t("forms.search.graphText")}
@@ -141,8 +142,10 @@ export function Palette({ onPick = (kind) => void addNodeAt(kind) }: PaletteProp
   );
 }
 
-const idOf = ({ id, add }: Addable) =>
-  "pattern" in add ? formsIds.pattern(add.pattern.id) : formsIds.searchEntry(id);
+function idOf({ id, title, add }: Addable): string {
+  if ("pattern" in add) return formsIds.pattern(add.pattern.id);
+  return "block" in add ? formsIds.block(title) : formsIds.searchEntry(id);
+}
 
 /** What is added by a click and not dragged. */
 function Others({
@@ -180,12 +183,12 @@ function Others({
             </span>
           </button>
         );
-        return item.picture === undefined ? (
-          row
-        ) : (
-          <Tooltip key={item.id} side="right" label={<Preview item={item} records={item.picture} />}>
+        return hasPreview(item) ? (
+          <Tooltip key={item.id} side="right" label={<Preview item={item} />}>
             {row}
           </Tooltip>
+        ) : (
+          row
         );
       })}
     </section>

@@ -1,5 +1,14 @@
-/** What can be added to a graph: node kinds, patterns, and the graphs of the folder, which run as one node. */
+/** What can be added to a graph: node kinds, patterns, blocks, and the graphs of the folder, which run as one node. */
 import { useEffect, useMemo, useState } from "react";
+import { addGraph } from "../../canvas/actions";
+import {
+  BLOCKS,
+  forgetBlocks,
+  listBlocks,
+  readBlock,
+  useBlocks,
+  type Block,
+} from "../../document/block-files";
 import { doc, useDocumentState } from "../../document/store";
 import { nodeOf, NOTE, START, type JsonObject } from "../../document/types";
 import type { WireEnd } from "../../document/wire-fit";
@@ -9,10 +18,11 @@ import { rpc } from "../../ipc/client";
 import { splitPath } from "../../lib/path";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
+import { showProblem } from "../../state/toasts";
 import { useFavourites } from "./favourites";
 import { kindGroups } from "./groups";
 import { neighbours, ranked, shapeWords, type Beside, type Findable } from "./ranking";
-import { readCounts } from "./use-counts";
+import { countUse, readCounts } from "./use-counts";
 
 export interface Addable extends Findable {
   readonly id: string;
@@ -21,11 +31,27 @@ export interface Addable extends Findable {
   readonly group: string;
   /** The graph that is added, to be looked at first. */
   readonly picture?: Example["records"];
-  readonly add: { readonly kind: string; readonly config?: JsonObject } | { readonly pattern: Example };
+  readonly add:
+    | { readonly kind: string; readonly config?: JsonObject }
+    | { readonly pattern: Example }
+    | { readonly block: Block };
+}
+
+/** Adds what was chosen; a node goes where `pick` puts it. */
+export function addChosen(
+  { id, add }: Addable,
+  pick: (kind: string, config: JsonObject | undefined) => void,
+): void {
+  countUse(id);
+  if ("pattern" in add) addGraph(add.pattern.name, add.pattern.records);
+  else if ("block" in add)
+    readBlock(add.block).then((records) => addGraph(add.block.name, records, "block"), showProblem);
+  else pick(add.kind, add.config);
 }
 
 const NO_KINDS: readonly NodeKind[] = [];
 const NO_EXAMPLES: readonly Example[] = [];
+const NO_BLOCKS: readonly Block[] = [];
 const NONE: readonly string[] = [];
 const GRAPH = "graph";
 /** A kind that a person has marked counts as one that is added often. */
@@ -51,6 +77,7 @@ export function useAddable(wire?: WireEnd): readonly Addable[] {
   const examples = useSession((state) => state.appInfo?.examples) ?? NO_EXAMPLES;
   const favourites = useFavourites((state) => state.kinds);
   const files = useGraphFiles();
+  const blocks = useBlocks((state) => state.blocks);
   return useMemo(() => {
     const counts = readCounts();
     const near = wire && (wire.node === START ? START : nodeOf(doc.get(`node:${wire.node}`)).kind);
@@ -99,6 +126,18 @@ export function useAddable(wire?: WireEnd): readonly Addable[] {
       picture: pattern.records,
       add: { pattern },
     }));
+    const ofBlocks = (wire === undefined ? blocks : NO_BLOCKS).map((block): Addable => ({
+      id: `block:${block.path}`,
+      group: t("blocks.title"),
+      title: block.name,
+      text: block.description || t("blocks.text"),
+      words: block.records === null ? NONE : shapeWords(block.records),
+      many: true,
+      icon: "blocks",
+      used: counts[`block:${block.path}`],
+      ...(block.records !== null && { picture: block.records as Example["records"] }),
+      add: { block },
+    }));
     const inOrder = ranked(ofKinds, "");
     const usual = inOrder.filter(({ fit = 0 }) => fit > 0).slice(0, MOST_USUAL);
     const first = wire && near !== undefined ? usualGroup(wire, near, kinds) : "";
@@ -106,28 +145,35 @@ export function useAddable(wire?: WireEnd): readonly Addable[] {
       ...usual.map((item) => ({ ...item, group: first })),
       ...inOrder.filter((item) => !usual.includes(item)),
       ...ranked(ofPatterns, ""),
+      ...ranked(ofBlocks, ""),
       ...ranked(ofFiles, ""),
     ];
     // The wire is one for as long as the search is open.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
-  }, [kinds, examples, files, favourites, wire?.node, wire?.side]);
+  }, [kinds, examples, files, blocks, favourites, wire?.node, wire?.side]);
 }
 
-/** Graph files beside this one. */
+/** Graph files beside this one; the blocks of their folder are listed along. */
 function useGraphFiles(): readonly string[] {
   const path = useDocumentState((state) => state.path);
   const [files, setFiles] = useState(NONE);
   useEffect(() => {
     setFiles(NONE);
-    if (path === null) return;
+    const folder = path === null ? null : splitPath(path).dir;
+    if (useBlocks.getState().folder !== folder) forgetBlocks();
+    if (folder === null) return;
     const abort = new AbortController();
-    rpc("files.list", { dir: splitPath(path).dir }, abort.signal).then(
-      ({ entries }) =>
+    rpc("files.list", { dir: folder }, abort.signal).then(
+      ({ entries }) => {
         setFiles(
           entries
             .filter((entry) => entry.isGraph && !entry.isDir && entry.path !== path)
             .map((entry) => entry.name),
-        ),
+        );
+        if (entries.some((entry) => entry.isDir && entry.name === BLOCKS))
+          void listBlocks(folder, abort.signal);
+        else forgetBlocks();
+      },
       () => {
         // Without them there are still the kinds.
       },

@@ -1,21 +1,20 @@
 /** What the search over the canvas lists: what can be added, and for a wire the nodes that it can be joined to. */
 import { useMemo } from "react";
-import { addGraph } from "../../canvas/actions";
 import type { NodeSearchProps } from "../../canvas/NodeSearchSlot";
 import { doc } from "../../document/store";
 import { END, nodeOf, START } from "../../document/types";
 import { fittingNodes, refusalOf } from "../../document/wire-fit";
 import { t } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { useAddable, type Addable } from "./addable";
+import { addChosen, useAddable, type Addable } from "./addable";
 import type { Findable } from "./ranking";
-import { countUse } from "./use-counts";
 
 export interface Entry extends Findable {
   readonly id: string;
   readonly group: string;
   readonly icon: string;
   readonly picture?: Addable["picture"];
+  readonly add?: Addable["add"];
   /** The search stays open when it is chosen. */
   readonly stays?: boolean;
   run(): void;
@@ -27,12 +26,7 @@ export function useEntries({ fromWire, places, onPick, onConnectTo }: NodeSearch
   const kinds = useSession((state) => state.appInfo?.kinds);
   const addable = useAddable(fromWire);
   return useMemo<Entry[]>(() => {
-    const add = ({ id, add: what }: Addable) => {
-      countUse(id);
-      if ("pattern" in what) addGraph(what.pattern.name, what.pattern.records);
-      else onPick(what.kind, what.config);
-    };
-    const made = addable.map((item) => ({ ...item, run: () => add(item) }));
+    const made = addable.map((item) => ({ ...item, run: () => addChosen(item, onPick) }));
     if (!fromWire || !onConnectTo) return made;
     const iconOf = (node: string) =>
       kinds?.find((kind) => kind.kind === nodeOf(doc.get(`node:${node}`)).kind)?.icon ?? "box";

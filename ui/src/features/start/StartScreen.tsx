@@ -6,6 +6,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { Kbd } from "../../components/Kbd";
 import { useInbox } from "../../debugger/model/inbox";
 import { RunningMark } from "../../debugger/run/RunningMark";
+import { isBlock } from "../../document/block-files";
 import { openGraph } from "../../document/open-graph";
 import type { Example } from "../../ipc/bindings/Example";
 import type { GraphView } from "../../ipc/bindings/GraphView";
@@ -36,6 +37,7 @@ export function StartScreen() {
   }, []);
 
   if (appInfo === null) return null;
+  const recents = appInfo.recents.filter(({ path }) => !isBlock(path));
   const first = !appInfo.settings.welcomed && appInfo.recents.length === 0;
   const open = (id: string, request: Promise<GraphView>) => {
     setBusy(id);
@@ -101,11 +103,11 @@ export function StartScreen() {
         )}
 
         {first && examples}
-        {appInfo.recents.length > 0 && (
+        {recents.length > 0 && (
           <section aria-labelledby="start-recents">
             <h2 id="start-recents">{t("forms.start.recent")}</h2>
             <ul className="flex flex-col border border-line rounded-lg bg-surface-2 overflow-hidden [&_li+li]:border-t [&_li+li]:border-t-line">
-              {appInfo.recents.slice(0, 8).map((recent, index) => (
+              {recents.slice(0, 8).map((recent, index) => (
                 <RecentRow
                   key={recent.path}
                   recent={recent}

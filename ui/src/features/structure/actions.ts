@@ -6,6 +6,7 @@ import { GraphDocument } from "../../document/document";
 import { extract, type ExtractionChoice } from "../../document/extract";
 import { planExtraction, type Extraction, type Refusal } from "../../document/extraction";
 import { inlineGraph } from "../../document/inline";
+import { writeGraph } from "../../document/graph-files";
 import { namingKinds } from "../../document/node-references";
 import { nestedGraphOf, openNestedGraph } from "../../document/nested-graphs";
 import { doc, useDocumentState } from "../../document/store";
@@ -13,7 +14,6 @@ import { edit } from "../../document/edit";
 import { flush } from "../../document/open-graph";
 import { END, START, type Json } from "../../document/types";
 import { usageOf } from "../../document/usage";
-import type { PatchOp } from "../../ipc/bindings/PatchOp";
 import { rpc } from "../../ipc/client";
 import { listed } from "../../lib/intl";
 import { joinPath, splitPath } from "../../lib/path";
@@ -48,17 +48,22 @@ function refused(what: "extract" | "inline", { refused: reason, names }: Refusal
   });
 }
 
+/** The folder of the open graph; a draft has none, and is to be saved first. */
+export function folderOrSay(help: string): string | null {
+  const { path } = useDocumentState.getState();
+  if (path !== null) return splitPath(path).dir;
+  showToast({
+    tone: "problem",
+    text: t("structure.draft"),
+    detail: help,
+    action: { label: t("structure.draft.save"), run: () => void runCommand("graph.save") },
+  });
+  return null;
+}
+
 /** Asks how the selected nodes become a graph, or says why they cannot. */
 export function askExtraction(): void {
-  if (useDocumentState.getState().path === null) {
-    showToast({
-      tone: "problem",
-      text: t("structure.draft"),
-      detail: t("structure.draft.help"),
-      action: { label: t("structure.draft.save"), run: () => void runCommand("graph.save") },
-    });
-    return;
-  }
+  if (folderOrSay(t("structure.draft.help")) === null) return;
   const plan = planExtraction(doc, selectedNodes(), around());
   if ("refused" in plan) refused("extract", plan);
   else useExtraction.setState({ plan });
@@ -79,29 +84,6 @@ export async function extractNodes(plan: Extraction, choice: ExtractionChoice): 
     detail: t("structure.extract.undo"),
     action: { label: t("structure.extract.open"), run: () => void openNestedGraph(choice.node) },
   });
-}
-
-async function writeGraph(
-  path: string,
-  name: string,
-  records: readonly { readonly id: string; readonly value: Json }[],
-): Promise<void> {
-  const view = await rpc("graph.new", { name });
-  const graphId = view.graphId;
-  try {
-    const before = new Map(view.records.map((record) => [record.id, record.value]));
-    const ops: PatchOp[] = [...before.keys()]
-      .filter((id) => id !== "doc")
-      .toReversed()
-      .map((id) => ({ id, from: before.get(id) ?? null, to: null }));
-    for (const { id, value } of records)
-      ops.push({ id, from: id === "doc" ? (before.get(id) ?? null) : null, to: value });
-    await rpc("graph.apply", { graphId, baseRev: view.rev, ops });
-    await rpc("graph.save", { graphId, path, overwrite: false });
-  } finally {
-    // What could not be saved is no draft that somebody looks for.
-    await rpc("graph.close", { graphId, discard: true }).catch(() => undefined);
-  }
 }
 
 /** The selected node that can be replaced by what its graph holds. */

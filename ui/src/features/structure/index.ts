@@ -1,2 +1,3 @@
+export { BlockDialog } from "./BlockDialog";
 export { ExtractDialog } from "./ExtractDialog";
 export { ImportDialog } from "./ImportDialog";

@@ -55,6 +55,7 @@ export const formsIds = {
   fileConfirm: "file-confirm",
   fileEntry: (name: string) => `file-${name}`,
   pattern: (id: string) => `pattern-${id}`,
+  block: (name: string) => `block-${name}`,
   settings: "settings",
   settingsName: "settings-name",
   settingsPython: "settings-python",

@@ -72,6 +72,27 @@ export const structure = {
   "structure.draft.help": "The new graph goes into the same folder.",
   "structure.draft.save": "Save…",
 
+  "blocks.title": "Blocks",
+  "blocks.help": "Selections that were saved, from the folder “blocks” beside this graph.",
+  "blocks.text": "Block of this folder",
+  "blocks.save": "Save as block…",
+  "blocks.save.title": "Save as block",
+  "blocks.save.one": "{n} node becomes a block of this folder, which can be added to its graphs.",
+  "blocks.save.many": "{n} nodes become a block of this folder, which can be added to its graphs.",
+  "blocks.save.name": "Name",
+  "blocks.save.nameProblem": "Use letters or digits.",
+  "blocks.save.description": "Description",
+  "blocks.save.descriptionHelp": "Shown in the palette.",
+  "blocks.save.outside": "Edges to {names} stay in this graph. Connect the block where you add it.",
+  "blocks.save.exists":
+    "There is a block “{name}”. Updating replaces its file; nodes that were added from it stay as they are.",
+  "blocks.save.confirm": "Save",
+  "blocks.save.update": "Update block",
+  "blocks.save.done": "Block “{name}” saved",
+  "blocks.save.updated": "Block “{name}” updated",
+  "blocks.save.where": "In the palette, under Blocks.",
+  "blocks.save.draftHelp": "Its blocks are kept beside it.",
+
   "structure.inline": "Replace with its contents",
   "structure.inline.edit": "replace {name} with its contents",
 
