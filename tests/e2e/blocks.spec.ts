@@ -53,13 +53,13 @@ test("selected nodes are saved as a block, updated, and added to the graphs of t
   };
   await askBlock("write", "polish");
   await expect(app.id("save-block-outside")).toContainText("“check”");
-  await expect(app.id("save-block")).toContainText("State keys: request and draft");
+  await expect(app.id("save-block")).toContainText("State keys: request, draft");
   await expect(app.id("save-block-confirm")).toBeDisabled();
   await app.id("save-block-name").fill("Compose answer");
   await app.id("save-block-description").fill("Writes an answer and polishes it.");
   await app.picture("block-save", ["light", "dark"]);
   await app.id("save-block-confirm").click();
-  await expect(app.id("toast")).toContainText("Block “Compose answer” saved");
+  await expect(app.id("toast").filter({ hasText: "Block “Compose answer” saved" })).toBeVisible();
   expect(block()).toMatchObject({ name: "Compose answer", description: "Writes an answer and polishes it.", state: { request: {}, draft: {} } });
   expect(Object.keys(block().nodes)).toEqual(["write", "polish"]);
   expect(block().edges.map(({ from, to }: File["edges"][number]) => `${from}>${to}`)).toEqual(["__start__>write", "write>polish", "polish>write"]);
@@ -68,7 +68,7 @@ test("selected nodes are saved as a block, updated, and added to the graphs of t
   const row = app.id("block-Compose answer");
   await row.scrollIntoViewIfNeeded();
   await row.hover();
-  await expect(app.id("palette-preview")).toContainText("Nodes: write and polish");
+  await expect(app.id("palette-preview")).toContainText("Nodes: write, polish");
   await expect(app.id("palette-preview").locator("svg rect").first()).toBeAttached();
   await app.picture("block-palette", ["light", "dark"]);
   await row.click();
@@ -86,7 +86,7 @@ test("selected nodes are saved as a block, updated, and added to the graphs of t
   await expect(app.id("save-block-description")).toHaveValue("Writes an answer and polishes it.");
   await app.picture("block-update", ["light"]);
   await app.id("save-block-confirm").click();
-  await expect(app.id("toast").last()).toContainText("updated");
+  await expect(app.id("toast").filter({ hasText: "Block “compose answer” updated" })).toBeVisible();
   expect(Object.keys(block().nodes)).toEqual(["write", "polish", "check"]);
   expect(Object.keys(block().state)).toEqual(["request", "draft", "answer"]);
 
@@ -97,7 +97,7 @@ test("selected nodes are saved as a block, updated, and added to the graphs of t
   await app.openFile(second);
   await app.id("canvas").press("Tab");
   await page.keyboard.type("compose");
-  await expect(app.id("node-search").getByTestId("palette-preview")).toContainText("State keys: request, draft, and answer");
+  await expect(app.id("node-search").getByTestId("palette-preview")).toContainText("State keys: request, draft, answer");
   await app.picture("block-search", ["light"]);
   await page.keyboard.press("Enter");
   await expect(app.node("check")).toBeVisible();
@@ -118,11 +118,11 @@ test("a draft, which has no folder, is to be saved before its nodes become a blo
   await page.keyboard.press("Control+k");
   await page.keyboard.type("new graph");
   await page.keyboard.press("Enter");
-  await expect(app.id("graph-name")).toHaveText("Untitled");
-  await app.id("palette-assign").click();
+  await expect(app.id("graph-name")).toHaveText("New graph");
+  await app.id("palette-kind-assign").click();
   await page.keyboard.press("Control+k");
   await page.keyboard.type("save as block");
   await page.keyboard.press("Enter");
-  await expect(app.id("toast")).toContainText("Its blocks are kept beside it.");
+  await expect(app.id("toast").filter({ hasText: "Its blocks are kept beside it." })).toBeVisible();
   await expect(app.id("save-block")).toHaveCount(0);
 });

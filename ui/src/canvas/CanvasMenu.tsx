@@ -25,6 +25,7 @@ import { setBound } from "./adding";
 import { pasteOrSay, readClipboard } from "./clipboard";
 import { edgeToGoal, goalToEdge, removeGoal, sayGoal, seenJumps } from "./jumps";
 import { type Note, NOTE_COLOURS, noteOf } from "./notes";
+import { toggleFolds } from "./folds";
 import { hiddenNow } from "./hidden-wires";
 import { scene } from "./scene";
 import { selectLine } from "./line-selection";
@@ -123,6 +124,16 @@ function noteEntries(name: string, note: Note): MenuEntry[] {
       checked: note.frame,
       run: () => set(t("notes.edit.asFrame", { name }), "/config/frame", !note.frame),
     },
+    ...(note.frame
+      ? [
+          {
+            id: "fold",
+            label: t(scene.isFolded(name) ? "folds.unfold" : "folds.fold"),
+            shortcut: key("view.foldFrame"),
+            run: () => toggleFolds([name]),
+          },
+        ]
+      : []),
     { id: "colours", heading: t("notes.colour") },
     ...NOTE_COLOURS.map((colour): MenuEntry => ({
       id: `colour-${colour}`,

@@ -5,7 +5,7 @@
 import { BaseEdge, EdgeLabelRenderer, type Edge, type EdgeProps } from "@xyflow/react";
 import { Plus } from "lucide-react";
 import { memo, type CSSProperties, type MouseEvent } from "react";
-import { useEdgeOverlay } from "../debugger/overlay/overlay";
+import { useEdgeOverlay, useMergedOverlay } from "../debugger/overlay/overlay";
 import { type Point } from "../document/edits";
 import { renamePath, setExpression } from "../document/edge-edits";
 import { edit } from "../document/edit";
@@ -27,7 +27,11 @@ interface LineData extends Record<string, unknown> {
   readonly line: Line;
   /** One of its ends is being dragged. */
   readonly moving: boolean;
+  /** All lines that it is drawn for where it ends at a folded frame; none when it is drawn for itself alone. */
+  readonly merged: readonly Line[];
 }
+
+const ALONE: readonly Line[] = [];
 
 export type LineEdge = Edge<LineData, "line">;
 
@@ -37,7 +41,10 @@ const HALF_PORT = 5;
 export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
   const { id, data, selected } = props;
   const line = data?.line;
-  const overlay = useEdgeOverlay(line?.from ?? "", line?.to ?? "");
+  const merged = data?.merged ?? ALONE;
+  const own = useEdgeOverlay(line?.from ?? "", line?.to ?? "");
+  const all = useMergedOverlay(merged);
+  const overlay = merged.length > 0 ? all : own;
   const splice = useCanvas((state) => state.splice === id);
   const hovered = useCanvas((state) => state.hovered === id);
   const carried = useCanvas((state) => state.wiring?.carried.some((each) => each.id === id) === true);
@@ -68,7 +75,9 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
         data-failed={failed || undefined}
         data-carried={carried || undefined}
       >
-        <title>{t(`wires.means.${meaning}`)}</title>
+        <title>
+          {merged.length > 0 ? t("folds.lines", { n: merged.length }) : t(`wires.means.${meaning}`)}
+        </title>
         {line.form === "each" && (
           <>
             <path className="line-stack" d={shape.path} transform="translate(0 -3)" />
@@ -89,11 +98,22 @@ export const GraphLine = memo(function GraphLine(props: EdgeProps<LineEdge>) {
           </path>
         )}
       </g>
-      {hovered && !data.moving && (
+      {hovered && !data.moving && merged.length === 0 && (
         <AddBetween
           line={line}
           style={at(shape.middle.x - 10 - (line.bound === null ? 0 : BESIDE_BOUND), shape.middle.y - 10)}
         />
+      )}
+      {merged.length > 0 && (
+        <EdgeLabelRenderer>
+          <span
+            className={cx(lineCountClass, "tabular-nums")}
+            style={at(shape.middle.x - 24, shape.middle.y - 8)}
+            data-testid={shellIds.mergedLines(line.edge, line.part)}
+          >
+            {t("folds.lines", { n: merged.length })}
+          </span>
+        </EdgeLabelRenderer>
       )}
       {(labelled || line.caption !== null || line.bound !== null || overlay.times > 1) && (
         <EdgeLabelRenderer>

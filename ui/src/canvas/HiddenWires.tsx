@@ -5,7 +5,8 @@ import { Button } from "../components/Button";
 import { shellIds } from "../lib/testIds";
 import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";
-import { isHidden, showAllWires, toggleNodes, useHidden } from "./hidden-wires";
+import { isOutOfSight } from "./folds";
+import { showAllWires, toggleNodes, useHidden } from "./hidden-wires";
 import { scene } from "./scene";
 
 export function HiddenWires() {
@@ -19,7 +20,7 @@ export function HiddenWires() {
     void version;
     if (!hidden.others && hidden.nodes.length === 0) return 0;
     let found = 0;
-    for (const line of scene.lines().values()) if (isHidden(line, hidden, selection)) found += 1;
+    for (const line of scene.lines().values()) if (isOutOfSight(line, hidden, selection)) found += 1;
     return found;
   }, [hidden, selection, version]);
   if (!hidden.others && count === 0) return null;

@@ -274,15 +274,24 @@ function ProblemBadge({ name }: { name: string }) {
   // That a node is disabled has a mark of its own.
   const problems = useDiagnostics(`node:${name}`).filter(({ pointer }) => pointer !== "/disabled");
   const calm = useCalm(name);
-  const first = problems[0];
-  if (!first) return null;
+  if (problems.length === 0) return null;
   const failed = problems.some((problem) => problem.severity === "error" && !calm(problem.pointer ?? ""));
   const waits = problems.every((problem) => calm(problem.pointer ?? ""));
+  return <ProblemMark tone={failed ? "failed" : waits ? "hint" : "asking"} problems={problems} />;
+}
+
+interface ProblemMarkProps {
+  readonly tone: "failed" | "asking" | "hint";
+  readonly problems: readonly { readonly message: string }[];
+}
+
+/** On the corner of a card, the number of its problems, which it says. */
+export function ProblemMark({ tone, problems }: ProblemMarkProps) {
   const words = problems.map((problem) => problem.message).join("\n");
   return (
     <span
       className="absolute -top-2 right-2.5 in-data-[drawing=middle]:right-[calc(9px*var(--unzoom))] in-data-[drawing=middle]:origin-top-right in-data-[drawing=middle]:[scale:min(var(--unzoom),1.8)] inline-flex items-center gap-0.75 h-4 px-1.25 rounded-lg text-[10px] font-semibold text-surface-2 data-[tone=failed]:bg-failed data-[tone=asking]:bg-asking data-[tone=hint]:bg-text-3"
-      data-tone={failed ? "failed" : waits ? "hint" : "asking"}
+      data-tone={tone}
       title={words}
     >
       <TriangleAlert size={11} strokeWidth={2.5} aria-hidden />

@@ -8,22 +8,15 @@ import { edit, sealHistory } from "../document/edit";
 import { useRecord } from "../document/store";
 import { shellIds, structureIds } from "../lib/testIds";
 import { t } from "../lib/texts";
+import { FoldButton, FoldedFrame, useFolded } from "./FoldedFrame";
 import { useKind } from "./kinds";
 import { NOTE } from "../document/types";
 import { NameEditor } from "./NodeCard";
 import { type Note, type NoteColour, noteOf, resizeNote } from "./notes";
-import { cardHeadClass, cardNameClass, cardSubClass } from "./recipes";
+import { cardHeadClass, cardNameClass, cardSubClass, noteCards, noteClass } from "./recipes";
 import { scene } from "./scene";
 import { useCanvas } from "./store";
 
-const CARDS: Readonly<Record<NoteColour, string>> = {
-  yellow: "border-asking bg-asking-soft",
-  green: "border-done bg-done-soft",
-  blue: "border-running bg-running-soft",
-  purple: "border-paused bg-paused-soft",
-  red: "border-failed bg-failed-soft",
-  gray: "border-line-field bg-surface-3",
-};
 const FRAMES: Readonly<Record<NoteColour, string>> = {
   yellow: "border-asking bg-asking-soft/35",
   green: "border-done bg-done-soft/35",
@@ -32,8 +25,6 @@ const FRAMES: Readonly<Record<NoteColour, string>> = {
   red: "border-failed bg-failed-soft/35",
   gray: "border-line-field bg-surface-3/35",
 };
-const noteClass =
-  "relative flex size-full flex-col overflow-hidden rounded-lg border text-text data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent!";
 const noteTextClass =
   "min-h-0 flex-1 overflow-hidden pb-2 text-2xs/4.5 wrap-anywhere text-text-2 in-data-[drawing=middle]:hidden [&_.markdown]:select-none [&_a]:pointer-events-auto";
 const frameHeadClass = "pointer-events-auto flex h-8 shrink-0 items-center gap-2 px-3";
@@ -41,10 +32,18 @@ const frameHeadClass = "pointer-events-auto flex h-8 shrink-0 items-center gap-2
 export const NoteCard = memo(function NoteCard({ id, selected }: NodeProps) {
   const note = noteOf(useRecord(`node:${id}`));
   const renaming = useCanvas((state) => state.renaming === id);
+  const folded = useFolded(id);
   if (!note) return null;
+  if (folded) return <FoldedFrame name={id} colour={note.colour} selected={selected} renaming={renaming} />;
   return (
     <div className="relative size-full">
-      <NoteFace name={id} note={note} selected={selected} testId={shellIds.node(id)}>
+      <NoteFace
+        name={id}
+        note={note}
+        selected={selected}
+        testId={shellIds.node(id)}
+        action={note.frame && <FoldButton name={id} folded={false} />}
+      >
         {renaming && <NameEditor name={id} />}
       </NoteFace>
       {selected && <Corner name={id} />}
@@ -62,12 +61,14 @@ interface FaceProps {
   readonly note: Note;
   readonly selected?: boolean;
   readonly testId: string;
+  /** What can be done to it, at the end of its head. */
+  readonly action?: ReactNode;
   /** What is shown in place of the name. */
   readonly children?: ReactNode;
 }
 
 /** What a note looks like, without what can be done to it. */
-export function NoteFace({ name, note, selected = false, testId, children }: FaceProps) {
+export function NoteFace({ name, note, selected = false, testId, action, children }: FaceProps) {
   const kind = useKind(NOTE);
   const { frame, colour, text } = note;
   const words = t("notes.of", {
@@ -76,7 +77,7 @@ export function NoteFace({ name, note, selected = false, testId, children }: Fac
   });
   return (
     <div
-      className={cx(noteClass, frame ? FRAMES[colour] : CARDS[colour])}
+      className={cx(noteClass, frame ? FRAMES[colour] : noteCards[colour])}
       data-selected={selected || undefined}
       data-frame={frame || undefined}
       data-colour={colour}
@@ -96,6 +97,7 @@ export function NoteFace({ name, note, selected = false, testId, children }: Fac
           )}
           <span className={cardSubClass}>{words}</span>
         </div>
+        {action}
       </div>
       {text !== "" && (
         <div

@@ -40,6 +40,7 @@ import {
   type Rect,
 } from "./geometry";
 import { kindOf, knownKinds } from "./kinds";
+import { withFolded } from "./notes";
 import { scene } from "./scene";
 import { setCanvas, type Search } from "./store";
 import { endMove } from "./wiring";
@@ -376,7 +377,7 @@ function placeBetween(kind: string, line: Line, config?: JsonObject): void {
       document,
       inTurn(
         document,
-        (each) => moveNodes(each, moved),
+        (each) => moveNodes(each, withFolded(scene, moved)),
         (each) => addNodeIntoEdge(each, node, line.edge, line.part),
       ),
       node.position,

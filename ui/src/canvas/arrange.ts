@@ -11,10 +11,10 @@ import { rpc } from "../ipc/client";
 import { stopJob, withJob } from "../state/jobs";
 import { turned, turnedBack } from "./arrange-down";
 import { GRID, LABEL_HEIGHT, LABEL_X, PILL_HEIGHT, PORT_Y, type Rect, union } from "./geometry";
-import { isFrame } from "./notes";
 import type { Size } from "./viewport";
 import type { Scene } from "./window";
 import type { Line } from "./lines";
+import { withFolded } from "./notes";
 import { wrapped } from "./wrap";
 
 export type Engine = Pick<ELK, "layout" | "terminateWorker">;
@@ -115,7 +115,11 @@ export function taskOf(scene: Scene, names: readonly string[]): Task {
       })),
     };
   });
-  const lines = [...scene.lines().values()].filter((line) => chosen.has(line.from) && chosen.has(line.to));
+  const lines = [...scene.lines().values()].flatMap((line) => {
+    const [from, to] = [scene.shown(line.from), scene.shown(line.to)];
+    if (!chosen.has(from) || !chosen.has(to)) return [];
+    return from === line.from && to === line.to ? line : { ...line, from, to };
+  });
   return { boxes, lines };
 }
 
@@ -232,8 +236,10 @@ const toPoint = (at: readonly [number, number] | undefined): Point => ({ x: at?.
  */
 export async function arrange(scene: Scene, how: Arranging = {}): Promise<Map<string, Point>> {
   const { names: all, size, down = false } = how;
-  // A frame is where somebody drew it; the nodes are put in order without it.
-  const names = (all ?? [...scene.rects().keys()]).filter((name) => !isFrame(scene.doc, name));
+  // A frame is where somebody drew it; the nodes are put in order without it. A folded one is a node among them.
+  const names = (all ?? [...scene.rects().keys()]).filter(
+    (name) => !scene.liesBehind(name) && scene.shown(name) === name,
+  );
   // An end that no edge leads to stands behind everything else, not somewhere beside it.
   const loose = names.includes(END) && !scene.edgesOf(END).some((edge) => scene.linesOf(edge).length > 0);
   const task = taskOf(scene, loose ? names.filter((name) => name !== END) : names);
@@ -269,10 +275,13 @@ export async function arrange(scene: Scene, how: Arranging = {}): Promise<Map<st
   const anchor = begin ?? corner([...raw.values()]);
   const stays = begin ? scene.position(START) : corner([...raw.keys()].map((name) => scene.position(name)));
   const snap = (value: number) => Math.round(value / GRID) * GRID;
-  return new Map(
-    [...raw].map(([name, point]) => [
-      name,
-      { x: snap(point.x - anchor.x + stays.x), y: snap(point.y - anchor.y + stays.y) },
-    ]),
+  return withFolded(
+    scene,
+    new Map(
+      [...raw].map(([name, point]) => [
+        name,
+        { x: snap(point.x - anchor.x + stays.x), y: snap(point.y - anchor.y + stays.y) },
+      ]),
+    ),
   );
 }

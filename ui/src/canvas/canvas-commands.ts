@@ -23,6 +23,7 @@ import {
 } from "./clipboard";
 import { union, type Rect } from "./geometry";
 import { deleteEverywhere, toggleEverywhere } from "./records";
+import { someFolded, toggleFolds, unfoldAll } from "./folds";
 import { isFrame, withHeld } from "./notes";
 import { scene } from "./scene";
 import { selectionCommands } from "./selection-commands";
@@ -82,6 +83,7 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       y + rect.height * viewport.zoom < size.height;
     if (!inside) hub.centre({ x: rect.x + rect.width / 2, y: rect.y + rect.height / 2 });
   };
+  const selectedFrames = () => selection().nodes.filter((name) => isFrame(doc, name));
   const nudge = (dx: number, dy: number) => {
     const names = [...withHeld(scene, selection().nodes)];
     const positions = new Map(
@@ -202,10 +204,24 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       enabled: () => selection().nodes.some((name) => scene.rect(name)),
       run: () => {
         const around = union(
-          selection().nodes.flatMap((name) => (isFrame(doc, name) ? [] : (scene.rect(name) ?? []))),
+          selection().nodes.flatMap((name) => (scene.liesBehind(name) ? [] : (scene.rect(name) ?? []))),
         );
         if (around) frameAround(around);
       },
+    },
+    {
+      id: "view.foldFrame",
+      title: t("folds.toggle"),
+      group: view,
+      enabled: () => selectedFrames().length > 0,
+      run: () => toggleFolds(selectedFrames()),
+    },
+    {
+      id: "view.unfoldFrames",
+      title: t("folds.unfoldAll"),
+      group: view,
+      enabled: someFolded,
+      run: unfoldAll,
     },
     {
       id: "edit.rename",

@@ -17,6 +17,7 @@ import {
   NODE_WIDTH,
   PILL_HEIGHT,
   PILL_WIDTH,
+  HEAD,
   portOf,
   portRowY,
   type Rect,
@@ -30,6 +31,11 @@ interface CardItem extends Box {
   readonly rect: Rect;
 }
 
+/** By frame, the nodes that it held when it was folded. */
+export type Folds = ReadonlyMap<string, readonly string[]>;
+const NO_FOLDS: Folds = new Map();
+const NOTHING: readonly string[] = [];
+
 /** From the right side of a card to the port of a failure that leads nowhere yet. */
 const ERROR_INSET = 28;
 
@@ -40,6 +46,15 @@ export class CardIndex {
   #rects = new Map<string, Rect>();
   #tree = new RBush<CardItem>();
   #items = new Map<string, CardItem>();
+  /** By folded frame, the nodes that were in it. */
+  #folds: Folds = NO_FOLDS;
+  /** By node that is not drawn, the folded frame that is drawn for it. */
+  #holders: ReadonlyMap<string, string> = new Map();
+  #held: ReadonlyMap<string, readonly string[]> = new Map();
+  /** The frames that were folded when the holders were found. */
+  #frames = "";
+  /** The rectangles of nodes that are not drawn. */
+  #inside = new Map<string, Rect>();
   /** Named ports by node, until the node or an edge of it changes. */
   #ports = new Map<string, Ports>();
   #portsBefore = new Map<string, Ports>();
@@ -59,8 +74,72 @@ export class CardIndex {
     return this.#rects;
   }
 
+  /** Where a node is drawn: in a folded frame, where that is. */
   rect(name: string): Rect | undefined {
-    return this.#rects.get(name);
+    return this.#rects.get(this.shown(name));
+  }
+
+  /** Where a node stands, drawn or not. */
+  ownRect(name: string): Rect | undefined {
+    return this.#rects.get(name) ?? this.#inside.get(name);
+  }
+
+  /** The card that is drawn for a node: its own, or that of the folded frame that it is in. */
+  shown(name: string): string {
+    return this.#holders.get(name) ?? name;
+  }
+
+  /** The nodes for which the card of a folded frame is drawn; none for every other node. */
+  heldBy(frame: string): readonly string[] {
+    return this.#held.get(frame) ?? NOTHING;
+  }
+
+  isFolded(frame: string): boolean {
+    return this.#folds.has(frame) && isFrame(this.#doc, frame);
+  }
+
+  /** Is it a frame that lies behind the cards? A folded one is a card itself. */
+  liesBehind(name: string): boolean {
+    return isFrame(this.#doc, name) && !this.#folds.has(name);
+  }
+
+  /** Takes which frames are folded; answers whether other nodes are drawn than before, which needs a rebuild. */
+  fold(folds: Folds = this.#folds): boolean {
+    if (folds.size === 0 && this.#folds.size === 0) return false;
+    this.#folds = folds;
+    const holders = this.#findHolders();
+    const frames = [...folds.keys()].filter((name) => this.isFolded(name)).join("\n");
+    if (sameEntries(this.#holders, holders) && this.#frames === frames) return false;
+    this.#holders = holders;
+    this.#frames = frames;
+    const held = new Map<string, string[]>();
+    for (const [name, frame] of holders) {
+      const names = held.get(frame) ?? [];
+      held.set(frame, names);
+      names.push(name);
+    }
+    this.#held = held;
+    return true;
+  }
+
+  #findHolders(): Map<string, string> {
+    const holders = new Map<string, string>();
+    for (const [frame, names] of this.#folds) {
+      if (!this.isFolded(frame)) continue;
+      for (const name of names)
+        if (name !== frame && !holders.has(name) && this.#doc.has(`node:${name}`)) holders.set(name, frame);
+    }
+    // Of frames in each other the outermost is drawn.
+    const outermost = (name: string): string => {
+      const seen = new Set<string>();
+      let at = name;
+      for (let next = holders.get(at); next !== undefined && !seen.has(next); next = holders.get(at)) {
+        seen.add(next);
+        at = next;
+      }
+      return at;
+    };
+    return new Map([...holders.keys()].map((name) => [name, outermost(name)]));
   }
 
   /** The rows of text on a node's card. */
@@ -93,7 +172,8 @@ export class CardIndex {
 
   /** Where a wire leaves a node, by the named port or the plain one. */
   portPoint(name: string, port: string | null): Point | undefined {
-    const rect = this.#rects.get(name);
+    const rect = this.rect(name);
+    if (rect && this.#holders.has(name)) return portOf(rect, "out");
     const index = port === null ? -1 : allPorts(this.ports(name)).findIndex(({ id }) => id === port);
     if (!rect) return undefined;
     // A failure that leads nowhere yet: the port is shown at the lower edge, under the pointer only.
@@ -106,6 +186,7 @@ export class CardIndex {
 
   sizeOf(name: string): { width: number; height: number } {
     if (name === START || name === END) return { width: PILL_WIDTH, height: PILL_HEIGHT };
+    if (this.isFolded(name)) return { width: NODE_WIDTH, height: HEAD };
     const height = cardHeight(this.bodyOf(name));
     const note = noteOf(this.#doc.get(`node:${name}`));
     return note ? noteSize(note, height) : { width: NODE_WIDTH, height };
@@ -118,12 +199,12 @@ export class CardIndex {
 
   /** Cards that something new or a line would lie on; frames are behind all of them. */
   standingIn = (area: Box): CardItem[] =>
-    this.#tree.search(area).filter(({ name }) => !isFrame(this.#doc, name));
+    this.#tree.search(area).filter(({ name }) => !this.liesBehind(name));
 
   /** The topmost node under a point. */
   at(point: Point): string | null {
     const hits = this.#tree.search({ minX: point.x, minY: point.y, maxX: point.x, maxY: point.y });
-    return (hits.findLast(({ name }) => !isFrame(this.#doc, name)) ?? hits.at(-1))?.name ?? null;
+    return (hits.findLast(({ name }) => !this.liesBehind(name)) ?? hits.at(-1))?.name ?? null;
   }
 
   /** How many nodes have a place of their own. */
@@ -160,6 +241,12 @@ export class CardIndex {
       // Drawing order stays that of the document.
       this.#rects = new Map(names.map((name) => [name, this.#rects.get(name) as Rect]));
     }
+    this.#inside = new Map();
+    for (const name of this.#holders.keys()) {
+      const rect = this.#rects.get(name);
+      if (rect) this.#inside.set(name, rect);
+      this.#rects.delete(name);
+    }
     this.#items = new Map();
     for (const [name, rect] of this.#rects) this.#items.set(name, { name, rect, ...boxOf(rect) });
     this.#tree = new RBush<CardItem>().load([...this.#items.values()]);
@@ -173,12 +260,21 @@ export class CardIndex {
     if (!exists || !position) {
       this.#items.delete(name);
       this.#rects.delete(name);
+      this.#inside.delete(name);
       return;
     }
     const rect: Rect = { ...position, ...this.sizeOf(name) };
+    if (this.#holders.has(name)) {
+      this.#inside.set(name, rect);
+      return;
+    }
     this.#rects.set(name, rect);
     const item: CardItem = { name, rect, ...boxOf(rect) };
     this.#items.set(name, item);
     this.#tree.insert(item);
   }
+}
+
+function sameEntries(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
+  return a.size === b.size && [...a].every(([name, holder]) => b.get(name) === holder);
 }

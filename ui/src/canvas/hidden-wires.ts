@@ -9,7 +9,7 @@ export interface Hidden {
   readonly nodes: readonly string[];
 }
 
-interface Ends {
+export interface Ends {
   readonly from: string;
   readonly to: string;
   /** The edge, where it is one of the document. */

@@ -14,12 +14,14 @@ export function walk(scene: Scene, from: string | null, direction: Direction): s
     return Math.hypot(rect.x + rect.width / 2 - middle.x, (rect.y + rect.height / 2 - middle.y) * 2);
   };
   if (direction === "left" || direction === "right") {
-    const lines = scene.edgesOf(from).flatMap((edge) => scene.linesOf(edge));
+    const lines = [from, ...scene.heldBy(from)]
+      .flatMap((name) => scene.edgesOf(name))
+      .flatMap((edge) => scene.linesOf(edge));
     const linked = [
       ...new Set(
         lines.flatMap((line) => {
           const [here, there] = direction === "right" ? [line.from, line.to] : [line.to, line.from];
-          return here === from ? [there] : [];
+          return scene.shown(here) === from ? [scene.shown(there)] : [];
         }),
       ),
     ];

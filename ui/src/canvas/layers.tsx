@@ -6,7 +6,8 @@ import { shellIds } from "../lib/testIds";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { drawOverview, MinimapPicture, readPaint, type Paint } from "./overview";
-import { hiddenNow, isHidden, useHiddenStore } from "./hidden-wires";
+import { isOutOfSight } from "./folds";
+import { hiddenNow, useHiddenStore } from "./hidden-wires";
 import { scene } from "./scene";
 import { useCanvas } from "./store";
 import { useView, type ViewHub } from "./view";
@@ -64,7 +65,7 @@ export function Overview({ hub }: { hub: ViewHub }) {
     const { selection } = useSession.getState();
     const hidden = hiddenNow();
     drawOverview(canvas, scene, hub.viewport, hub.size, paint, new Set(selection.nodes), (line) => {
-      return !isHidden(line, hidden, selection);
+      return !isOutOfSight(line, hidden, selection);
     });
   });
   return (

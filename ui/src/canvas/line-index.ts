@@ -31,6 +31,8 @@ export class LineIndex {
   #lines = new Map<string, Line>();
   /** By node, the nodes whose failure leads there. */
   #failuresTo = new Map<string, Set<string>>();
+  /** Where cards are drawn. */
+  readonly #drawn = { get: (name: string) => this.#cards.rect(name) };
   /** Fans by source, until something moves. */
   #fans = new Map<string, ReadonlyMap<string, Fan>>();
 
@@ -166,10 +168,13 @@ export class LineIndex {
     for (const path of view.paths) {
       const from = this.#cards.rect(path.from);
       const to = this.#cards.rect(path.to);
-      if (!from || !to) continue;
-      const label = labelOf(view.form, path, view.expression);
-      const { fan, lead, beside } = fanOf(path);
-      const ported = view.form === "route" || view.form === "error";
+      const [tail, head] = [this.#cards.shown(path.from), this.#cards.shown(path.to)];
+      // Within a folded frame nothing is drawn; what crosses its border ends at its card, without a port of its own.
+      const [within, into] = [tail !== path.from, head !== path.to];
+      if (!from || !to || (tail === head && (within || into))) continue;
+      const label = within ? null : labelOf(view.form, path, view.expression);
+      const { fan, lead, beside } = within ? NO_FAN : fanOf(path);
+      const ported = !within && (view.form === "route" || view.form === "error");
       const port = ported ? this.#portOf(path.from, edge, path.part) : null;
       const back = isBack(portOf(from, "out"), portOf(to, "in"));
       const width =
@@ -186,12 +191,13 @@ export class LineIndex {
         label,
         labelWidth: width,
         isDefault: view.form === "route" && path.label === null,
-        caption: view.form === "route" && !port && fan === highest ? (view.expression ?? "") : null,
+        caption:
+          !within && view.form === "route" && !port && fan === highest ? (view.expression ?? "") : null,
         fan,
         lead,
         beside: beside && port === null ? { x: 0, y: 0, width } : null,
-        join: view.form === "join" ? this.#joinOffset(edge, path.to) : null,
-        bound: back ? boundOf(this.#doc.get(`node:${path.to}`)) : null,
+        join: view.form === "join" && !into ? this.#joinOffset(edge, path.to) : null,
+        bound: back && !into ? boundOf(this.#doc.get(`node:${path.to}`)) : null,
         lane: null,
         pass: null,
         inset: 0,
@@ -217,7 +223,7 @@ export class LineIndex {
       fans = fansOf(
         this.#doc,
         source,
-        this.#cards.rects,
+        this.#drawn,
         this.#cards.ports(source).ports.length > 0,
         this.#cards.standingIn,
       );
@@ -271,7 +277,7 @@ export class LineIndex {
     const lines = all.length <= MAX_LOOPS ? all : all.filter((line) => changed.has(line.edge));
     if (lines.length === 0) return;
     const near = lines.length > MAX_LOOPS ? this.#lines.values() : this.#linesNear(lines);
-    const places = besidesOf(lines, near, this.#cards.rects, this.#cards.standingIn);
+    const places = besidesOf(lines, near, this.#drawn, this.#cards.standingIn);
     this.#replaceLines(lines, (line) => ({ beside: places.get(line.id) ?? line.beside }));
   }
 

@@ -1,6 +1,6 @@
 /** Notes on the canvas: their colours and sizes, and frames, which lie behind the nodes and move what lies in them. */
 import type { GraphDocument } from "../document/document";
-import { inTurn, setField } from "../document/edits";
+import { inTurn, setField, type Point } from "../document/edits";
 import type { Patch } from "../document/patch";
 import { nodeOf, NOTE, type Json } from "../document/types";
 import { GRID, HEAD, NODE_WIDTH, type Rect } from "./geometry";
@@ -90,21 +90,41 @@ interface Placed {
   readonly doc: GraphDocument;
   rect(name: string): Rect | undefined;
   nodesIn(area: Rect): string[];
+  heldBy(frame: string): readonly string[];
 }
 
 export function isFrame(doc: GraphDocument, name: string): boolean {
   return noteOf(doc.get(`node:${name}`))?.frame === true;
 }
 
-/** These nodes, and those that lie wholly in a frame among them. */
+/** These nodes, and those that lie wholly in a frame among them, or in one that is folded. */
 export function withHeld(scene: Placed, names: Iterable<string>): Set<string> {
   const all = new Set(names);
-  for (const name of [...all]) {
+  for (const name of all) {
+    const held = scene.heldBy(name);
+    for (const other of held) all.add(other);
+    if (held.length > 0) continue;
     const frame = isFrame(scene.doc, name) ? scene.rect(name) : undefined;
     if (!frame) continue;
     for (const other of scene.nodesIn(frame)) {
       const rect = scene.rect(other);
       if (rect && contains(frame, rect)) all.add(other);
+    }
+  }
+  return all;
+}
+
+/** New places of nodes, and of those that are in folded frames among them: they stand to their frame as before. */
+export function withFolded(
+  scene: { heldBy(frame: string): readonly string[]; position(name: string): Point },
+  places: ReadonlyMap<string, Point>,
+): Map<string, Point> {
+  const all = new Map(places);
+  for (const [frame, place] of places) {
+    const from = scene.position(frame);
+    for (const name of scene.heldBy(frame)) {
+      const { x, y } = scene.position(name);
+      if (!places.has(name)) all.set(name, { x: x + place.x - from.x, y: y + place.y - from.y });
     }
   }
   return all;

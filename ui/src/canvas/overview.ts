@@ -2,12 +2,11 @@
  * The overview: below a legible zoom the graph is blocks and lines on one 2D canvas, in the colours of their states.
  * It reads the scene and the overlay and owns nothing; picking goes through the scene's R-tree.
  */
-import { readOverlay } from "../debugger/overlay/overlay";
-import { edgeKey } from "../debugger/overlay/overlay-model";
+import { readOverlay, urgentOverlay, type NodeOverlay } from "../debugger/overlay/overlay";
+import { edgeKey, type Overlay } from "../debugger/overlay/overlay-model";
 import { disabledOf } from "../document/disabled";
 import { type LitRole, readLit } from "../document/highlighted-key";
 import { portOf, PILL_HEIGHT, type Rect } from "./geometry";
-import { isFrame } from "./notes";
 import { type Scene } from "./window";
 import { startOf, type Line } from "./lines";
 import { type Size, type Viewport } from "./viewport";
@@ -121,12 +120,12 @@ export function drawOverview(
   context.lineWidth = 1;
   context.font = '600 11px "Inter Variable", sans-serif';
   context.textBaseline = "bottom";
-  const solid = names.filter((name) => !isFrame(scene.doc, name));
+  const solid = names.filter((name) => !scene.liesBehind(name));
   drawFrames(context, scene, names, viewport, paint);
   for (const name of solid) {
     const rect = scene.rect(name);
     if (!rect) continue;
-    const fill = fillOf(overlay.nodes.get(name)?.state, paint);
+    const fill = fillOf(stateOf(scene, overlay, name), paint);
     const left = rect.x * zoom + x;
     const top = rect.y * zoom + y;
     const width = Math.max(2, rect.width * zoom);
@@ -145,7 +144,7 @@ export function drawOverview(
     }
     if (role !== undefined) drawRole(context, role, left, top, width, paint.accent);
     if (disabled) drawOff(context, left, top, width, height, paint.text);
-    const state = overlay.nodes.get(name)?.state;
+    const state = stateOf(scene, overlay, name);
     if (state !== undefined)
       drawMark(context, state, left, top, width, height, fill === null ? paint.text : paint.node);
     context.lineWidth = 1;
@@ -203,6 +202,12 @@ function drawOff(
   context.stroke();
 }
 
+/** The state of a node; of a folded frame that of the node in it that most wants attention. */
+function stateOf(scene: Scene, overlay: Overlay, name: string): NodeOverlay["state"] | undefined {
+  const held = scene.heldBy(name);
+  return held.length > 0 ? urgentOverlay(held).state : overlay.nodes.get(name)?.state;
+}
+
 /** Frames are borders with a name: what lies in them is drawn over them. */
 function drawFrames(
   context: CanvasRenderingContext2D,
@@ -214,7 +219,7 @@ function drawFrames(
   context.strokeStyle = paint.border;
   context.fillStyle = paint.text;
   for (const name of names) {
-    const rect = isFrame(scene.doc, name) ? scene.rect(name) : undefined;
+    const rect = scene.liesBehind(name) ? scene.rect(name) : undefined;
     if (!rect) continue;
     const [left, top, width] = [rect.x * zoom + x, rect.y * zoom + y, rect.width * zoom];
     context.strokeRect(left, top, width, rect.height * zoom);
@@ -424,8 +429,8 @@ function drawBlocks(
 ): void {
   const overlay = readOverlay();
   for (const [name, rect] of scene.rects()) {
-    if (isFrame(scene.doc, name)) continue;
-    context.fillStyle = fillOf(overlay.nodes.get(name)?.state, paint) ?? paint.border;
+    if (scene.liesBehind(name)) continue;
+    context.fillStyle = fillOf(stateOf(scene, overlay, name), paint) ?? paint.border;
     context.fillRect(
       rect.x * scale + left,
       rect.y * scale + top,

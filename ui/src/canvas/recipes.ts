@@ -1,4 +1,6 @@
 /** Class strings that several parts of the canvas share. */
+import type { NoteColour } from "./notes";
+
 export const canvasClass =
   "@container-size relative min-h-0 min-w-0 flex-1 overflow-clip bg-canvas focus-visible:outline-none focus-visible:after:pointer-events-none focus-visible:after:absolute focus-visible:after:inset-0 focus-visible:after:z-9 focus-visible:after:border focus-visible:after:border-focus";
 /** Words by the pointer. */
@@ -44,3 +46,14 @@ export const diffSignClass =
 /** A line of a graph that is compared, by the `data-diff` of what holds it. */
 export const diffLineClass =
   "in-data-diff:stroke-[2.5]! in-data-[diff=added]:stroke-done! in-data-[diff=changed]:stroke-asking! in-data-[diff=removed]:stroke-failed! in-data-[diff=removed]:[stroke-dasharray:6_4]!";
+/** A note, or the card of a folded frame. */
+export const noteClass =
+  "relative flex size-full flex-col overflow-hidden rounded-lg border text-text data-selected:border-accent! data-selected:outline-2! data-selected:-outline-offset-1 data-selected:outline-accent!";
+export const noteCards: Readonly<Record<NoteColour, string>> = {
+  yellow: "border-asking bg-asking-soft",
+  green: "border-done bg-done-soft",
+  blue: "border-running bg-running-soft",
+  purple: "border-paused bg-paused-soft",
+  red: "border-failed bg-failed-soft",
+  gray: "border-line-field bg-surface-3",
+};

@@ -8,9 +8,9 @@ import { Scene } from "./window";
 
 export const scene = new Scene(doc);
 
-const show = (known: readonly NodeKind[]) => {
-  scene.setCards(cardsOf(known));
-  scene.setLeading(namingKinds(known));
+const show = (known: readonly NodeKind[], shown = scene) => {
+  shown.setCards(cardsOf(known));
+  shown.setLeading(namingKinds(known));
 };
 
 let kinds = useSession.getState().appInfo?.kinds;
@@ -29,3 +29,15 @@ useDocumentState.subscribe((state) => {
   ({ leads } = state);
   scene.setDynamicTargets(leads);
 });
+
+/** The open graph without what this window folds, for what leaves it. */
+export function unfolded<T>(draw: (whole: Scene) => T): T {
+  const whole = new Scene(doc);
+  try {
+    if (kinds) show(kinds, whole);
+    whole.setDynamicTargets(leads);
+    return draw(whole);
+  } finally {
+    whole.dispose();
+  }
+}

@@ -12,6 +12,7 @@ import { reached, type Along } from "./along";
 import type { Rect } from "./geometry";
 import { hiddenNow, showAllWires, toggleNodes, toggleOthers } from "./hidden-wires";
 import { knownKinds } from "./kinds";
+import { withFolded } from "./notes";
 import { scene } from "./scene";
 import { setCanvas } from "./store";
 import { movable, placesFor } from "./wiring";
@@ -35,14 +36,18 @@ function boxes(names: readonly string[]): Map<string, Rect> {
   return new Map(
     names.flatMap((name) => {
       const rect = scene.rect(name);
-      return rect && positionOf(doc.get(`layout:${name}`)) ? [[name, rect] as const] : [];
+      return rect && scene.shown(name) === name && positionOf(doc.get(`layout:${name}`))
+        ? [[name, rect] as const]
+        : [];
     }),
   );
 }
 
 /** Puts the selected nodes in line. */
 export function align(how: Arrangement): void {
-  edit(t(`forms.many.${how}`), (document) => moveNodes(document, arrange(boxes(selected()), how)));
+  edit(t(`forms.many.${how}`), (document) =>
+    moveNodes(document, withFolded(scene, arrange(boxes(selected()), how))),
+  );
 }
 
 function selectAlong(along: Along): void {

@@ -2,12 +2,15 @@
 import type { useReactFlow } from "@xyflow/react";
 import { useCallback, useEffect, type RefObject } from "react";
 import type { Point } from "../document/edits";
+import { doc } from "../document/store";
+import { edgeOf } from "../document/types";
 import { useSession } from "../state/session";
 import { provideCanvas } from "./actions";
 import { chooseWay, cornerAt, freePlace, placeGraph, placeNode } from "./adding";
 import { useAutoLayout } from "./Arranging";
 import { registerCanvasCommands } from "./canvas-commands";
 import { followClipboard } from "./clipboard";
+import { unfoldAround } from "./folds";
 import { PORT_Y, union, type Rect } from "./geometry";
 import { lineNear } from "./interactions/hit";
 import { reveal } from "./reveal";
@@ -35,6 +38,7 @@ export function useCanvasActions(
 
   const focusNode = useCallback(
     (name: string) => {
+      unfoldAround(name);
       const rect = scene.rect(name);
       if (!rect) return;
       useSession.getState().select({ nodes: [name] });
@@ -71,6 +75,9 @@ export function useCanvasActions(
       },
       focusNode,
       focusEdge: (id) => {
+        // An edge between nodes of one folded frame is not drawn.
+        const { sources, targets } = edgeOf(doc.get(`edge:${id}`));
+        for (const name of scene.linesOf(id).length === 0 ? [...sources, ...targets] : []) unfoldAround(name);
         const lines = scene.linesOf(id);
         useSession.getState().select({ edges: [id] });
         setCanvas({ lines: [] });

@@ -6,6 +6,7 @@ import { END, START } from "../document/types";
 import { wasLongPress } from "../state/long-press";
 import { useSession } from "../state/session";
 import { openCanvasMenu } from "./CanvasMenu";
+import { toggleFolds } from "./folds";
 import { hoverLine } from "./hover";
 import { scene } from "./scene";
 import { selectLine } from "./line-selection";
@@ -28,7 +29,8 @@ export function useClicks(
   }, []);
   const onNodeDoubleClick = useCallback((_event: ReactMouseEvent, node: { id: string }) => {
     if (node.id === START || node.id === END) return;
-    if (nestedGraphOf(node.id) !== null) void openNestedGraph(node.id);
+    if (scene.isFolded(node.id)) toggleFolds([node.id]);
+    else if (nestedGraphOf(node.id) !== null) void openNestedGraph(node.id);
     else setCanvas({ renaming: node.id });
   }, []);
   const onEdgeDoubleClick = useCallback((_event: ReactMouseEvent, edge: CanvasEdge) => {

@@ -13,7 +13,9 @@ import { jumpLane, PORT_Y, PILL_HEIGHT, type Rect } from "./geometry";
 import { noteOf } from "./notes";
 import { scene } from "./scene";
 import { seenJumps } from "./jumps";
-import { isHidden, useHidden } from "./hidden-wires";
+import { isOutOfSight } from "./folds";
+import { useHidden } from "./hidden-wires";
+import { mergedLines } from "./merged-lines";
 import { lineSelected } from "./line-selection";
 import { useCanvas } from "./store";
 import type { Line } from "./lines";
@@ -89,6 +91,9 @@ export function lineOf(edge: CanvasEdge): Line | undefined {
   return edge.type === "line" ? (edge as LineEdge).data?.line : undefined;
 }
 
+const sameLines = (a: readonly Line[], b: readonly Line[]): boolean =>
+  a.length === b.length && a.every((line, index) => line === b[index]);
+
 interface Mounted {
   readonly nodes: Node[];
   readonly edges: CanvasEdge[];
@@ -124,7 +129,7 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
       }
       lines = [...new Map(lines.map((line) => [line.id, line])).values()];
     }
-    lines = lines.filter((line) => !isHidden(line, hidden, selection));
+    lines = lines.filter((line) => !isOutOfSight(line, hidden, selection));
     if (lines.length > MAX_LINES) {
       // Lines with an end in view say more than those that only pass through.
       const ends = (line: Line) => Number(near.has(line.from)) + Number(near.has(line.to));
@@ -133,12 +138,13 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
 
     const nodes: Node[] = [];
     const nextNodes = new Map<string, { rect: Rect; ports: Ports; node: Node }>();
-    const mount = (name: string, far: boolean) => {
+    const mount = (node: string, far: boolean) => {
+      const name = scene.shown(node);
       const rect = scene.rect(name);
       if (!rect || nextNodes.has(name)) return;
       const position = moving.get(name) ?? { x: rect.x, y: rect.y };
       const note = noteOf(scene.doc.get(`node:${name}`));
-      const frame = note?.frame === true && !far;
+      const frame = scene.liesBehind(name) && !far;
       const type = far
         ? "far"
         : name === START || name === END
@@ -188,24 +194,29 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
 
     const edges: LineEdge[] = [];
     const nextLines = new Map<string, LineEdge>();
-    for (const line of lines) {
+    for (const { line, merged } of mergedLines(lines, (name) => scene.shown(name))) {
       mount(line.from, true);
       mount(line.to, true);
       const selected = lineSelected(line, selection.edges, selectedLines);
       const isMoving = moving.has(line.from) || moving.has(line.to);
       const old = lineCache.current.get(line.id);
-      const same = old?.data?.line === line && old.selected === selected && old.data.moving === isMoving;
+      const ends = { source: scene.shown(line.from), target: scene.shown(line.to) };
+      const same =
+        old?.data?.line === line &&
+        old.selected === selected &&
+        old.data.moving === isMoving &&
+        sameLines(old.data.merged, merged);
       const edge: LineEdge = same
         ? old
         : {
             id: line.id,
             type: "line",
-            source: line.from,
-            target: line.to,
+            ...ends,
             sourceHandle: line.port,
             selected,
-            reconnectable: true,
-            data: { line, moving: isMoving },
+            // An end at a folded frame is led elsewhere once the frame is unfolded.
+            reconnectable: ends.source === line.from && ends.target === line.to,
+            data: { line, moving: isMoving, merged },
           };
       nextLines.set(line.id, edge);
       edges.push(edge);
@@ -214,21 +225,25 @@ export function useWindow(area: Rect | null, overview: boolean): Mounted {
     const nextJumps = new Map<string, JumpEdge>();
     for (const jump of [...scene.jumps(), ...seen]) {
       const [from, to] = [scene.rect(jump.from), scene.rect(jump.to)];
-      if (isHidden(jump, hidden, selection)) continue;
-      if (!from || !to || (!near.has(jump.from) && !near.has(jump.to))) continue;
+      if (isOutOfSight(jump, hidden, selection)) continue;
+      const ends = { source: scene.shown(jump.from), target: scene.shown(jump.to) };
+      if (!from || !to || (!near.has(ends.source) && !near.has(ends.target))) continue;
+      if (ends.source === ends.target && jump.from !== jump.to) continue;
       mount(jump.from, true);
       mount(jump.to, true);
       const at = (name: string, rect: Rect) => ({ ...rect, ...moving.get(name) });
       const lane = jumpLane(at(jump.from, from), at(jump.to, to));
       const old = jumpCache.current.get(jump.id);
       const edge: JumpEdge =
-        old?.data?.jump === jump && old.data.lane === lane.y
+        old?.data?.jump === jump &&
+        old.data.lane === lane.y &&
+        old.source === ends.source &&
+        old.target === ends.target
           ? old
           : {
               id: jump.id,
               type: "jump",
-              source: jump.from,
-              target: jump.to,
+              ...ends,
               selectable: false,
               focusable: false,
               reconnectable: false,

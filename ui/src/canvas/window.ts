@@ -9,7 +9,7 @@ import type { Point } from "../document/edits";
 import { errorEdge } from "../document/error-ways";
 import { type Jump, jumpsOf, type DynamicTargets, unknownJumps } from "../document/node-references";
 import type { Ports } from "../document/ports";
-import { CardIndex } from "./card-index";
+import { CardIndex, type Folds } from "./card-index";
 import { type CardBody, type CardRow, union, type Rect } from "./geometry";
 import { boxOf } from "./line-boxes";
 import { LineIndex } from "./line-index";
@@ -55,6 +55,32 @@ export class Scene {
     this.#notify();
   }
 
+  /** Frames that are drawn as one card, with the nodes in it. */
+  setFolded(folds: Folds): void {
+    if (!this.#cards.fold(folds)) return;
+    this.#rebuild();
+    this.#notify();
+  }
+
+  /** The card that is drawn for a node: its own, or that of the folded frame that it is in. */
+  shown(name: string): string {
+    return this.#cards.shown(name);
+  }
+
+  /** The nodes for which the card of a folded frame is drawn; none for every other node. */
+  heldBy(frame: string): readonly string[] {
+    return this.#cards.heldBy(frame);
+  }
+
+  isFolded(frame: string): boolean {
+    return this.#cards.isFolded(frame);
+  }
+
+  /** Is it a frame that lies behind the cards? A folded one is a card itself. */
+  liesBehind(name: string): boolean {
+    return this.#cards.liesBehind(name);
+  }
+
   /** Kinds whose settings may name a node to go to, with their schemas. */
   setLeading(leading: ReadonlyMap<string, Schema>): void {
     this.#leading = leading;
@@ -85,6 +111,7 @@ export class Scene {
     return this.#leading;
   }
 
+  /** Where a node is drawn: in a folded frame, where that is. */
   rect(name: string): Rect | undefined {
     return this.#cards.rect(name);
   }
@@ -93,8 +120,9 @@ export class Scene {
     return this.#cards.rects;
   }
 
+  /** Where a node stands, drawn or not. */
   position(name: string): Point {
-    const rect = this.rect(name);
+    const rect = this.#cards.ownRect(name);
     return rect ? { x: rect.x, y: rect.y } : { x: 0, y: 0 };
   }
 
@@ -207,6 +235,12 @@ export class Scene {
     }
     if (nodes.size === 0 && edges.size === 0) return;
     this.#jumps = null;
+    // A frame may be gone, or what was in it.
+    if (this.#cards.fold()) {
+      this.#rebuild();
+      this.#notify();
+      return;
+    }
     const unplaced = this.doc.names("node").length + 2 > this.#cards.placedCount();
     if (unplaced && (renamed || edges.size > 0 || nodes.size > 0)) {
       // Positions of nodes without one depend on their neighbours.
@@ -217,14 +251,14 @@ export class Scene {
     // A label more or less is a port more or less: the cards at both ends of the change follow.
     for (const edge of edges) {
       for (const name of this.#lines.sourcesOf(edge)) {
-        const rect = this.rect(name);
+        const rect = this.#cards.ownRect(name);
         if (rect && rect.height !== this.sizeOf(name).height) nodes.add(name);
       }
     }
     for (const name of nodes) {
       const before = this.rect(name);
       this.#cards.place(name);
-      for (const edge of this.edgesOf(name)) edges.add(edge);
+      for (const each of [name, ...this.heldBy(name)]) for (const edge of this.edgesOf(each)) edges.add(edge);
       for (const rect of [before, this.rect(name)])
         if (rect) for (const line of this.#lines.labelledBy(rect)) edges.add(line.edge);
     }

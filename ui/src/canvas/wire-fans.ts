@@ -22,7 +22,7 @@ export const MAX_FAN = 64;
 export function fansOf(
   doc: GraphDocument,
   source: string,
-  rects: ReadonlyMap<string, Rect>,
+  rects: Pick<ReadonlyMap<string, Rect>, "get">,
   ported: boolean,
   cardsAt: (area: Box) => readonly Box[],
 ): ReadonlyMap<string, Fan> {

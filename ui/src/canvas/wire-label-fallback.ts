@@ -18,7 +18,7 @@ const LEAST = 48;
 export function besidesOf(
   lines: readonly Line[],
   all: Iterable<Line>,
-  rects: ReadonlyMap<string, Rect>,
+  rects: Pick<ReadonlyMap<string, Rect>, "get">,
   cards: Cards,
 ): Map<string, Place> {
   const endsOf = (line: Line) => {

@@ -57,6 +57,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "debug.test": "node.test",
   "debug.threads.new": "debug.newThread",
   "debug.threads.start": "debug.newThread",
+  "folds.unfold": "view.foldFrame",
   "forms.inspector.delete": "edit.delete",
   "forms.inspector.openInside": "graph.openNested",
   "forms.many.${way}": "align.",

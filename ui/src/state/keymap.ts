@@ -54,6 +54,7 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "graph.extract": { keys: ["Mod+G"], scope: "canvas" },
   "edit.disable": { keys: ["D"], scope: "canvas" },
   "edit.frame": { keys: ["Mod+Shift+F"], scope: "canvas" },
+  "view.foldFrame": { keys: ["F"], scope: "canvas" },
   "graph.inline": { keys: ["Mod+Alt+G"], scope: "canvas" },
   "edit.rename": { keys: ["F2"], scope: "canvas" },
   "find.rename": { keys: ["F2"], scope: "app" },

@@ -1,7 +1,8 @@
-/** A picture of the open graph, as it is on the canvas. */
+/** A picture of the open graph, as it is on the canvas, with everything that is folded there. */
 import { readOverlay } from "../../debugger/overlay/overlay";
 import { kindOf } from "../kinds";
-import { scene } from "../scene";
+import { someFolded } from "../folds";
+import { scene, unfolded } from "../scene";
 import { coloursOf, type Theme } from "./colours";
 import { iconId, markId, symbols } from "./icons";
 import { drawGraph, type Drawn } from "./svg";
@@ -14,14 +15,16 @@ export type { Drawn } from "./svg";
 
 /** Draws the open graph; null when it is empty. `marks` adds what the run that is shown has done. */
 export function drawOpenGraph(theme: Theme, marks: boolean): Drawn | null {
-  return drawGraph({
-    scene,
+  const drawing = {
     kindOf,
     overlay: marks ? readOverlay() : null,
     colours: coloursOf(theme),
     measure: windowMeasure(),
     glyphs: { symbols, iconId, markId },
-  });
+  };
+  return someFolded()
+    ? unfolded((whole) => drawGraph({ ...drawing, scene: whole }))
+    : drawGraph({ ...drawing, scene });
 }
 
 /** Does the run that is shown leave marks on the graph? */

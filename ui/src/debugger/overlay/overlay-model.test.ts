@@ -3,7 +3,7 @@ import type { AppEvent } from "../../ipc/bindings/AppEvent";
 import type { SnapshotView } from "../../ipc/bindings/SnapshotView";
 import type { TaskView } from "../../ipc/bindings/TaskView";
 import { foldEvents, type LiveThread } from "../model/live";
-import { computeOverlay, edgeKey, keepIdentities } from "./overlay-model";
+import { computeOverlay, edgeKey, IDLE_NODE, keepIdentities, mostUrgent } from "./overlay-model";
 
 const task = (id: string, node: string, more: Partial<TaskView> = {}): TaskView => ({
   id,
@@ -277,4 +277,15 @@ describe("identities", () => {
     expect(overlay.edges.get(edgeKey("b", "c"))?.times).toBe(1);
     expect(overlay.nodes.get("ask")?.state).toBe("asking");
   });
+});
+
+it("shows for several nodes the one that most wants attention", () => {
+  const [done, asking, failed] = (["done", "asking", "failed"] as const).map((state) => ({
+    ...IDLE_NODE,
+    state,
+  }));
+  expect(mostUrgent([])).toBe(IDLE_NODE);
+  expect(mostUrgent([IDLE_NODE, done!])).toBe(done);
+  expect(mostUrgent([asking!, done!])).toBe(asking);
+  expect(mostUrgent([done!, asking!, failed!])).toBe(failed);
 });

@@ -59,6 +59,13 @@ const RANK: Record<NodeState, number> = {
   failed: 6,
 };
 
+/** Of some nodes, the one that most wants attention. */
+export function mostUrgent(nodes: Iterable<NodeOverlay>): NodeOverlay {
+  let most = IDLE_NODE;
+  for (const node of nodes) if (RANK[node.state] > RANK[most.state]) most = node;
+  return most;
+}
+
 interface MutableNode {
   state: NodeState;
   runs: number;

@@ -11,6 +11,7 @@ import {
   IDLE_EDGE,
   IDLE_NODE,
   keepIdentities,
+  mostUrgent,
   type NodeOverlay,
   type Overlay,
 } from "./overlay-model";
@@ -104,6 +105,41 @@ function listen(listeners: Map<string, Set<() => void>>, id: string, listener: (
 export function useNodeOverlay(id: string): NodeOverlay {
   const subscribe = useCallback((listener: () => void) => listen(nodeListeners, id, listener), [id]);
   return useSyncExternalStore(subscribe, () => overlay.nodes.get(id) ?? IDLE_NODE);
+}
+
+/** What to draw over a card that stands for several nodes: that of the one that most wants attention. */
+export function useUrgentOverlay(ids: readonly string[]): NodeOverlay {
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      const stops = ids.map((id) => listen(nodeListeners, id, listener));
+      return () => stops.forEach((stop) => stop());
+    },
+    [ids],
+  );
+  return useSyncExternalStore(subscribe, () => urgentOverlay(ids));
+}
+
+export const urgentOverlay = (ids: readonly string[]): NodeOverlay =>
+  mostUrgent(ids.map((id) => overlay.nodes.get(id) ?? IDLE_NODE));
+
+/** What is drawn over a line that stands for several edges: all that was taken of them. */
+export function useMergedOverlay(
+  edges: readonly { readonly from: string; readonly to: string }[],
+): EdgeOverlay {
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      const stops = edges.map(({ from, to }) => listen(edgeListeners, edgeKey(from, to), listener));
+      return () => stops.forEach((stop) => stop());
+    },
+    [edges],
+  );
+  const sum = () => {
+    const found = edges.map(({ from, to }) => overlay.edges.get(edgeKey(from, to)) ?? IDLE_EDGE);
+    const times = found.reduce((all, each) => all + each.times, 0);
+    return found.some(({ active }) => active) ? -1 - times : times;
+  };
+  const all = useSyncExternalStore(subscribe, sum);
+  return { times: all < 0 ? -1 - all : all, active: all < 0 };
 }
 
 /** How often the edge between two nodes was taken on the way to the moment, and whether it leads to what runs now. */

@@ -8,6 +8,7 @@ import {
   AlignStartHorizontal,
   AlignStartVertical,
   AlignVerticalSpaceAround,
+  Blocks,
   CircleOff,
   Frame,
   Trash2,
@@ -44,6 +45,7 @@ const WAYS: [Arrangement, typeof AlignStartVertical][] = [
 
 const TOGETHER = [
   { id: "graph.extract", text: "structure.extract", Icon: Workflow },
+  { id: "graph.saveBlock", text: "blocks.save", Icon: Blocks },
   { id: "edit.frame", text: "notes.frame", Icon: Frame },
   { id: "edit.disable", text: "disabled.toggle", Icon: CircleOff },
 ] as const;
@@ -95,7 +97,7 @@ export function ManyInspector({ nodes, edges }: { nodes: readonly string[]; edge
               <Button
                 key={id}
                 icon={<Icon size={14} aria-hidden />}
-                shortcut={shortcutOf(id)}
+                shortcut={shortcutOf(id) || undefined}
                 onClick={() => runCommand(id)}
               >
                 {t(text)}

@@ -67,6 +67,7 @@ export const shellIds = {
   wayPort: (node: string, id: string) => `way-${node}-${id}`,
   wayLabel: (node: string, id: string) => `way-${node}-${id}-label`,
   addBetween: (id: string, part: string) => `add-between-${id}${part === "" ? "" : `|${part}`}`,
+  mergedLines: (id: string, part: string) => `merged-${id}${part === "" ? "" : `|${part}`}`,
   edge: (id: string, part: string) => `edge-${id}${part === "" ? "" : `|${part}`}`,
   edgeLabel: (id: string, part: string) => `edge-label-${id}${part === "" ? "" : `|${part}`}`,
   edgeCaption: (id: string, part: string) => `edge-label-${id}${part === "" ? "" : `|${part}`}-caption`,

@@ -34,6 +34,7 @@ export const structureIds = {
   extractTaken: (key: string) => `extract-taken-${key}`,
   extractEnds: "extract-ends",
   noteText: (name: string) => `note-text-${name}`,
+  foldFrame: (name: string) => `fold-${name}`,
   noteGrip: (name: string) => `note-grip-${name}`,
   noteResize: (name: string) => `note-resize-${name}`,
 };

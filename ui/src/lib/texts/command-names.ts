@@ -23,6 +23,7 @@ export const commandNames: Readonly<Record<string, readonly string[]>> = {
   "graph.extract": ["Group", "Subgraph", "Nested graph"],
   "graph.import": ["Merge", "Insert graph", "Add from file"],
   "graph.inline": ["Ungroup", "Inline", "Expand"],
+  "view.foldFrame": ["Collapse", "Expand"],
   "graph.saveBlock": ["Template", "Reuse", "Library"],
   "graph.home": ["Examples", "Start screen", "Recent graphs"],
   "graph.types": ["Types of the state"],

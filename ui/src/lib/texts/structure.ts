@@ -96,6 +96,16 @@ export const structure = {
   "structure.inline": "Replace with its contents",
   "structure.inline.edit": "replace {name} with its contents",
 
+  "folds.fold": "Fold frame",
+  "folds.unfold": "Unfold frame",
+  "folds.toggle": "Fold or unfold frames",
+  "folds.unfoldAll": "Unfold all frames",
+  "folds.one": "{n} node, folded",
+  "folds.many": "{n} nodes, folded",
+  "folds.said.folded": "Folded {names}",
+  "folds.said.unfolded": "Unfolded {names}",
+  "folds.lines": "{n} edges",
+
   "notes.frame": "Frame nodes",
   "notes.frameName": "frame",
   "notes.edit.frame": "frame nodes",

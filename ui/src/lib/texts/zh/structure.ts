@@ -95,6 +95,16 @@ export const structure: Record<keyof typeof english, string> = {
   "structure.inline": "替换为其内容",
   "structure.inline.edit": "将 {name} 替换为其内容",
 
+  "folds.fold": "折叠框",
+  "folds.unfold": "展开框",
+  "folds.toggle": "折叠或展开框",
+  "folds.unfoldAll": "展开所有框",
+  "folds.one": "{n} 个节点，已折叠",
+  "folds.many": "{n} 个节点，已折叠",
+  "folds.said.folded": "已折叠 {names}",
+  "folds.said.unfolded": "已展开 {names}",
+  "folds.lines": "{n} 条边",
+
   "notes.frame": "为节点加框",
   "notes.frameName": "框",
   "notes.edit.frame": "为节点加框",
