@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::ids::Name;
-use crate::value::{Number, Value};
+use crate::value::{List, Number, Value};
 
 /// A user's reducer: old value and update give the new value, or say why not.
 pub type ReducerFn = Arc<dyn Fn(&Value, &Value) -> Result<Value, String> + Send + Sync>;
@@ -32,6 +32,14 @@ pub enum BinaryOp {
     Union,
     /// Somebody's own, with a name for messages.
     Custom(Name, ReducerFn),
+}
+
+/// Adds an update at the end of a list: its items when it is a list, else itself.
+pub(super) fn append(list: &mut List, update: &Value) {
+    match update {
+        Value::Array(items) => list.append(items),
+        item => list.push(item.clone()),
+    }
 }
 
 impl fmt::Debug for BinaryOp {
@@ -101,14 +109,9 @@ impl BinaryOp {
             }
             (BinaryOp::And, Bool(a), Bool(b)) => Bool(*a && *b),
             (BinaryOp::Or, Bool(a), Bool(b)) => Bool(*a || *b),
-            (BinaryOp::Add | BinaryOp::Append, Array(a), Array(b)) => {
+            (BinaryOp::Add, Array(a), Array(_)) | (BinaryOp::Append, Array(a), _) => {
                 let mut joined = a.clone();
-                joined.append(b);
-                Array(joined)
-            }
-            (BinaryOp::Append, Array(a), item) => {
-                let mut joined = a.clone();
-                joined.push(item.clone());
+                append(&mut joined, update);
                 Array(joined)
             }
             (BinaryOp::Merge, Obj(a), Obj(b)) => {

@@ -14,6 +14,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::ids::Name;
+use crate::channel::binary::append;
 use crate::channel::{BinaryOp, Managed};
 use crate::value::messages::{self, add_messages};
 use crate::value::{List, Value};
@@ -285,10 +286,7 @@ impl Kind {
             let kept = old.len();
             let mut list = old.clone();
             for write in writes {
-                match write {
-                    Value::Array(items) => list.append(items),
-                    item => list.push((*item).clone()),
-                }
+                append(&mut list, write);
             }
             *value = Some(Value::Array(list));
             return Ok(Effect::Appended(kept));

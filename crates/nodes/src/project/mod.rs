@@ -8,3 +8,6 @@ mod version;
 pub use environment::Environment;
 pub use graph_files::NestedError;
 pub use version::{GraphSources, document_hash};
+
+/// The folders of a project that hold its own Python environment, the first that is there.
+pub(crate) const PYTHON_ENVIRONMENTS: [&str; 2] = [".venv", "venv"];

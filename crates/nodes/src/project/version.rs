@@ -9,9 +9,9 @@ use sha2::{Digest as _, Sha256};
 use superstep::{GraphVersion, Object, Value};
 use superstep_document::{Document, Section};
 
-use super::Environment;
 use super::graph_files::{find, run_by};
 use super::imports;
+use super::{Environment, PYTHON_ENVIRONMENTS};
 use crate::base::files::{self, Stamp};
 use crate::base::secrets;
 
@@ -307,7 +307,7 @@ impl Gathering {
     /// What is installed in the project's own environment, by the names of its folders.
     fn packages(&mut self) {
         let Some(root) = self.root.clone() else { return };
-        for folder in [".venv", "venv"].map(|name| root.join(name)) {
+        for folder in PYTHON_ENVIRONMENTS.map(|name| root.join(name)) {
             let libraries = std::fs::read_dir(folder.join("lib"))
                 .into_iter()
                 .flatten()

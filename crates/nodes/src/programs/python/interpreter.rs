@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use super::{INTERPRETER, PythonError};
-use crate::project::Environment;
+use crate::project::{Environment, PYTHON_ENVIRONMENTS};
 use superstep_document::Text;
 
 /// Variables that every worker is given, when this process has them.
@@ -76,7 +76,7 @@ pub(crate) fn interpreter(environment: &Environment) -> Result<Interpreter, Pyth
     } else {
         "bin/python"
     };
-    for folder in [".venv", "venv"] {
+    for folder in PYTHON_ENVIRONMENTS {
         let program = root.join(folder).join(inside);
         if program.is_file() {
             return Ok(Interpreter {
