@@ -331,8 +331,8 @@ REDUCER = Recipe(
         ),
         Instead(
             "crates/engine/src/channel/binary.rs",
-            "            (BinaryOp::Append, Array(a), item) => {\n",
-            "            (BinaryOp::Append | BinaryOp::Example, Array(a), item) => {\n",
+            "            (BinaryOp::Add, Array(a), Array(_)) | (BinaryOp::Append, Array(a), _) => {\n",
+            "            (BinaryOp::Add, Array(a), Array(_)) | (BinaryOp::Append | BinaryOp::Example, Array(a), _) => {\n",
         ),
         Instead(
             "crates/engine/src/channel/kind.rs",
