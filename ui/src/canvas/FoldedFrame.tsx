@@ -56,7 +56,7 @@ export function FoldedFrame({ name, colour, selected, renaming }: Props) {
         style={FACE}
         aria-label={t("canvas.node.label", { name, kind: words, state: stateText(overlay) })}
       >
-        {/* Where edges end; whoever connects something unfolds the frame first. */}
+        {/* The place where edges end. A new edge needs the frame unfolded. */}
         <Handle type="target" position={Position.Left} style={PORT_STYLE} isConnectable={false} />
         <Handle type="source" position={Position.Right} style={PORT_STYLE} isConnectable={false} />
         <div className={cx("note-grip", cardHeadClass)} data-testid={structureIds.noteGrip(name)}>

@@ -176,13 +176,13 @@ mod tests {
         let received: Problem = serde_json::from_value(sent).unwrap();
         assert_eq!(received.message_text(), problem.message_text());
         assert_eq!(received.message_text(), "An edge leads to `a` or `b`.");
-        let told = received.with_message(text!(
+        let wrapped = received.with_message(text!(
             "Row {row}: {message}",
             row = 2,
             message = problem.message_text()
         ));
-        assert_eq!(told.message, "Row 2: An edge leads to `a` or `b`.");
-        assert_eq!(told.remedy.as_deref(), Some("Remove it."));
+        assert_eq!(wrapped.message, "Row 2: An edge leads to `a` or `b`.");
+        assert_eq!(wrapped.remedy.as_deref(), Some("Remove it."));
     }
 
     #[test]

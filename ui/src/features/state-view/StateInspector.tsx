@@ -11,8 +11,7 @@ import { isPast } from "../../debugger/run/situation";
 import { runForm } from "../../debugger/run/run-form";
 import { useEdits } from "../../debugger/state/edits";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
-import { DisabledLine } from "./DisabledLine";
-import { PinnedLine } from "./PinnedLine";
+import { PassedNodes } from "./PassedNodes";
 import { RunLabelsLine } from "../../debugger/run/RunLabels";
 import { RunModelsLine } from "../../debugger/run/RunModels";
 import { RunForm } from "../../debugger/run/RunForm";
@@ -78,8 +77,7 @@ export function StateInspector() {
       {here && <MomentLine loaded={here} past={isPast({ threadId, checkpointId })} />}
       <RunModelsLine threadId={threadId} />
       <RunLabelsLine threadId={threadId} />
-      <DisabledLine threadId={threadId} />
-      <PinnedLine threadId={threadId} />
+      <PassedNodes threadId={threadId} />
       <GraphMovedLine threadId={threadId} checkpointId={checkpointId} />
       <div className="px-3 py-2">
         <Tabs
