@@ -219,7 +219,7 @@ async function typing(page, hand, where, params) {
 async function editing(page, hand, params) {
   await page.locator(id("node-name-n2")).click();
   await page.waitForSelector(`${id("inspector-config")} .cm-content`);
-  const prompt = page.locator(`${id("field-/prompt")} .cm-content`);
+  const prompt = page.locator('[data-pointer="/config/prompt"] .cm-content');
   await prompt.click();
   await page.keyboard.press("Control+End");
   await typing(page, hand, "the inspector", params);
