@@ -18,6 +18,7 @@ import { imports } from "./texts/import";
 import { language } from "./texts/language";
 import { memory } from "./texts/memory";
 import { query } from "./texts/query";
+import { report } from "./texts/report";
 import { result } from "./texts/result";
 import { safety } from "./texts/safety";
 import { shell } from "./texts/shell";
@@ -45,6 +46,7 @@ export const english = {
   ...language,
   ...memory,
   ...query,
+  ...report,
   ...result,
   ...task,
   ...trace,

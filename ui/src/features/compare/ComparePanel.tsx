@@ -9,6 +9,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { Fold } from "../../components/Fold";
 import { IconButton } from "../../components/IconButton";
 import { Select } from "../../components/Select";
+import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
 import { Differences } from "../../debugger/parts/Differences";
 import { nodeList } from "../../debugger/parts/format";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
@@ -23,6 +24,7 @@ import { debugIds } from "../../lib/testIds";
 import { t, tn } from "../../lib/texts";
 import { type ComparedMoment, swapCompared, useSession } from "../../state/session";
 import { PathDiff } from "./PathDiff";
+import { comparisonText } from "./report";
 
 /** A list to choose from; what is further back is chosen in the timeline. */
 const MAX_OPTIONS = 300;
@@ -119,7 +121,14 @@ function Compare({ left, right }: Sides) {
           onChange={setCursor}
         />
         {answer && !isSame && <Ancestor answer={answer} threadId={right.threadId} />}
-        <span className="ml-auto">
+        <span className="ml-auto flex items-center">
+          {answer && !isSame && (
+            <CopyAnswer
+              text={() =>
+                comparisonText(answer, { left: left.threadId, right: right.threadId }, answer.differences)
+              }
+            />
+          )}
           <IconButton size="small" label={t("debug.compare.close")} onClick={() => setCompareWith(null)}>
             <X size={14} aria-hidden />
           </IconButton>

@@ -10,7 +10,7 @@ import type { TaskRecordView } from "../../ipc/bindings/TaskRecordView";
 import { bytes } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
-import { readsText } from "./Provenance";
+import { readsText } from "../../debugger/state/provenance";
 
 export function TaskRecord({ record }: { record: TaskRecordView }) {
   return (

@@ -15,7 +15,8 @@ interface Props {
   readonly leftOut: boolean;
 }
 
-export const Head = memo(function Head({ spans, millis, leftOut }: Props) {
+/** All of it in a line. */
+export function summaryText({ spans, millis, leftOut }: Props): string {
   const models = sumByModel(spans);
   const calls = models.reduce((sum, model) => sum + model.count, 0);
   const tokens = models.reduce((sum, model) => sum + model.tokens, 0);
@@ -32,9 +33,13 @@ export const Head = memo(function Head({ spans, millis, leftOut }: Props) {
     waited > 0 ? t("trace.waited", { time: timeOf(waited) }) : "",
     leftOut ? t("trace.leftOut") : "",
   ];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+export const Head = memo(function Head(props: Props) {
   return (
     <span className="text-2xs text-text-2 tabular-nums" data-testid={traceIds.summary}>
-      {parts.filter((part) => part !== "").join(" · ")}
+      {summaryText(props)}
     </span>
   );
 });

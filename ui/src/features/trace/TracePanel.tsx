@@ -13,6 +13,7 @@ import { isRunning } from "../../debugger/model/live";
 import { ensureStarted } from "../../debugger/model/connect";
 import { useCheckpoints, useLive } from "../../debugger/model/runStore";
 import { useNow } from "../../debugger/parts/useNow";
+import { CopyAnswer } from "../../debugger/parts/CopyAnswer";
 import { ProblemNote } from "../../debugger/run/ProblemNote";
 import { axisOf } from "../../debugger/trace/axis";
 import { filtered, type TraceFilter } from "../../debugger/trace/filter";
@@ -32,9 +33,10 @@ import { useSpans, useTrace } from "../../debugger/trace/useTrace";
 import { traceIds } from "../../lib/testIds";
 import { t, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
-import { Head } from "./Head";
+import { Head, summaryText } from "./Head";
 import { moneyOf } from "../../debugger/exchanges/exchange-text";
 import { timeOf } from "./format";
+import { sumsText, traceText } from "./report";
 import { COLUMNS, WIDE } from "./Row";
 import { Rows } from "./Rows";
 import { Sums } from "./Sums";
@@ -153,7 +155,14 @@ function ThreadTrace({ threadId }: { threadId: string }) {
       </EmptyState>
     );
   }
-  const sums = view === "node" || view === "model";
+  const sums = view === "node" ? sumByNode(shown) : view === "model" ? sumByModel(shown) : null;
+  const asText = () => {
+    const all = {
+      threadId,
+      summary: summaryText({ spans: shown, millis: axis.millis, leftOut: trace.leftOut }),
+    };
+    return sums ? sumsText(all, sums) : traceText(all, rows, runs);
+  };
   return (
     <section
       className="@container flex h-full min-h-0 flex-col"
@@ -219,6 +228,7 @@ function ThreadTrace({ threadId }: { threadId: string }) {
             onChange={(words) => setFilter({ ...filter, words })}
           />
         </div>
+        <CopyAnswer text={asText} />
       </div>
       {shown.length === 0 && !trace.loading ? (
         <EmptyState
@@ -228,7 +238,7 @@ function ThreadTrace({ threadId }: { threadId: string }) {
         />
       ) : sums ? (
         <Sums
-          sums={view === "node" ? sumByNode(shown) : sumByModel(shown)}
+          sums={sums}
           onSelect={(words) => {
             setFilter({ ...filter, words });
             setView("nodes");

@@ -1,7 +1,6 @@
 /** Test ids of the task page and the prompt playground. */
 export const taskIds = {
   back: "task-back",
-  copy: "task-copy",
   input: "task-input",
   log: "task-log",
   calls: "task-calls",

@@ -2,8 +2,6 @@
 export const task = {
   "task.all": "All tasks of the step",
   "task.ofNode": "All tasks of {node}",
-  "task.copy": "Copy as text",
-  "task.copied": "Copied",
   "task.input": "Input",
   "task.packet": "Packet",
   "task.inputOther": "{n} other keys of the state",

@@ -17,6 +17,7 @@ import { language } from "./language";
 import { memory } from "./memory";
 import { problems } from "./problems";
 import { query } from "./query";
+import { report } from "./report";
 import { result } from "./result";
 import { safety } from "./safety";
 import { shell } from "./shell";
@@ -40,6 +41,7 @@ const texts: Readonly<Record<TextKey, string>> = {
   ...language,
   ...memory,
   ...query,
+  ...report,
   ...result,
   ...safety,
   ...shell,

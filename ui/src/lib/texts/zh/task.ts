@@ -4,8 +4,6 @@ import type { task as english } from "../task";
 export const task: Record<keyof typeof english, string> = {
   "task.all": "这一步的所有任务",
   "task.ofNode": "{node} 的所有任务",
-  "task.copy": "复制为文本",
-  "task.copied": "已复制",
   "task.input": "输入",
   "task.packet": "数据包",
   "task.inputOther": "状态的其他 {n} 个键",
