@@ -64,7 +64,7 @@ describe("breakpoints", () => {
     toggleBreakpoint("b", "after");
     await shows([before("a"), { node: "b", when: "after", enabled: true }]);
     enableBreakpoint("before:a", false);
-    renameBreakpoints("a", "c");
+    renameBreakpoints("node", "a", "c");
     toggleBreakpoint("b", "after");
     await vi.waitFor(() => expect(kept.get("/a.json")).toEqual([before("c", false)]));
     open("/b.json");
@@ -134,7 +134,7 @@ describe("breakpoints", () => {
     await shows([conditional]);
     setBreakpoint({ ...conditional, condition: "state.n > 3" });
     await shows([{ ...conditional, condition: "state.n > 3" }]);
-    renameBreakpoints("a", "b");
+    renameBreakpoints("node", "a", "b");
     expect(currentBreakpoints()[0]?.node).toBe("b");
     removeBreakpoint("c");
     await shows([]);

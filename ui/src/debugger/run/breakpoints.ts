@@ -9,6 +9,7 @@ import { rpc, subscribe } from "../../ipc/client";
 import { doc } from "../../document/store";
 import { useSession } from "../../state/session";
 import { showProblem } from "../../state/toasts";
+import { withKey, withNode } from "./renamed-points";
 
 type Points = readonly Breakpoint[];
 type When = Breakpoint["when"];
@@ -95,19 +96,9 @@ export function removeBreakpoint(id: string): void {
   change((points) => points.filter((each) => pointId(each) !== id));
 }
 
-export function renameBreakpoints(from: string, to: string): void {
-  const renamed = (each: Breakpoint): Breakpoint =>
-    each.within !== undefined || (each.node !== from && each.to !== from)
-      ? each
-      : {
-          ...each,
-          ...(each.node === from && { node: to }),
-          ...(each.to === from && { to }),
-        };
-  change((points) => {
-    const next = points.map(renamed);
-    return next.some((each, index) => each !== points[index]) ? next : points;
-  });
+/** Follows a new name of a node, or of a state key. */
+export function renameBreakpoints(what: "node" | "key", from: string, to: string): void {
+  change((points) => (what === "node" ? withNode : withKey)(points, from, to));
 }
 
 /** Changes that are on their way, one after the other. What comes from outside meanwhile is read when they are through. */

@@ -14,7 +14,7 @@ it("tells what was searched for and each moment that was found", () => {
     ...place,
     graphName: "Desk",
     status: "done",
-    reason: "words",
+    reason: "state",
     nodes: ["mail"],
     pointer: "/note",
     snippet: [
