@@ -66,6 +66,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "invariants.add": "invariants.add",
   "invariants.check": "invariants.check",
   "shell.history": "edit.history",
+  "shell.nested.look": "run.showNested",
   "shell.unfold.${side}": "panel.",
   "trace.heat.close": "trace.heat.",
   "versions.compare": "version.compare",

@@ -42,6 +42,7 @@ export const debug = {
   "debug.command.continue": "Continue the thread",
   "debug.command.step": "Run one super-step",
   "debug.command.stepInto": "Run one super-step, entering nested graphs",
+  "debug.command.showNested": "Show the nested graph of this moment",
   "debug.command.stepOut": "Step out of the nested graph",
   "debug.stepOut": "Step out",
   "debug.command.pause": "Pause after this step",

@@ -113,6 +113,8 @@ export const shell = {
   "shell.connection.refusedDetail":
     "Open the address that it printed in another tab of this browser. This page then continues by itself, with everything you typed.",
   "shell.nested": "Current nested graph",
+  "shell.nested.show": "Show where it stopped",
+  "shell.nested.look": "Show nested graph",
   "shell.past": "You are viewing the past",
   "shell.past.back": "Back to now",
   "shell.reopen.draft":

@@ -44,6 +44,7 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.command.continue": "继续线程",
   "debug.command.step": "运行一个超步",
   "debug.command.stepInto": "运行一个超步，并进入子图",
+  "debug.command.showNested": "显示此时刻的子图",
   "debug.command.stepOut": "步出子图",
   "debug.stepOut": "步出",
   "debug.command.pause": "这一步完成后暂停",

@@ -114,6 +114,8 @@ export const shell: Record<keyof typeof english, string> = {
   "shell.connection.refusedDetail":
     "在此浏览器的另一个标签页中打开它输出的地址，此页面随后会自动继续，你输入的内容都会保留。",
   "shell.nested": "当前子图",
+  "shell.nested.show": "显示停止位置",
+  "shell.nested.look": "显示子图",
   "shell.past": "正在查看过去",
   "shell.past.back": "回到现在",
   "shell.reopen.draft": "图的文件无法重新打开，此图已转为草稿。保存后才会保留。",
