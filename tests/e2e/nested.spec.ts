@@ -110,7 +110,7 @@ async function openAsking(app: Superstep): Promise<void> {
     format: "superstep/1",
     name: "Inner",
     state,
-    nodes: { first: put("first"), ask: { kind: "ask", config: { question: "Go on?", write: "note" } }, last: put("last") },
+    nodes: { first: put("first"), ask: { kind: "ask", config: { question: "Go on?", into: "note" } }, last: put("last") },
     edges: edges("first", "ask", "last"),
   });
   const outer = app.write("graphs/asks/graph.json", {
