@@ -19,6 +19,7 @@ import { nodeList } from "../../debugger/parts/format";
 import { programOf, useStatus } from "../../debugger/model/status";
 import { useLive, useThread } from "../../debugger/model/runStore";
 import { StatusMark } from "../../debugger/parts/StatusMark";
+import { StoppedMark } from "../../debugger/run/StoppedMark";
 import { copyThread, exportThread } from "../../debugger/run/thread-files";
 import { fullTime, since } from "../../lib/intl";
 import { debugIds } from "../../lib/testIds";
@@ -145,6 +146,7 @@ export const ThreadRow = memo(function ThreadRow({
                     {thread.disabled?.length}
                   </span>
                 )}
+                <StoppedMark threadId={threadId} />
                 {thread.questions > 0 && (
                   <span
                     className="inline-flex shrink-0 items-center gap-0.5 text-asking"

@@ -76,6 +76,7 @@ export const debugIds = {
   stateUnset: "state-unset",
   keyHistory: "key-history",
   provenance: "provenance",
+  stoppedMark: "stopped-mark",
   copyAnswer: "copy-answer",
   provenanceWrite: "provenance-write",
   stateWhy: "state-why",
