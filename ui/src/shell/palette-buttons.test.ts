@@ -28,6 +28,7 @@ const LOCAL: Readonly<Record<string, readonly RegExp[]>> = {
     /^canvas\/Arranging\.tsx$/,
   ],
   "buttons of one row, card or message": [
+    /^features\/compare\/IgnoredLine\.tsx$/,
     /^features\/inbox\//,
     /^features\/find\/Find(Bar|Panel|Rows)\.tsx$/,
     /^features\/git\/(ChangesPanel|ConflictView)\.tsx$/,

@@ -77,6 +77,8 @@ export const debugIds = {
   keyHistory: "key-history",
   provenance: "provenance",
   stoppedMark: "stopped-mark",
+  differenceMenu: "difference-menu",
+  compareIgnored: "compare-ignored",
   copyAnswer: "copy-answer",
   provenanceWrite: "provenance-write",
   stateWhy: "state-why",
