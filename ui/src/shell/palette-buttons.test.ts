@@ -37,7 +37,7 @@ const LOCAL: Readonly<Record<string, readonly RegExp[]>> = {
     /^features\/result\//,
     /^features\/state-view\/(TreeRow|KeyHistory|Provenance|Task|TaskPage|TasksTab|Visits|StopReason|GraphMovedLine|StateToolbar|StateInspector)\.tsx$/,
     /^features\/stream\/Chat\.tsx$/,
-    /^features\/versions\/VersionsPanel\.tsx$/,
+    /^features\/versions\/Version(sPanel|Diff)\.tsx$/,
     /^features\/watches\/WatchList\.tsx$/,
     /^features\/breakpoints\/BreakpointList\.tsx$/,
     /^features\/threads\/(labels|saved-searches)\.tsx$/,
