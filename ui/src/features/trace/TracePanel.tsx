@@ -60,7 +60,8 @@ const HEADS: readonly { column: Column; text: TextKey; look: string }[] = [
   { column: "name", text: "trace.column.name", look: "text-left" },
   { column: "start", text: "trace.column.start", look: "text-left" },
   { column: "millis", text: "trace.column.millis", look: "text-right" },
-  { column: "tokens", text: "trace.column.tokens", look: cx(WIDE, "text-right") },
+  { column: "input", text: "trace.column.input", look: cx(WIDE, "text-right") },
+  { column: "output", text: "trace.column.output", look: cx(WIDE, "text-right") },
   { column: "cost", text: "trace.column.cost", look: cx(WIDE, "text-right") },
 ];
 

@@ -52,3 +52,15 @@ it("tells the sums, the longest first", () => {
   const text = sumsText(shown, sumByModel(spans));
   expect(text).toMatch(/\| openai::gpt-4o-mini \| 1 \| 50\sms \|/);
 });
+
+it("says that a cost is not all of it", () => {
+  const [think] = spans;
+  const { cost: _price, ...unpriced } = think?.calls?.[0] ?? {
+    model: "own",
+    at: 0,
+    millis: 1,
+    ended: "done",
+  };
+  const text = sumsText(shown, sumByModel([span("own", 0, { calls: [{ ...unpriced, model: "own" }] })]));
+  expect(text).toContain("| no price |");
+});

@@ -1,12 +1,11 @@
 /** What the trace shows as text, for a report: its rows or its sums, and what all of it came to. Pure. */
-import { moneyOf } from "../../debugger/exchanges/exchange-text";
 import { readableError } from "../../debugger/parts/format";
 import { code, report, table } from "../../debugger/parts/report";
 import type { SpanSum } from "../../debugger/trace/sums";
 import type { TraceRow } from "../../debugger/trace/tree";
 import { clock, count } from "../../lib/intl";
 import { t } from "../../lib/texts";
-import { labelOf, timeOf, tokensOf } from "./format";
+import { costOf, labelOf, timeOf, tokensOf } from "./format";
 
 /** Rows that a report has. */
 const MOST = 2_000;
@@ -34,7 +33,8 @@ export function traceText(
         t("trace.column.name"),
         t("trace.column.start"),
         t("trace.column.millis"),
-        t("trace.column.tokens"),
+        t("trace.column.input"),
+        t("trace.column.output"),
         t("trace.column.cost"),
         t("debug.tasks.error"),
       ],
@@ -44,8 +44,9 @@ export function traceText(
           `${"· ".repeat(depth)}${labelOf(node, runs)}${node.tasks > 1 && node.kind !== "task" ? ` ×${node.tasks}` : ""}`,
           clock(node.from),
           timeOf(node.millis),
-          tokensOf(node.tokens),
-          moneyOf(node.cost),
+          tokensOf(node.input),
+          tokensOf(node.output),
+          costOf(node),
           node.error === undefined ? "" : readableError(node.error),
         ]),
     ),
@@ -63,7 +64,8 @@ export function sumsText(shown: Shown, sums: readonly SpanSum[]): string {
         t("trace.column.count"),
         t("trace.column.millis"),
         t("trace.column.waited"),
-        t("trace.column.tokens"),
+        t("trace.column.input"),
+        t("trace.column.output"),
         t("trace.column.cost"),
       ],
       sums
@@ -73,8 +75,9 @@ export function sumsText(shown: Shown, sums: readonly SpanSum[]): string {
           count(sum.count),
           timeOf(sum.millis),
           sum.waited > 0 ? timeOf(sum.waited) : "",
-          tokensOf(sum.tokens),
-          moneyOf(sum.cost),
+          tokensOf(sum.input),
+          tokensOf(sum.output),
+          costOf(sum),
         ]),
     ),
   );
