@@ -263,9 +263,7 @@ export const forms = {
   "forms.outline.help":
     "Enter opens settings, N adds what comes next, C connects, F2 renames, D disables, Alt+↑ and Alt+↓ change the order, Delete removes.",
   "forms.outline.problems": "has problems",
-  "forms.outline.each": "each",
   "forms.outline.join": "waits for {others}",
-  "forms.outline.default": "otherwise",
   "forms.outline.nameTaken": "A node with this name already exists.",
   "forms.outline.nameReserved": "Names cannot begin with two underscores.",
   "forms.outline.nameSign": "Names cannot contain : or |.",

@@ -260,9 +260,7 @@ export const forms: Record<keyof typeof english, string> = {
   "forms.outline.help":
     "Enter 打开设置，N 添加后续节点，C 连接，F2 重命名，D 停用，Alt+↑ 和 Alt+↓ 更改顺序，Delete 删除。",
   "forms.outline.problems": "有问题",
-  "forms.outline.each": "每项",
   "forms.outline.join": "等待 {others}",
-  "forms.outline.default": "否则",
   "forms.outline.nameTaken": "已有同名节点。",
   "forms.outline.nameReserved": "名称不能以两个下划线开头。",
   "forms.outline.nameSign": "名称不能包含 : 或 |。",
