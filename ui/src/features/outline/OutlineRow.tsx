@@ -277,6 +277,7 @@ function RenameInput({ row, onDone }: { row: Row; onDone(): void }) {
       className="outline-none flex-1 min-w-0 h-5.5 px-1 border border-focus rounded-sm bg-surface-2 aria-invalid:border-failed"
       aria-label={t(row.kind === "node" ? "forms.inspector.name" : "forms.outline.wayName")}
       aria-invalid={bad || undefined}
+      spellCheck={false}
       value={draft}
       onFocus={(event) => event.target.select()}
       onClick={(event) => event.stopPropagation()}
