@@ -107,7 +107,7 @@ export const forms = {
   "forms.live.defaults": "initial state",
   "forms.help.group": "Help",
   "forms.help.shortcuts": "Keyboard shortcuts",
-  "forms.help.selected": "Help on the selected node",
+  "forms.help.selected": "Help on the selection",
   "forms.help.search": "Search shortcuts",
   "forms.help.fields": "Fields",
   "forms.help.enlarge": "Enlarge a prompt, an expression or code",

@@ -108,7 +108,7 @@ export const forms: Record<keyof typeof english, string> = {
   "forms.live.defaults": "初始状态",
   "forms.help.group": "帮助",
   "forms.help.shortcuts": "键盘快捷键",
-  "forms.help.selected": "所选节点的帮助",
+  "forms.help.selected": "所选内容的帮助",
   "forms.help.search": "搜索快捷键",
   "forms.help.fields": "字段",
   "forms.help.enlarge": "放大提示词、表达式或代码",
