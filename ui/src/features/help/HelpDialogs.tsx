@@ -173,7 +173,7 @@ function Page({ page }: { page: HelpPage }) {
 function Row({ row }: { row: HelpRow }) {
   return (
     <div
-      className="-mx-2 grid grid-cols-[minmax(0,10rem)_minmax(0,1fr)] gap-3 rounded-sm px-2 data-chosen:bg-selected"
+      className="-mx-2 grid grid-cols-[minmax(0,10rem)_minmax(0,1fr)] gap-3 rounded-sm px-2 data-chosen:bg-accent-soft"
       data-chosen={row.chosen === true || undefined}
     >
       <dt className="font-medium">
