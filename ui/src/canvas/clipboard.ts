@@ -117,7 +117,7 @@ export async function readClipboard(): Promise<string> {
 function elsewhere(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest("input, textarea, [contenteditable=true], [role=dialog], .cm-editor")) return true;
-  return !(target === document.body || target.closest("[data-canvas]") !== null);
+  return !(target === document.body || target.closest("[data-canvas], [data-selects]") !== null);
 }
 
 /** Listens to the browser's clipboard events while the canvas is on screen. */

@@ -261,7 +261,7 @@ export const forms = {
   "forms.outline.addAfter": "Add a node after this one",
   "forms.outline.more": "More actions for {name}",
   "forms.outline.help":
-    "Enter opens settings, N adds what comes next, C connects, F2 renames, D disables, Alt+↑ and Alt+↓ change the order, Delete removes.",
+    "Space selects, Shift+↑ and Shift+↓ select more, Enter opens settings, N adds what comes next, C connects, F2 renames, D disables, Alt+↑ and Alt+↓ change the order, Delete removes.",
   "forms.outline.problems": "has problems",
   "forms.outline.join": "waits for {others}",
   "forms.outline.nameTaken": "A node with this name already exists.",

@@ -258,7 +258,7 @@ export const forms: Record<keyof typeof english, string> = {
   "forms.outline.addAfter": "在此节点后添加节点",
   "forms.outline.more": "{name} 的更多操作",
   "forms.outline.help":
-    "Enter 打开设置，N 添加后续节点，C 连接，F2 重命名，D 停用，Alt+↑ 和 Alt+↓ 更改顺序，Delete 删除。",
+    "空格选择，Shift+↑ 和 Shift+↓ 扩大选择，Enter 打开设置，N 添加后续节点，C 连接，F2 重命名，D 停用，Alt+↑ 和 Alt+↓ 更改顺序，Delete 删除。",
   "forms.outline.problems": "有问题",
   "forms.outline.join": "等待 {others}",
   "forms.outline.nameTaken": "已有同名节点。",
