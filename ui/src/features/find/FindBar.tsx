@@ -11,13 +11,14 @@ import { findIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { useSession } from "../../state/session";
+import { useGit } from "../git";
 import { step } from "./navigate";
 import { WHERES } from "./places";
 import { askReplace } from "./replace";
 import type { Filters, Hit, NodeFilter } from "./rows";
 import { useFind } from "./search";
 
-const NODE_FILTERS: readonly NodeFilter[] = ["any", "invalid", "disabled", "notes"];
+const NODE_FILTERS: readonly NodeFilter[] = ["any", "invalid", "unused", "changed", "disabled", "notes"];
 
 const ask = (change: Partial<TextQuery>) =>
   useFind.setState((state) => ({ query: { ...state.query, ...change } }));
@@ -120,6 +121,7 @@ function FilterSelects() {
   const { where, nodes, kind } = useFind((state) => state.filters);
   const kinds = useSession((state) => state.appInfo?.kinds);
   const draft = useDocumentState((state) => state.path === null);
+  const versioned = useGit((git) => git.view?.records !== undefined && git.view.records !== null);
   const kindOptions = useMemo(
     () => [
       { value: null, label: t("find.kind.any"), absent: true },
@@ -164,6 +166,10 @@ function FilterSelects() {
           value,
           label: t(`find.nodes.${value}`),
           absent: value === "any",
+          ...(value === "changed" && {
+            disabled: !versioned,
+            description: versioned ? undefined : t("find.nodes.changed.none"),
+          }),
         }))}
         onChange={(value) => filter({ nodes: value })}
         data-testid={findIds.nodes}
