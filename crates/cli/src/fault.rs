@@ -17,7 +17,7 @@ pub(crate) const WAITING: u8 = 3;
 /// Stopped by Ctrl-C.
 pub(crate) const STOPPED: u8 = 130;
 
-/// Why a command did not end with [`DONE`].
+/// Reason why a command did not end with [`DONE`].
 #[derive(Debug)]
 pub(crate) struct Fault {
     code: u8,
@@ -26,7 +26,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Something went wrong while doing what was asked.
+    /// Creates the fault of a command that failed while it was carried out.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self {
             code: FAILED,
@@ -34,7 +34,7 @@ impl Fault {
         }
     }
 
-    /// What was asked cannot be done: a file, thread or value is not what the command needs.
+    /// Creates the fault of a command that cannot be carried out: a file, thread or value is not what it needs.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self {
             code: USAGE,
@@ -42,7 +42,7 @@ impl Fault {
         }
     }
 
-    /// An ending that has been explained already.
+    /// Creates the fault of an ending that has been explained already.
     pub(crate) fn quiet(code: u8) -> Self {
         Self {
             code,
@@ -50,7 +50,7 @@ impl Fault {
         }
     }
 
-    /// What it says; empty when everything was said.
+    /// Returns the message; empty when everything has been reported.
     pub(crate) fn message(self) -> String {
         self.message
     }

@@ -71,7 +71,7 @@ impl GraphFile {
         })
     }
 
-    /// These answer for its models, whatever its nodes say.
+    /// Sets the models that answer for the graph's models, whatever its nodes specify.
     pub(crate) fn with_models(mut self, models: RunModels) -> Self {
         if let Some(model) = &models.scripted {
             out::note(&format!("{model} answers for the scripted models of the graph."));
@@ -80,13 +80,13 @@ impl GraphFile {
         self
     }
 
-    /// Its run has these tags and metadata.
+    /// Sets the tags and metadata of the graph's run.
     pub(crate) fn with_labels(mut self, labels: RunLabels) -> Self {
         self.labels = labels;
         self
     }
 
-    /// These nodes write what is given in its run, and do not work.
+    /// Sets the values that these nodes write in the graph's run instead of working.
     pub(crate) fn with_pins(mut self, pins: &[(String, Value)]) -> Result<Self, Fault> {
         for (node, output) in pins {
             let names: Vec<&str> = self.document.nodes().map(|(name, _)| name).collect();
@@ -102,7 +102,7 @@ impl GraphFile {
         Ok(self)
     }
 
-    /// The same file with another content, and with these models.
+    /// Returns the same file with other content and with these models.
     pub(crate) fn changed(&self, document: Document, models: RunModels) -> Self {
         Self {
             path: self.path.clone(),
@@ -115,7 +115,7 @@ impl GraphFile {
         }
     }
 
-    /// As it was when a thread ran on it.
+    /// Converts the file to the version that a thread ran on.
     pub(crate) fn at_version(self, ran: RanOn) -> Result<Self, Fault> {
         if ran.sources.redacted {
             return Err(Fault::usage(
@@ -131,12 +131,12 @@ impl GraphFile {
         })
     }
 
-    /// What it consists of now.
+    /// Returns the current sources of the graph.
     pub(crate) fn sources(&self) -> GraphSources {
         GraphSources::of(&self.document, &self.environment()).0
     }
 
-    /// The version of it that a thread keeps.
+    /// Returns the version of the graph that a thread keeps.
     pub(crate) fn version(&self) -> GraphVersion {
         match &self.earlier {
             Some(ran) => GraphVersion {
@@ -147,7 +147,7 @@ impl GraphFile {
         }
     }
 
-    /// Problems of the text.
+    /// Returns the problems of the text.
     pub(crate) fn unread(&self) -> &[Diagnostic] {
         &self.unread
     }
@@ -166,7 +166,7 @@ impl GraphFile {
         }
     }
 
-    /// What it touches outside of itself.
+    /// Returns everything outside of itself that the graph wants to access.
     pub(crate) fn wanted(&self, registry: &Registry) -> Wanted {
         match self.document.source() {
             None => Trust::wanted(registry, &self.document, &self.environment()),
@@ -174,8 +174,8 @@ impl GraphFile {
         }
     }
 
-    /// What it may touch: what was allowed in its folder, or for this run everything that it wants. The list of what is
-    /// missing is the answer otherwise.
+    /// Returns what the graph may access: what was allowed in its folder, or for this run everything that it wants.
+    /// Otherwise fails with the list of what is missing.
     pub(crate) fn permitted(&self, everything: bool) -> Result<Grants, Fault> {
         let mut wanted = self.wanted(&Registry::standard());
         if everything {
@@ -207,7 +207,7 @@ impl GraphFile {
         )))
     }
 
-    /// Everything that is wrong with it, errors first in each record.
+    /// Returns everything that is wrong with the graph, errors first in each record.
     pub(crate) fn problems(&self, registry: &Registry) -> Vec<Diagnostic> {
         let mut problems = self.unread.clone();
         if self.document.source().is_none() {
@@ -240,13 +240,13 @@ impl GraphFile {
         )))
     }
 
-    /// Its drawing, with the ways that its programs say they go.
+    /// Draws the graph with Mermaid, including the ways that its programs declare.
     pub(crate) fn mermaid(&self, registry: &Registry) -> String {
         let checked = registry.checked(&self.document, &self.environment());
         self.document.mermaid_with(checked.dynamic_targets())
     }
 
-    /// The graph, held to what it may touch, or every error on stderr.
+    /// Builds the graph, restricted to what it may access, or prints every error on stderr.
     pub(crate) fn build(&self, grants: &Grants) -> Result<Graph, Fault> {
         let registry = match superstep_workbench::default_data_dir() {
             Some(folder) => superstep_workbench::registry(&folder),
@@ -279,7 +279,7 @@ impl GraphFile {
         })
     }
 
-    /// What is stored with every checkpoint, so that a thread can be continued without naming its graph.
+    /// Returns what is stored with every checkpoint, so that a thread can be continued without naming its graph.
     pub(crate) fn origin(&self) -> Origin {
         Origin {
             graph: session::name_of(&self.document, Some(&self.path)),
@@ -295,7 +295,7 @@ impl GraphFile {
     }
 }
 
-/// A problem as people read it.
+/// Formats a problem for people.
 pub(crate) fn describe(problem: &Diagnostic) -> String {
     let severity = if problem.is_error() { "error" } else { "warning" };
     let pointer = problem
@@ -309,7 +309,7 @@ pub(crate) fn describe(problem: &Diagnostic) -> String {
     )
 }
 
-/// What an access is, with a warning where it is due.
+/// Describes an access, with a warning where needed.
 pub(crate) fn described(access: &Access) -> String {
     match access.inside() {
         true => format!("{access}, inside the own network"),

@@ -34,7 +34,7 @@ pub(crate) struct Handover {
     option: String,
 }
 
-/// A run as the other program is asked for it.
+/// Builds the request for a run that is sent to the other program.
 fn handed_run(
     thread: &str,
     action: RunAction,
@@ -84,7 +84,7 @@ fn handed_run(
 }
 
 impl Handover {
-    /// The program that requests for this place are handed to; `None` when this one does them.
+    /// Returns the program that requests for this storage are handed to; `None` when this program handles them.
     pub(crate) async fn to(db: &crate::args::Db, refused: bool) -> Result<Option<Self>, Fault> {
         let (url, option) = Store::named(db)?;
         if refused {
@@ -112,12 +112,12 @@ impl Handover {
         }
     }
 
-    /// `superstep threads show`
+    /// Runs `superstep threads show` in the other program.
     pub(crate) async fn row(&self, thread: &str) -> Result<Row, Fault> {
         Ok(row(self.known(thread).await?))
     }
 
-    /// `superstep threads list`
+    /// Runs `superstep threads list` in the other program.
     pub(crate) async fn list(&self, args: &ListArgs) -> Result<Vec<Row>, Fault> {
         let mut request = json!({"limit": PAGE});
         if let Some(status) = args.status {
@@ -149,7 +149,7 @@ impl Handover {
         }
     }
 
-    /// `superstep delete`
+    /// Runs `superstep delete` in the other program.
     pub(crate) async fn delete(&self, args: &DeleteArgs) -> Result<(), Fault> {
         let mut checkpoints = 0;
         for thread in &args.threads {
@@ -174,7 +174,7 @@ impl Handover {
         })
     }
 
-    /// `superstep run`
+    /// Runs `superstep run` in the other program.
     pub(crate) async fn run(self, file: GraphFile, args: RunArgs) -> Result<(), Fault> {
         let known = match &args.thread {
             Some(thread) => self.thread(thread).await?,
@@ -201,7 +201,7 @@ impl Handover {
             .await
     }
 
-    /// `superstep resume`
+    /// Runs `superstep resume` in the other program.
     pub(crate) async fn resume(self, args: ResumeArgs) -> Result<(), Fault> {
         let known = self.known(&args.thread).await?;
         let own = superstep_workbench::person(&place::data_dir()?);
@@ -243,7 +243,7 @@ impl Handover {
             .await
     }
 
-    /// The question that an answer without an id is for.
+    /// Returns the question that an answer without an id is for.
     async fn only_question(&self, thread: &ThreadView, at: Option<&str>) -> Result<String, Fault> {
         let inbox: Inbox = self
             .ask("inbox.list", json!({"threadId": thread.thread_id}))
@@ -264,7 +264,7 @@ impl Handover {
         }
     }
 
-    /// `superstep update`
+    /// Runs `superstep update` in the other program.
     pub(crate) async fn update(self, args: UpdateArgs) -> Result<(), Fault> {
         if args.graph.is_some() {
             return Err(Fault::usage(format!(

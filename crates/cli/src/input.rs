@@ -9,7 +9,7 @@ use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::out::{self, quoted};
 
-/// The input that was given, here or by the name of an example.
+/// Returns the input that was given, directly or by the name of an example.
 pub(crate) fn given(
     file: &GraphFile,
     input: Option<Value>,
@@ -53,7 +53,7 @@ fn listed(examples: &[superstep_document::Example]) -> Option<String> {
     Some(lines.collect::<Vec<_>>().join("\n")).filter(|lines| !lines.is_empty())
 }
 
-/// What to say when there is nothing to run with.
+/// Creates the fault of a run that has no input.
 pub(crate) fn no_input(file: &GraphFile, thread: Option<&ThreadId>) -> Fault {
     let start = match thread {
         Some(thread) => format!("There is no thread {thread} yet, so a run needs an input."),
@@ -149,7 +149,7 @@ impl Answered {
         }
     }
 
-    /// As a run takes them.
+    /// Converts the answers to the value that a run takes.
     pub(crate) fn value(self) -> Value {
         match self {
             Self::Each(answers) => answers.into(),

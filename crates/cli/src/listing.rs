@@ -8,7 +8,7 @@ use superstep_workbench::wire::RunLabels;
 
 use crate::args::threads::Status;
 
-/// How a thread stands by its newest checkpoint, also while it runs.
+/// Returns the status of a thread by its newest checkpoint, also while it runs.
 pub(crate) fn status_of(head: &CheckpointHead) -> Status {
     match head {
         head if head.interrupted > 0 => Status::Asking,
@@ -68,7 +68,7 @@ impl From<&ThreadSummary> for Row {
     }
 }
 
-/// The next nodes, each once with its count: a fan-out has many tasks of one node.
+/// Formats the next nodes, each once with its count: a fan-out has many tasks of one node.
 pub(crate) fn next_of<N: AsRef<str>>(next: &[N]) -> String {
     let mut counted: Vec<(&str, usize)> = Vec::new();
     for name in next.iter().map(AsRef::as_ref) {
@@ -87,7 +87,7 @@ pub(crate) fn next_of<N: AsRef<str>>(next: &[N]) -> String {
     counted.into_iter().map(each).collect::<Vec<_>>().join(", ")
 }
 
-/// The file of a graph as threads name it.
+/// Returns the path of a graph's file as threads store it.
 pub(crate) fn absolute(path: &Path) -> String {
     let file = if path.is_dir() {
         path.join("graph.json")

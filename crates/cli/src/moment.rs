@@ -54,7 +54,7 @@ async fn at(store: &Store, thread: ThreadId, checkpoint: Option<&str>) -> Result
     })
 }
 
-/// A step of the branch that ends in the newest checkpoint.
+/// Finds a step of the branch that ends in the newest checkpoint.
 async fn at_step(store: &Store, thread: ThreadId, step: i64) -> Result<Moment, Fault> {
     let newest = store.head(&thread).await?;
     let is_it = |head: &CheckpointHead| head.metadata.step == step;
@@ -82,7 +82,7 @@ async fn at_step(store: &Store, thread: ThreadId, step: i64) -> Result<Moment, F
     })
 }
 
-/// Thread and checkpoint of a link; what else it names is of the app.
+/// Parses the thread and checkpoint of a link; its other parts are for the app only.
 fn link(text: &str) -> Option<(String, Option<String>)> {
     let rest = text.strip_prefix("superstep://thread/")?;
     let (thread, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -93,7 +93,7 @@ fn link(text: &str) -> Option<(String, Option<String>)> {
     }
 }
 
-/// Text without its percent signs.
+/// Decodes percent-encoded text.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut parts = text.split('%');

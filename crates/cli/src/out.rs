@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::Value as Json;
 
-/// A line of result.
+/// Prints a line of the result.
 pub(crate) fn line(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
@@ -13,27 +13,28 @@ pub(crate) fn line(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// A result as indented JSON.
+/// Prints a result as indented JSON.
 pub(crate) fn pretty(value: &impl serde::Serialize) -> io::Result<()> {
     line(&serde_json::to_string_pretty(value).map_err(io::Error::other)?)
 }
 
-/// A result as one line of JSON.
+/// Prints a result as one line of JSON.
 pub(crate) fn compact(value: &impl serde::Serialize) -> io::Result<()> {
     line(&serde_json::to_string(value).map_err(io::Error::other)?)
 }
 
-/// A line for people. Nobody reads a closed stderr, so that is no error.
+/// Writes a line for people to stderr. Nobody reads a closed stderr, so that is no error.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{}", harmless(text, |c| c == '\n' || c == '\t'));
 }
 
-/// A name in a line of its own: it may hold anything, and a terminal would obey some of it.
+/// Escapes all control characters of a name that is shown in a line: it may hold anything, and a terminal would obey
+/// some of it.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     harmless(text, |_| false)
 }
 
-/// Text without what a terminal would take as an order.
+/// Escapes what a terminal would take as a command.
 fn harmless(text: &str, allowed: impl Fn(char) -> bool) -> Cow<'_, str> {
     let order = |c: char| c.is_control() && !allowed(c);
     if !text.contains(order) {
@@ -46,14 +47,14 @@ fn harmless(text: &str, allowed: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(shown).collect())
 }
 
-/// A part of a line for people.
+/// Writes a part of a line for people to stderr.
 pub(crate) fn note_part(text: &str) {
     let mut stderr = io::stderr();
     let _ = stderr.write_all(text.as_bytes());
     let _ = stderr.flush();
 }
 
-/// A table with aligned columns; the last column is not padded.
+/// Prints a table with aligned columns; the last column is not padded.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
     let rows: Vec<Vec<Cow<'_, str>>> = rows
         .iter()
@@ -85,13 +86,13 @@ pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
     Ok(())
 }
 
-/// A number of things, with its word in the right form.
+/// Formats a number of things, with the noun in the right form.
 pub(crate) fn count(number: u64, word: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {word}{plural}")
 }
 
-/// A size as people read it.
+/// Formats a size for people.
 #[expect(
     clippy::cast_precision_loss,
     reason = "a size that is shown with one digit need not be exact"
@@ -110,7 +111,7 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{shown:.1} {unit}")
 }
 
-/// A value in one short line.
+/// Formats a value as one short line.
 pub(crate) fn short(value: &Json, columns: usize) -> String {
     let text = value.to_string();
     if text.chars().count() <= columns {
@@ -120,7 +121,7 @@ pub(crate) fn short(value: &Json, columns: usize) -> String {
     format!("{head}…")
 }
 
-/// An argument as a shell takes it.
+/// Quotes an argument for a shell.
 pub(crate) fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

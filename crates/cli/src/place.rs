@@ -12,7 +12,7 @@ use crate::args::Db;
 use crate::fault::Fault;
 use crate::out::{self, quoted};
 
-/// The user's data folder, the same as the app's.
+/// Returns the user's data folder, the same as the app's.
 pub(crate) fn data_dir() -> Result<PathBuf, Fault> {
     superstep_workbench::default_data_dir().ok_or_else(|| {
         Fault::usage(
@@ -34,7 +34,8 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// The place, which is made if it is not there; that of the program that has it open, where it has one user.
+    /// Opens the storage, which is created if it does not exist; if it allows one user only, through the program that
+    /// has it open.
     pub(crate) async fn open(db: &Db) -> Result<Self, Fault> {
         match Self::elsewhere(db).await? {
             Some(store) => Ok(store),
@@ -42,7 +43,7 @@ impl Store {
         }
     }
 
-    /// The place, for a command that only looks: one that is not there is not made.
+    /// Opens the storage for a command that only reads: it is not created if it does not exist.
     pub(crate) async fn existing(db: &Db) -> Result<Self, Fault> {
         match Self::elsewhere(db).await? {
             Some(store) => Ok(store),
@@ -50,7 +51,7 @@ impl Store {
         }
     }
 
-    /// The place as the program that has it open reads and changes it.
+    /// Opens the storage through the program that has it open, which reads and changes it.
     async fn elsewhere(db: &Db) -> Result<Option<Self>, Fault> {
         let (url, option) = Self::named(db)?;
         let Some(program) = program_of(&url).await else {
@@ -65,13 +66,13 @@ impl Store {
         }))
     }
 
-    /// The place, opened by this program.
+    /// Opens the storage in this program.
     pub(crate) async fn open_here(db: &Db) -> Result<Self, Fault> {
         let (url, option) = Self::named(db)?;
         Self::at(&url, option).await
     }
 
-    /// The place, opened by this program; one that is not there is not made.
+    /// Opens the storage in this program; it is not created if it does not exist.
     pub(crate) async fn existing_here(db: &Db) -> Result<Self, Fault> {
         let (url, option) = Self::named(db)?;
         if let Some(storage) = superstep_storage::open_existing_with(&url, Self::config()).await? {
@@ -96,7 +97,7 @@ impl Store {
         ))
     }
 
-    /// Memory works as it was set up in the app: what is put here is found there.
+    /// Returns the configuration of long-term memory that was set up in the app: what is put here is found there.
     fn config() -> StoreConfig {
         superstep_workbench::default_data_dir().map_or_else(StoreConfig::default, |dir| {
             let secrets: Arc<dyn superstep_workbench::Secrets> = Arc::new(superstep_workbench::Keychain);
@@ -113,8 +114,8 @@ impl Store {
         }
     }
 
-    /// The address, and the option that names it again. A password is not repeated: a person who wants to paste the command
-    /// keeps the address in the environment.
+    /// Returns the address, and the option that names it again. A password is not repeated: a person who wants to paste
+    /// the command keeps the address in the environment.
     pub(crate) fn named(db: &Db) -> Result<(String, String), Fault> {
         Ok(match (&db.db, db.url()) {
             (Some(url), _) => (
@@ -137,7 +138,8 @@ impl Store {
         })
     }
 
-    /// Checkpoints that were bookmarked in the app, by thread. They are kept in the data folder, for every database.
+    /// Returns the checkpoints that were bookmarked in the app, by thread. They are kept in the data folder, for every
+    /// database.
     pub(crate) fn bookmarks() -> Result<HashMap<String, HashSet<String>>, Fault> {
         // Without a data folder there is no app, and nobody marked anything.
         let Some(dir) = superstep_workbench::default_data_dir() else {
@@ -146,7 +148,7 @@ impl Store {
         Ok(superstep_workbench::bookmarks(&dir)?)
     }
 
-    /// What the app's data folder has of the runs of a thread, for its file.
+    /// Reads what the app's data folder holds about the runs of a thread, for the thread's file.
     pub(crate) fn run_records(thread: &ThreadId) -> Result<Object, Fault> {
         let Some(dir) = superstep_workbench::default_data_dir() else {
             return Ok(Object::new());
@@ -175,20 +177,20 @@ impl Store {
         Ok(superstep_workbench::forget_threads(&dir, &self.name, &ids)?)
     }
 
-    /// The data folder where the app finds what a run did, unless nothing of the run is stored.
+    /// Returns the data folder where the app finds what a run did, unless nothing of the run is stored.
     pub(crate) fn records(&self) -> Option<PathBuf> {
         // A user who keeps threads elsewhere may have no app, and no folder is made for one.
         let dir = superstep_workbench::default_data_dir().filter(|dir| dir.is_dir())?;
         (self.name != "memory:").then_some(dir)
     }
 
-    /// The newest checkpoint of a thread that must be there.
+    /// Reads the newest checkpoint of a thread that must exist.
     pub(crate) async fn head(&self, thread: &ThreadId) -> Result<CheckpointHead, Fault> {
         let found = self.newest(thread).await?;
         found.ok_or_else(|| self.no_thread(thread))
     }
 
-    /// The newest checkpoint of a thread, if there is one.
+    /// Reads the newest checkpoint of a thread, if there is one.
     pub(crate) async fn newest(&self, thread: &ThreadId) -> Result<Option<CheckpointHead>, Fault> {
         self.found(thread, None).await
     }
@@ -208,13 +210,13 @@ impl Store {
         Ok(self.saver.heads(&query).await?.into_iter().next())
     }
 
-    /// A thread that must be there.
+    /// Reads a thread that must exist.
     pub(crate) async fn thread(&self, thread: &ThreadId) -> Result<ThreadSummary, Fault> {
         let found = self.saver.thread(thread).await?;
         found.ok_or_else(|| self.no_thread(thread))
     }
 
-    /// The answer when a thread is not there.
+    /// Creates the fault of a thread that does not exist.
     pub(crate) fn no_thread(&self, thread: &ThreadId) -> Fault {
         Fault::usage(format!(
             "There is no thread {thread} in {}. List the threads with `superstep threads{}`.",
@@ -222,7 +224,7 @@ impl Store {
         ))
     }
 
-    /// A checkpoint that the thread must have.
+    /// Reads a checkpoint that the thread must have.
     pub(crate) async fn has(&self, thread: &ThreadId, checkpoint: &str) -> Result<CheckpointHead, Fault> {
         self.found(thread, Some(checkpoint)).await?.ok_or_else(|| {
             Fault::usage(format!(
@@ -234,7 +236,7 @@ impl Store {
     }
 }
 
-/// The program that has the folder of threads at this address open, and takes requests for it.
+/// Finds the program that has the folder of threads at this address open and takes requests for it.
 pub(crate) async fn program_of(url: &str) -> Option<Peer> {
     if !url.starts_with("file:") {
         return None;
@@ -250,7 +252,7 @@ pub(crate) async fn program_of(url: &str) -> Option<Peer> {
     Some(program)
 }
 
-/// The file of the graph that a thread ran with, unless another one is named.
+/// Returns the file of the graph that a thread ran with, unless another one is named.
 pub(crate) fn graph_of(
     named: Option<&Path>,
     thread: &ThreadId,

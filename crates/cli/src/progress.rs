@@ -21,7 +21,7 @@ pub(crate) const MODES: [StreamMode; 4] = [
     StreamMode::Attempts,
 ];
 
-/// Reports on stderr what happens.
+/// Reporter of a run's events on stderr.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     started: HashMap<String, Instant>,
@@ -106,7 +106,7 @@ impl Progress {
         self.tried.insert(text(failed, "id"), by);
     }
 
-    /// Tokens follow each other on a line; another message begins another line.
+    /// Prints tokens one after another on a line; another message begins a new line.
     fn speak(&mut self, chunk: &Value, metadata: &Value) {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         // A whole message follows its chunks, and says the same again.
@@ -138,7 +138,7 @@ fn text(object: &Value, name: &str) -> String {
     text.unwrap_or_default().to_owned()
 }
 
-/// The keys that a task wrote.
+/// Formats the keys that a task wrote.
 fn summary(result: &Value) -> String {
     match result.as_object() {
         Some(keys) if !keys.is_empty() => {
@@ -157,7 +157,7 @@ fn summary(result: &Value) -> String {
     }
 }
 
-/// A question and how to answer it.
+/// Prints a question and how to answer it.
 pub(crate) fn question(interrupt: &Interrupt, alone: bool, thread: &str, db: &str) {
     let value = json(&interrupt.value);
     let text = value.get("question").and_then(Json::as_str);
@@ -271,7 +271,7 @@ fn indented(text: &str) -> String {
         .join("\n")
 }
 
-/// The engine's value as plain JSON.
+/// Converts the engine's value to plain JSON.
 pub(crate) fn json(value: &Value) -> Json {
     serde_json::to_value(value).unwrap_or_default()
 }

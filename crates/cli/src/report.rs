@@ -15,7 +15,7 @@ use crate::progress::{self, Progress, json};
 /// The line in place of how to go on.
 const GONE: &str = "The thread was in memory only, and is gone now.";
 
-/// Shows one run.
+/// Output of one run.
 #[derive(Debug)]
 pub(crate) struct Report {
     thread: String,
@@ -49,7 +49,7 @@ impl Report {
         }
     }
 
-    /// The modes of the stream that are shown.
+    /// Returns the modes of the stream that are shown.
     pub(crate) fn modes(&self) -> &[StreamMode] {
         &self.modes
     }
@@ -239,7 +239,7 @@ impl Watcher for Report {
     }
 }
 
-/// A line of the stream that is the command line's own, in the form of the engine's.
+/// Writes a stream line of the command line's own, in the form of the engine's lines.
 fn event(name: &str, data: impl IntoIterator<Item = (&'static str, Value)>) -> io::Result<()> {
     line(
         name,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::words::Text;
 
-/// How bad a diagnostic is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -33,7 +33,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A problem that keeps the graph from running.
+    /// Creates a problem that keeps the graph from running.
     pub fn error(
         code: &'static str,
         record: impl Into<String>,
@@ -50,7 +50,7 @@ impl Diagnostic {
         }
     }
 
-    /// A problem with which the graph runs, probably not as meant.
+    /// Creates a problem with which the graph runs, but probably not as intended.
     pub fn warning(
         code: &'static str,
         record: impl Into<String>,
@@ -63,13 +63,13 @@ impl Diagnostic {
         }
     }
 
-    /// The same problem, at a place inside its record.
+    /// Sets the place of the problem inside its record.
     pub fn at(mut self, pointer: impl Into<String>) -> Self {
         self.pointer = Some(pointer.into());
         self
     }
 
-    /// True for an error.
+    /// Returns whether the problem is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }

@@ -28,7 +28,7 @@ impl Section {
     /// All of them, in the order of records.
     pub const ALL: [Section; 4] = [Section::Keys, Section::Nodes, Section::Edges, Section::Layout];
 
-    /// The field of the file.
+    /// Returns the section's field in the file.
     pub fn field(self) -> &'static str {
         match self {
             Section::Keys => "state",
@@ -38,7 +38,7 @@ impl Section {
         }
     }
 
-    /// What record ids begin with.
+    /// Returns the prefix of the section's record ids.
     pub fn prefix(self) -> &'static str {
         match self {
             Section::Keys => "key:",
@@ -48,14 +48,14 @@ impl Section {
         }
     }
 
-    /// The section of a record id and the name in it.
+    /// Returns the section of a record id and the name in it.
     pub fn of(id: &str) -> Option<(Section, &str)> {
         Section::ALL
             .into_iter()
             .find_map(|section| Some((section, id.strip_prefix(section.prefix())?)))
     }
 
-    /// The section that is stored in this field of the file.
+    /// Returns the section that is stored in this field of the file.
     pub fn of_field(field: &str) -> Option<Section> {
         Section::ALL.into_iter().find(|section| section.field() == field)
     }
@@ -75,7 +75,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// A document with a name and nothing else.
+    /// Creates a document with a name and nothing else.
     pub fn new(name: &str) -> Self {
         let mut head = Map::new();
         head.insert("format".into(), FORMAT.into());
@@ -178,7 +178,7 @@ impl Document {
         document
     }
 
-    /// The diagnostic for a member that stands twice at `pointer` of the file.
+    /// Builds the diagnostic for a member that occurs twice at `pointer` of the file.
     fn duplicate(&self, pointer: &str) -> Diagnostic {
         let unescape = |segment: &str| segment.replace("~1", "/").replace("~0", "~");
         let mut segments = pointer.split('/').skip(1);
@@ -218,12 +218,13 @@ impl Document {
         diagnostic
     }
 
-    /// The text of a file that could not be read. While it is there, saving would lose it.
+    /// Returns the text of a file that could not be read. While there is one, saving would lose it.
     pub fn source(&self) -> Option<&str> {
         self.source.as_deref()
     }
 
-    /// All records with their ids: the head, then keys, nodes, edges and positions, each in the order of the file.
+    /// Returns all records with their ids: the head, then keys, nodes, edges and positions, each in the order of the
+    /// file.
     pub fn records(&self) -> impl Iterator<Item = (&str, &Json)> {
         std::iter::once(("doc", &self.head)).chain(
             self.sections
@@ -233,7 +234,7 @@ impl Document {
         )
     }
 
-    /// One record.
+    /// Returns one record.
     pub fn record(&self, id: &str) -> Option<&Json> {
         match Section::of(id) {
             Some((section, _)) => self.section(section).get(id),
@@ -241,7 +242,7 @@ impl Document {
         }
     }
 
-    /// The records of one section, by their ids.
+    /// Returns the records of one section, by their ids.
     pub fn section(&self, section: Section) -> &IndexMap<String, Json> {
         &self.sections[section as usize]
     }
@@ -257,7 +258,7 @@ impl Document {
             .map(move |(id, value)| (&id[section.prefix().len()..], value))
     }
 
-    /// The head: every top-level field that is not a section.
+    /// Returns the head: every top-level field that is not a section.
     pub fn head(&self) -> &Map<String, Json> {
         static EMPTY: std::sync::LazyLock<Map<String, Json>> = std::sync::LazyLock::new(Map::new);
         self.head.as_object().unwrap_or(&EMPTY)
@@ -284,7 +285,7 @@ impl Document {
         self.source = None;
     }
 
-    /// The document with a node that works, whatever its record says.
+    /// Returns the document with the node enabled, whatever its record specifies.
     pub fn enabled(&self, node: &str) -> Self {
         let mut document = self.clone();
         if let Some(Json::Object(fields)) = document
@@ -296,7 +297,7 @@ impl Document {
         document
     }
 
-    /// Called when a record was put in: an unreadable file has become a document.
+    /// Marks an unreadable file as a document because a record was put in.
     pub(crate) fn touched(&mut self) {
         self.source = None;
     }
@@ -305,7 +306,7 @@ impl Document {
         self.source = source;
     }
 
-    /// The whole document as one JSON value, in the order of the file.
+    /// Converts the whole document to one JSON value, in the order of the file.
     pub fn to_json(&self) -> Json {
         Json::Object(
             self.members()
@@ -314,13 +315,13 @@ impl Document {
         )
     }
 
-    /// The text of the file. Formatting it again gives the same text.
+    /// Converts the document to the text of the file. Formatting it again gives the same text.
     pub fn to_text(&self) -> String {
         writing::document(self.members())
     }
 
-    /// Top-level fields in the order of the file. The head decides the order of its own fields; a section follows the
-    /// field it followed in the file.
+    /// Returns the top-level fields in the order of the file. The head decides the order of its own fields; a section
+    /// follows the field it followed in the file.
     fn members(&self) -> impl Iterator<Item = (&str, Json)> {
         let head = self.head();
         let mut members: Vec<(&str, Json)> = head
@@ -452,7 +453,7 @@ fn identify(edges: Vec<Json>) -> IndexMap<String, Json> {
         .collect()
 }
 
-/// The id of an edge that has none of its own, before repeats are numbered.
+/// Returns the id of an edge that has none of its own, before repeats are numbered.
 pub(crate) fn derived_id(edge: &Json) -> String {
     let text = |field: &str| edge.get(field).and_then(Json::as_str);
     let from = match edge.get("from") {

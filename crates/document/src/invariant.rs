@@ -11,7 +11,7 @@ pub const INVARIANTS: &str = "invariants";
 /// Invariants of one record.
 pub const MOST_INVARIANTS: usize = 50;
 
-/// What happens in a run when an invariant is broken.
+/// Reaction of a run to a broken invariant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhenBroken {
     /// The run says so and goes on.
@@ -27,7 +27,7 @@ impl WhenBroken {
     /// All of them, in the order of the documentation.
     pub const ALL: [WhenBroken; 3] = [WhenBroken::Tell, WhenBroken::Pause, WhenBroken::Fail];
 
-    /// The word in the file.
+    /// Returns the word in the file.
     pub fn as_str(self) -> &'static str {
         match self {
             WhenBroken::Tell => "tell",
@@ -36,7 +36,7 @@ impl WhenBroken {
         }
     }
 
-    /// What this word means.
+    /// Returns the reaction that this word names.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|then| then.as_str() == word)
     }
@@ -70,24 +70,24 @@ impl Invariant {
         })
     }
 
-    /// A name that is its own in the document: the record and the place in it, from 1, such as `node:pay#1`.
+    /// Returns a name that is unique in the document: the record and the place in it, from 1, such as `node:pay#1`.
     pub fn id(&self) -> String {
         format!("{}#{}", self.record, self.place + 1)
     }
 
-    /// What messages call it.
+    /// Returns the text by which messages name the invariant.
     pub fn says(&self) -> String {
         self.message.clone().unwrap_or_else(|| format!("`{}`", self.must))
     }
 
-    /// Where the expression is in its record, as a JSON Pointer.
+    /// Returns the place of the expression in its record, as a JSON Pointer.
     pub fn pointer(&self) -> String {
         format!("/{INVARIANTS}/{}/must", self.place)
     }
 }
 
 impl Document {
-    /// All invariants, in the order of the records; those without an expression are left out.
+    /// Returns all invariants, in the order of the records; those without an expression are left out.
     pub fn invariants(&self) -> Vec<Invariant> {
         let head = self.head().get(INVARIANTS).map(|list| ("doc".to_owned(), list));
         let sections = [Section::Keys, Section::Nodes, Section::Edges];
@@ -103,7 +103,7 @@ impl Document {
     }
 }
 
-/// The schema of the field.
+/// Returns the schema of the field.
 pub(crate) fn schema() -> Json {
     json!({
         "type": "array",

@@ -28,8 +28,8 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
     Ok(Parsed { value, duplicates })
 }
 
-/// Equality of JSON as all clients see it: numbers by value (`1` is `1.0`, as in JavaScript), objects without regard to
-/// the order of members.
+/// Returns whether two JSON values are equal for all clients: numbers by value (`1` is `1.0`, as in JavaScript),
+/// objects without regard to the order of members.
 pub fn same(a: &Json, b: &Json) -> bool {
     match (a, b) {
         (Json::Number(a), Json::Number(b)) => a == b || a.as_f64() == b.as_f64(),
@@ -41,7 +41,7 @@ pub fn same(a: &Json, b: &Json) -> bool {
     }
 }
 
-/// Whether two values have the same text: the order of members counts too.
+/// Returns whether two values have the same text: the order of members counts too.
 pub(crate) fn identical(a: &Json, b: &Json) -> bool {
     match (a, b) {
         (Json::Array(a), Json::Array(b)) => {
@@ -57,12 +57,12 @@ pub(crate) fn identical(a: &Json, b: &Json) -> bool {
     }
 }
 
-/// One segment of a JSON Pointer.
+/// Escapes one segment of a JSON Pointer.
 pub fn escape_pointer(segment: &str) -> String {
     segment.replace('~', "~0").replace('/', "~1")
 }
 
-/// What a value is, in the words of JSON Schema.
+/// Returns the type of a value, in the words of JSON Schema.
 pub(crate) fn type_name(value: &Json) -> Text {
     match value {
         Json::Null => "null".into(),

@@ -36,7 +36,7 @@ pub(crate) const FIELDS: [Field; 3] = [
     },
 ];
 
-/// What a run of a document may make at most.
+/// Limits on what a run of a document may produce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Packets that one super-step may make.
@@ -48,7 +48,7 @@ pub struct Limits {
 }
 
 impl Document {
-    /// What a run may make at most.
+    /// Returns the limits on what a run may produce.
     pub fn limits(&self) -> Limits {
         let head = self.head();
         let [packets, packet_mb, state_mb] = FIELDS.map(|field| {
@@ -66,7 +66,7 @@ impl Document {
     }
 }
 
-/// The JSON Schema of `limits`.
+/// Returns the JSON Schema of `limits`.
 pub(crate) fn schema() -> Json {
     let field = |field: &Field| {
         let schema = json!({

@@ -8,13 +8,14 @@ use crate::view::{Edge, NodeSpec};
 use crate::{END, START};
 
 impl Document {
-    /// A Mermaid flowchart. Plain edges are solid, conditional ones dotted with their label, `Send` thick, and a join is
-    /// a small circle that its sources lead to.
+    /// Draws a Mermaid flowchart. Plain edges are solid, conditional ones dotted with their label, `Send` thick, and a
+    /// join is a small circle that its sources lead to.
     pub fn mermaid(&self) -> String {
         self.mermaid_with([])
     }
 
-    /// The same with dotted lines where nodes lead without an edge, which the document does not know: from and to.
+    /// Draws the same flowchart with dotted lines, given as pairs of from and to, where nodes lead without an edge,
+    /// which the document does not know.
     pub fn mermaid_with<'a>(&self, dynamic: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
         let dynamic: Vec<(&str, &str)> = dynamic.into_iter().collect();
         let edges: Vec<(&str, Edge)> = self.edges().collect();
@@ -122,7 +123,8 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// Text inside a quoted Mermaid label. Mermaid has entity codes of its own, and reads HTML, Markdown and line ends.
+/// Escapes text inside a quoted Mermaid label. Mermaid has entity codes of its own, and reads HTML, Markdown and line
+/// ends.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -32,7 +32,7 @@ pub struct Patch {
     pub ops: Vec<PatchOp>,
 }
 
-/// Why a patch was refused. The document is as it was.
+/// Reason why a patch was refused. The document is unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PatchError {
     /// The record is not what the patch was made for.
@@ -68,7 +68,7 @@ pub enum PatchError {
 }
 
 impl PatchError {
-    /// Stable code in kebab-case.
+    /// Returns a stable code in kebab-case.
     pub fn code(&self) -> &'static str {
         match self {
             PatchError::Conflict { .. } => "conflict",
@@ -80,7 +80,7 @@ impl PatchError {
 }
 
 impl Patch {
-    /// The patch that takes this one back. Exact for a patch that [`Document::apply`] has completed.
+    /// Returns the patch that undoes this one. It is exact for a patch that [`Document::apply`] has completed.
     pub fn reversed(&self) -> Patch {
         let reverse = |op: &PatchOp| PatchOp {
             id: op.id.clone(),
@@ -93,7 +93,7 @@ impl Patch {
         }
     }
 
-    /// The patch that makes `before` into `after`, as small as the order of records allows.
+    /// Creates the patch that turns `before` into `after`, as small as the order of records allows.
     pub fn between(before: &Document, after: &Document) -> Patch {
         let mut ops = Vec::new();
         let op = |id: &str, from: &Json, to: &Json, at| PatchOp {
@@ -140,7 +140,7 @@ impl Patch {
 }
 
 impl Document {
-    /// A document from records, as a client or an autosave holds them.
+    /// Creates a document from records, as a client or an autosave holds them.
     pub fn from_records(records: impl IntoIterator<Item = (String, Json)>) -> Result<Self, PatchError> {
         let mut document = Self::unreadable("");
         document.restore_source(None);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use crate::json::type_name;
 use crate::words::{Join, Text, text};
 
-/// How a node is run.
+/// Settings for how a node is run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodePolicy {
     /// Failures are tried again; the first policy that wants a failure decides.
@@ -29,7 +29,8 @@ pub struct NodePolicy {
     pub max_visits: Option<u32>,
 }
 
-/// What running a node does to the world outside of the graph: what may be done when it is not known whether it ran.
+/// Effect of running a node on the world outside of the graph: it decides what may be done when it is not known whether
+/// the node ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Nothing, and the same input gives the same result: results may be kept.
@@ -46,7 +47,7 @@ impl Effect {
     /// All of them, in the order of the documentation.
     pub const ALL: [Effect; 4] = [Effect::Pure, Effect::Reads, Effect::Idempotent, Effect::Once];
 
-    /// The word in the file.
+    /// Returns the word in the file.
     pub fn as_str(self) -> &'static str {
         match self {
             Effect::Pure => "pure",
@@ -56,13 +57,13 @@ impl Effect {
         }
     }
 
-    /// The effect of this word.
+    /// Returns the effect of this word.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|effect| effect.as_str() == word)
     }
 }
 
-/// Tries a failed node again.
+/// Settings for retrying a failed node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Retry {
     /// Attempts in all.
@@ -92,7 +93,7 @@ impl Default for Retry {
     }
 }
 
-/// How long an attempt may take, in seconds.
+/// Time limits of an attempt, in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeTimeout {
     /// As a whole.
@@ -112,7 +113,7 @@ pub struct Cache {
     pub key: Option<String>,
 }
 
-/// What happens when the last attempt has failed.
+/// Reaction to the failure of the last attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fallback {
     /// The node's update is this.
@@ -128,7 +129,7 @@ pub enum Fallback {
     },
 }
 
-/// What is wrong with a part.
+/// Problem with a part of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyProblem {
     /// Stable code in kebab-case.
@@ -176,7 +177,7 @@ impl Reader<'_> {
         None
     }
 
-    /// A member of an object, when it is there and right.
+    /// Reads a member of an object, if it is present and valid.
     fn member<T>(
         &mut self,
         object: &Map<String, Json>,
@@ -382,7 +383,7 @@ fn fallback(reader: &mut Reader<'_>, json: &Json) -> Option<Fallback> {
 }
 
 impl NodePolicy {
-    /// What a node's record says, and what is wrong with it.
+    /// Reads the policy of a node's record, and what is wrong with it.
     pub(crate) fn read(record: &Json) -> (Self, Vec<PolicyProblem>) {
         let mut problems = Vec::new();
         let mut policy = Self::default();

@@ -10,7 +10,7 @@ use crate::policy::Effect;
 use crate::view::{ChannelKind, Reducer};
 use crate::{DEFAULT_RECURSION_LIMIT, END, FORMAT, MAX_RECURSION_LIMIT, START};
 
-/// The schema of a graph file.
+/// Returns the schema of a graph file.
 #[expect(clippy::too_many_lines, reason = "a table")]
 pub fn json_schema() -> Json {
     let reducers: Vec<&str> = Reducer::ALL.map(Reducer::as_str).to_vec();
@@ -119,7 +119,7 @@ pub fn json_schema() -> Json {
     })
 }
 
-/// The schema of a node.
+/// Returns the schema of a node.
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn node() -> Json {
     json!({
@@ -229,7 +229,7 @@ fn node() -> Json {
     })
 }
 
-/// The schema of an edge.
+/// Returns the schema of an edge.
 fn edge() -> Json {
     json!({
         "type": "object",
@@ -306,7 +306,7 @@ fn edge() -> Json {
     })
 }
 
-/// The committed text of the schema.
+/// Returns the text of the schema as it is committed.
 pub fn schema_text() -> String {
     let mut text = serde_json::to_string_pretty(&json_schema()).unwrap_or_default();
     text.push('\n');

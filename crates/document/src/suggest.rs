@@ -2,7 +2,7 @@
 
 use crate::words::{Join, Text, text};
 
-/// The known name that is nearest to `wrong`, when it is near enough to be a slip of the fingers.
+/// Returns the known name that is nearest to `wrong`, if it is near enough to be a typing error.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Of a short name, one changed letter makes another name.
     let limit = match wrong.chars().count() {
@@ -12,7 +12,8 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     nearest_within(wrong, known, limit)
 }
 
-/// The nearest name of the same document: one letter may differ in a short one too, and four at most in a long one.
+/// Returns the nearest name of the same document: one letter may differ in a short one too, and four at most in a long
+/// one.
 pub(crate) fn nearest_record<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     nearest_within(
         wrong,
@@ -21,7 +22,8 @@ pub(crate) fn nearest_record<'a>(wrong: &str, known: impl IntoIterator<Item = &'
     )
 }
 
-/// The known name from which `wrong` differs least, by at most `limit` letters left out, added, replaced or swapped.
+/// Returns the known name from which `wrong` differs least, by at most `limit` letters left out, added, replaced or
+/// swapped.
 fn nearest_within<'a>(
     wrong: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -42,12 +44,12 @@ fn nearest_within<'a>(
         .map(|(_, name)| name)
 }
 
-/// " Did you mean `x`?", or nothing.
+/// Returns " Did you mean `x`?", or nothing.
 pub fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Text {
     nearest(wrong, known).map_or_else(Text::default, |name| text!(" Did you mean `{name}`?", name))
 }
 
-/// "`a`, `b` and 7 more", or "none".
+/// Returns "`a`, `b` and 7 more", or "none".
 pub fn listing<'a>(names: impl IntoIterator<Item = &'a str>) -> Text {
     const SHOWN: usize = 12;
     let names: Vec<_> = names.into_iter().collect();

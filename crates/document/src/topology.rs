@@ -21,7 +21,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// The shape of a document.
+    /// Creates the topology of a document.
     pub fn of(document: &Document) -> Self {
         let mut graph = DiGraph::new();
         let names = [START, END]
@@ -54,17 +54,17 @@ impl Topology {
         Self { graph, places }
     }
 
-    /// Start, end and every node, in the order of the file.
+    /// Returns start, end and every node, in the order of the file.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.graph.node_weights().map(String::as_str)
     }
 
-    /// Where the edges of a node can lead, each once, in the order of the edges.
+    /// Returns the places that the edges of a node can lead to, each once, in the order of the edges.
     pub fn successors(&self, name: &str) -> Vec<&str> {
         self.neighbours(name, petgraph::Direction::Outgoing)
     }
 
-    /// Which nodes can lead to a node, each once, in the order of the edges.
+    /// Returns the nodes that can lead to a node, each once, in the order of the edges.
     pub fn predecessors(&self, name: &str) -> Vec<&str> {
         self.neighbours(name, petgraph::Direction::Incoming)
     }
@@ -84,7 +84,7 @@ impl Topology {
             .collect()
     }
 
-    /// Everything that can run after `name`, with itself.
+    /// Returns everything that can run after `name`, including `name` itself.
     pub fn reachable(&self, name: &str) -> HashSet<&str> {
         let mut seen = HashSet::new();
         let mut queue: VecDeque<NodeIndex> = self.places.get(name).copied().into_iter().collect();
@@ -99,8 +99,8 @@ impl Topology {
         seen.into_iter().map(|place| self.graph[place].as_str()).collect()
     }
 
-    /// The loops: strongly connected components with more than one node or with an edge to themselves. Nodes are in the
-    /// order of the file, loops in the order of their first node.
+    /// Returns the loops: strongly connected components with more than one node or with an edge to themselves. Nodes
+    /// are in the order of the file, loops in the order of their first node.
     pub fn loops(&self) -> Vec<Vec<&str>> {
         let mut loops: Vec<Vec<NodeIndex>> = kosaraju_scc(&self.graph)
             .into_iter()
@@ -125,8 +125,8 @@ impl Topology {
             .collect()
     }
 
-    /// Layers from left to right: a node stands right of everything that leads to it, the nodes of a loop stand together
-    /// in one layer. Nodes are in the order of the file.
+    /// Returns the layers from left to right: a node is to the right of everything that leads to it, the nodes of a
+    /// loop share one layer. Nodes are in the order of the file.
     pub fn layers(&self) -> Vec<Vec<&str>> {
         // The components come in reverse topological order: successors come before predecessors.
         let components = kosaraju_scc(&self.graph);

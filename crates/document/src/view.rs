@@ -9,7 +9,7 @@ use crate::invariant::INVARIANTS;
 use crate::policy::NodePolicy;
 use crate::{DEFAULT_RECURSION_LIMIT, END, MAX_RECURSION_LIMIT, NOTE, START};
 
-/// How an update joins what is there.
+/// Rule for joining an update with the current value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reducer {
@@ -54,7 +54,7 @@ impl Reducer {
         Reducer::AddMessages,
     ];
 
-    /// The word in the file.
+    /// Returns the word in the file.
     pub fn as_str(self) -> &'static str {
         match self {
             Reducer::Overwrite => "overwrite",
@@ -71,12 +71,12 @@ impl Reducer {
         }
     }
 
-    /// The reducer of this word.
+    /// Returns the reducer of this word.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reducer| reducer.as_str() == word)
     }
 
-    /// JSON Schema types of a value that it can join; empty means any.
+    /// Returns the JSON Schema types of a value that the reducer can join; empty means any.
     pub fn types(self) -> &'static [&'static str] {
         match self {
             Reducer::Overwrite => &[],
@@ -90,7 +90,7 @@ impl Reducer {
     }
 }
 
-/// How long a key keeps its value.
+/// Lifetime of a key's value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChannelKind {
@@ -116,7 +116,7 @@ impl ChannelKind {
         ChannelKind::Untracked,
     ];
 
-    /// The word in a file.
+    /// Returns the word in a file.
     pub fn as_str(self) -> &'static str {
         match self {
             ChannelKind::Kept => "kept",
@@ -127,12 +127,12 @@ impl ChannelKind {
         }
     }
 
-    /// The kind that a file's word names.
+    /// Returns the kind that a file's word names.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// Is the value gone after the step that follows the write?
+    /// Returns whether the value is gone after the step that follows the write.
     pub fn is_short(self) -> bool {
         matches!(
             self,
@@ -177,7 +177,7 @@ impl StateKey {
         }
     }
 
-    /// Value before the first write: the default, or with a reducer the empty value of the type.
+    /// Returns the value before the first write: the default, or with a reducer the empty value of the type.
     pub fn initial(&self) -> Option<Json> {
         if self.default.is_some() || self.channel != ChannelKind::Kept {
             return self.default.clone().filter(|_| !self.channel.is_short());
@@ -203,7 +203,7 @@ impl StateKey {
     }
 }
 
-/// The `type` words of a schema; empty when it does not say.
+/// Returns the `type` words of a schema; empty when it has none.
 pub(crate) fn types_of(schema: &Json) -> Vec<&str> {
     match schema.get("type") {
         Some(Json::String(ty)) => vec![ty.as_str()],
@@ -353,7 +353,7 @@ impl Edge {
         })
     }
 
-    /// Where it comes from: one source, or several for a join.
+    /// Returns the sources of the edge: one, or several for a join.
     pub fn sources(&self) -> Vec<&str> {
         match self {
             Edge::Join { from, .. } => from.iter().map(String::as_str).collect(),
@@ -366,7 +366,7 @@ impl Edge {
         }
     }
 
-    /// Where it can lead, each target once, in the order of the file.
+    /// Returns the places that the edge can lead to, each target once, in the order of the file.
     pub fn targets(&self) -> Vec<&str> {
         match self {
             Edge::Plain { to, .. }
@@ -385,7 +385,7 @@ impl Edge {
         }
     }
 
-    /// True when it may be followed or not, as the state says.
+    /// Returns whether the state decides if the edge is followed.
     pub fn is_conditional(&self) -> bool {
         matches!(self, Edge::When { .. } | Edge::Route { .. } | Edge::Each { .. })
     }
@@ -405,17 +405,17 @@ impl Document {
         self.head().get(field).and_then(Json::as_str)
     }
 
-    /// Name, or the empty text.
+    /// Returns the name, or the empty text.
     pub fn name(&self) -> &str {
         self.head_text("name").unwrap_or_default()
     }
 
-    /// Description, or the empty text.
+    /// Returns the description, or the empty text.
     pub fn description(&self) -> &str {
         self.head_text("description").unwrap_or_default()
     }
 
-    /// Super-steps after which a run is stopped as endless.
+    /// Returns the number of super-steps after which a run is stopped as endless.
     pub fn recursion_limit(&self) -> u32 {
         let limit = self.head().get("recursion_limit").and_then(Json::as_u64);
         limit
@@ -425,12 +425,12 @@ impl Document {
             .min(MAX_RECURSION_LIMIT)
     }
 
-    /// Keys that an input may set, when the document limits them.
+    /// Returns the keys that an input may set, if the document limits them.
     pub fn input_keys(&self) -> Option<Vec<&str>> {
         self.key_list("input")
     }
 
-    /// Keys that a run returns, when the document limits them.
+    /// Returns the keys that a run returns, if the document limits them.
     pub fn output_keys(&self) -> Option<Vec<&str>> {
         self.key_list("output")
     }
@@ -440,7 +440,7 @@ impl Document {
         Some(names.iter().filter_map(Json::as_str).collect())
     }
 
-    /// Sample inputs.
+    /// Returns the sample inputs.
     pub fn examples(&self) -> Vec<Example> {
         let examples = self.head().get("examples").and_then(Json::as_array);
         examples
@@ -460,18 +460,18 @@ impl Document {
             .collect()
     }
 
-    /// The keys of the state by name, in the order of the file.
+    /// Returns the keys of the state by name, in the order of the file.
     pub fn state_keys(&self) -> impl Iterator<Item = (&str, StateKey)> {
         self.named(Section::Keys)
             .map(|(name, record)| (name, StateKey::of(record)))
     }
 
-    /// One key of the state.
+    /// Returns one key of the state.
     pub fn state_key(&self, name: &str) -> Option<StateKey> {
         self.record(&format!("key:{name}")).map(StateKey::of)
     }
 
-    /// The nodes by id, in the order of the file.
+    /// Returns the nodes by id, in the order of the file.
     pub fn nodes(&self) -> impl Iterator<Item = (&str, NodeSpec)> {
         self.named(Section::Nodes).map(|(id, record)| {
             let text = |field: &str| record.get(field).and_then(Json::as_str).map(str::to_owned);
@@ -495,18 +495,18 @@ impl Document {
         })
     }
 
-    /// Ids of the nodes, in the order of the file.
+    /// Returns the ids of the nodes, in the order of the file.
     pub fn node_ids(&self) -> impl Iterator<Item = &str> {
         self.named(Section::Nodes).map(|(id, _)| id)
     }
 
-    /// The edges by id, in the order of the file; those without a readable form are left out.
+    /// Returns the edges by id, in the order of the file; those without a readable form are left out.
     pub fn edges(&self) -> impl Iterator<Item = (&str, Edge)> {
         self.named(Section::Edges)
             .filter_map(|(id, record)| Some((id, Edge::of(record)?)))
     }
 
-    /// Canvas positions by node id.
+    /// Returns the canvas positions by node id.
     pub fn layout(&self) -> impl Iterator<Item = (&str, [f64; 2])> {
         self.named(Section::Layout).filter_map(|(id, record)| {
             let [x, y] = record.as_array()?.as_slice() else {
@@ -516,7 +516,8 @@ impl Document {
         })
     }
 
-    /// JSON Schema of a run's input: the keys it may set. Nothing is required, because a thread may have them already.
+    /// Returns the JSON Schema of a run's input: the keys it may set. Nothing is required, because a thread may have
+    /// them already.
     pub fn input_schema(&self) -> Json {
         let limit = self.input_keys();
         let keys = self
@@ -534,7 +535,7 @@ impl Document {
         json!({ "type": "object", "properties": properties, "additionalProperties": false })
     }
 
-    /// JSON Schema of the run context, when the graph declares one: fields without a default are required.
+    /// Returns the JSON Schema of the run context, if the graph declares one: fields without a default are required.
     pub fn context_schema(&self) -> Option<Json> {
         let fields = self.head().get("context")?.as_object()?;
         let required: Vec<&str> = fields
@@ -547,14 +548,14 @@ impl Document {
         }))
     }
 
-    /// Is this a node that stands on the canvas only?
+    /// Returns whether the node is on the canvas only.
     pub fn is_note(&self, name: &str) -> bool {
         let node = self.record(&format!("node:{name}"));
         node.and_then(|node| node.get("kind"))
             .is_some_and(|kind| kind == NOTE)
     }
 
-    /// True for a node of this document, and for the start and the end.
+    /// Returns whether the name is a node of this document, the start or the end.
     pub(crate) fn is_place(&self, name: &str) -> bool {
         name == START || name == END || self.record(&format!("node:{name}")).is_some()
     }

@@ -32,7 +32,7 @@ enum MadeForm {
     List(Join, Vec<Text>),
 }
 
-/// How a [`Text`] was made.
+/// Form in which a [`Text`] was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextForm<'a> {
     /// The same in every language: names, code, what another program said.
@@ -43,7 +43,7 @@ pub enum TextForm<'a> {
     List(Join, &'a [Text]),
 }
 
-/// What stands between the things of a list.
+/// Separator between the items of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
     /// A comma.
@@ -89,7 +89,7 @@ macro_rules! text {
 pub(crate) use text;
 
 impl Text {
-    /// A text without places.
+    /// Creates a text without places.
     #[doc(hidden)]
     pub const fn constant(pattern: &'static str) -> Self {
         Self::check(pattern, &[]);
@@ -100,7 +100,8 @@ impl Text {
         Self(Repr::Made(Box::new(Made { english, form })))
     }
 
-    /// A pattern with what stands at its places. [`text!`](macro@crate::text) is for patterns that are written in the source.
+    /// Creates a text from a pattern and the values of its places. [`text!`](macro@crate::text) is for patterns that
+    /// are written in the source.
     pub fn filled(pattern: Cow<'static, str>, args: Vec<(Cow<'static, str>, Text)>) -> Self {
         let mut english = String::with_capacity(pattern.len());
         let mut rest = &*pattern;
@@ -125,7 +126,7 @@ impl Text {
         Self::made(english, MadeForm::Pattern(pattern, args))
     }
 
-    /// Do the places and the names agree? Called while compiling.
+    /// Checks that the places and the names agree. Called while compiling.
     #[doc(hidden)]
     pub const fn check(pattern: &str, names: &[&str]) {
         let text = pattern.as_bytes();
@@ -151,14 +152,14 @@ impl Text {
         );
     }
 
-    /// Things one after another.
+    /// Creates a list of texts, one after another.
     pub fn list<T: Into<Text>>(join: Join, items: impl IntoIterator<Item = T>) -> Self {
         let items: Vec<Text> = items.into_iter().map(Into::into).collect();
         let words: Vec<&str> = items.iter().map(|item| &**item).collect();
         Self::made(words.join(join.english()), MadeForm::List(join, items))
     }
 
-    /// The same with a capital letter at its beginning, in English.
+    /// Converts the first letter to a capital, in English.
     pub fn capital(self) -> Self {
         let Some(first) = self.chars().next().filter(|letter| letter.is_lowercase()) else {
             return self;
@@ -171,7 +172,7 @@ impl Text {
         Self::made(english, form)
     }
 
-    /// How it was made.
+    /// Returns the form in which the text was made.
     pub fn form(&self) -> TextForm<'_> {
         match &self.0 {
             Repr::Constant("") => TextForm::Plain,
@@ -185,7 +186,7 @@ impl Text {
     }
 }
 
-/// How many bytes from `at` could be the name of a place.
+/// Returns the number of bytes from `at` that could be the name of a place.
 const fn word(text: &[u8], at: usize) -> usize {
     let mut end = at;
     while end < text.len() && (text[end].is_ascii_alphanumeric() || text[end] == b'_') {
@@ -194,7 +195,7 @@ const fn word(text: &[u8], at: usize) -> usize {
     end - at
 }
 
-/// Does `name` stand at `at`?
+/// Returns whether `name` is found at `at`.
 const fn stands(name: &[u8], text: &[u8], at: usize, length: usize) -> bool {
     if name.len() != length {
         return false;

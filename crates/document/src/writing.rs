@@ -102,7 +102,7 @@ fn inline(out: &mut String, value: &Json) {
     }
 }
 
-/// True for an empty container and for every scalar: there is nothing to break up.
+/// Returns whether a value is an empty container or a scalar: there is nothing to break up.
 fn is_empty(value: &Json) -> bool {
     match value {
         Json::Array(items) => items.is_empty(),
@@ -111,12 +111,12 @@ fn is_empty(value: &Json) -> bool {
     }
 }
 
-/// Whether the inline form has at most `columns` characters. Gives up early, so that formatting stays linear.
+/// Returns whether the inline form has at most `columns` characters. Gives up early, so that formatting stays linear.
 fn fits(value: &Json, columns: usize) -> bool {
     measure(value, columns).is_some()
 }
 
-/// What is left of `columns` after the inline form of `value`.
+/// Returns what is left of `columns` after the inline form of `value`.
 fn measure(value: &Json, columns: usize) -> Option<usize> {
     match value {
         Json::Array(items) => {

@@ -33,7 +33,7 @@ pub use registry::{
 };
 pub use state::schema;
 
-/// Does the work that this program was started for beside another one, and ends the process; otherwise returns at once.
+/// Performs the work that another program started this program for, and ends the process; otherwise returns at once.
 ///
 /// Programs that run graphs call this at the head of `main`, before they start threads or read anything: from then on
 /// JavaScript runs in processes that can be ended, and PDF and HTML are read.
@@ -42,8 +42,8 @@ pub fn serve_if_asked() {
     serve_as_asked();
 }
 
-/// Does the work that this program was started for, without the promise that it always would: for test programs, which
-/// are started with the arguments that lead to this call.
+/// Performs the work that this program was started for, without promising to always do so: for test programs, which are
+/// started with the arguments that lead to this call.
 #[doc(hidden)]
 pub fn serve_as_asked() {
     let Some(asked) = HelperWork::asked() else {

@@ -6,7 +6,7 @@ use super::pieces::{Delta, MessageEvent};
 use superstep::{List, Object, Value};
 
 impl Delta {
-    /// What a part of a block adds to it; blocks that come whole have none.
+    /// Returns what a part of a block adds to it; blocks that arrive whole have none.
     fn of(part: &Object) -> Option<Delta> {
         let text = |name: &str| {
             let text = part.get(name).and_then(Value::as_str);
@@ -57,13 +57,13 @@ fn block(kind: &str, field: &str, value: impl Into<Value>) -> Object {
     block
 }
 
-/// The fields of `block` but these.
+/// Returns the fields of `block` except these.
 fn without(block: &Object, fields: &[&str]) -> Object {
     let kept = block.iter().filter(|(name, _)| !fields.contains(&&***name));
     kept.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// The blocks of a message or of a chunk of one: its reasoning, its content, its calls.
+/// Returns the blocks of a message or of a chunk of one: its reasoning, its content, its calls.
 fn blocks(message: &Value) -> Vec<Object> {
     let mut found = Vec::new();
     let reasoning = (message.get("additional_kwargs")).and_then(|kwargs| kwargs.get("reasoning_content"));
@@ -112,7 +112,7 @@ fn blocks(message: &Value) -> Vec<Object> {
     found
 }
 
-/// A block as it begins.
+/// Returns a block in its initial form.
 fn beginning(whole: &Object) -> Object {
     let text = |name: &str| whole.get(name).cloned().unwrap_or_default();
     match kind(whole) {
@@ -148,7 +148,7 @@ fn beginning(whole: &Object) -> Object {
     }
 }
 
-/// A block as it ends: the arguments of a call are read.
+/// Returns a block in its final form: the arguments of a call are parsed.
 fn ending(whole: Object) -> Object {
     let finished = match kind(&whole) {
         CALL_CHUNK => "tool_call",
@@ -189,7 +189,7 @@ fn ending(whole: Object) -> Object {
     call
 }
 
-/// `more` added to what is there of a block.
+/// Adds `more` to the existing part of a block.
 fn grow(whole: &mut Object, more: &Object) {
     let grows = match (kind(whole), kind(more)) {
         (old, new) if old != new => None,
@@ -233,7 +233,7 @@ fn joined_fields(old: &Object, new: &Object) -> Object {
     joined
 }
 
-/// What comes in pieces is put together as LangChain does: texts follow each other, lists too, objects field by field.
+/// Merges pieces as LangChain does: texts are appended, lists too, objects are merged field by field.
 fn merged(old: &Value, new: &Value) -> Value {
     match (old, new) {
         (Value::String(old), Value::String(new)) => format!("{old}{new}").into(),
@@ -303,7 +303,7 @@ fn fields(message: &Value, name: &str) -> Object {
         .unwrap_or_default()
 }
 
-/// A whole message, as if it had been streamed.
+/// Replays a whole message as if it had been streamed.
 pub(super) fn replay(message: &Value) -> Vec<MessageEvent> {
     let mut events = vec![start(message)];
     for (index, whole) in blocks(message).into_iter().enumerate() {
@@ -338,7 +338,8 @@ pub(super) struct Assembly {
     additional_kwargs: Object,
 }
 
-/// Which block of its message a part belongs to: the one that its `index` names, or that of its kind at its place.
+/// Identity of the block in its message that a part belongs to: the one that its `index` names, or that of its kind at
+/// its place.
 #[derive(Debug, PartialEq)]
 enum Identity {
     Named(Value),
@@ -346,7 +347,7 @@ enum Identity {
 }
 
 impl Assembly {
-    /// What a chunk adds.
+    /// Adds a chunk, and returns its events.
     pub(super) fn add(&mut self, chunk: &Value) -> Vec<MessageEvent> {
         let mut events = Vec::new();
         if !std::mem::replace(&mut self.has_begun, true) {
@@ -383,7 +384,7 @@ impl Assembly {
         events
     }
 
-    /// The message is whole.
+    /// Finishes the message, which is complete now.
     pub(super) fn end(self) -> Vec<MessageEvent> {
         let blocks = self.blocks.into_iter().enumerate();
         let mut events: Vec<MessageEvent> = blocks

@@ -20,7 +20,7 @@ pub struct ProtocolEvent {
     pub data: EventData,
 }
 
-/// What an event of the protocol is about.
+/// Subject of an event of the protocol.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventData {
     /// An item of the stream mode of the same name.
@@ -32,7 +32,7 @@ pub enum EventData {
 }
 
 impl ProtocolEvent {
-    /// What the protocol calls it: the name of a stream mode, or `lifecycle`.
+    /// Returns the protocol's name for the event: the name of a stream mode, or `lifecycle`.
     pub fn method(&self) -> &'static str {
         match &self.data {
             EventData::Payload(payload) => payload.mode().as_str(),
@@ -41,8 +41,8 @@ impl ProtocolEvent {
         }
     }
 
-    /// `{"type": "event", "method", "params": {"namespace", "timestamp", "data"}, "seq"}`; `values` have `interrupts`
-    /// beside the data.
+    /// Converts the event to `{"type": "event", "method", "params": {"namespace", "timestamp", "data"}, "seq"}`;
+    /// `values` have `interrupts` beside the data.
     pub fn to_json(&self) -> Value {
         let mut params = Object::new();
         params.insert("namespace", segments(&self.ns));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use superstep::{List, Object, RunError, TaskEnd, TaskStart, Value};
 
-/// How a nested graph stands.
+/// Status of a nested graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Its first task has begun.
@@ -21,7 +21,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status' name.
+    /// Returns the status' name.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Started => "started",
@@ -62,7 +62,7 @@ impl Lifecycle {
         }
     }
 
-    /// `{"event", "namespace"}` and what else is known.
+    /// Converts the event to `{"event", "namespace"}` and what else is known.
     pub fn to_json(&self) -> Value {
         let mut shown = Object::new();
         shown.insert("event", self.status.as_str());
@@ -116,7 +116,7 @@ impl Nested {
         }
     }
 
-    /// A task in `ns` begins: the graph, if this is its first.
+    /// Records that a task in `ns` begins; returns the beginning of the graph, if this is its first task.
     pub(super) fn begins(&mut self, ns: &Arc<[String]>, start: &TaskStart) -> Option<Lifecycle> {
         let segment = ns.last()?;
         if !self.seen.insert(ns.clone()) {
@@ -143,7 +143,7 @@ impl Nested {
         })
     }
 
-    /// A task in `ns` has ended: the graphs that it ran.
+    /// Records that a task in `ns` has ended; returns the graphs that it ran.
     pub(super) fn ends(&mut self, ns: &[String], end: &TaskEnd) -> Vec<Ended> {
         let (status, error) = match end.failure() {
             _ if !end.interrupts.is_empty() => (Status::Interrupted, None),
@@ -157,7 +157,7 @@ impl Nested {
         ended.map(|(below, _)| (below, status, error.clone())).collect()
     }
 
-    /// The run is over: what has not ended.
+    /// Closes the graphs that have not ended when the run is over, and returns them.
     pub(super) fn close(&mut self, status: Status, error: Option<&str>) -> Vec<Ended> {
         let left = self.open.drain(..);
         left.map(|(ns, _)| (ns, status, error.map(str::to_owned)))
@@ -165,7 +165,7 @@ impl Nested {
     }
 }
 
-/// How a run ended, as nested graphs that it leaves open report it.
+/// Returns how a run ended, as reported by nested graphs that it leaves open.
 pub(super) fn outcome(error: Option<&RunError>) -> (Status, Option<String>) {
     match error {
         None => (Status::Completed, None),
@@ -175,7 +175,7 @@ pub(super) fn outcome(error: Option<&RunError>) -> (Status, Option<String>) {
     }
 }
 
-/// The segments of a namespace as JSON.
+/// Converts the segments of a namespace to JSON.
 pub(super) fn segments(ns: &[String]) -> Value {
     let segments = ns.iter().map(|segment| Value::from(segment.as_str()));
     segments.collect::<List>().into()

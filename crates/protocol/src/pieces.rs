@@ -45,7 +45,7 @@ pub enum MessageEvent {
     },
 }
 
-/// What a content block grows by.
+/// Piece by which a content block grows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
     /// Text.
@@ -64,7 +64,7 @@ pub enum Delta {
 }
 
 impl MessageEvent {
-    /// The piece as the protocol shows it: `{"event", …}`.
+    /// Converts the piece to the protocol's form: `{"event", …}`.
     pub fn to_json(&self) -> Value {
         let mut shown = Object::new();
         let named = |shown: &mut Object, event: &str| drop(shown.insert("event", event));

@@ -24,7 +24,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// For a server on 127.0.0.1 at `port`; a random token when none is given.
+    /// Creates the access to a server on 127.0.0.1 at `port`; with a random token if none is given.
     pub fn new(port: u16, token: Option<String>, allowed_origins: Vec<String>) -> Self {
         let random = || {
             format!(
@@ -45,7 +45,7 @@ impl Access {
         }
     }
 
-    /// The token.
+    /// Returns the token.
     pub fn token(&self) -> &str {
         &self.token
     }
@@ -88,7 +88,7 @@ impl Access {
     }
 }
 
-/// The text whose bytes stand in hex.
+/// Decodes the text whose bytes are given in hex.
 fn text_of(hex: &str) -> Option<String> {
     let digits: Vec<u8> = (hex
         .chars()

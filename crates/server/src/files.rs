@@ -41,8 +41,8 @@ fn content_type(path: &Path) -> &'static str {
     }
 }
 
-/// The file that an address names, if it stays inside the folder. Percent escapes are not decoded: the names of built
-/// files have none.
+/// Returns the file that an address names, if it stays inside the folder. Percent escapes are not decoded: the names of
+/// built files have none.
 fn inside(dir: &Path, address: &str) -> Option<PathBuf> {
     let relative = Path::new(address.trim_start_matches('/'));
     relative

@@ -34,7 +34,7 @@ const MAX_BODY: usize = 64 << 20;
 /// Longest time for the body of a request.
 const BODY_WITHIN: Duration = Duration::from_secs(30);
 
-/// How to serve.
+/// Options for serving.
 #[derive(Clone, Debug, Default)]
 pub struct ServeOptions {
     /// Port on 127.0.0.1; 0 takes a free one.
@@ -47,7 +47,7 @@ pub struct ServeOptions {
     pub allowed_origins: Vec<String>,
 }
 
-/// Where the server listens.
+/// Address at which the server listens.
 #[derive(Clone, Debug)]
 pub struct Served {
     /// Address and port.
@@ -106,7 +106,7 @@ struct App {
     ui_dir: Option<Arc<PathBuf>>,
 }
 
-/// All routes. Public so that another server can carry the workbench under its own roof.
+/// Creates a router with all routes. Public so that another server can include the workbench.
 pub fn router(workbench: Arc<Workbench>, access: Access, ui_dir: Option<PathBuf>) -> Router {
     let app = App {
         workbench,
@@ -126,7 +126,7 @@ pub fn router(workbench: Arc<Workbench>, access: Access, ui_dir: Option<PathBuf>
         .with_state(app)
 }
 
-/// The whole body of a request, which is neither endless nor slow without end.
+/// Reads the whole body of a request, within limits of size and time.
 async fn body_of(body: Body) -> Result<Bytes, Response> {
     let refused = |status: StatusCode, code: &str, message: String| {
         let mut refusal = problem::answer(&Problem::new(code, message));

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use superstep_workbench::wire::Problem;
 
-/// A problem with its status: 4xx is for the caller to mend, 5xx for us.
+/// Converts a problem to a response with its status: 4xx is for the caller to correct, 5xx for us.
 pub(crate) fn answer(problem: &Problem) -> Response {
     let status = match problem.code.as_str() {
         "invalid-request" => StatusCode::BAD_REQUEST,

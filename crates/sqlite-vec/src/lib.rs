@@ -9,7 +9,7 @@ use std::ptr::{null, null_mut};
 
 use rusqlite::{Connection, ffi};
 
-/// How SQLite calls an extension.
+/// Entry point through which SQLite calls an extension.
 type Entry =
     unsafe extern "C" fn(*mut ffi::sqlite3, *mut *mut c_char, *const ffi::sqlite3_api_routines) -> c_int;
 

@@ -43,7 +43,8 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// The same place whose store has another configuration. Stores that were handed out before keep theirs.
+    /// Returns the same storage with another configuration of its store. Stores that were handed out before keep
+    /// theirs.
     pub async fn with_store_config(&self, config: StoreConfig) -> Result<Self, StorageError> {
         Ok(Self {
             store: self.stores.with_config(config).await?,
@@ -51,7 +52,7 @@ impl Storage {
         })
     }
 
-    /// The graph with this place.
+    /// Attaches this storage to the graph.
     pub fn attach(&self, graph: Graph) -> Graph {
         graph
             .with_checkpointer(self.checkpointer.clone())
@@ -82,7 +83,7 @@ pub async fn open_existing(url: &str) -> Result<Option<Storage>, StorageError> {
     open_existing_with(url, StoreConfig::default()).await
 }
 
-/// As [`open_existing`], with a configuration for its store.
+/// Opens existing storage like [`open_existing`], with a configuration for its store.
 pub async fn open_existing_with(url: &str, config: StoreConfig) -> Result<Option<Storage>, StorageError> {
     open_backend(url, config, true).await
 }

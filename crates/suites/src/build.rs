@@ -7,7 +7,7 @@ use superstep::{
 
 use super::{Mismatch, Outcome, same};
 
-/// The n-th checkpoint id of a test: a UUIDv7, so ids sort like their numbers.
+/// Returns the n-th checkpoint id of a test: a UUIDv7, so ids sort like their numbers.
 pub fn id(n: u64) -> CheckpointId {
     CheckpointId::new(format!(
         "0190a000-{:04x}-7000-8000-{:012x}",
@@ -23,12 +23,12 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A first checkpoint.
+    /// Creates a first checkpoint.
     pub fn root(id: CheckpointId) -> Self {
         Self::make(id, None)
     }
 
-    /// A child of `parent`, so far equal to it.
+    /// Creates a child of `parent`, initially equal to it.
     pub fn after(parent: &Checkpoint, id: CheckpointId) -> Self {
         Self::make(id, Some(parent))
     }
@@ -112,14 +112,14 @@ impl Draft {
         self
     }
 
-    /// A channel has a new version and no value.
+    /// Gives a channel a new version and no value.
     pub fn clear(mut self, channel: &str) -> Self {
         let name = self.change(channel, None);
         self.put.checkpoint.channel_values.remove(&name);
         self
     }
 
-    /// A channel disappears with its version.
+    /// Removes a channel with its version.
     pub fn forget(mut self, channel: &str) -> Self {
         let name: Name = channel.into();
         self.put.checkpoint.channel_values.remove(&name);
@@ -131,7 +131,7 @@ impl Draft {
         self
     }
 
-    /// A node sees the current versions of channels.
+    /// Sets the current versions of channels as seen by a node.
     pub fn sees(mut self, node: &str, channels: &[&str]) -> Self {
         let checkpoint = &mut self.put.checkpoint;
         let versions = &checkpoint.channel_versions;
@@ -144,19 +144,19 @@ impl Draft {
         self
     }
 
-    /// An entry of the user's metadata.
+    /// Adds an entry of the user's metadata.
     pub fn meta(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.put.checkpoint.metadata.user.insert(key, value);
         self
     }
 
-    /// Any other edit.
+    /// Applies any other edit.
     pub fn with(mut self, edit: impl FnOnce(&mut Checkpoint)) -> Self {
         edit(&mut self.put.checkpoint);
         self
     }
 
-    /// The checkpoint with its changes.
+    /// Returns the checkpoint with its changes.
     pub fn put(self) -> Put {
         self.put
     }
@@ -216,7 +216,7 @@ pub(super) async fn write(
         .await?)
 }
 
-/// The pending writes of a root checkpoint as (task, idx, channel, value).
+/// Reads the pending writes of a root checkpoint as (task, idx, channel, value).
 pub(super) async fn pending(
     saver: &dyn Checkpointer,
     thread: &str,
@@ -237,7 +237,7 @@ pub(super) async fn pending(
         .collect())
 }
 
-/// The stored checkpoint is the one that was put.
+/// Checks that the stored checkpoint is the one that was put.
 pub(super) async fn stored(saver: &dyn Checkpointer, thread: &str, ns: &str, want: &Checkpoint) -> Outcome {
     let thread = ThreadId::from(thread);
     let tuple = saver.get(&thread, ns, Some(&want.id)).await?;

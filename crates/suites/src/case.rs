@@ -5,10 +5,10 @@ use std::fmt;
 use futures::future::BoxFuture;
 use superstep::{Checkpointer, StorageError};
 
-/// How a case ends.
+/// Result of a case.
 pub type Outcome = Result<(), Mismatch>;
 
-/// What was expected and what came.
+/// Difference between what was expected and what came.
 #[derive(Clone, Debug)]
 pub struct Mismatch(String);
 
@@ -64,7 +64,7 @@ impl fmt::Debug for Case {
     }
 }
 
-/// What passed and what did not.
+/// Cases that passed, and those that did not.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Names of the cases that passed.
@@ -81,7 +81,7 @@ impl Report {
         self
     }
 
-    /// True when every case passed.
+    /// Returns whether every case passed.
     pub fn is_ok(&self) -> bool {
         self.failed.is_empty()
     }

@@ -16,7 +16,7 @@ const SOON: Duration = Duration::from_secs(1);
 /// Long enough for what is noticed late.
 const LATE: Duration = Duration::from_millis(600);
 
-/// What a program has open.
+/// Saver and store that a program has open.
 pub struct Program {
     /// Keeps checkpoints.
     pub saver: Arc<dyn Checkpointer>,
@@ -75,7 +75,7 @@ async fn notices(program: &Program, before: u64, what: &str) -> Outcome {
     Ok(())
 }
 
-/// Does something with the first program: the second notices, and to the first it is its own.
+/// Runs `work` with the first program; checks that the second notices it, and that to the first it is its own.
 async fn noticed<T>(
     programs: &[Program; 2],
     what: &str,

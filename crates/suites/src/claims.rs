@@ -42,7 +42,7 @@ const LONG: Duration = Duration::from_secs(600);
 /// Long enough for a commit, short enough to be waited for.
 const SHORT: Duration = Duration::from_millis(400);
 
-/// A program, whose runs are distinguished by the claims that they make up.
+/// Creates the claim request of a program, whose runs are distinguished by the claims that they make up.
 fn program(name: &str) -> ClaimRequest {
     let holder = Holder::new(format!("id of {name}"), name);
     ClaimRequest::by(holder).length(LONG)
@@ -115,7 +115,7 @@ fn with(claim: ClaimUse, commit: Commit) -> Commit {
     }
 }
 
-/// The claim of a thread has this number.
+/// Checks that the claim of a thread has this number.
 async fn numbered(saver: &dyn Checkpointer, thread: &str, number: u64) -> Outcome {
     let found = claim(saver, thread).await?;
     same("number", found.map(|claim| claim.number), Some(number))

@@ -36,7 +36,7 @@ async fn line(
     Ok(made)
 }
 
-/// Every checkpoint reads back as it was, one by one and in a listing.
+/// Checks that every checkpoint reads back as it was, one by one and in a listing.
 async fn all_stored(saver: &dyn Checkpointer, made: &[Checkpoint]) -> Outcome {
     for checkpoint in made {
         stored(saver, "t", "", checkpoint).await?;

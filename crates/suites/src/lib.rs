@@ -84,7 +84,7 @@ async fn run_all(cases: Vec<Case>, make: impl AsyncFn() -> Arc<dyn Checkpointer>
     report
 }
 
-/// The cases of every saver, in the order of the report.
+/// Returns the cases of every saver, in the order of the report.
 pub fn cases() -> Vec<Case> {
     let mut all = Vec::new();
     all.extend(puts::cases());

@@ -48,7 +48,7 @@ fn numbers(numbers: &[u64]) -> Vec<CheckpointId> {
     numbers.iter().map(|n| id(*n)).collect()
 }
 
-/// A main line 1, 2, 3, 4 and a branch 5, 6 from 2; the source and two metadata entries vary.
+/// Creates a main line 1, 2, 3, 4 and a branch 5, 6 from 2; the source and two metadata entries vary.
 async fn tree(saver: &dyn Checkpointer) -> Result<Vec<Checkpoint>, Mismatch> {
     let mut made: Vec<Checkpoint> = Vec::new();
     for (n, parent) in [(1, 0), (2, 1), (3, 2), (4, 3), (5, 2), (6, 5)] {

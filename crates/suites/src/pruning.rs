@@ -22,7 +22,7 @@ suite! {
     "prune: what is pruned asks no more" => super::waiting::pruned,
 }
 
-/// A main line 1 to 5, a branch 6, 7 from 2, a branch 8 from 6, and 20 to 22 in a namespace of a nested graph.
+/// Creates a main line 1 to 5, a branch 6, 7 from 2, a branch 8 from 6, and 20 to 22 in a namespace of a nested graph.
 pub(super) async fn tree(saver: &dyn Checkpointer, thread: &str) -> Result<Vec<Checkpoint>, Mismatch> {
     let mut made: Vec<Checkpoint> = Vec::new();
     for (n, parent, ns) in [
@@ -73,7 +73,7 @@ fn numbers(numbers: &[u64]) -> Vec<CheckpointId> {
     numbers.iter().map(|n| id(*n)).collect()
 }
 
-/// Everything that is left reads as it was made.
+/// Checks that everything that is left reads as it was created.
 pub(super) async fn as_made(saver: &dyn Checkpointer, thread: &str, made: &[Checkpoint]) -> Outcome {
     let ids = left(saver, thread).await?;
     for checkpoint in made.iter().filter(|made| ids.contains(&made.id)) {

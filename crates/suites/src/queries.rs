@@ -70,7 +70,7 @@ async fn values(saver: &dyn Checkpointer) -> Outcome {
     )
 }
 
-/// Threads of every status; ids grow with the number.
+/// Creates threads of every status; ids grow with the number.
 async fn people(saver: &dyn Checkpointer) -> Outcome {
     let named = [
         (1, "Anna 1", "idle"),
@@ -129,7 +129,7 @@ async fn people(saver: &dyn Checkpointer) -> Outcome {
     Ok(())
 }
 
-/// The ids of the matching threads, counted too.
+/// Returns the ids of the matching threads, and checks their count.
 async fn names(saver: &dyn Checkpointer, query: ThreadQuery) -> Result<Vec<String>, Mismatch> {
     let found = saver.threads(&query).await?;
     let all = ThreadQuery {

@@ -34,7 +34,7 @@ pub(super) async fn everything(
         .await?)
 }
 
-/// A thread with a list, a fork, two namespaces and writes.
+/// Creates a thread with a list, a fork, two namespaces and writes.
 pub(super) async fn sample(saver: &dyn Checkpointer, thread: &str) -> Result<Vec<Checkpoint>, Mismatch> {
     let root = Draft::root(id(1))
         .set("x", thread)

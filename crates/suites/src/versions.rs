@@ -16,7 +16,7 @@ fn version(id: &str) -> GraphVersion {
         .facts([("nodes", 3)].into_iter().collect())
 }
 
-/// A checkpoint of a run that ran a version.
+/// Stores a checkpoint of a run that ran a version.
 async fn ran(
     saver: &dyn Checkpointer,
     thread: &str,
@@ -93,7 +93,7 @@ async fn copied(saver: &dyn Checkpointer) -> Outcome {
     )
 }
 
-/// Versions go with the last checkpoint that was run by them, whatever a pruning is about.
+/// Checks that versions are removed with the last checkpoint that was run by them, whatever a pruning is about.
 pub(super) async fn pruned(saver: &dyn Checkpointer) -> Outcome {
     for thread in ["latest", "runs", "nothing"] {
         keep(saver, thread, 1, "one").await?;

@@ -42,7 +42,8 @@ fn again() -> Row {
     row(reserved::ASKED_AGAIN, Value::Null)
 }
 
-/// What is listed, as (thread, id, tasks, is newest); and the count, the heads and the threads must say the same.
+/// Returns what is listed, as (thread, id, tasks, is newest), and checks that the count, the heads and the threads
+/// agree.
 async fn listed(saver: &dyn Checkpointer) -> Result<Vec<(String, String, u32, bool)>, Mismatch> {
     let all = saver.waiting(&WaitingQuery::default()).await?;
     let tasks: u64 = all.iter().map(|one| u64::from(one.tasks)).sum();
@@ -80,7 +81,7 @@ fn entry(thread: &str, n: u64, tasks: u32, is_newest: bool) -> (String, String, 
     (thread.to_owned(), id(n).to_string(), tasks, is_newest)
 }
 
-/// A thread of one checkpoint whose task asks.
+/// Creates a thread of one checkpoint whose task asks.
 async fn asking(saver: &dyn Checkpointer, thread: &str, n: u64) -> Result<Checkpoint, Mismatch> {
     let cp = Draft::root(id(n)).set("x", 0).store(saver, thread, "").await?;
     write(saver, thread, &cp, "task", "p", &[question()]).await?;
@@ -157,7 +158,7 @@ async fn pages(saver: &dyn Checkpointer) -> Outcome {
     Ok(())
 }
 
-/// What a task writes, commit by commit, and whether a question of it waits then.
+/// Returns what a task writes, commit by commit, and whether a question of it waits then.
 fn rounds() -> [(&'static str, Vec<Vec<Row>>, bool); 16] {
     let error = || row(reserved::ERROR, json!("broken"));
     let answer = || row(reserved::RESUME, json!(["an answer"]));

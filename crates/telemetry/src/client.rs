@@ -18,7 +18,7 @@ pub(crate) struct Client {
     failure: Arc<Mutex<Option<String>>>,
 }
 
-/// What the clients of all signals share.
+/// State shared by the clients of all signals.
 #[derive(Clone, Debug)]
 pub(crate) struct Thread {
     http: reqwest::Client,
@@ -59,7 +59,7 @@ impl Thread {
 }
 
 impl Client {
-    /// What went wrong last, when the last delivery failed. The exporter itself keeps that to itself.
+    /// Returns the last error, when the last delivery failed. The exporter itself does not report it.
     pub(crate) fn failure(&self) -> Option<String> {
         self.failure.lock().clone()
     }
@@ -104,7 +104,7 @@ impl HttpClient for Client {
     }
 }
 
-/// An error with its causes: the outermost alone says only that sending failed.
+/// Formats an error with its causes: the outermost alone says only that sending failed.
 fn in_full(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

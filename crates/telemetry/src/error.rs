@@ -1,6 +1,6 @@
 //! What can go wrong on the way to a collector.
 
-/// Why nothing can be exported, or something was not.
+/// Reason why nothing can be exported, or why something was not.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A setting that cannot be used.

@@ -48,7 +48,7 @@ struct Export<P> {
 }
 
 impl<P> Export<P> {
-    /// Did everything arrive?
+    /// Checks that everything was delivered.
     fn delivered(&self, what: &'static str, result: OTelSdkResult) -> Result<(), Error> {
         match self.client.failure() {
             Some(why) => Err(why),

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::error::Error;
 
-/// How to export. What the exporter's own library reads from the environment (`OTEL_RESOURCE_ATTRIBUTES`,
-/// `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`, `OTEL_METRIC_EXPORT_INTERVAL`) holds beside this.
+/// Settings of the export. What the exporter's own library reads from the environment (`OTEL_RESOURCE_ATTRIBUTES`,
+/// `OTEL_TRACES_SAMPLER`, `OTEL_BSP_*`, `OTEL_METRIC_EXPORT_INTERVAL`) applies in addition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Where spans go; None sends none.
@@ -20,7 +20,7 @@ pub struct Options {
     pub content: bool,
 }
 
-/// Where one signal goes.
+/// Destination of one signal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     /// The full address that is posted to, e.g. `http://localhost:4318/v1/traces`.
@@ -30,7 +30,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// This full address, with ten seconds for a request.
+    /// Creates a target with this full address and ten seconds for a request.
     pub fn at(endpoint: impl Into<String>) -> Self {
         Self {
             endpoint: endpoint.into(),
@@ -40,7 +40,8 @@ impl Target {
 }
 
 impl Options {
-    /// Export both signals to the collector at this address, e.g. `http://localhost:4318`, without inputs and outputs.
+    /// Creates the options to export both signals to the collector at this address, e.g. `http://localhost:4318`,
+    /// without inputs and outputs.
     pub fn to(collector: &str) -> Self {
         let at = |path: &str| Target::at(below(collector, path));
         Self {
@@ -52,12 +53,12 @@ impl Options {
         }
     }
 
-    /// What the environment asks for; None when it names no endpoint or switches export off.
+    /// Reads the options from the environment; returns `None` when it names no endpoint or switches export off.
     pub fn from_env() -> Result<Option<Self>, Error> {
         Self::from_variables(|name| std::env::var(name).ok())
     }
 
-    /// The same, with variables from anywhere. Empty ones count as absent.
+    /// Reads the options from variables of any source. Empty ones count as absent.
     pub fn from_variables(get: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, Error> {
         let get = |name: &str| get(name).filter(|value| !value.trim().is_empty());
         if get("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
@@ -83,7 +84,7 @@ impl Options {
     }
 }
 
-/// What the environment calls a signal, and where a collector takes it.
+/// Name of a signal in the environment, and the path where a collector accepts it.
 struct Signal {
     name: &'static str,
     exporter: &'static str,
@@ -102,7 +103,7 @@ const METRICS: Signal = Signal {
 };
 
 impl Signal {
-    /// The variable that says this for the signal, or else the one that says it for all signals.
+    /// Returns the variable that sets this for the signal, or else the one that sets it for all signals.
     fn variable(&self, get: impl Fn(&str) -> Option<String>, rest: &str) -> Option<(String, String)> {
         let own = format!("OTEL_EXPORTER_OTLP_{}_{rest}", self.name);
         [own, format!("OTEL_EXPORTER_OTLP_{rest}")]

@@ -8,7 +8,7 @@ use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{Span, SpanData, SpanProcessor};
 use superstep::observe::CONTENT_FIELDS;
 
-/// Gives spans their outer form and passes them on.
+/// Layer that gives spans their outer form and passes them on.
 #[derive(Debug)]
 pub(crate) struct Shape<P> {
     pub(crate) next: P,

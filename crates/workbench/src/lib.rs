@@ -60,7 +60,7 @@ pub use wire::commands;
 use wire::commands::{answer, parse};
 use wire::*;
 
-/// Where things are.
+/// Locations of folders and of the database.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The user's data folder; made when it is not there.
@@ -111,8 +111,9 @@ pub struct Workbench {
     listener: parking_lot::Mutex<Option<ipc::Listener>>,
 }
 
-/// The kinds of nodes, with search indexes that are kept in the data folder. Programs that call [`serve_if_asked`]
-/// first of all have PDF and HTML searched, too, and JavaScript run in processes that can be ended.
+/// Creates the registry of node kinds, with search indexes that are kept in the data folder. Programs that call
+/// [`serve_if_asked`] before anything else also get PDF and HTML search, and JavaScript that runs in processes that can
+/// be ended.
 pub fn registry(data_dir: &Path) -> Registry {
     let folders = Folders::default().kept_in(data_dir.join("indexes"));
     Registry::standard().with_folders(folders.read_by(ReaderProgram::this()))
@@ -202,7 +203,7 @@ impl Workbench {
         Ok(workbench)
     }
 
-    /// Does what a command of [`wire::commands::COMMANDS`] says. It is done to the end even when the caller goes away.
+    /// Executes a command of [`wire::commands::COMMANDS`]. The command runs to its end even when the caller goes away.
     pub async fn call(self: &Arc<Self>, command: &str, request: Json) -> Result<Json, Problem> {
         let (this, command) = (self.clone(), command.to_owned());
         let done = tokio::spawn(async move { this.dispatch(&command, request).await });
@@ -322,13 +323,14 @@ impl Workbench {
         self.registry.kinds().into_iter().map(kind).collect()
     }
 
-    /// Every problem of a document: its structure, and what its nodes and expressions say.
+    /// Checks a document and returns every problem: those of its structure, and those that its nodes and expressions
+    /// report.
     fn check(&self, document: &Document, folder: Option<&Path>) -> superstep_nodes::Checked {
         let environment = self.environment(folder.map(Path::to_path_buf));
         self.registry.checked(document, &environment)
     }
 
-    /// Connections to model servers and prices, as the file in the data folder has them now.
+    /// Returns the connections to model servers and the prices, as the file in the data folder has them now.
     fn models(&self) -> ModelSettings {
         ModelSettings::load(&self.data_dir.join(ModelSettings::FILE))
     }

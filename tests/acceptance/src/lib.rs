@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use superstep_workbench::wire::{AppEvent, Problem};
 use superstep_workbench::{Options, Subscription, Workbench};
 
-/// The repository.
+/// Returns the path of the repository.
 pub fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -100,7 +100,7 @@ impl App {
         }
     }
 
-    /// The events of the next batch.
+    /// Receives the events of the next batch.
     pub async fn batch(&mut self) -> Vec<AppEvent> {
         let batch = tokio::time::timeout(Duration::from_secs(30), self.events.next()).await;
         let batch = batch.expect("something happens within 30 seconds");
@@ -120,7 +120,7 @@ impl App {
         }
     }
 
-    /// The live state of a thread, by key.
+    /// Returns the live state of a thread, by key.
     pub async fn state(&self, thread: &str, checkpoint: Option<&str>) -> Value {
         let mut request = json!({"threadId": thread, "pointer": ""});
         if let Some(id) = checkpoint {
@@ -129,7 +129,7 @@ impl App {
         self.ok("thread.value", request).await["value"].clone()
     }
 
-    /// A new draft with these records.
+    /// Creates a draft with these records and returns its id.
     pub async fn draft(&self, name: &str, records: Value) -> String {
         let graph = self.ok("graph.new", json!({"name": name})).await;
         let id = graph["graphId"].as_str().expect("an id").to_owned();

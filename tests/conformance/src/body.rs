@@ -14,7 +14,7 @@ use superstep::{
 use crate::expression::{Scope, compute, holds, thaw};
 use crate::store::use_store;
 
-/// What the bodies of one case share: counters, notes, and what ran.
+/// State shared by the bodies of one case: counters, notes, and what ran.
 #[derive(Debug)]
 pub(crate) struct World {
     ids: CheckpointIds,
@@ -39,21 +39,21 @@ impl Default for World {
 }
 
 impl World {
-    /// A graph that nodes call or are.
+    /// Adds a graph that nodes call or are.
     pub(crate) fn add_graph(&self, name: &str, graph: Graph) {
         self.graphs.lock().insert(name.to_owned(), graph);
     }
     pub(crate) fn graph(&self, name: &str) -> Option<Graph> {
         self.graphs.lock().get(name).cloned()
     }
-    /// A task that nodes and other tasks call.
+    /// Adds a task that nodes and other tasks call.
     pub(crate) fn add_task(&self, name: &str, task: TaskFn) {
         self.tasks.lock().insert(name.to_owned(), task);
     }
     fn task(&self, name: &str) -> Option<TaskFn> {
         self.tasks.lock().get(name).cloned()
     }
-    /// An id for what a model says, as LangChain names it after the call.
+    /// Creates an id for a model's message, in the form that LangChain gives it after the call.
     fn message_id(&self) -> String {
         format!("lc_run--{}", self.ids.next(None))
     }
@@ -66,7 +66,7 @@ impl World {
     pub(crate) fn ran(&self) -> Vec<String> {
         self.ran.lock().clone()
     }
-    /// What the bodies noted.
+    /// Returns the notes of the bodies.
     pub(crate) fn notes(&self) -> Vec<Value> {
         self.notes.lock().clone()
     }
@@ -76,7 +76,7 @@ impl World {
         *count += 1;
         *count
     }
-    /// A body begins; how often it has by now.
+    /// Records that a body begins, and returns how often it has begun so far.
     pub(crate) fn begin(&self, name: &str) -> u64 {
         self.ran.lock().push(name.to_owned());
         self.count(name)
@@ -122,7 +122,7 @@ pub(crate) fn targets(value: &Value) -> Result<Vec<Target>, NodeError> {
     }
 }
 
-/// The command that an action or an operation describes.
+/// Builds the command that an action or an operation describes.
 pub(crate) fn command(spec: &Value, scope: &Scope) -> Result<Command, NodeError> {
     let update = match (spec.get("pairs"), spec.get("update")) {
         (Some(pairs), _) => {
@@ -186,7 +186,7 @@ impl Parts {
     }
 }
 
-/// What a node reads of its run: the context, and the configuration.
+/// Adds what a node reads of its run to the scope: the context, and the configuration.
 fn around(context: &NodeContext, scope: &mut Scope) {
     let configurable = superstep::Value::Object(context.configurable().clone());
     let tags: Vec<&str> = context.tags().iter().map(|tag| &**tag).collect();
@@ -318,7 +318,7 @@ impl Body {
         Ok(parts.output())
     }
 
-    /// As the body of a node.
+    /// Runs the body of a node.
     pub(crate) async fn node(
         self,
         context: NodeContext,
@@ -337,7 +337,7 @@ fn missing(name: &str) -> NodeError {
 }
 
 impl Body {
-    /// As the work of a task.
+    /// Runs the body of a task.
     pub(crate) async fn task(
         self,
         context: NodeContext,
@@ -353,7 +353,7 @@ impl Body {
         }
     }
 
-    /// As the handler of a failed node.
+    /// Runs the body of a handler for a failed node.
     pub(crate) async fn handle(
         self,
         context: NodeContext,

@@ -16,7 +16,7 @@ use crate::declared::context_schema;
 use crate::expression::{Scope, compute};
 use crate::reducers;
 
-/// Why there is no graph.
+/// Reason why there is no graph.
 pub(crate) enum Unbuilt {
     Refused(Refusal),
     Compile(CompileError),
@@ -40,7 +40,7 @@ pub(crate) fn text<'a>(spec: &'a Value, field: &str) -> Option<&'a str> {
     spec.get(field).and_then(Value::as_str)
 }
 
-/// A field that is one text or a list of texts.
+/// Returns the texts of a field that is one text or a list of texts.
 pub(crate) fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::String(one)) => vec![one.clone()],
@@ -137,7 +137,7 @@ fn channel(spec: &Value) -> Result<ChannelSpec, Refusal> {
     }
 }
 
-/// Nodes in order: an object, or pairs where a name stands twice.
+/// Returns the nodes in order: from an object, or from pairs where a name occurs twice.
 fn nodes(graph: &Value) -> Vec<(String, Value)> {
     match graph.get("nodes") {
         Some(Value::Object(nodes)) => nodes
@@ -333,7 +333,7 @@ fn build_one(spec: &Value, world: &Arc<World>) -> Result<Graph, Unbuilt> {
     Ok(given(graph.compile().map_err(Unbuilt::Compile)?, spec))
 }
 
-/// The graph with what LangGraph is given when it compiles one.
+/// Returns the graph with what LangGraph is given when it compiles one.
 fn given(mut graph: Graph, spec: &Value) -> Graph {
     if spec.get("interrupt_before").is_some() {
         graph = graph.with_interrupt_before(texts(spec.get("interrupt_before")));

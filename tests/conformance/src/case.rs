@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::diff::Difference;
 use crate::format;
 
-/// The folder of this package.
+/// Returns the folder of this package.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -64,7 +64,7 @@ fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The cases that are named, by `theme/name`, `theme`, or file; all when none is.
+/// Reads the cases that are named, by `theme/name`, `theme`, or file; all when none is named.
 pub fn cases(wanted: &[String]) -> io::Result<Vec<Case>> {
     let mut paths = Vec::new();
     collect(&root().join("cases"), &mut paths)?;
@@ -105,7 +105,7 @@ pub struct Deviation {
 }
 
 impl Deviation {
-    /// The differences that are not meant.
+    /// Returns the differences that are not intended.
     pub fn others<'a>(&self, found: &'a [Difference]) -> Vec<&'a Difference> {
         let meant = |place: &str| {
             self.places.is_empty()
@@ -142,11 +142,11 @@ impl Deviations {
         }
         Ok(Self(all))
     }
-    /// How this case is meant to differ.
+    /// Returns the intended deviation of this case.
     pub fn of(&self, case: &str) -> Option<&Deviation> {
         self.0.get(case)
     }
-    /// The names.
+    /// Returns the names of the cases.
     pub fn names(&self) -> impl Iterator<Item = &String> {
         self.0.keys()
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use superstep::ContextSchema;
 
-/// `'a'`, `'a' and 'b'`, `'a', 'b', and 'c'`.
+/// Formats names as `'a'`, `'a' and 'b'`, `'a', 'b', and 'c'`.
 fn listed(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
     match quoted.as_slice() {
@@ -45,7 +45,7 @@ fn read(fields: &Map<String, Value>, given: Value) -> Result<Value, String> {
     Ok(fields.iter().map(field).collect())
 }
 
-/// The schema that a case declares.
+/// Builds the context schema that a case declares.
 pub(crate) fn context_schema(spec: &Value) -> ContextSchema {
     let fields = spec["fields"].as_object().cloned().unwrap_or_default();
     let is_typed = spec["typed"] == true;

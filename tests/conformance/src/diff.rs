@@ -37,22 +37,22 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Differences in the order of the record.
+/// Compares two records and returns the differences in the order of the record.
 pub fn compare(reference: &Value, engine: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     walk(String::new(), Some(reference), Some(engine), &mut found);
     found
 }
 
-/// What both sides must say of an error: LangGraph's first sentence, up to a value that it quotes as Python writes it.
-/// After that LangGraph gives advice about its own API, and the engine gives its own.
+/// Returns the part of an error's text that both sides must share: LangGraph's first sentence, up to a value that it
+/// quotes as Python writes it. After that LangGraph gives advice about its own API, and the engine gives its own.
 fn core(text: &str) -> &str {
     let text = text.split(". ").next().unwrap_or(text);
     let text = text.split(" Docs: ").next().unwrap_or(text);
     text.split(", got ").next().unwrap_or(text).trim_end_matches('.')
 }
 
-/// Are these two errors, and the same one?
+/// Returns whether both values are the same error; `None` if they are not both errors.
 fn same_error(reference: &Value, engine: &Value) -> Option<bool> {
     if let (Value::String(a), Value::String(b)) = (reference, engine) {
         let (class, reported) = shown_error(a)?;
@@ -75,7 +75,7 @@ fn same_error(reference: &Value, engine: &Value) -> Option<bool> {
     Some(reference["class"] == engine["class"] && reported.contains(expected))
 }
 
-/// Do two texts differ only in the advice of an error that they quote, as what a handler wrote about one may?
+/// Returns whether two texts differ only in the advice of an error that they quote, as a handler may write it.
 fn same_quote(reference: &Value, engine: &Value) -> bool {
     const LIMIT: &str = "reached without hitting a stop condition. ";
     let parts = |text: &str| {
@@ -87,7 +87,7 @@ fn same_quote(reference: &Value, engine: &Value) -> bool {
     parts(reference).is_some_and(|reference| Some(reference) == parts(engine))
 }
 
-/// The parts of `Class('text')`.
+/// Splits `Class('text')` into its parts.
 fn shown_error(text: &str) -> Option<(&str, &str)> {
     let (class, rest) = text.strip_suffix(')')?.split_once('(')?;
     let message = rest.strip_prefix(['\'', '"'])?.strip_suffix(['\'', '"'])?;

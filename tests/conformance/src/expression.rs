@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// What expressions see, by name.
+/// Variables that expressions see, by name.
 pub(crate) type Scope = Map<String, Value>;
 
 fn text(value: &Value) -> String {
@@ -58,7 +58,7 @@ fn fill(template: &str, scope: &Scope) -> String {
     out
 }
 
-/// Does a condition hold? As in Python, nothing, zero and what is empty do not.
+/// Returns whether a condition holds. As in Python, null, zero and empty values are false.
 pub(crate) fn holds(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -91,7 +91,7 @@ fn less(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The value with everything computed.
+/// Returns the value with everything computed.
 pub(crate) fn compute(value: &Value, scope: &Scope) -> Value {
     let object = match value {
         Value::Array(list) => return list.iter().map(|item| compute(item, scope)).collect(),
@@ -175,14 +175,14 @@ fn call(function: &str, argument: &Value, scope: &Scope) -> Value {
     }
 }
 
-/// A whole message, in the shape that states hold.
+/// Builds a whole message, in the shape that states hold.
 fn message(given: &Value) -> Value {
     superstep::coerce_message(&given.clone().into())
         .map(Value::from)
         .unwrap_or_else(|_| given.clone())
 }
 
-/// JSON to what a node hands over: the case's words for overwrites become the engine's form.
+/// Converts JSON to the values that a node returns: the case's notation for overwrites becomes the engine's form.
 pub(crate) fn thaw(value: Value) -> Value {
     match value {
         Value::Object(object) if object.len() == 1 && object.contains_key("overwrite") => {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 const COLUMNS: usize = 150;
 
-/// The file's text. Writing what was read changes nothing.
+/// Formats a case as the text of its file. Writing a case that was read changes nothing.
 pub(crate) fn text(case: &Value) -> String {
     let mut out = String::new();
     write(case, 0, 0, &mut out);

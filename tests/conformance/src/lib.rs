@@ -27,7 +27,7 @@ pub use recorder::Recorder;
 pub use session::perform;
 pub use shrink::shrink;
 
-/// Why a case could not be performed.
+/// Reason why a case could not be performed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The case uses something that the engine does not offer.
@@ -47,7 +47,7 @@ impl std::fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// What came of replaying a case.
+/// Result of replaying a case.
 #[derive(Clone, Debug)]
 pub enum Verdict {
     /// The engine does what LangGraph did.
@@ -90,7 +90,7 @@ pub fn replay(case: &serde_json::Value) -> Result<Vec<Difference>, Refusal> {
     Ok(compare(theirs, &ours))
 }
 
-/// What the engine does with a case, in comparable form.
+/// Records what the engine does with a case, in comparable form.
 pub fn record(case: &serde_json::Value) -> Result<serde_json::Value, Refusal> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// One record as JSON, or several as an object by case.
+/// Prints one record as JSON, or several as an object by case.
 fn print(records: Vec<(String, serde_json::Value)>) -> io::Result<bool> {
     let shown = match <[_; 1]>::try_from(records) {
         Ok([(_, record)]) => record,
@@ -126,7 +126,7 @@ fn diff(wanted: &[String]) -> io::Result<bool> {
     Ok(different == 0 && refused == 0)
 }
 
-/// What LangGraph does with each case.
+/// Records what LangGraph does with each case.
 fn records(wanted: &[String]) -> io::Result<Vec<(Case, serde_json::Value)>> {
     if wanted.is_empty() {
         return Err(io::Error::other(USAGE));
@@ -170,7 +170,7 @@ fn option(arguments: &[String], name: &str) -> Option<String> {
     arguments.get(place + 1).cloned()
 }
 
-/// The keys of a case's graphs that are rebuilt from writes.
+/// Returns the keys of a case's graphs that are rebuilt from writes.
 fn delta_keys(case: &serde_json::Value) -> Vec<String> {
     let graphs = case["graph"]["graphs"].as_object().into_iter().flatten();
     let graphs = graphs.map(|(_, graph)| graph).chain([&case["graph"]]);
@@ -179,9 +179,10 @@ fn delta_keys(case: &serde_json::Value) -> Vec<String> {
     keys.map(|(key, _)| key.clone()).collect()
 }
 
-/// Five things differ everywhere: the path of a row where an edit replaces a task that has rows already, the form in
-/// which a command is stored that begins a thread, what LangGraph notes of delta keys that it stored at a fork, what
-/// it repeats of a request for what is not there, and the metadata that an edit keeps of the checkpoint before it.
+/// Returns whether a difference counts. Five things differ everywhere: the path of a row where an edit replaces a task
+/// that has rows already, the form in which a command is stored that begins a thread, what LangGraph notes of delta
+/// keys that it stored at a fork, what it repeats of a request for what is not there, and the metadata that an edit
+/// keeps of the checkpoint before it.
 fn counts(difference: &Difference, deltas: &[String]) -> bool {
     let parts: Vec<&str> = difference.place.split('.').collect();
     let stored = difference.place.contains(".stored.");
@@ -195,14 +196,14 @@ fn counts(difference: &Difference, deltas: &[String]) -> bool {
         || stored && (path || noted || difference.place.contains(".channel_values.__start__")))
 }
 
-/// The differences between what is written in a case and what the engine does, without those that are everywhere.
+/// Returns the differences between the record in a case and what the engine does, without those that occur everywhere.
 fn different(case: &serde_json::Value) -> Result<Vec<Difference>, Refusal> {
     let deltas = delta_keys(case);
     let found = replay(case)?.into_iter();
     Ok(found.filter(|difference| counts(difference, &deltas)).collect())
 }
 
-/// What sort of difference it is; a smaller case must show the same sort.
+/// Returns the kind of a difference; a smaller case must show the same kind.
 fn kind_of(difference: &Difference) -> String {
     let parts = difference.place.split('.');
     parts

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 const NULL_TASK: &str = "00000000-0000-0000-0000-000000000000";
 
-/// The record in comparable form.
+/// Converts the record to comparable form.
 pub fn normalise(record: Value) -> Value {
     let mut names = Names::default();
     let Value::Array(entries) = record else {
@@ -27,7 +27,7 @@ struct Names {
     questions: usize,
 }
 
-/// Length of the id that `text` begins with: a UUID, or the 32 digits of a question.
+/// Returns the length of the id that `text` begins with: a UUID, or the 32 digits of a question.
 fn id_length(text: &[u8]) -> Option<usize> {
     let hex = |range: std::ops::Range<usize>| {
         text.get(range).is_some_and(|part| {
@@ -60,8 +60,8 @@ fn is_time(text: &str) -> bool {
 }
 
 impl Names {
-    /// The text with ids replaced; unknown ones are numbered, or masked when this is only a look. How long something
-    /// took is left out.
+    /// Returns the text with ids replaced; unknown ones are numbered, or masked if `learn` is false. Durations are left
+    /// out.
     fn rename(&mut self, text: &str, learn: bool) -> String {
         if let Some((before, after)) = text.split_once(" (elapsed: ")
             && let Some((_, after)) = after.split_once("s)")
@@ -142,7 +142,7 @@ impl Names {
         self.value(value, true)
     }
 
-    /// How a value reads when ids that are not known yet do not count.
+    /// Formats a value with ids that are not known yet masked.
     fn masked(&mut self, value: &Value) -> String {
         self.value(value, false).to_string()
     }
@@ -181,7 +181,8 @@ impl Names {
         out.into()
     }
 
-    /// What each graph of a run projects, where several tasks raced: each projection by itself, and only states in order.
+    /// Sorts what each graph of a run projects, where several tasks raced: each projection by itself, and only states
+    /// in order.
     fn by_name(&mut self, scopes: Vec<Value>) -> Value {
         let mut keyed: Vec<(String, Vec<Value>, Vec<Value>)> = Vec::new();
         for mut scope in scopes {
@@ -210,7 +211,7 @@ impl Names {
             .collect()
     }
 
-    /// Stored checkpoints by namespace.
+    /// Converts stored checkpoints, by namespace.
     fn stored(&mut self, spaces: &Value) -> Value {
         let mut left: Vec<(&String, &Value)> = spaces.as_object().into_iter().flatten().collect();
         let mut out = Map::new();
@@ -264,7 +265,7 @@ impl Names {
         out.into()
     }
 
-    /// Pending writes as `[task, channel, value]`, in reading order.
+    /// Converts pending writes to `[task, channel, value]`, in reading order.
     fn writes(&mut self, rows: Value) -> Value {
         let Value::Array(rows) = rows else {
             return json!([]);
@@ -309,7 +310,7 @@ impl Names {
         rows.into()
     }
 
-    /// Events of one namespace and of those below it.
+    /// Converts events of one namespace and of those below it.
     fn events(&mut self, events: Vec<Event>, depth: usize, out: &mut Vec<Value>) {
         let mut step: Vec<Event> = Vec::new();
         let (mut started, mut nodes) = (0, 0);
@@ -333,7 +334,7 @@ impl Names {
         self.step(step, depth, started, out);
     }
 
-    /// What happened between two events that everybody waits for.
+    /// Converts the events between two barriers.
     fn step(&mut self, events: Vec<Event>, depth: usize, started: usize, out: &mut Vec<Value>) {
         if started == 1 {
             // A single task: nothing races.
@@ -467,7 +468,7 @@ impl Event {
             payload: event[2].clone(),
         })
     }
-    /// What it tells, without what the protocol puts around it and without the envelope of `debug`.
+    /// Returns the content of the event, without the wrapping of the protocol and without the envelope of `debug`.
     fn data(&self) -> &Value {
         let reported = self.payload.get("data").unwrap_or(&self.payload);
         match self.mode.as_str() {
@@ -478,14 +479,15 @@ impl Event {
     fn is_start(&self) -> bool {
         matches!(self.mode.as_str(), "tasks" | "debug") && self.data().get("triggers").is_some()
     }
-    /// The start of a task that another one called: it shows its arguments, by position and by name.
+    /// Returns whether the event is the start of a task that another one called: it shows its arguments, by position
+    /// and by name.
     fn is_call(&self) -> bool {
         let data = self.data();
         let pushed = data["triggers"] == json!(["__pregel_push"]);
         let arguments = data["input"].as_array().map(Vec::as_slice);
         pushed && matches!(arguments, Some([Value::Array(_), Value::Object(_)]))
     }
-    /// Does everything before it come before everything after it, whichever task is faster?
+    /// Returns whether everything before the event comes before everything after it, whichever task is faster.
     fn is_barrier(&self) -> bool {
         match self.mode.as_str() {
             "values" => {

@@ -66,7 +66,7 @@ impl Recorder {
         }
     }
 
-    /// What LangGraph does with a case, in comparable form.
+    /// Records what LangGraph does with a case, in comparable form.
     pub fn record(&mut self, case: &Value) -> io::Result<Value> {
         let mut request = case.clone();
         if let Value::Object(fields) = &mut request {
@@ -76,7 +76,7 @@ impl Recorder {
         Ok(normalise(answer["record"].take()))
     }
 
-    /// A random case with its record.
+    /// Generates a random case with its record.
     pub fn generate(&mut self, seed: u64) -> io::Result<Value> {
         let mut answer = self.ask(&json!({"seed": seed}))?;
         let mut case = answer["case"].take();

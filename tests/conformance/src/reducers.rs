@@ -87,7 +87,7 @@ fn named(name: &str) -> Option<Reducer> {
     })
 }
 
-/// The operator of this name.
+/// Returns the operator of this name.
 pub(crate) fn operator(name: &str) -> Option<BinaryOp> {
     let reducer = named(name)?;
     let join = move |old: &superstep::Value, new: &superstep::Value| {

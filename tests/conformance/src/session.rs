@@ -21,7 +21,7 @@ use crate::store::stored_items;
 const MODES: [&str; 5] = ["values", "updates", "tasks", "checkpoints", "custom"];
 const LIMIT: u32 = 25;
 
-/// Why an operation has no result.
+/// Reason why an operation has no result.
 enum Miss {
     /// The reference point (a checkpoint, a question) is not there: the operation is left out on both sides.
     Skip(String),
@@ -98,7 +98,7 @@ pub async fn perform(case: &Value) -> Result<Value, Refusal> {
     Ok(made.into())
 }
 
-/// An error as LangGraph names it; the text may say more than LangGraph's.
+/// Converts an error to the form in which LangGraph names it; the text may say more than LangGraph's.
 fn error(error: &RunError) -> Value {
     let (class, message) = match error {
         RunError::Node { failure, .. } => (failure.class.to_string(), failure.message.clone()),
@@ -134,7 +134,7 @@ impl Session {
         Some(thread.into())
     }
 
-    /// The checkpoint that an `at` names.
+    /// Finds the checkpoint that an `at` names.
     async fn find(&self, thread: &ThreadId, at: &Value) -> Result<StateRef, Miss> {
         if let Some(id) = text(at, "id") {
             return Ok(StateRef::at(thread.clone(), id));
@@ -192,7 +192,7 @@ impl Session {
         Ok(space)
     }
 
-    /// The state of the graph that the named tasks run, one inside the other.
+    /// Reads the state of the graph at the end of a path of named tasks that each run a graph.
     async fn below(&self, at: StateRef, path: &[String], nth: usize) -> Result<StateRef, Miss> {
         let mut state = self.graph.get_state(&at.clone().with_subgraphs()).await?;
         for name in path {
@@ -413,7 +413,7 @@ impl Session {
         Ok(())
     }
 
-    /// A run emitted by the streaming protocol: its log, and what every graph in it projects.
+    /// Performs a run with the streaming protocol, and records its log and what every graph in it projects.
     async fn events(
         &self,
         input: Input,
@@ -521,7 +521,7 @@ impl Session {
         end
     }
 
-    /// Every checkpoint and pending write of a thread, by namespace, newest first.
+    /// Reads every checkpoint and pending write of a thread, by namespace, newest first.
     async fn stored(&self, thread: ThreadId) -> Value {
         let query = ListQuery {
             thread: Some(thread),
@@ -603,12 +603,12 @@ fn stored_checkpoint(tuple: &CheckpointTuple) -> Value {
     })
 }
 
-/// Does the operation ask for LangGraph's second form of streams and results?
+/// Returns whether the operation asks for LangGraph's second form of streams and results.
 fn is_second(op: &Value) -> bool {
     text(op, "version") == Some("v2")
 }
 
-/// An event of that form; states keep the questions that it has beside them.
+/// Converts an event to LangGraph's second form; states keep the questions that the event has beside them.
 fn second_form(event: &StreamEvent) -> Value {
     let mut part = Value::from(event.to_json_v2());
     let data = part["data"].take();
@@ -628,7 +628,7 @@ fn list(value: Option<&Value>) -> Vec<Value> {
     value.and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
-/// The updates of a copy as `[values, node]`; null when there are none.
+/// Converts the updates of a copy to `[values, node]`; null when there are none.
 fn pairs(updates: Option<&Value>) -> Value {
     let pair = |one: &Value| {
         json!([

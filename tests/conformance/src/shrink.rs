@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The smallest case found for which `differs` still holds. `differs` is asked at most `limit` times.
+/// Returns the smallest case found for which `differs` still holds. `differs` is called at most `limit` times.
 pub fn shrink(case: Value, limit: usize, mut differs: impl FnMut(&Value) -> bool) -> Value {
     let mut best = case;
     let mut left = limit;
@@ -46,7 +46,7 @@ fn size(value: &Value, pointer: &str) -> usize {
     }
 }
 
-/// Cases with one part less, the biggest parts first.
+/// Returns cases with one part less, the biggest parts first.
 fn candidates(case: &Value) -> Vec<Value> {
     let mut found = Vec::new();
     let mut each = |pointer: &str| {

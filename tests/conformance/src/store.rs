@@ -16,14 +16,14 @@ fn shown(item: &Item) -> Value {
     json!({"namespace": item.namespace, "key": item.key, "value": Value::from(value)})
 }
 
-/// Items in the order of their names: LangGraph's stores order them in ways of their own.
+/// Sorts items by their names, because LangGraph's stores have orders of their own.
 fn in_order(items: &[Item]) -> Value {
     let mut items: Vec<&Item> = items.iter().collect();
     items.sort_by(|a, b| (&a.namespace, &a.key).cmp(&(&b.namespace, &b.key)));
     items.into_iter().map(shown).collect()
 }
 
-/// One action; gives what the store answers.
+/// Performs one action and returns what the store answers.
 pub(crate) async fn use_store(store: Option<&Arc<dyn Store>>, spec: &Value) -> Result<Value, NodeError> {
     let invalid = || NodeError::new("InvalidCase", format!("unknown store action {spec}"));
     let store = store.ok_or_else(|| NodeError::new("InvalidCase", "the graph has no store"))?;
@@ -80,7 +80,7 @@ fn all_below(prefix: Vec<String>) -> StoreQuery {
     }
 }
 
-/// All items of a store.
+/// Reads all items of a store.
 pub(crate) async fn stored_items(store: &dyn Store) -> Value {
     match store.search(all_below(Vec::new())).await {
         Ok(items) => in_order(&items),

@@ -14,7 +14,7 @@ pub use mcp::{McpOverHttp, McpServers};
 pub use postgres::Postgres;
 pub use redis::Redis;
 
-/// True, with a line that says so, when tests with servers are not wanted here.
+/// Returns whether tests with servers are not wanted here, and prints a line about it if so.
 fn unwanted(server: &str) -> bool {
     let without = std::env::var_os("SUPERSTEP_WITHOUT_SERVERS").is_some_and(|value| value == "1");
     if without {

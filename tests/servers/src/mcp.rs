@@ -10,12 +10,12 @@ use crate::process::{Place, free_port};
 
 const TRIES: usize = 5;
 
-/// Where the servers are.
+/// Folder of the servers.
 #[derive(Clone, Debug)]
 pub struct McpServers(PathBuf);
 
 impl McpServers {
-    /// The installed servers, or `None` when servers are not wanted (see the crate).
+    /// Finds the installed servers; `None` when servers are not wanted (see the crate).
     ///
     /// # Panics
     /// When they are not installed, with what to type.
@@ -37,17 +37,17 @@ impl McpServers {
         Some(Self(place))
     }
 
-    /// A server from npm, by the name of its program.
+    /// Returns the path of a server from npm, by the name of its program.
     pub fn node(&self, program: &str) -> PathBuf {
         self.0.join("node_modules/.bin").join(program)
     }
 
-    /// A server from PyPI, by the name of its program.
+    /// Returns the path of a server from PyPI, by the name of its program.
     pub fn python(&self, program: &str) -> PathBuf {
         self.0.join("venv/bin").join(program)
     }
 
-    /// `server-everything` on a port of loopback.
+    /// Starts `server-everything` on a loopback port.
     ///
     /// # Panics
     /// When it does not start, with what it says.
@@ -92,7 +92,7 @@ impl McpOverHttp {
         })
     }
 
-    /// Where it answers.
+    /// Returns the address at which the server answers.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }

@@ -90,7 +90,7 @@ impl Postgres {
         panic!("no PostgreSQL server could be started on a small disk; the last one said:\n{message}");
     }
 
-    /// The address of a new, empty database on the small disk.
+    /// Creates a new, empty database on the small disk and returns its address.
     ///
     /// # Panics
     /// When the server does not make it.
@@ -112,7 +112,7 @@ impl Postgres {
         format!("{server}/{name}")
     }
 
-    /// Somebody else fills the small disk, but for this many bytes.
+    /// Fills the small disk on behalf of another program, except for this many bytes.
     ///
     /// # Panics
     /// When that cannot be written.
@@ -120,7 +120,7 @@ impl Postgres {
         self.place().fill(leaving);
     }
 
-    /// What filled the small disk is removed.
+    /// Removes what filled the small disk.
     ///
     /// # Panics
     /// When it was not filled.
@@ -302,7 +302,7 @@ impl Postgres {
         }
     }
 
-    /// Has the server do something, as its superuser.
+    /// Executes a statement on the server as its superuser.
     fn create_from(&self, sql: &str) {
         let done = self
             .place()
@@ -323,12 +323,12 @@ impl Postgres {
         );
     }
 
-    /// Where it is, password included.
+    /// Returns the address of the server, including the password.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The address of a new, empty database on it.
+    /// Creates a new, empty database on the server and returns its address.
     ///
     /// # Panics
     /// When the server does not make it.
@@ -370,7 +370,7 @@ impl Postgres {
     }
 }
 
-/// True when the server with these programs offers the extension.
+/// Returns whether the server with these programs offers the extension.
 fn offers(programs: &Path, extension: &str) -> bool {
     let version = programs.parent().and_then(Path::file_name).unwrap_or_default();
     // Debian keeps what belongs to a version apart from its programs.
@@ -386,8 +386,8 @@ fn offers(programs: &Path, extension: &str) -> bool {
     })
 }
 
-/// The folders of server programs, the preferred one first: the newest of the distribution, what is on the path, and
-/// what `SUPERSTEP_POSTGRES` names.
+/// Returns the folders of server programs, the preferred one first: the newest of the distribution, the one on the
+/// path, and the one that `SUPERSTEP_POSTGRES` names.
 fn programs() -> Vec<PathBuf> {
     let complete = |folder: &PathBuf| {
         ["postgres", "initdb", "createdb"]

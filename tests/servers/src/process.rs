@@ -39,7 +39,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// The first of these users that exists, if we are root: some servers refuse to run as root.
+    /// Returns the first of these users that exists, if we are root: some servers refuse to run as root.
     pub(crate) fn instead_of_root(names: &[&str]) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             return None;
@@ -72,7 +72,7 @@ pub(crate) struct Place {
 const DISK: &str = r#"mount -t tmpfs -o "size=$1" tmpfs disk && chmod 777 disk && echo mounted && exec cat"#;
 
 impl Place {
-    /// A new folder. `stop` asks the server to stop in good order.
+    /// Creates a new folder. `stop` is the signal that asks the server to shut down cleanly.
     pub(crate) fn new(server: &str, account: Option<Account>, stop: Signal) -> Self {
         let folder = tempfile::Builder::new()
             .prefix(&format!("superstep-{server}-"))
@@ -131,13 +131,13 @@ impl Place {
         true
     }
 
-    /// Where what fills the small disk is, as this process reaches it.
+    /// Returns the path of the file that fills the small disk, as this process reaches it.
     fn filling(&self) -> PathBuf {
         let holder = self.disk.as_ref().map_or(0, Child::id);
         PathBuf::from(format!("/proc/{holder}/root{}/disk/other", self.folder.display()))
     }
 
-    /// Somebody else fills the small disk, but for this many bytes.
+    /// Fills the small disk on behalf of another program, except for this many bytes.
     pub(crate) fn fill(&self, leaving: u64) {
         let other = self.filling();
         let disk = other.parent().expect("a folder");
@@ -147,12 +147,12 @@ impl Place {
         fs::write(other, bytes).expect("there is so much room");
     }
 
-    /// What filled the small disk is removed.
+    /// Removes what filled the small disk.
     pub(crate) fn empty(&self) {
         fs::remove_file(self.filling()).expect("it was filled");
     }
 
-    /// A program that runs in the folder as the server's user.
+    /// Builds the command for a program that runs in the folder as the server's user.
     pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
         let Some(disk) = &self.disk else {
             let mut command = Command::new(program.as_ref());
@@ -260,7 +260,7 @@ fn as_account(command: &mut Command, account: Option<Account>) -> &mut Command {
     }
 }
 
-/// A port that nobody listens on now.
+/// Returns a port that nobody listens on now.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0")
         .and_then(|listener| listener.local_addr())
@@ -268,7 +268,7 @@ pub(crate) fn free_port() -> u16 {
         .port()
 }
 
-/// A password nobody else knows.
+/// Creates a password that nobody else knows.
 pub(crate) fn password() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
     let part = || RandomState::new().build_hasher().finish();

@@ -71,7 +71,7 @@ impl Redis {
         panic!("no Redis server could be started on a small disk; the last one said:\n{message}");
     }
 
-    /// Somebody else fills the small disk, but for this many bytes.
+    /// Fills the small disk on behalf of another program, except for this many bytes.
     ///
     /// # Panics
     /// When that cannot be written.
@@ -79,7 +79,7 @@ impl Redis {
         self.place().fill(leaving);
     }
 
-    /// What filled the small disk is removed.
+    /// Removes what filled the small disk.
     ///
     /// # Panics
     /// When it was not filled.
@@ -134,7 +134,8 @@ impl Redis {
         })
     }
 
-    /// It listens before it has read its file; until then it refuses every command.
+    /// Checks whether the server is ready: it listens before it has read its file, and until then it refuses every
+    /// command.
     fn is_ready(&self) -> Option<()> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         stream.set_read_timeout(Some(ANSWERS_WITHIN)).ok()?;
@@ -144,7 +145,7 @@ impl Redis {
         (message == ["+OK", "+PONG"]).then_some(())
     }
 
-    /// Where it is, password included.
+    /// Returns the address of the server, including the password.
     pub fn url(&self) -> &str {
         &self.url
     }

@@ -24,10 +24,10 @@ const STEP: Duration = Duration::from_millis(20);
 /// Steps of a run that is frozen: more than it comes to.
 const MANY: u64 = 100_000;
 
-/// Why a trial did not go as it must.
+/// Reason why a trial failed.
 type Failed = String;
 
-/// What a trial does.
+/// Settings of a trial.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The program that has [`obey`] in it.
@@ -42,7 +42,7 @@ pub struct Trial {
     pub seed: u64,
 }
 
-/// What a trial came to.
+/// Result of a trial.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Report {
     /// Rounds.
@@ -228,7 +228,7 @@ impl Runner {
         Ok(())
     }
 
-    /// The thread of the next run that has ended, and how it ended.
+    /// Returns the thread of the next run that has ended, and how it ended.
     fn outcome(&mut self) -> Result<(String, String), Failed> {
         loop {
             let line = self.line()?;
@@ -270,7 +270,7 @@ fn say(line: &str) {
     let _ = std::io::stdout().flush();
 }
 
-/// A graph that counts `n` up to `until`, a step each, and asks when it is asked to.
+/// Builds a graph that counts `n` up to `until`, one per step, and asks a question when requested.
 fn graph(saver: std::sync::Arc<dyn Checkpointer>) -> Result<Graph, Failed> {
     let number = |state: &Value, key: &str| state.get(key).and_then(Value::as_i64).unwrap_or(0);
     let work = move |context: NodeContext, state: Value| async move {
@@ -308,7 +308,7 @@ fn graph(saver: std::sync::Arc<dyn Checkpointer>) -> Result<Graph, Failed> {
         .map(|graph| graph.with_checkpointer(saver))
 }
 
-/// Not to be called but by a trial: runs threads of a URL as its input says, all that it is sent at once.
+/// Runs threads of a URL as its input says, all that it receives at the same time. Only a trial may call this function.
 pub async fn obey(arguments: &[String]) -> Result<(), String> {
     let [url, name, length] = arguments else {
         return Err("runner URL NAME MILLISECONDS".to_owned());

@@ -18,12 +18,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Kills after which it is reported how many there were.
 const TELL_EVERY: u64 = 100;
 
-/// Bytes of the journal.
+/// Returns the size of the journal in bytes.
 fn noted(journal: &Path) -> u64 {
     std::fs::metadata(journal).map_or(0, |file| file.len())
 }
 
-/// How a place is put to the test.
+/// Settings of a crash test of a place.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The program that has [`victim`] in it.
@@ -41,7 +41,7 @@ pub struct Trial {
     pub time: Duration,
 }
 
-/// What a trial came to.
+/// Result of a trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
     /// Kills.
@@ -52,7 +52,7 @@ pub struct Report {
     pub spent: Spent,
 }
 
-/// Where the time of a trial goes.
+/// Durations of the parts of a trial.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
     /// Until the processes had the backend open, or were killed before.
@@ -209,7 +209,7 @@ impl Victim {
         std::fs::read_to_string(&self.errors).unwrap_or_default()
     }
 
-    /// SIGKILL on Unix: nothing in the process gets a chance to tidy up.
+    /// Kills the process with SIGKILL on Unix, so that nothing in it gets a chance to tidy up.
     fn kill(mut self) -> Result<(), String> {
         if let Ok(Some(status)) = self.child.try_wait() {
             return Err(format!(
@@ -234,7 +234,7 @@ impl Victim {
     }
 }
 
-/// Not to be called but by the program that is killed: works on the threads of a URL.
+/// Works on the threads of a URL. Only the program that is killed may call this function.
 pub async fn victim(arguments: &[String]) -> Result<(), String> {
     use std::io::Write as _;
     let [url, journal, seed, lines, turns @ ..] = arguments else {

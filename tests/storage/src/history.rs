@@ -29,7 +29,7 @@ pub use values::{any_json, any_value};
 use crate::model::Model;
 use crate::place::Place;
 
-/// Does a history on an opened place and on the model. The error says where they differ.
+/// Performs a history on an opened place and on the model. The error says where they differ.
 pub async fn run(place: &Place, history: &[Operation]) -> Result<(), String> {
     let mut run = Run {
         place,
@@ -65,7 +65,7 @@ fn message(error: StorageError) -> String {
     error.to_string()
 }
 
-/// Both are the same.
+/// Checks that both values are the same.
 fn same<T: PartialEq + fmt::Debug>(what: &str, got: &T, want: &T) -> Result<(), String> {
     if got == want {
         Ok(())
@@ -74,7 +74,7 @@ fn same<T: PartialEq + fmt::Debug>(what: &str, got: &T, want: &T) -> Result<(), 
     }
 }
 
-/// Both print the same: objects keep the order of their keys.
+/// Checks that both values print the same: objects keep the order of their keys.
 fn same_text<T: fmt::Debug>(what: &str, got: &T, want: &T) -> Result<(), String> {
     let (shown, wanted) = (format!("{got:?}"), format!("{want:?}"));
     if shown == wanted {
@@ -284,7 +284,8 @@ impl Run<'_> {
         same(&format!("what was accepted ({errors:?})"), &accepted, &expected)
     }
 
-    /// Nothing from the refused commit on may be there; what came before it may be undone with it.
+    /// Checks what a refused commit left: nothing from that commit on may be stored; what came before it may be undone
+    /// with it.
     async fn after_refusal(
         &mut self,
         before: Model,
@@ -349,7 +350,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Another program on the place; the same where it lets in only one.
+    /// Opens the place as another program; returns the same checkpointer where only one program may open the place.
     async fn another(&mut self) -> Result<Arc<dyn Checkpointer>, String> {
         if !self.place.backend.is_shared() {
             return Ok(self.saver.clone());
@@ -469,7 +470,7 @@ impl Run<'_> {
         }
     }
 
-    /// Something to filter by: an entry that a checkpoint has, or one that hardly any has.
+    /// Returns an entry to filter by: one that a checkpoint has, or one that hardly any checkpoint has.
     fn filter(&self, key: u8, value: &Value) -> (&'static str, Value) {
         match key {
             0 => ("step", 3.into()),
@@ -551,7 +552,7 @@ impl Run<'_> {
         self.inspect().await
     }
 
-    /// When every thread is deleted nothing is left, which the next history relies on.
+    /// Deletes every thread and checks that nothing is left, which the next history relies on.
     async fn empty(&self) -> Result<(), String> {
         for thread in &self.seen {
             self.saver.delete_thread(thread).await.map_err(message)?;

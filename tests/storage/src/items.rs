@@ -30,7 +30,7 @@ const LABELS: [&[&str]; 7] = [
     &["%", "_"],
 ];
 
-/// How long what is put lives.
+/// Lifetime of an item that is put.
 #[derive(Clone, Copy, Debug)]
 pub enum Life {
     /// As the configuration says: for ever.
@@ -41,7 +41,7 @@ pub enum Life {
     For(u64),
 }
 
-/// Something of a batch.
+/// Operation of a batch.
 #[derive(Clone, Debug)]
 pub enum Deed {
     /// Namespace, key, its words, a number to filter by, anything else, and how long it lives.
@@ -99,7 +99,7 @@ fn deeds() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// A history of at most this many operations.
+/// Generates a history of at most this many operations.
 pub fn histories(length: usize) -> impl Strategy<Value = Vec<Operation>> {
     let operation = prop_oneof![
         12 => prop::collection::vec(deeds(), 1..5).prop_map(Operation::Batch),
@@ -142,7 +142,7 @@ struct Run<'a> {
     model: BTreeMap<At, Kept>,
 }
 
-/// Does a history on a place and on the model. The error says where they differ.
+/// Performs a history on a place and on the model. The error says where they differ.
 pub async fn run(place: &Place, history: &[Operation]) -> Result<(), String> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut run = Run {
@@ -314,7 +314,7 @@ impl Run<'_> {
         }
     }
 
-    /// What is there below a namespace, the newest first.
+    /// Returns the items below a namespace, the newest first.
     fn below(&self, prefix: &[String]) -> Vec<(&At, &Kept)> {
         let now = self.now();
         let there = |kept: &Kept| kept.ends.is_none_or(|ends| ends > now);
@@ -444,7 +444,7 @@ fn value_of(words: &[u8], number: u8, any: &Value) -> Object {
     entries.into_iter().collect()
 }
 
-/// The items are these, in this order.
+/// Checks that the items are these, in this order.
 fn same<'a>(found: impl Iterator<Item = &'a Item>, wanted: &[(&At, &Kept)]) -> Result<(), String> {
     let shown = |namespace: &[String], key: &str, value: &Object, created: u64, updated: u64| {
         format!(

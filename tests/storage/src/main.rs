@@ -71,7 +71,7 @@ async fn main() -> Result<(), String> {
     }
 }
 
-/// What a trial is asked for.
+/// Options of a trial.
 struct Chosen {
     /// A number, if one is given.
     number: Option<u64>,

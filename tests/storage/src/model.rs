@@ -11,7 +11,7 @@ use superstep::{
     Pruning, Removal, Scope, TaskId, TaskStatus, ThreadId, ThreadQuery, ThreadSummary, Waiting, WaitingQuery,
 };
 
-/// Where a checkpoint is.
+/// Address of a checkpoint.
 pub type Address = (ThreadId, Name, CheckpointId);
 
 /// Everything that is stored.
@@ -27,12 +27,12 @@ struct Row {
 }
 
 impl Model {
-    /// True when the checkpoint is stored there.
+    /// Returns whether the checkpoint is stored there.
     pub fn has(&self, thread: &ThreadId, ns: &Name, id: &CheckpointId) -> bool {
         self.rows.contains_key(&(thread.clone(), ns.clone(), id.clone()))
     }
 
-    /// Addresses of all checkpoints.
+    /// Returns the addresses of all checkpoints.
     pub fn addresses(&self) -> impl Iterator<Item = &Address> {
         self.rows.keys()
     }
@@ -73,7 +73,7 @@ impl Model {
         true
     }
 
-    /// One checkpoint.
+    /// Returns one checkpoint.
     pub fn get(&self, thread: &ThreadId, ns: &Name, id: Option<&CheckpointId>) -> Option<CheckpointTuple> {
         let query = ListQuery {
             thread: Some(thread.clone()),
@@ -84,7 +84,7 @@ impl Model {
         self.list(&query).into_iter().next()
     }
 
-    /// Whole checkpoints, newest first; equal ids by thread and namespace.
+    /// Returns whole checkpoints, newest first; those with equal ids by thread and namespace.
     pub fn list(&self, query: &ListQuery) -> Vec<CheckpointTuple> {
         let mut found: Vec<(&Address, &Row)> = self
             .rows
@@ -116,12 +116,12 @@ impl Model {
             .collect()
     }
 
-    /// The same without values.
+    /// Returns the heads of the checkpoints in the same order, without values.
     pub fn heads(&self, query: &ListQuery) -> Vec<CheckpointHead> {
         self.list(query).into_iter().map(head).collect()
     }
 
-    /// Root checkpoints whose questions wait, the oldest first.
+    /// Returns root checkpoints whose questions wait, the oldest first.
     pub fn waiting(&self, query: &WaitingQuery) -> Vec<Waiting> {
         let root = ListQuery {
             ns: Some("".into()),
@@ -152,19 +152,19 @@ impl Model {
         found
     }
 
-    /// Number of tasks whose questions wait.
+    /// Returns the number of tasks whose questions wait.
     pub fn count_waiting(&self) -> u64 {
         let all = self.waiting(&WaitingQuery::default());
         all.iter().map(|one| u64::from(one.tasks)).sum()
     }
 
-    /// What tasks of a checkpoint wrote.
+    /// Returns what the tasks of a checkpoint wrote.
     pub fn writes(&self, thread: &ThreadId, ns: &Name, id: &CheckpointId) -> Vec<PendingWrite> {
         let found = self.get(thread, ns, Some(id));
         found.map(|tuple| tuple.pending_writes).unwrap_or_default()
     }
 
-    /// Threads with a root checkpoint.
+    /// Returns the threads that have a root checkpoint.
     pub fn threads(&self, query: &ThreadQuery) -> Vec<ThreadSummary> {
         let names: BTreeSet<&ThreadId> = self.rows.keys().map(|(thread, _, _)| thread).collect();
         let mut found: Vec<ThreadSummary> = names
@@ -200,7 +200,7 @@ impl Model {
         self.add(to, &self.of(from));
     }
 
-    /// The model of one thread.
+    /// Returns the model of one thread.
     pub fn of(&self, thread: &ThreadId) -> Self {
         let own = self.rows.iter().filter(|((of, ..), _)| of == thread);
         Self {
@@ -230,7 +230,7 @@ impl Model {
         removal
     }
 
-    /// What pruning would remove.
+    /// Returns what pruning would remove.
     pub fn plan(&self, pruning: &Pruning) -> (Removal, BTreeSet<Address>) {
         let in_scope = |thread: &ThreadId| match &pruning.scope {
             Scope::Threads(threads, _) => threads.contains(thread),

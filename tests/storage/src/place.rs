@@ -32,7 +32,7 @@ impl Backend {
         Backend::Redis,
     ];
 
-    /// The kind whose URLs begin with this.
+    /// Returns the backend whose URLs begin with this scheme.
     pub fn named(scheme: &str) -> Option<Self> {
         Self::ALL
             .iter()
@@ -40,7 +40,7 @@ impl Backend {
             .find(|backend| backend.scheme() == scheme)
     }
 
-    /// How its URLs begin.
+    /// Returns the scheme with which the backend's URLs begin.
     pub fn scheme(self) -> &'static str {
         match self {
             Backend::Memory => "memory",
@@ -51,17 +51,17 @@ impl Backend {
         }
     }
 
-    /// What it holds is there when another process, or the same one later, opens it.
+    /// Returns whether the data of the backend is still there when another process, or the same one later, opens it.
     pub fn is_durable(self) -> bool {
         self != Backend::Memory
     }
 
-    /// Several programs may have it open.
+    /// Returns whether several programs may have the backend open.
     pub fn is_shared(self) -> bool {
         self.is_durable() && self != Backend::File
     }
 
-    /// An empty place; `None` when it needs a server and servers are not wanted here.
+    /// Creates an empty place; `None` when it needs a server and servers are not wanted here.
     pub fn place(self) -> Option<Place> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let inside = |name: &str| folder.path().join(name).display().to_string();
@@ -80,7 +80,7 @@ impl Backend {
     }
 }
 
-/// Where threads are kept for the length of a test.
+/// Storage for threads for the length of a test.
 #[derive(Debug)]
 pub struct Place {
     /// What it is.
@@ -101,24 +101,24 @@ impl Place {
         self.folder.keep()
     }
 
-    /// A folder of its own, in which a backend of files keeps them.
+    /// Returns the place's own folder, in which a backend of files keeps its threads.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 }
 
-/// The checkpointer at a URL.
+/// Opens the checkpointer at a URL.
 pub async fn open(url: &str) -> Result<Arc<dyn Checkpointer>, StorageError> {
     Ok(superstep_storage::open(url).await?.checkpointer)
 }
 
-/// The server of this process, started when it is first wanted. Its watchdog ends it when the process does.
+/// Returns the server of this process, started on first use. Its watchdog ends it when the process ends.
 fn postgres() -> Option<&'static Postgres> {
     static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
     SERVER.get_or_init(Postgres::start).as_ref()
 }
 
-/// The server of this process, started when it is first wanted. Its watchdog ends it when the process does.
+/// Returns the server of this process, started on first use. Its watchdog ends it when the process ends.
 fn redis() -> Option<&'static Redis> {
     static SERVER: OnceLock<Option<Redis>> = OnceLock::new();
     SERVER.get_or_init(Redis::start).as_ref()

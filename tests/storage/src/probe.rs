@@ -81,12 +81,13 @@ impl Probe {
         })
     }
 
-    /// Its number.
+    /// Returns the process id of the probe.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Has an order carried out: `open`, `close`, `store THREAD BYTES`, `read THREAD`, `delete THREAD`, `verify`.
+    /// Sends an order to the probe and waits for its result: `open`, `close`, `store THREAD BYTES`, `read THREAD`,
+    /// `delete THREAD`, `verify`.
     pub fn ask(&mut self, order: &str) -> Result<u64, String> {
         let mut answer = String::new();
         let talk = writeln!(self.orders, "{order}").and_then(|()| self.answers.read_line(&mut answer));
@@ -106,7 +107,7 @@ impl Drop for Probe {
     }
 }
 
-/// Not to be called but by the other process.
+/// Executes the orders that it receives. Only the other process may call this function.
 pub async fn obey(arguments: &[String]) -> Result<(), String> {
     let [url] = arguments else {
         return Err("probe URL".to_owned());

@@ -5,12 +5,12 @@
 pub struct Random(u64);
 
 impl Random {
-    /// The stream of a seed.
+    /// Creates the random stream of a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number below `limit`, which is not 0.
+    /// Returns a number below `limit`, which must not be 0.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -19,7 +19,7 @@ impl Random {
         (self.0 >> 32) % limit
     }
 
-    /// True in this many of a hundred.
+    /// Returns true in this many of a hundred cases.
     pub fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }

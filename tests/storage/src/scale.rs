@@ -131,7 +131,7 @@ fn commit(thread: &str, put: Put) -> Commit {
     }
 }
 
-/// A small state that changes a little each step.
+/// Builds a small state that changes a little each step.
 fn step(parent: Option<&Checkpoint>, n: u64) -> Put {
     let draft = match parent {
         Some(parent) => Draft::after(parent, id(n)),
@@ -318,7 +318,7 @@ async fn fill_conversation(
     Ok(())
 }
 
-/// A document of prose that is replaced again and again, as a task writes it.
+/// Fills storage with a document of prose that is replaced again and again, as a task writes it.
 async fn fill_documents(
     saver: &dyn Checkpointer,
     size: u64,

@@ -133,7 +133,7 @@ pub enum Note {
     },
 }
 
-/// What happened in the runs of a thread.
+/// Event in the runs of a thread.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Fact {
     /// A run begins.
@@ -241,7 +241,7 @@ impl Journal {
 }
 
 impl Journal {
-    /// True when the act of a case was done: what a person sees who looks at the world outside.
+    /// Returns whether the act of a case was done, as a person sees who looks at the outside world.
     pub fn has_acted(&self, thread: &ThreadId, case: u64) -> io::Result<bool> {
         let bytes = std::fs::read(&self.path)?;
         let acts = bytes
@@ -279,12 +279,12 @@ pub fn read(path: &Path, from: usize) -> io::Result<(Vec<Note>, usize)> {
     ))
 }
 
-/// A number that equal checkpoints share.
+/// Returns a number that equal checkpoints share.
 pub fn print_of(checkpoint: &Checkpoint) -> u64 {
     hash(&format!("{checkpoint:?}"))
 }
 
-/// A number that equal values share.
+/// Returns a number that equal values share.
 pub fn print_of_value(value: &Value) -> u64 {
     hash(&value.to_string())
 }
@@ -334,7 +334,7 @@ impl Witness {
     }
 }
 
-/// What is to be noted before the commit: who prunes counts it, whether it is acknowledged or not.
+/// Returns the note to write before the commit: pruning counts the commit, whether it is acknowledged or not.
 fn intent(commit: &Commit) -> Option<Note> {
     let checkpoint = &commit.put.as_ref()?.checkpoint;
     let owner = checkpoint.metadata.parents.get("").and_then(|id| id.as_str());
@@ -346,7 +346,7 @@ fn intent(commit: &Commit) -> Option<Note> {
     })
 }
 
-/// What is to be noted once the commit is acknowledged.
+/// Returns the notes to write once the commit is acknowledged.
 fn notes(commit: &Commit) -> Vec<Note> {
     let stored = commit.put.iter().map(|put| Note::Stored {
         thread: commit.thread.clone(),

@@ -29,7 +29,7 @@ pub struct App {
     session: String,
 }
 
-/// Where `cargo build` put the app.
+/// Returns the path where `cargo build` put the app.
 pub fn binary() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
@@ -81,7 +81,8 @@ impl App {
         app
     }
 
-    /// One HTTP exchange with the driver, read by its Content-Length (the driver may keep the connection open).
+    /// Performs one HTTP exchange with the driver, read by its Content-Length (the driver may keep the connection
+    /// open).
     fn exchange(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
         let body = if method == "POST" {
             body.to_string()
@@ -137,7 +138,7 @@ impl App {
             .ok_or_else(|| format!("{css} has no id"))
     }
 
-    /// Clicks the element, as soon as it is there and can be clicked.
+    /// Clicks the element as soon as it is present and can be clicked.
     pub fn click(&self, css: &str) {
         wait(css, || {
             let id = self.find(css)?;
@@ -213,7 +214,7 @@ impl App {
         self.wait_for(css, "return !!document.querySelector(arguments[0])", json!([css]));
     }
 
-    /// The centre of an element, from its box (the driver's own question fails now and then during a re-render).
+    /// Returns the centre of an element, from its box (the driver's own query sometimes fails during a re-render).
     pub fn centre(&self, css: &str) -> Point {
         self.wait_present(css);
         let at = self.script(
@@ -243,7 +244,7 @@ impl App {
         ]));
     }
 
-    /// Types with the keyboard, into whatever has the focus. A line feed is the Enter key.
+    /// Types with the keyboard, into the element that has the focus. A line feed is the Enter key.
     pub fn keys(&self, text: &str) {
         let keys = text.chars().map(|key| if key == '\n' { '\u{e007}' } else { key });
         let actions: Vec<Value> = keys
@@ -318,7 +319,7 @@ impl App {
     }
 }
 
-/// Base64 to bytes.
+/// Decodes Base64 to bytes.
 fn decode(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut count) = (0u32, 0);

@@ -77,7 +77,7 @@ pub(crate) async fn diff(args: &DiffArgs) -> Result<(), Fault> {
     describe_state(&differences, &equal)
 }
 
-/// The keys that are compared.
+/// Reads the state keys that are compared.
 async fn state(store: &Store, args: &DiffArgs, moment: &Moment) -> Result<Object, Fault> {
     let Moment { thread, head, .. } = moment;
     let values = match graph_of(args.graph.as_deref(), thread, head) {
@@ -208,7 +208,7 @@ fn line(found: &Differing<'_>) -> String {
     }
 }
 
-/// A text as its words and what stands between them.
+/// Splits a text into its words and what is between them.
 fn tokens(text: &str) -> Vec<&str> {
     let kind = |c: char| match c {
         c if c.is_whitespace() => 0,
@@ -231,7 +231,7 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// What was taken out of a text and put in, with a little of what is equal around it.
+/// Formats what was removed from a text and added to it, with a little of the equal text around it.
 fn words(left: &str, right: &str) -> String {
     let (old, new) = (tokens(left), tokens(right));
     let pairs = common(old.len(), new.len(), |a, b| old[a] == new[b]);
@@ -256,7 +256,7 @@ fn words(left: &str, right: &str) -> String {
     shown + &around(&equal, false, true)
 }
 
-/// An equal part, shortened to what is beside the changes.
+/// Shortens an equal part to what is next to the changes.
 fn around(text: &str, is_first: bool, is_last: bool) -> String {
     let letters: Vec<char> = text.chars().collect();
     let head = if is_first { 0 } else { CONTEXT };

@@ -33,7 +33,8 @@ pub(crate) async fn effects(args: &EffectsArgs) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Node, how its work ended and when, and whether it may be repeated: `pay: done 2026-11-26T10:00:00Z, must not be repeated`
+/// Formats the node, how its work ended and when, and whether it may be repeated: `pay: done 2026-11-26T10:00:00Z, must
+/// not be repeated`.
 pub(crate) fn line(done: &EffectDone) -> String {
     let path: Vec<&str> = done.path.iter().chain([&done.node]).map(|name| &**name).collect();
     let what = match done.effect {

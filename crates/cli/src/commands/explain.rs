@@ -17,7 +17,7 @@ use crate::progress::json;
 /// Letters of a value in a line.
 const SHOWN: usize = 60;
 
-/// The path of a person as a JSON Pointer: `messages/0/content` is `/messages/0/content`.
+/// Converts a path as people write it to a JSON Pointer: `messages/0/content` becomes `/messages/0/content`.
 fn pointer(path: &str) -> String {
     match path.starts_with('/') {
         true => path.to_owned(),
@@ -136,7 +136,7 @@ fn write_json(write: &ValueWrite) -> serde_json::Value {
     })
 }
 
-/// A checkpoint without its values.
+/// Reads a checkpoint without its values.
 async fn checkpoint(
     store: &Store,
     thread: &ThreadId,
@@ -152,7 +152,7 @@ async fn checkpoint(
     Ok(store.saver.heads(&query).await?.into_iter().next())
 }
 
-/// What a task of the step read and decided.
+/// Explanation of what a task of the step read and decided.
 struct TaskExplained {
     task: String,
     node: Name,

@@ -9,8 +9,8 @@ use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::out;
 
-/// The graph that a thread goes on with, and which nodes run in the place of others. Refused when next tasks would be lost
-/// and nobody has said how to go on.
+/// Determines the graph that a thread continues with, and which nodes run in place of others. Fails when next tasks
+/// would be lost and nobody has chosen how to continue.
 pub(super) async fn version_to_run(
     file: GraphFile,
     saver: &dyn Checkpointer,
@@ -78,7 +78,7 @@ fn place(task: &TaskChange) -> String {
     path.map(String::as_str).collect::<Vec<_>>().join(" > ")
 }
 
-/// The report, one line for each change.
+/// Formats the report, one line for each change.
 fn lines(report: &GoOnReport) -> Vec<String> {
     let tasks = report.tasks.iter().map(|task| {
         let what = match task.change {

@@ -26,7 +26,7 @@ const PAGE: usize = 200;
 /// Lost branches that are named.
 const BRANCHES: usize = 10;
 
-/// How far long work is, on a terminal; a line that is written over.
+/// Returns a callback that shows the progress of long work on a terminal, in a line that is overwritten.
 fn progress(what: &'static str) -> impl Fn(u64, u64) -> bool {
     let shown = io::stderr().is_terminal();
     move |done, total| {
@@ -424,7 +424,7 @@ async fn keys(store: &Store, thread: &ThreadId, args: &UsageArgs) -> Result<(), 
     Ok(out::table(&["KEY", "VERSIONS", "SIZE", "WHOLE"], &rows)?)
 }
 
-/// What each checkpoint added, the oldest first.
+/// Prints what each checkpoint added, the oldest first.
 fn growth(thread: &ThreadId, breakdown: &ThreadBreakdown, args: &UsageArgs) -> Result<(), Fault> {
     let mut total = 0;
     let mut grown = Vec::with_capacity(breakdown.checkpoints.len());

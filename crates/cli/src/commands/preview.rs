@@ -57,7 +57,7 @@ pub(crate) async fn preview(args: PreviewArgs) -> Result<(), Fault> {
     Ok(())
 }
 
-/// `Approve: pay (once) -> close -> End`
+/// Formats a preview: `Approve: pay (once) -> close -> End`.
 fn line(preview: &AnswerPreview) -> String {
     let answer = match &preview.label {
         Some(label) => label.clone(),

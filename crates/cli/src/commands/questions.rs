@@ -18,7 +18,7 @@ pub(crate) struct Asked {
     pub(crate) question: Interrupt,
 }
 
-/// The questions of these checkpoints.
+/// Collects the questions of these checkpoints.
 async fn asked(store: &Store, page: Vec<Waiting>) -> Result<Vec<Asked>, Fault> {
     let mut found: Vec<Asked> = Vec::new();
     for at in page {
@@ -33,7 +33,7 @@ async fn asked(store: &Store, page: Vec<Waiting>) -> Result<Vec<Asked>, Fault> {
     Ok(found)
 }
 
-/// Every question that waits on a thread, on any branch.
+/// Reads every question that waits on a thread, on any branch.
 pub(crate) async fn of_thread(store: &Store, thread: &ThreadId) -> Result<Vec<Asked>, Fault> {
     let query = WaitingQuery {
         thread: Some(thread.clone()),
@@ -42,7 +42,7 @@ pub(crate) async fn of_thread(store: &Store, thread: &ThreadId) -> Result<Vec<As
     asked(store, store.saver.waiting(&query).await?).await
 }
 
-/// What is asked, in a line.
+/// Formats a question as one line.
 fn text(question: &Interrupt) -> String {
     let value = &question.value;
     let asked = value.get("question").unwrap_or(value);

@@ -78,7 +78,7 @@ pub(crate) async fn resume(args: ResumeArgs) -> Result<(), Fault> {
     drive(&file, graph, store, thread, start, &args.running).await
 }
 
-/// How a thread stands.
+/// Reads the current state of a thread.
 async fn waiting(
     graph: &Graph,
     store: &Store,
@@ -128,7 +128,7 @@ async fn takes(
     )))
 }
 
-/// The problem of an answer to a question that waits on another branch.
+/// Returns the fault of an answer to a question that waits on another branch.
 async fn on_another_branch(
     store: &Store,
     thread: &ThreadId,

@@ -13,7 +13,7 @@ use crate::fault::Fault;
 use crate::graph::GraphFile;
 use crate::out;
 
-/// Where the invariants of a graph were broken.
+/// Moments at which the invariants of a graph were broken.
 pub(crate) struct Broken {
     pub(crate) moments: Vec<Json>,
     pub(crate) searched: Searched,

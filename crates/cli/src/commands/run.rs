@@ -54,19 +54,21 @@ pub(crate) async fn run(args: RunArgs) -> Result<(), Fault> {
     drive(&file, graph, store, thread, start, &args.running).await
 }
 
-/// Who answers for the models: what is chosen now, and of the rest what the thread kept where it goes on from.
+/// Returns the models to run with: those chosen now, and for the rest those that the thread kept at the point it
+/// continues from.
 pub(crate) fn models(args: &Running, before: Option<&CheckpointHead>) -> RunModels {
     let before = before.map(session::models_of).unwrap_or_default();
     args.models().or(before).cleaned()
 }
 
-/// Tags and metadata of the run: what is given now, and what the thread has where it goes on from.
+/// Returns the tags and metadata of the run: those given now, and those that the thread has at the point it continues
+/// from.
 pub(crate) fn labels(args: &Running, before: Option<&CheckpointHead>) -> Result<RunLabels, Fault> {
     let before = before.and_then(RunLabels::of_checkpoint).unwrap_or_default();
     Ok(args.labels().or(before).checked()?)
 }
 
-/// The graph, when it is allowed to run. What cannot run at all is reported first.
+/// Builds the graph if it is allowed to run. Problems that prevent any run are reported first.
 pub(crate) fn runnable(file: &GraphFile, trust: bool) -> Result<Graph, Fault> {
     let graph = file.build(&Grants::none())?;
     let grants = file.permitted(trust)?;

@@ -42,7 +42,7 @@ pub(crate) async fn desk(db: &crate::args::Db) -> Result<Desk, Fault> {
     })
 }
 
-/// The key that a graph is known by in threads.
+/// Returns the key by which threads know a graph.
 pub(crate) fn key_of(graph: Option<&Path>) -> Vec<String> {
     let file = |path: &Path| match path.is_dir() {
         true => path.join("graph.json"),
@@ -55,7 +55,7 @@ pub(crate) fn key_of(graph: Option<&Path>) -> Vec<String> {
         .collect()
 }
 
-/// How far a search is.
+/// Progress of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Searched {
     pub(crate) threads: u64,
@@ -79,7 +79,7 @@ impl Searched {
         progress.next
     }
 
-    /// Threads that were dealt with: at the end all of them, also those that an index left out.
+    /// Returns the number of threads that were processed: at the end all of them, also those that an index left out.
     pub(crate) fn done(&self) -> u64 {
         match self.more {
             true => self.threads,
@@ -174,7 +174,7 @@ pub(crate) async fn find(args: FindArgs) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A value that was evaluated, in a line.
+/// Formats an evaluated value as one line.
 fn shown(result: &Evaluated) -> String {
     match (&result.value, &result.message) {
         (

@@ -45,7 +45,8 @@ fn outcome(end: SpanEnd) -> &'static str {
     }
 }
 
-/// Those around come before what they hold: runs, then steps and tasks of each graph, the outermost first.
+/// Builds the spans of a trace, each before those that it encloses: runs, then steps and tasks of each graph, the
+/// outermost first.
 fn spans_of(trace: &TraceView, thread: &str) -> Vec<PastSpan> {
     let mut ends: HashMap<&str, (f64, f64)> = HashMap::new();
     let mut steps: HashMap<String, (f64, f64, Vec<&TraceSpan>)> = HashMap::new();
@@ -159,7 +160,7 @@ impl Step<'_> {
     }
 }
 
-/// A task with its attempts and what it asked of models.
+/// Adds the spans of a task, with its attempts and its requests to models.
 fn task_spans(task: &TraceSpan, step: &str, sent: &mut Vec<PastSpan>) {
     let id = task_of(&task.run_id, &task.task_id);
     let mut fields = vec![

@@ -48,7 +48,7 @@ pub(crate) async fn serve(args: ServeArgs) -> Result<(), Fault> {
     Ok(written?)
 }
 
-/// A folder that was named, or the one that belongs to the program or to the folder it was started in.
+/// Returns the folder that was named, or the one that belongs to the program or to the folder it was started in.
 fn folder(named: Option<PathBuf>, usual: &str, mark: &str, option: &str) -> Result<Option<PathBuf>, Fault> {
     let fits = |dir: &Path| {
         if mark.is_empty() {

@@ -39,7 +39,7 @@ pub(crate) async fn state(args: &StateArgs) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What stands at a path of names and numbers.
+/// Returns the value at a path of names and numbers.
 fn within<'a>(snapshot: &'a StateSnapshot, path: &str) -> Result<&'a Value, Fault> {
     let mut steps = path.split('/').filter(|step| !step.is_empty());
     let key = steps.next().unwrap_or_default();
@@ -65,7 +65,7 @@ fn within<'a>(snapshot: &'a StateSnapshot, path: &str) -> Result<&'a Value, Faul
     })
 }
 
-/// The thread's graph on its storage.
+/// Opens the thread's graph on its storage.
 pub(crate) fn open(
     store: &Store,
     named: Option<&std::path::Path>,

@@ -179,7 +179,7 @@ async fn get(args: &ItemArgs) -> Result<(), Fault> {
     Ok(out::pretty(&shown)?)
 }
 
-/// An item that must be there.
+/// Reads an item that must exist.
 async fn item(store: &Store, namespace: &Namespace, key: &str) -> Result<Item, Missing> {
     let get = StoreOp::Get {
         namespace: namespace.0.clone(),
@@ -201,7 +201,7 @@ async fn item(store: &Store, namespace: &Namespace, key: &str) -> Result<Item, M
         })
 }
 
-/// Why there is no item to show.
+/// Reason why there is no item to show.
 enum Missing {
     NoItem(Fault),
     Storage(StoreError),

@@ -104,7 +104,7 @@ fn recorded(value: Option<&RecordedValueView>) -> String {
     }
 }
 
-/// What is known of an item at a moment.
+/// State of an item at a moment, as far as it is known.
 enum Then {
     /// It has not been written since.
     Same(Json),
@@ -143,7 +143,7 @@ impl Then {
     }
 }
 
-/// What an item was at a moment: `uses` are all that are known, the newest first.
+/// Determines what an item was at a moment: `uses` are all known uses, the newest first.
 async fn at_moment(args: &UsesArgs, uses: &[ItemUse], text: &str) -> Result<Then, Fault> {
     let store = Store::existing(&args.reading.db).await?;
     let then = moment(&store, text).await?.head.ts;

@@ -33,7 +33,7 @@ pub(crate) async fn threads(args: ThreadsArgs) -> Result<(), Fault> {
     }
 }
 
-/// What storage knows of threads, and who runs them.
+/// Builds the rows of threads: what storage knows of them, and who runs them.
 async fn rows(store: &Store, threads: &[ThreadSummary]) -> Result<Vec<Row>, Fault> {
     let mut rows: Vec<Row> = threads.iter().map(Row::from).collect();
     let ids: Vec<ThreadId> = threads.iter().map(|thread| thread.thread.clone()).collect();
@@ -194,7 +194,7 @@ fn query_of(args: &ListArgs) -> Result<ThreadQuery, Fault> {
     Ok(query)
 }
 
-/// Metadata entries to filter by.
+/// Returns the metadata entries to filter by.
 pub(crate) fn entries(filter: &Value) -> Result<Object, Fault> {
     filter.as_object().cloned().ok_or_else(|| {
         Fault::usage("A filter is a JSON object of metadata entries, as in '{\"source\": \"update\"}'.")

@@ -100,7 +100,7 @@ impl Sum {
     }
 }
 
-/// Milliseconds as people read them.
+/// Formats milliseconds for people.
 fn time(millis: f64) -> String {
     match millis {
         ..1000.0 => format!("{millis:.0} ms"),
@@ -131,7 +131,7 @@ fn end(span: &TraceSpan) -> String {
     format!("{end}{tries}{error}")
 }
 
-/// A row for each task, those of nested graphs below the task that runs them.
+/// Returns a row for each task, those of nested graphs below the task that runs them.
 fn tasks(trace: &TraceView) -> Vec<Vec<String>> {
     let mut within: BTreeMap<(&str, &str), Vec<&TraceSpan>> = BTreeMap::new();
     let known = |span: &TraceSpan, id: &str| {
@@ -183,7 +183,7 @@ fn tasks(trace: &TraceView) -> Vec<Vec<String>> {
     rows
 }
 
-/// A row for each node or model, the one that took longest first.
+/// Returns a row for each node or model, the one that took longest first.
 fn sums(trace: &TraceView, by: SumBy) -> Vec<Vec<String>> {
     let mut sums: BTreeMap<&str, Sum> = BTreeMap::new();
     for span in &trace.spans {

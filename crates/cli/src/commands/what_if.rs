@@ -54,7 +54,7 @@ impl Ground for Graphs {
     }
 }
 
-/// A graph that cannot be built, by its first error.
+/// Creates the problem of a graph that cannot be built, from its first error.
 pub(crate) fn cannot_run(problems: Vec<Diagnostic>) -> Problem {
     let first = problems.into_iter().find(Diagnostic::is_error);
     let (message, remedy) = first
@@ -63,7 +63,7 @@ pub(crate) fn cannot_run(problems: Vec<Diagnostic>) -> Problem {
     Problem::new("graph-invalid", format!("The graph cannot run. {message}")).remedy(remedy)
 }
 
-/// The text of the file, or of stdin.
+/// Reads the text of the file or of stdin.
 fn text(path: &Path) -> Result<String, Fault> {
     let unreadable = |error: std::io::Error| {
         Fault::usage(format!(
@@ -82,7 +82,7 @@ fn text(path: &Path) -> Result<String, Fault> {
     files::read_text(path, LARGEST).map_err(unreadable)
 }
 
-/// The grid of the file, with what the command line says instead.
+/// Reads the grid from the file; options of the command line override it.
 fn grid(args: &WhatIfArgs) -> Result<WhatIfGrid, Fault> {
     let mut grid = what_if::read(&text(&args.file)?)?;
     let limited = |own: WhatIfLimit, given: Option<WhatIfLimit>| match given {
@@ -170,7 +170,7 @@ pub(crate) async fn what_if(args: WhatIfArgs) -> Result<(), Fault> {
     ended(&view, stop.is_cancelled())
 }
 
-/// How it ended, as exit codes say it.
+/// Converts the outcome of the grid to an exit code.
 fn ended(view: &WhatIfView, stopped: bool) -> Result<(), Fault> {
     let any = |wanted: &[WhatIfStatus]| view.results.iter().any(|result| wanted.contains(&result.status));
     match () {
@@ -212,7 +212,7 @@ impl Table {
         ))?)
     }
 
-    /// A row that has ended.
+    /// Prints a row that has ended.
     fn row(&self, view: &WhatIfView, place: usize) {
         let total = view.results.len();
         let ended = view
@@ -303,7 +303,7 @@ fn word(status: WhatIfStatus) -> &'static str {
     }
 }
 
-/// What came of a row in a few words.
+/// Summarizes the result of a row in a few words.
 fn came_of(result: &WhatIfResult) -> String {
     let output = || {
         let shown = |(key, value): (&String, &ValueView)| {

@@ -200,7 +200,7 @@ fn source(check: &mut Check<'_>, record: &str, name: &str, pointer: &str) {
     }
 }
 
-/// A note never runs: what waits for it waits for ever, and what leads to it leads nowhere.
+/// Reports an edge at a note, which never runs: what waits for it waits forever, and what leads to it leads nowhere.
 fn no_note(check: &mut Check<'_>, record: &str, name: &str, pointer: &str) {
     if check.document.is_note(name) {
         let message = text!("`{name}` is a note; it is no part of the graph.", name);
@@ -317,7 +317,8 @@ fn path(check: &mut Check<'_>, record: &str, to: &Json, pointer: &str, what: Tex
     }
 }
 
-/// When the route is just a key with a list of allowed values, its labels are known: compare them with the paths.
+/// Compares the labels of a route with its paths. They are known when the route is just a key with a list of allowed
+/// values.
 fn labels(
     check: &mut Check<'_>,
     record: &str,

@@ -62,7 +62,7 @@ fn unreached(check: &mut Check<'_>, topology: &Topology, reachable: &HashSet<&st
     }
 }
 
-/// A join with one source that is never reached never runs its target.
+/// Reports joins that never run their target because one source is never reached.
 fn starved_joins(check: &mut Check<'_>, edges: &[(&str, Edge)], reachable: &HashSet<&str>) {
     for (id, edge) in edges {
         let Edge::Join { from, .. } = edge else { continue };
@@ -83,7 +83,7 @@ fn starved_joins(check: &mut Check<'_>, edges: &[(&str, Edge)], reachable: &Hash
     }
 }
 
-/// A loop from which no edge leads out, and in which nothing is decided, runs until the limit.
+/// Reports loops that run until the limit: no edge leads out of them, and nothing is decided in them.
 fn endless_loops(
     check: &mut Check<'_>,
     topology: &Topology,

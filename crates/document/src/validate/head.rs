@@ -163,7 +163,7 @@ fn key_list(check: &mut Check<'_>, head: &Json, field: &str) {
     }
 }
 
-/// Message and remedy for a name that is no state key.
+/// Returns the message and remedy for a name that is not a state key.
 fn unknown_key(check: &Check<'_>, name: &str, who: Text) -> (Text, Text) {
     let message = text!("{who} `{name}`, and the state has no such key.", who, name);
     let remedy = match nearest_record(name, check.document.named(Section::Keys).map(|(name, _)| name)) {

@@ -22,7 +22,7 @@ use crate::words::{Text, text};
 use crate::{END, START};
 
 impl Document {
-    /// All problems, in the order of the records.
+    /// Returns all problems, in the order of the records.
     pub fn validate(&self) -> Vec<Diagnostic> {
         if self.source().is_some() {
             return vec![Diagnostic::error(
@@ -166,7 +166,7 @@ impl Check<'_> {
         }
     }
 
-    /// `true`, or an object that may name a way; `false` says nothing.
+    /// Checks the field `disabled`: `true`, or an object that may name a way; `false` has no effect.
     fn disabled(&mut self, record: &str, node: &Json) {
         let well_formed = match node.get("disabled") {
             None | Some(Json::Bool(_)) => true,
@@ -182,7 +182,8 @@ impl Check<'_> {
         }
     }
 
-    /// A misspelt `retry` would just never try again. What begins with `x-` is somebody's own.
+    /// Reports unknown fields: a misspelt `retry` would just never retry. Names that begin with `x-` are reserved for
+    /// users.
     fn unknown_fields(&mut self, record: &str, node: &Json) {
         let fields = node.as_object().into_iter().flat_map(|node| node.keys());
         for field in fields.filter(|field| !NODE_FIELDS.contains(&field.as_str()) && !field.starts_with("x-"))
@@ -285,7 +286,7 @@ impl Check<'_> {
         }
     }
 
-    /// The node with the most similar name, with start and end when `places` says so.
+    /// Returns the node with the most similar name, including start and end when `places` is set.
     fn suggest_node(&self, name: &str, places: bool) -> Option<String> {
         self.suggestions.set(self.suggestions.get() + 1);
         if self.suggestions.get() > MAX_SUGGESTIONS {
@@ -295,7 +296,7 @@ impl Check<'_> {
         nearest_record(name, self.document.node_ids().chain(ends)).map(str::to_owned)
     }
 
-    /// In the order of the records, each problem once.
+    /// Sorts the problems in the order of the records, each once.
     fn sorted(self) -> Vec<Diagnostic> {
         let order: std::collections::HashMap<&str, usize> = self
             .document
@@ -311,7 +312,7 @@ impl Check<'_> {
     }
 }
 
-/// What a field must hold.
+/// Kind of value that a field must hold.
 #[derive(Clone, Copy)]
 enum Wanted {
     Text,
@@ -341,7 +342,7 @@ impl Wanted {
     }
 }
 
-/// Why a name cannot be a node's.
+/// Returns the reason why a name cannot be a node's.
 fn bad_node_name(id: &str) -> Option<(&'static str, Text)> {
     if id.starts_with("__") {
         return Some((
@@ -364,7 +365,7 @@ fn bad_node_name(id: &str) -> Option<(&'static str, Text)> {
     unreadable_name(id).map(|why| ("bad-name", text!("The name of a node {why}.", why)))
 }
 
-/// Why nobody could read or type a name.
+/// Returns the reason why a name cannot be read or typed.
 fn unreadable_name(name: &str) -> Option<Text> {
     if name.is_empty() {
         Some(text!("is empty"))

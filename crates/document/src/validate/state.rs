@@ -224,7 +224,7 @@ fn default(check: &mut Check<'_>, record: &str, name: &str, value: &Json) {
     }
 }
 
-/// Whether a value has the type of this word.
+/// Returns whether a value has the type that this word names.
 fn is_of(value: &Json, ty: &str) -> bool {
     match ty {
         "string" => value.is_string(),

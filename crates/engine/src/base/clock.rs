@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 /// A source of wall-clock time.
 pub trait Clock: Debug + Send + Sync {
-    /// Milliseconds since the Unix epoch.
+    /// Returns the milliseconds since the Unix epoch.
     fn now_ms(&self) -> u64;
 }
 
@@ -22,7 +22,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// ISO-8601 in UTC with milliseconds, e.g. `2026-11-21T09:30:00.123+00:00`.
+/// Formats a time as ISO-8601 in UTC with milliseconds, e.g. `2026-11-21T09:30:00.123+00:00`.
 pub fn iso8601(ms: u64) -> String {
     let (days, rest) = (ms / 86_400_000, ms % 86_400_000);
     // Civil-from-days (proleptic Gregorian), era arithmetic on 400-year cycles.

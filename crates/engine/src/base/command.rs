@@ -16,7 +16,7 @@ pub struct Packet {
     pub timeout: Option<Timeout>,
 }
 
-/// Where to go next.
+/// Destination that a run goes to next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// A node by name, or `END`.
@@ -38,11 +38,11 @@ impl From<Packet> for Target {
 }
 
 impl Target {
-    /// A node by name.
+    /// Creates a target that is a node, by name.
     pub fn node(name: impl Into<Name>) -> Self {
         Target::Node(name.into())
     }
-    /// A packet.
+    /// Creates a target that is a packet.
     pub fn send(node: impl Into<Name>, arg: impl Into<Value>) -> Self {
         Target::Send(Packet {
             node: node.into(),
@@ -50,7 +50,7 @@ impl Target {
             timeout: None,
         })
     }
-    /// A packet whose task has a timeout of its own.
+    /// Creates a target that is a packet whose task has a timeout of its own.
     pub fn send_within(node: impl Into<Name>, arg: impl Into<Value>, timeout: Timeout) -> Self {
         Target::Send(Packet {
             node: node.into(),
@@ -83,38 +83,38 @@ pub struct Command {
 }
 
 impl Command {
-    /// A command that leads to a node, a packet or several of both.
+    /// Creates a command that leads to a node, a packet or several of both.
     pub fn goto(targets: impl IntoTargets) -> Self {
         Self {
             goto: targets.into_targets(),
             ..Self::default()
         }
     }
-    /// An input that answers the question that waits, or several by a map of their ids to answers.
+    /// Creates an input that answers the waiting question, or several by a map of their ids to answers.
     pub fn answer(answer: impl Into<Value>) -> Self {
         Self {
             resume: Some(answer.into()),
             ..Self::default()
         }
     }
-    /// The same command with a state update, as a node would return it.
+    /// Sets a state update, in the form that a node would return.
     pub fn update(mut self, update: impl Into<Value>) -> Self {
         self.update = Some(update.into());
         self
     }
-    /// The same command with further targets.
+    /// Adds further targets.
     pub fn and_goto(mut self, targets: impl IntoTargets) -> Self {
         self.goto.extend(targets.into_targets());
         self
     }
-    /// The same command, for the graph around the one that the node is in.
+    /// Sets the graph around the node's own as the one that the command is for.
     pub fn to_parent(mut self) -> Self {
         self.graph = CommandGraph::Parent;
         self
     }
 }
 
-/// Which graph a node's command is for.
+/// Graph that a node's command is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CommandGraph {
     /// The graph of the node.
@@ -124,7 +124,7 @@ pub enum CommandGraph {
     Parent,
 }
 
-/// Where a router or a command may lead: a name, a [`Target`], or several.
+/// Destinations of a router or a command: a name, a [`Target`], or several.
 ///
 /// Names and packets are mixed as targets: `vec![Target::send("check", item), "log".into()]`, or as a tuple:
 /// `("log", Target::send("check", item))`.
@@ -134,7 +134,7 @@ pub enum CommandGraph {
             `Vec<Target>` with `\"name\".into()` and `Target::send(node, input)`"
 )]
 pub trait IntoTargets {
-    /// The targets.
+    /// Converts the value into targets.
     fn into_targets(self) -> Vec<Target>;
 }
 

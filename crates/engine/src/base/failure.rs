@@ -36,7 +36,7 @@ impl Failure {
     pub fn from_shown(shown: &str) -> Self {
         failure_of(shown)
     }
-    /// A failure of the given class.
+    /// Creates a failure of the given class.
     pub fn new(class: impl Into<Name>, message: impl Into<String>) -> Self {
         Self {
             class: class.into(),
@@ -47,8 +47,8 @@ impl Failure {
         }
     }
 
-    /// The failure that an error is: its class is the name of its type (`ParseIntError`, `IoError` for
-    /// `std::io::Error`), its message what it and its sources say.
+    /// Converts an error into a failure: its class is the name of its type (`ParseIntError`, `IoError` for
+    /// `std::io::Error`), its message is that of the error and its sources.
     pub fn of<E: Error + Send + Sync + 'static>(error: E) -> Self {
         let mut message = error.to_string();
         for source in std::iter::successors(error.source(), |source| (*source).source()) {
@@ -65,7 +65,7 @@ impl Failure {
     }
 }
 
-/// The class of an error: the name of its type, with that of its module or crate where it is `Error` alone.
+/// Returns the class of an error: the name of its type, with that of its module or crate where it is `Error` alone.
 fn class_of<E>() -> String {
     let name = std::any::type_name::<E>();
     // What it is generic over says nothing about what went wrong.
@@ -87,7 +87,7 @@ fn class_of<E>() -> String {
     words.chain(["Error".to_owned()]).collect()
 }
 
-/// `Class('message')`, as errors are stored and shown.
+/// Formats a failure as `Class('message')`, the form in which errors are stored and shown.
 pub(crate) fn repr(failure: &Failure) -> String {
     let message = &failure.message;
     let quote = match message.contains('\'') && !message.contains('"') {
@@ -112,7 +112,7 @@ pub(crate) fn repr(failure: &Failure) -> String {
 /// Characters that stand behind a backslash in [`repr`], and how.
 const ESCAPES: [(char, char); 5] = [('\\', '\\'), ('\n', 'n'), ('\r', 'r'), ('\t', 't'), ('\'', '\'')];
 
-/// The failure that [`repr`] showed so.
+/// Parses a failure that [`repr`] formatted.
 pub(crate) fn failure_of(shown: &str) -> Failure {
     let (class, rest) = shown.split_once('(').unwrap_or(("Exception", shown));
     let message = rest.strip_suffix(')').unwrap_or(rest);

@@ -21,7 +21,7 @@ macro_rules! text_id {
         impl $name {
             /// Takes the text as it is.
             pub fn new(text: impl Into<Arc<str>>) -> Self { Self(text.into()) }
-            /// The id's text.
+            /// Returns the id's text.
             pub fn as_str(&self) -> &str { &self.0 }
         }
         impl From<&str> for $name { fn from(s: &str) -> Self { Self(s.into()) } }
@@ -56,24 +56,24 @@ text_id! {
 }
 
 impl ClaimId {
-    /// A new one.
+    /// Creates a random id.
     pub fn random() -> Self {
         Self(uuid::Uuid::new_v4().simple().to_string().into())
     }
 }
 
 impl TaskId {
-    /// The owner of writes that come from an input command rather than from a task.
+    /// Creates the id that owns writes of an input command rather than of a task.
     pub fn null() -> Self {
         Self("00000000-0000-0000-0000-000000000000".into())
     }
-    /// True for [`TaskId::null`].
+    /// Returns whether this is [`TaskId::null`].
     pub fn is_null(&self) -> bool {
         &*self.0 == "00000000-0000-0000-0000-000000000000"
     }
 }
 
-/// Makes checkpoint ids that never sort before an id they follow, even when the clock is set back.
+/// Maker of checkpoint ids that never sort before an id they follow, even when the clock is set back.
 #[derive(Debug)]
 pub struct CheckpointIds {
     clock: Arc<dyn Clock>,
@@ -118,7 +118,7 @@ struct Last {
 }
 
 impl CheckpointIds {
-    /// Ids stamped with `clock`.
+    /// Creates a maker of ids stamped with `clock`.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
@@ -131,8 +131,9 @@ impl CheckpointIds {
         }
     }
 
-    /// Ids that sort after `after` (where it is named) and before `before`, in a stretch of their own that nothing else uses:
-    /// those of a branch that is to be no newer than its thread. `None` for ids that leave no such room.
+    /// Creates a maker of ids that sort after `after` (where it is named) and before `before`, in a range of their own
+    /// that nothing else uses: those of a branch that must be no newer than its thread. `None` for ids that leave no
+    /// such room.
     pub(crate) fn aside(
         clock: Arc<dyn Clock>,
         after: Option<&CheckpointId>,
@@ -161,20 +162,20 @@ impl CheckpointIds {
         })
     }
 
-    /// True for an id that was made aside, by this maker.
+    /// Returns whether this maker made the id aside.
     pub(crate) fn made(&self, id: &CheckpointId) -> bool {
         self.made_aside()
             .is_some_and(|(first, last)| first < *id && *id <= last)
     }
 
-    /// What all ids lie between that this maker made aside: greater than the first, and at most the second.
+    /// Returns the range of all ids that this maker made aside: greater than the first, and at most the second.
     pub(crate) fn made_aside(&self) -> Option<(CheckpointId, CheckpointId)> {
         let aside = self.aside.as_ref()?.lock();
         let id = |number: u128| CheckpointId::new(uuid_text(uuid::Uuid::from_u128(number)));
         Some((id(aside.start), id(aside.last)))
     }
 
-    /// Ids made from now on are greater than this one.
+    /// Makes all later ids greater than this one.
     pub fn follow(&self, id: &CheckpointId) {
         if let Some(place) = time_of(id) {
             let mut last = self.last();
@@ -186,7 +187,7 @@ impl CheckpointIds {
         self.last.lock()
     }
 
-    /// A new id, greater than every id made before and than `after`.
+    /// Creates an id that is greater than every id made before and than `after`.
     pub fn next(&self, after: Option<&CheckpointId>) -> CheckpointId {
         // 12 bits of counter within a millisecond keep the order; past them the next millisecond is borrowed.
         let successor = |(ms, n): (u64, u16)| if n < 0x0fff { (ms, n + 1) } else { (ms + 1, 0) };
@@ -212,7 +213,7 @@ impl CheckpointIds {
     }
 }
 
-/// A UUID in its usual form, made in one allocation.
+/// Formats a UUID in its usual form, with one allocation.
 pub(crate) fn uuid_text(id: uuid::Uuid) -> Arc<str> {
     let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
     Arc::from(&*id.hyphenated().encode_lower(&mut text))

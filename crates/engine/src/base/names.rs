@@ -49,7 +49,7 @@ struct Late<V: Clone> {
     whole: OnceLock<OrdMap<Name, V>>,
 }
 
-/// What a step changes in a map, sorted by name: nearly always a few names, held without memory of their own.
+/// Changes that a step makes to a map, sorted by name: nearly always a few names, held without memory of their own.
 pub(crate) type Changes<V> = SmallVec<[(Name, Option<V>); 3]>;
 
 /// Links before a whole map is made: what a look-up may cost, and how much of the past a map keeps alive. Making the
@@ -57,17 +57,17 @@ pub(crate) type Changes<V> = SmallVec<[(Name, Option<V>); 3]>;
 const MOST_LINKS: usize = 128;
 
 impl<V: Clone> NameMap<V> {
-    /// An empty map.
+    /// Creates an empty map.
     pub fn new() -> Self {
         OrdMap::new().into()
     }
 
-    /// A map of these entries, which are sorted by name.
+    /// Creates a map of these entries, which are sorted by name.
     pub(crate) fn of(entries: Changes<V>) -> Self {
         Self::new().with(entries)
     }
 
-    /// The map with these changes, which are sorted by name.
+    /// Returns the map with these changes, which are sorted by name.
     pub(crate) fn with(&self, changes: Changes<V>) -> Self {
         if changes.is_empty() {
             return self.clone();
@@ -93,7 +93,7 @@ impl<V: Clone> NameMap<V> {
         }
     }
 
-    /// The value of a name.
+    /// Returns the value of a name.
     pub fn get(&self, name: &str) -> Option<&V> {
         let mut map = self;
         while let Some(late) = &map.late {
@@ -111,12 +111,12 @@ impl<V: Clone> NameMap<V> {
         map.whole.get(name)
     }
 
-    /// Is there a value of that name?
+    /// Returns whether there is a value of that name.
     pub fn contains_key(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// The number of names.
+    /// Returns the number of names.
     pub fn len(&self) -> usize {
         let Some(late) = &self.late else {
             return self.whole.len();
@@ -129,12 +129,12 @@ impl<V: Clone> NameMap<V> {
             .get_or_init(|| late.changes.iter().fold(late.before.len(), grown))
     }
 
-    /// Is there no name?
+    /// Returns whether there are no names.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The names in order, with their values.
+    /// Returns the names in order, with their values.
     pub fn iter(&self) -> Entries<'_, V> {
         Entries(match &self.late {
             // What a node has seen, mostly: nothing need be made for it.

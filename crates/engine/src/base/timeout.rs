@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use crate::base::failure::Failure;
 use crate::value::{Object, Value};
 
-/// How long each attempt at a node may take. An attempt that takes longer is dropped and counts as failed with the
-/// class `NodeTimeoutError`, which the default retry policy tries again.
+/// Time limits of each attempt at a node. An attempt that takes longer is dropped and counts as failed with the class
+/// `NodeTimeoutError`, which the default retry policy retries.
 ///
 /// Work that never waits (a loop that only computes) cannot be dropped: give such nodes
 /// [`NodeOptions::blocking`](crate::NodeOptions::blocking), then it is left behind and its result not used.
@@ -26,7 +26,7 @@ pub struct Timeout {
     pub refresh_on: RefreshOn,
 }
 
-/// What counts as a sign of life of a node.
+/// Events that count as signs of life of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RefreshOn {
     /// Everything that can be seen of it: what it emits, what it calls, and heartbeats.
@@ -56,13 +56,13 @@ impl Timeout {
         self.idle = limit.into();
         self
     }
-    /// Only heartbeats are signs of life.
+    /// Sets what counts as a sign of life.
     pub fn refresh_on(mut self, refresh_on: RefreshOn) -> Self {
         self.refresh_on = refresh_on;
         self
     }
 
-    /// What is wrong with it.
+    /// Returns what is wrong with the timeout, if anything.
     pub(crate) fn problem(&self) -> Option<&'static str> {
         let zero = |limit: Option<Duration>| limit.is_some_and(|limit| limit.is_zero());
         if zero(self.run) {
@@ -71,7 +71,7 @@ impl Timeout {
         zero(self.idle).then_some("idle_timeout must be greater than 0")
     }
 
-    /// `{"run", "idle", "refresh_on"}` with seconds, as a packet carries it.
+    /// Converts the timeout to `{"run", "idle", "refresh_on"}` with seconds, as a packet carries it.
     pub(crate) fn to_json(self) -> Value {
         let mut entries = Object::new();
         for (key, limit) in [("run", self.run), ("idle", self.idle)] {
@@ -161,14 +161,14 @@ impl Pulse {
             outer,
         }
     }
-    /// The node asks for more time.
+    /// Restarts the idle timeout because the node asks for more time.
     pub(crate) fn beat(&self) {
         self.refresh();
         if let Some(outer) = &self.outer {
             outer.beat();
         }
     }
-    /// The node did something that can be seen. False when its attempt, or one around it, has been given up.
+    /// Notes that the node did something visible. Returns false when its attempt, or one around it, has been given up.
     pub(crate) fn seen(&self) -> bool {
         if self.refresh_on == RefreshOn::Auto {
             self.refresh();

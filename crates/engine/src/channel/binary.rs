@@ -49,7 +49,7 @@ impl fmt::Debug for BinaryOp {
 }
 
 impl BinaryOp {
-    /// The operator's name.
+    /// Returns the operator's name.
     pub fn name(&self) -> &str {
         match self {
             BinaryOp::Add => "add",
@@ -65,7 +65,7 @@ impl BinaryOp {
         }
     }
 
-    /// Do both join in the same way? Somebody's own are the same when they are one function.
+    /// Returns whether both operators join in the same way. Custom ones are the same when they are one function.
     pub(crate) fn same(&self, other: &BinaryOp) -> bool {
         match (self, other) {
             (BinaryOp::Custom(_, a), BinaryOp::Custom(_, b)) => Arc::ptr_eq(a, b),

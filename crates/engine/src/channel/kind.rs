@@ -50,7 +50,8 @@ pub(crate) enum Kind {
 /// A user's reducer of a delta key: the value and any number of writes, oldest first, give the new value.
 pub type BatchFn = Arc<dyn Fn(&Value, &[&Value]) -> Result<Value, String> + Send + Sync>;
 
-/// How a delta key joins writes. Joining two batches one after the other must give the same as joining them at once.
+/// Rule for joining the writes of a delta key. Joining two batches one after the other must give the same as joining
+/// them at once.
 #[derive(Clone)]
 pub enum DeltaReducer {
     /// A binary operator, write by write.
@@ -62,7 +63,7 @@ pub enum DeltaReducer {
 }
 
 impl DeltaReducer {
-    /// Somebody's own reducer.
+    /// Creates a custom reducer.
     pub fn batch(
         name: impl Into<Name>,
         reduce: impl Fn(&Value, &[&Value]) -> Result<Value, String> + Send + Sync + 'static,
@@ -126,13 +127,13 @@ impl fmt::Debug for DeltaSpec {
     }
 }
 
-/// The value inside a snapshot, stored or rebuilt, if `value` is one.
+/// Returns the value inside a snapshot, stored or rebuilt, if `value` is one.
 pub(crate) fn whole_of(value: &Value) -> Option<&Value> {
     let object = value.as_object().filter(|object| object.len() == 1)?;
     object.get("__snapshot__").or_else(|| object.get("__rebuilt__"))
 }
 
-/// What an update did to a channel.
+/// Effect of an update on a channel.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     Unchanged,
@@ -141,7 +142,7 @@ pub(crate) enum Effect {
     Appended(usize),
 }
 
-/// The value inside an overwrite wrapper, if `value` is one.
+/// Returns the value inside an overwrite wrapper, if `value` is one.
 pub(crate) fn overwrite_of(value: &Value) -> Option<&Value> {
     let object = value.as_object()?;
     if object.len() == 1 {
@@ -152,7 +153,8 @@ pub(crate) fn overwrite_of(value: &Value) -> Option<&Value> {
 
 const TWO_OVERWRITES: &str = "Can receive only one Overwrite value per super-step.";
 
-/// Why the writes of a step were not applied: LangGraph's own words first, then who is to blame.
+/// Formats the reason why the writes of a step were not applied: LangGraph's own words first, then the writers to
+/// blame.
 pub(crate) fn refusal(key: &str, why: &str, mut writers: Vec<&str>) -> String {
     writers.dedup();
     let first = if why == TWO_OVERWRITES {
@@ -256,7 +258,7 @@ impl Kind {
         Ok(())
     }
 
-    /// A step that does not write the channel.
+    /// Updates the value for a step that does not write the channel.
     fn pass(&self, value: &mut Option<Value>) -> Effect {
         match self {
             Kind::Ephemeral { .. } | Kind::Any if value.is_some() => *value = None,
@@ -322,7 +324,7 @@ impl Kind {
         Ok(effect)
     }
 
-    /// Can it be read, and does it trigger?
+    /// Returns whether the channel can be read and triggers nodes.
     pub(crate) fn available(&self, value: Option<&Value>) -> bool {
         match (self, value) {
             (_, None) => false,
@@ -336,7 +338,7 @@ impl Kind {
         }
     }
 
-    /// Called when a node that the channel triggers runs.
+    /// Updates the value when a node that the channel triggers runs.
     pub(crate) fn consume(&self, value: &mut Option<Value>) -> bool {
         if !self.available(value.as_ref()) {
             return false;
@@ -350,7 +352,7 @@ impl Kind {
         true
     }
 
-    /// Does it hold something back until the step that leads nowhere else?
+    /// Returns whether the channel holds something back until a step leads nowhere else.
     pub(crate) fn waits(&self, value: Option<&Value>) -> bool {
         match (self, value) {
             (Kind::LastAfterFinish, Some(held)) => !is_released(held),
@@ -368,7 +370,7 @@ impl Kind {
         }
     }
 
-    /// Called when a step triggered nothing: what was held back is released.
+    /// Releases what was held back, after a step that triggered nothing.
     pub(crate) fn finish(&self, value: &mut Option<Value>) -> bool {
         let waits = self.waits(value.as_ref());
         if waits && let Some(Value::Array(pair)) = value {
@@ -377,7 +379,7 @@ impl Kind {
         waits
     }
 
-    /// The names that came to a barrier, and whether it is released.
+    /// Returns the names that arrived at a barrier, and whether it is released.
     fn arrived(&self, value: Option<&Value>) -> (List, bool) {
         let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
         match (self, value) {
@@ -386,7 +388,7 @@ impl Kind {
         }
     }
 
-    /// Does a step without writes change it?
+    /// Returns whether a step without writes changes the channel.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -394,17 +396,18 @@ impl Kind {
         )
     }
 
-    /// Is anything of it stored, be it only its writes?
+    /// Returns whether anything of the channel is stored, even if only its writes.
     pub(crate) fn is_stored(&self) -> bool {
         !matches!(self, Kind::Untracked { .. } | Kind::Managed(_))
     }
 
-    /// May its value be joined from stored writes? An ordinary reducer may have been a delta key before.
+    /// Returns whether the value may be joined from stored writes. An ordinary reducer may have been a delta key
+    /// before.
     pub(crate) fn can_be_rebuilt(&self) -> bool {
         matches!(self, Kind::Delta(_) | Kind::Binary(_) | Kind::Messages)
     }
 
-    /// Does it keep its default when a checkpoint has no value for it?
+    /// Returns whether the channel keeps its default when a checkpoint has no value for it.
     pub(crate) fn keeps_default(&self) -> bool {
         matches!(
             self,
@@ -412,12 +415,12 @@ impl Kind {
         )
     }
 
-    /// Does an overwrite wrapper mean something to it? Elsewhere it is a value like any other.
+    /// Returns whether an overwrite wrapper has a meaning for the channel. Elsewhere it is a value like any other.
     pub(crate) fn takes_overwrites(&self) -> bool {
         matches!(self, Kind::Binary(_) | Kind::Messages | Kind::Delta(_))
     }
 
-    /// Do both treat writes in the same way?
+    /// Returns whether both kinds treat writes in the same way.
     pub(crate) fn same(&self, other: &Kind) -> bool {
         match (self, other) {
             (Kind::Binary(a), Kind::Binary(b)) => a.same(b),
@@ -430,7 +433,7 @@ impl Kind {
     }
 }
 
-/// `[value, released]`, as deferred triggers hold it.
+/// Builds `[value, released]`, as deferred triggers hold it.
 fn held(value: Value, released: bool) -> Value {
     vec![value, released.into()].into()
 }

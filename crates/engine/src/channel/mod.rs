@@ -20,10 +20,10 @@ use kind::DeltaSpec;
 pub use kind::{BatchFn, DeltaReducer};
 pub(crate) use kind::{Effect, Kind, overwrite_of, refusal, whole_of};
 
-/// Holds an update against a rule; the error says what was expected and what was found.
+/// Rule that an update is checked against; the error states what was expected and what was found.
 pub type CheckFn = Arc<dyn Fn(&Value) -> Result<(), String> + Send + Sync>;
 
-/// What the engine computes for every step, readable like a state key and never stored.
+/// Value that the engine computes for every step, readable like a state key and never stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Managed {
     /// Super-steps left before the recursion limit ends the run.
@@ -33,7 +33,7 @@ pub enum Managed {
 }
 
 impl Managed {
-    /// The value in a step, given how many steps are left.
+    /// Returns the value in a step, given how many steps are left.
     pub(crate) fn value(self, remaining: i64) -> Value {
         match self {
             Managed::RemainingSteps => remaining.into(),
@@ -42,7 +42,7 @@ impl Managed {
     }
 }
 
-/// How a state key behaves.
+/// Behaviour of a state key.
 #[derive(Clone)]
 pub struct ChannelSpec {
     pub(crate) kind: Kind,
@@ -92,40 +92,42 @@ impl ChannelSpec {
             ..Self::of(Kind::Binary(op))
         }
     }
-    /// A list that grows.
+    /// Creates a list that grows.
     pub fn append() -> Self {
         Self::binary(BinaryOp::Append, Some(Value::Array(List::new())))
     }
-    /// A list of messages, joined by id.
+    /// Creates a list of messages, joined by id.
     pub fn add_messages() -> Self {
         Self::of(Kind::Messages).with_default(List::new())
     }
-    /// Readable in the step after it was written, then gone. Two writes in one super-step are an error.
+    /// Creates a key that is readable in the step after it was written, then gone. Two writes in one super-step are an
+    /// error.
     pub fn ephemeral() -> Self {
         Self::of(Kind::Ephemeral { guard: true })
     }
-    /// Like [`ephemeral`](Self::ephemeral), but of several writes in one super-step the last one wins.
+    /// Creates a key like [`ephemeral`](Self::ephemeral), but of several writes in one super-step the last one wins.
     pub fn ephemeral_any() -> Self {
         Self::of(Kind::Ephemeral { guard: false })
     }
-    /// A queue: the items written in a step, where a list counts as its items. Without `accumulate` it holds only
-    /// what the previous step wrote; with it, everything since the thread began.
+    /// Creates a queue: the items written in a step, where a list counts as its items. Without `accumulate` it holds
+    /// only what the previous step wrote; with it, everything since the thread began.
     pub fn topic(accumulate: bool) -> Self {
         Self::of(Kind::Topic { accumulate })
     }
-    /// Readable in the step after it was written, then gone. Several writes are taken to be equal: the last one wins.
+    /// Creates a key that is readable in the step after it was written, then gone. Several writes are taken to be
+    /// equal: the last one wins.
     pub fn any_value() -> Self {
         Self::of(Kind::Any)
     }
-    /// Kept while the run lasts and never stored: neither in checkpoints nor with the writes of tasks, and left out
-    /// of stored packets. For connections and secrets. With `guard`, two writes in one super-step are an error;
-    /// without, the last one wins.
+    /// Creates a key that is kept while the run lasts and never stored: neither in checkpoints nor with the writes of
+    /// tasks, and left out of stored packets. For connections and secrets. With `guard`, two writes in one super-step
+    /// are an error; without, the last one wins.
     pub fn untracked(guard: bool) -> Self {
         Self::of(Kind::Untracked { guard })
     }
-    /// A reducer whose value is stored only once in a number of updates and rebuilt from the stored writes in
-    /// between. It begins as an empty list; give another default for an object. Worth it for values that grow large
-    /// where a backend stores whole values.
+    /// Creates a reducer whose value is stored only once per `snapshot_frequency` updates and rebuilt from the stored
+    /// writes in between. It begins as an empty list; set another default for an object. Useful for values that grow
+    /// large where a backend stores whole values.
     pub fn delta(reducer: impl Into<DeltaReducer>, snapshot_frequency: u32) -> Self {
         let spec = DeltaSpec {
             reducer: reducer.into(),
@@ -134,7 +136,7 @@ impl ChannelSpec {
         };
         Self::of(Kind::Delta(spec)).with_default(List::new())
     }
-    /// Value before the first write.
+    /// Sets the value before the first write.
     pub fn with_default(mut self, value: impl Into<Value>) -> Self {
         let value = value.into();
         if let Kind::Delta(spec) = &mut self.kind {
@@ -143,14 +145,15 @@ impl ChannelSpec {
         self.default = Some(value);
         self
     }
-    /// Every update of the key is held against `check` before it is merged, no matter who makes it: a node, the input, a
-    /// command, an edit. An error, which says what was expected and what was found, fails the writer; nothing is
-    /// written. An [overwrite](crate::overwrite) is held against it as well, without its wrapper.
+    /// Sets `check`, which every update of the key must pass before it is merged, no matter where it comes from: a
+    /// node, the input, a command, an edit. An error, which states what was expected and what was found, fails the
+    /// writer; nothing is written. An [overwrite](crate::overwrite) is checked as well, without its wrapper.
     pub fn checked(mut self, check: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static) -> Self {
         self.check = Some(Arc::new(check));
         self
     }
-    /// What an overwrite is held against, where that differs from an update: a whole list and not one item, say.
+    /// Sets a check for overwrites, where it differs from that of updates: for a whole list rather than one item, for
+    /// example.
     pub fn checked_overwrite(
         mut self,
         check: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static,
@@ -158,7 +161,7 @@ impl ChannelSpec {
         self.check_overwrite = Some(Arc::new(check));
         self
     }
-    /// Every update of the key must read as a `T`.
+    /// Requires every update of the key to deserialize as a `T`.
     pub fn typed<T: DeserializeOwned>(self) -> Self {
         self.checked(|value| {
             serde_json::from_value::<T>(value.into())
@@ -189,7 +192,7 @@ impl ChannelSpec {
             check_overwrite: wins.check_overwrite.or(loses.check_overwrite),
         })
     }
-    /// overwrite, ephemeral, topic, any, untracked, add_messages or the operator's name.
+    /// Returns the reducer's name: overwrite, ephemeral, topic, any, untracked, add_messages or the operator's.
     pub fn reducer_name(&self) -> &str {
         match &self.kind {
             Kind::Last | Kind::LastAfterFinish => "overwrite",
@@ -211,7 +214,7 @@ pub fn overwrite(value: impl Into<Value>) -> Value {
     Value::Object([("__overwrite__", value.into())].into_iter().collect())
 }
 
-/// A value's text, cut where a message would become hard to read.
+/// Formats a value as text, cut where a message would become hard to read.
 pub(crate) fn shorten(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(80) {
@@ -223,7 +226,7 @@ pub(crate) fn shorten(value: &Value) -> String {
 static NODE: LazyLock<Name> = LazyLock::new(|| "node".into());
 static ARG: LazyLock<Name> = LazyLock::new(|| "arg".into());
 
-/// One packet as it is queued: `{"node", "arg"}`, with its timeout if it has one.
+/// Converts a packet to its queued form: `{"node", "arg"}`, with its timeout if it has one.
 pub(crate) fn packet(packet: &Packet) -> Value {
     let mut entries = Object::new();
     entries.insert(NODE.clone(), packet.node.clone());

@@ -65,23 +65,23 @@ use crate::checkpoint::types::{
 };
 use crate::value::Value;
 
-/// Keeps checkpoints. `commit` is ordered per thread: a later call is never visible before an earlier one.
+/// Storage of checkpoints. `commit` is ordered per thread: a later call is never visible before an earlier one.
 #[async_trait]
 #[doc(alias = "BaseCheckpointSaver")]
 pub trait Checkpointer: Debug + Send + Sync {
     /// Stores task writes and a checkpoint as one unit. Returns when they are durable as the backend defines it.
     async fn commit(&self, commit: Commit) -> Result<(), StorageError>;
-    /// Whole checkpoints, newest first.
+    /// Reads whole checkpoints, newest first.
     async fn list(&self, query: &ListQuery) -> Result<Vec<CheckpointTuple>, StorageError>;
     /// Removes a thread with everything in it; a missing one is no error.
     async fn delete_thread(&self, thread: &ThreadId) -> Result<(), StorageError>;
 
-    /// What several programs on one database know of each other, where the backend offers it. Runs on a backend that does
-    /// not have no claims.
+    /// Returns the coordination of several programs on one database, if the backend offers it. Without it, runs have no
+    /// claims.
     fn coordination(&self) -> Option<&dyn Coordination> {
         None
     }
-    /// What keeps the database in order, where the backend offers it.
+    /// Returns the maintenance of the database, if the backend offers it.
     fn maintenance(&self) -> Option<&dyn Maintenance> {
         None
     }
@@ -94,7 +94,7 @@ pub trait Checkpointer: Debug + Send + Sync {
         }
         Ok(())
     }
-    /// The checkpoint with `id`, or the newest of the namespace.
+    /// Reads the checkpoint with `id`, or the newest of the namespace.
     async fn get(
         &self,
         thread: &ThreadId,
@@ -110,12 +110,12 @@ pub trait Checkpointer: Debug + Send + Sync {
         };
         Ok(self.list(&query).await?.into_iter().next())
     }
-    /// Checkpoints without values, newest first. Backends decode no value for it.
+    /// Reads checkpoints without values, newest first. Backends decode no value for it.
     async fn heads(&self, query: &ListQuery) -> Result<Vec<CheckpointHead>, StorageError> {
         let found = self.list(query).await?;
         Ok(found.into_iter().map(CheckpointTuple::into_head).collect())
     }
-    /// The values of some keys of a checkpoint, or of the newest of the namespace; `None` when there is no such
+    /// Reads the values of some keys of a checkpoint, or of the newest of the namespace; `None` when there is no such
     /// checkpoint. A key without a value is left out.
     async fn values(
         &self,
@@ -132,8 +132,8 @@ pub trait Checkpointer: Debug + Send + Sync {
                 .collect()
         }))
     }
-    /// Checkpoints with the values of some keys, newest first. Every other key that has a value has null instead, which
-    /// backends need not decode anything for.
+    /// Reads checkpoints with the values of some keys, newest first. Every other key that has a value has null instead,
+    /// for which backends need not decode anything.
     async fn heads_with(
         &self,
         query: &ListQuery,
@@ -150,8 +150,8 @@ pub trait Checkpointer: Debug + Send + Sync {
         });
         Ok(found.collect())
     }
-    /// Pending writes of checkpoints, in the order of `of`; those of each are ordered by (task path, task id, idx), and
-    /// empty when there is no such checkpoint.
+    /// Reads the pending writes of checkpoints, in the order of `of`; those of each are ordered by (task path, task id,
+    /// idx), and empty when there is no such checkpoint.
     async fn writes(&self, of: &[CheckpointAddress]) -> Result<Vec<Vec<PendingWrite>>, StorageError> {
         let mut all = Vec::with_capacity(of.len());
         for CheckpointAddress { thread, ns, id } in of {
@@ -160,7 +160,7 @@ pub trait Checkpointer: Debug + Send + Sync {
         }
         Ok(all)
     }
-    /// Threads with a root checkpoint, the one with the newest head first.
+    /// Lists threads with a root checkpoint, the one with the newest head first.
     async fn threads(&self, query: &ThreadQuery) -> Result<Vec<ThreadSummary>, StorageError> {
         let mut found = summaries(self.list(&roots(None)).await?);
         found.retain(|summary| query.matches(summary));
@@ -168,11 +168,11 @@ pub trait Checkpointer: Debug + Send + Sync {
         found.truncate(query.limit.unwrap_or(usize::MAX));
         Ok(found)
     }
-    /// One thread as lists show it; `None` when it has no root checkpoint.
+    /// Reads one thread as lists show it; `None` when it has no root checkpoint.
     async fn thread(&self, thread: &ThreadId) -> Result<Option<ThreadSummary>, StorageError> {
         Ok(summaries(self.list(&roots(Some(thread))).await?).pop())
     }
-    /// How many threads match; `after` and `limit` do not count.
+    /// Counts the threads that match; `after` and `limit` are ignored.
     async fn count_threads(&self, query: &ThreadQuery) -> Result<u64, StorageError> {
         let all = ThreadQuery {
             after: None,
@@ -204,12 +204,12 @@ impl dyn Checkpointer + '_ {
         self.maintenance().ok_or(StorageError::Unsupported(what))
     }
 
-    /// Does as [`Maintenance::prune`] does.
+    /// Calls [`Maintenance::prune`].
     pub async fn prune(&self, pruning: &Pruning) -> Result<Removal, StorageError> {
         self.prune_watched(pruning, &Progress::default()).await
     }
 
-    /// Does as [`Maintenance::prune_watched`] does.
+    /// Calls [`Maintenance::prune_watched`].
     pub async fn prune_watched(
         &self,
         pruning: &Pruning,
@@ -219,30 +219,30 @@ impl dyn Checkpointer + '_ {
         maintenance.prune_watched(pruning, progress).await
     }
 
-    /// Does as [`Maintenance::usage`] does.
+    /// Calls [`Maintenance::usage`].
     pub async fn usage(&self) -> Result<Usage, StorageError> {
         self.maintained("measuring what is stored")?.usage().await
     }
 
-    /// Does as [`Maintenance::breakdown`] does.
+    /// Calls [`Maintenance::breakdown`].
     pub async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError> {
         self.maintained("measuring what a thread takes")?
             .breakdown(thread)
             .await
     }
 
-    /// Does as [`Maintenance::verify`] does.
+    /// Calls [`Maintenance::verify`].
     pub async fn verify(&self, repair: bool) -> Result<Integrity, StorageError> {
         self.verify_watched(repair, &Progress::default()).await
     }
 
-    /// Does as [`Maintenance::verify_watched`] does.
+    /// Calls [`Maintenance::verify_watched`].
     pub async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError> {
         let maintenance = self.maintained("checking what is stored")?;
         maintenance.verify_watched(repair, progress).await
     }
 
-    /// The pending writes of one checkpoint.
+    /// Reads the pending writes of one checkpoint.
     pub async fn writes_of(&self, checkpoint: CheckpointAddress) -> Result<Vec<PendingWrite>, StorageError> {
         let mut found = self.writes(std::slice::from_ref(&checkpoint)).await?;
         Ok(found.pop().unwrap_or_default())
@@ -257,7 +257,7 @@ fn roots(thread: Option<&ThreadId>) -> ListQuery {
     }
 }
 
-/// Threads by their root checkpoints, the newest first.
+/// Builds the summaries of threads from their root checkpoints, the newest first.
 fn summaries(roots: Vec<CheckpointTuple>) -> Vec<ThreadSummary> {
     let mut threads: BTreeMap<ThreadId, ThreadSummary> = BTreeMap::new();
     for tuple in roots {
@@ -315,7 +315,7 @@ impl Commit {
 }
 
 impl CheckpointTuple {
-    /// What the tasks read and decided, by task, where their run recorded it.
+    /// Returns what the tasks read and decided, by task, where their run recorded it.
     pub fn records(&self) -> impl Iterator<Item = (&TaskId, TaskRecord)> {
         records_of(&self.pending_writes)
     }
@@ -337,7 +337,7 @@ impl CheckpointTuple {
         }
     }
 
-    /// The checkpoint without its values.
+    /// Converts the checkpoint to one without its values.
     pub fn into_head(self) -> CheckpointHead {
         let mut tasks: BTreeMap<&TaskId, Vec<&str>> = BTreeMap::new();
         for row in &self.pending_writes {
@@ -363,7 +363,7 @@ impl CheckpointTuple {
         }
     }
 
-    /// A commit that stores all of it in another thread.
+    /// Converts the checkpoint to a commit that stores all of it in another thread.
     pub fn into_commit(self, thread: &ThreadId) -> Commit {
         let checkpoint = self.checkpoint;
         let mut writes: Vec<TaskWrites> = Vec::new();
@@ -397,7 +397,7 @@ impl CheckpointTuple {
 }
 
 impl ListQuery {
-    /// What the query lists of these checkpoints.
+    /// Returns those of these checkpoints that the query lists.
     pub fn select(&self, stored: &[CheckpointTuple]) -> Vec<CheckpointTuple> {
         let is_wanted = |row: &&CheckpointTuple| {
             let id = &row.checkpoint.id;

@@ -49,7 +49,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// A holder of this id and name.
+    /// Creates a holder with this id and name.
     pub fn new(id: impl Into<Name>, name: impl Into<Name>) -> Self {
         Self {
             id: id.into(),
@@ -58,7 +58,7 @@ impl Holder {
     }
 }
 
-/// Whether a claim that another run holds is taken over.
+/// Rule for taking over a claim that another run holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TakeOver {
     /// No: the newcomer is refused with [`StorageError::Busy`].
@@ -83,7 +83,7 @@ pub struct ClaimRequest {
 }
 
 impl ClaimRequest {
-    /// A claim by `holder` that takes over none, of the usual length.
+    /// Creates a request for a claim by `holder` that takes over no other claim, of the usual length.
     pub fn by(holder: Holder) -> Self {
         Self {
             holder,
@@ -103,8 +103,8 @@ impl ClaimRequest {
         self
     }
 
-    /// A change that is made at once, by no run: refused with [`StorageError::Busy`] while a run of another program
-    /// holds the thread, and allowed beside one of the same program.
+    /// Creates the claim of a change that is made at once, outside of runs: refused with [`StorageError::Busy`] while a
+    /// run of another program holds the thread, and allowed beside one of the same program.
     pub fn change(&self) -> ClaimUse {
         ClaimUse {
             claim: ClaimId::random(),
@@ -120,7 +120,7 @@ impl ClaimRequest {
         }
     }
 
-    /// True when a run of another program has not ended its claim of the thread, and may still store something.
+    /// Returns whether a run of another program has not ended its claim of the thread, and may still store something.
     pub(crate) async fn has_to_take(
         &self,
         saver: &dyn Checkpointer,
@@ -153,7 +153,7 @@ impl ClaimRequest {
     }
 }
 
-/// What a commit says about the claim of its thread.
+/// Part of a commit that concerns the claim of its thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimUse {
     /// The run's claim; each run makes one up.
@@ -166,7 +166,7 @@ pub struct ClaimUse {
     pub take: Option<Box<Take>>,
 }
 
-/// How a claim is taken.
+/// Terms on which a claim is taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Take {
     /// Who takes it.
@@ -183,7 +183,7 @@ pub struct Take {
     pub seen: Option<u64>,
 }
 
-/// What is given is compared, also where it is `null`.
+/// Reads a given value as one to compare, also where it is `null`.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<CheckpointId>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
@@ -204,37 +204,37 @@ pub struct ClaimView {
 }
 
 impl ClaimView {
-    /// True while its run holds the thread.
+    /// Returns whether the run still holds the thread.
     pub fn is_live(&self) -> bool {
         !self.ended && !self.remaining.is_zero()
     }
 
-    /// A number that is another one when a run has begun or ended since. 0 stands for no claim.
+    /// Returns a number that changes when a run begins or ends. 0 means no claim.
     pub fn mark(&self) -> u64 {
         2 * self.number + u64::from(self.ended)
     }
 }
 
-/// What several programs on one database know of each other: who runs which thread, what waits for an answer, and that
-/// something changed. Optional: a saver that does not offer it is used without claims.
+/// Knowledge that several programs on one database have of each other: who runs which thread, what waits for an answer,
+/// and that something changed. Optional: a saver that does not offer it is used without claims.
 #[async_trait]
 pub trait Coordination: Debug + Send + Sync {
-    /// The claims of these threads, live or not; a thread that nobody claimed is left out.
+    /// Reads the claims of these threads, live or not; a thread that nobody claimed is left out.
     async fn claims(&self, threads: &[ThreadId]) -> Result<HashMap<ThreadId, ClaimView>, StorageError>;
-    /// The claim of a thread, live or not.
+    /// Reads the claim of a thread, live or not.
     async fn claim(&self, thread: &ThreadId) -> Result<Option<ClaimView>, StorageError> {
         Ok(self.claims(std::slice::from_ref(thread)).await?.remove(thread))
     }
-    /// Checkpoints of outermost graphs whose questions wait, the oldest first: an index that is kept in the transaction of
-    /// each commit.
+    /// Lists checkpoints of outermost graphs whose questions wait, the oldest first: from an index that is kept in the
+    /// transaction of each commit.
     async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError>;
-    /// Number of tasks of outermost graphs whose questions wait, over all threads.
+    /// Counts the tasks of outermost graphs whose questions wait, over all threads.
     async fn count_waiting(&self) -> Result<u64, StorageError>;
     /// Removes a thread as [`Checkpointer::delete_thread`](Checkpointer::delete_thread) does, unless it is busy.
     async fn delete_claimed(&self, thread: &ThreadId, by: &ClaimRequest) -> Result<(), StorageError>;
-    /// A number that is another one within a second after another program changed anything here, items of the store
-    /// included, and stays while only this one does; `None` where that is not known. It is cheap enough to be asked
-    /// several times a second.
+    /// Returns a number that changes within a second after another program changed anything here, items of the store
+    /// included, and stays the same while only this one does; `None` where that is not known. It is cheap enough to be
+    /// polled several times a second.
     async fn changes(&self) -> Result<Option<u64>, StorageError> {
         Ok(None)
     }
@@ -326,7 +326,7 @@ impl ClaimRow {
         }))
     }
 
-    /// The row as it is shown.
+    /// Converts the row to the form that is shown.
     pub fn view(&self, now: u64) -> ClaimView {
         ClaimView {
             claim: self.claim.clone(),
@@ -387,12 +387,12 @@ impl Claims {
         self.rows.remove(thread);
     }
 
-    /// True while a run holds the thread.
+    /// Returns whether a run holds the thread.
     pub fn is_live(&self, thread: &ThreadId) -> bool {
         self.rows.get(thread).is_some_and(|row| row.until > self.now())
     }
 
-    /// What [`Coordination::claims`] gives.
+    /// Returns the claims as [`Coordination::claims`] does.
     pub fn views(&self, threads: &[ThreadId]) -> HashMap<ThreadId, ClaimView> {
         let now = self.now();
         let view = |thread: &ThreadId| Some((thread.clone(), self.rows.get(thread)?.view(now)));

@@ -53,7 +53,7 @@ pub struct GraphVersion {
 }
 
 impl GraphVersion {
-    /// A version with this content.
+    /// Creates a version with this content.
     pub fn new(id: impl Into<Name>, content: impl Into<Value>) -> Self {
         Self {
             id: id.into(),
@@ -68,12 +68,12 @@ impl GraphVersion {
         self
     }
 
-    /// The version that the run of a checkpoint ran, where it is recorded.
+    /// Returns the version that the run of a checkpoint ran, where it is recorded.
     pub fn of(head: &CheckpointHead) -> Option<&str> {
         head.metadata.user.get(GRAPH_VERSION)?.as_str()
     }
 
-    /// Is this a namespace of a version, and no one of a graph?
+    /// Returns whether a namespace belongs to a version rather than to a graph.
     pub fn is_space(ns: &str) -> bool {
         ns.starts_with(SPACE)
     }
@@ -82,7 +82,7 @@ impl GraphVersion {
         format!("{SPACE}{id}").into()
     }
 
-    /// Is it kept in the thread?
+    /// Returns whether the version is kept in the thread.
     pub(crate) async fn is_kept(
         saver: &dyn Checkpointer,
         thread: &ThreadId,
@@ -91,7 +91,8 @@ impl GraphVersion {
         Ok(Self::head(saver, thread, id).await?.is_some())
     }
 
-    /// The head of a version that is kept in a thread: its facts are the metadata, its time the first run's.
+    /// Reads the head of a version that is kept in a thread: its metadata is the version's facts, its time that of the
+    /// first run.
     pub async fn head(
         saver: &dyn Checkpointer,
         thread: &ThreadId,
@@ -106,7 +107,7 @@ impl GraphVersion {
         Ok(saver.heads(&query).await?.pop())
     }
 
-    /// A version that is kept in a thread.
+    /// Reads a version that is kept in a thread.
     pub async fn read(
         saver: &dyn Checkpointer,
         thread: &ThreadId,
@@ -123,7 +124,7 @@ impl GraphVersion {
         }))
     }
 
-    /// What keeps it in a thread, as a checkpoint with this id. Runs do this by themselves.
+    /// Creates the commit that keeps the version in a thread, as a checkpoint with this id. Runs do this by themselves.
     pub fn commit(&self, thread: &ThreadId, id: CheckpointId, ts: String) -> Commit {
         let content: Name = CONTENT.into();
         let checkpoint = Checkpoint {
@@ -158,7 +159,8 @@ impl GraphVersion {
         }
     }
 
-    /// The namespaces of versions, out of those of a thread, that none of the checkpoints which stay was run by.
+    /// Returns the namespaces of versions, out of those of a thread, by which none of the remaining checkpoints was
+    /// run.
     pub(crate) fn unused<'a>(
         spaces: impl Iterator<Item = &'a Name>,
         stay: &HashSet<&str>,

@@ -11,7 +11,7 @@ use crate::base::ids::{CheckpointId, Name, ThreadId};
 use crate::checkpoint::progress::Progress;
 use crate::checkpoint::types::{Metadata, StorageError};
 
-/// What keeps a database in order. Optional: runs need none of it, and a saver without it is asked in vain
+/// Maintenance of a database. Optional: runs need none of it, and calls to a saver without it fail
 /// ([`StorageError::Unsupported`]).
 #[async_trait]
 pub trait Maintenance: Debug + Send + Sync {
@@ -22,9 +22,9 @@ pub trait Maintenance: Debug + Send + Sync {
     /// Removes checkpoints, and says meanwhile how far it is. When it is stopped, every thread is either as it was or
     /// done; a backend with transactions leaves all as they were.
     async fn prune_watched(&self, pruning: &Pruning, progress: &Progress) -> Result<Removal, StorageError>;
-    /// What is stored takes so much.
+    /// Measures the size of everything that is stored.
     async fn usage(&self) -> Result<Usage, StorageError>;
-    /// What each key and each checkpoint of a thread takes.
+    /// Measures the size of each key and each checkpoint of a thread.
     async fn breakdown(&self, thread: &ThreadId) -> Result<ThreadBreakdown, StorageError>;
     /// Reads everything, and with `repair` puts right what can be: a checkpoint that cannot be read is removed, and
     /// what continues it goes on without a past. Nothing that can be read is removed.
@@ -36,7 +36,7 @@ pub trait Maintenance: Debug + Send + Sync {
     async fn verify_watched(&self, repair: bool, progress: &Progress) -> Result<Integrity, StorageError>;
 }
 
-/// What [`Pruning`] leaves of a thread. Each namespace is looked at by itself.
+/// Part of a thread that [`Pruning`] keeps. Each namespace is considered by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Keep {
     /// The newest checkpoint of each namespace, with its writes.
@@ -49,7 +49,7 @@ pub enum Keep {
     Nothing,
 }
 
-/// Which checkpoints a [`Pruning`] is about.
+/// Checkpoints that a [`Pruning`] applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scope {
     /// The past of these threads.
@@ -59,7 +59,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Each of the threads once, in order: one that is named twice goes, and counts, once.
+    /// Returns each of the threads once, in order: one that is named twice is removed, and counted, once.
     pub fn distinct(threads: &[ThreadId]) -> Vec<ThreadId> {
         let mut threads = threads.to_vec();
         threads.sort();
@@ -68,7 +68,7 @@ impl Scope {
     }
 }
 
-/// What to remove. What is kept reads as before; its parent may be gone.
+/// Request to remove checkpoints. What is kept reads as before; its parent may be gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pruning {
     /// Which checkpoints.
@@ -83,7 +83,7 @@ pub struct Pruning {
 }
 
 impl Pruning {
-    /// The past of threads.
+    /// Creates a pruning of the past of threads.
     pub fn threads(threads: impl IntoIterator<Item = ThreadId>, keep: Keep) -> Self {
         Self {
             scope: Scope::Threads(threads.into_iter().collect(), keep),
@@ -93,7 +93,7 @@ impl Pruning {
         }
     }
 
-    /// What runs wrote.
+    /// Creates a pruning of what runs wrote.
     pub fn runs(runs: impl IntoIterator<Item = String>) -> Self {
         Self {
             scope: Scope::Runs(runs.into_iter().collect()),
@@ -103,13 +103,13 @@ impl Pruning {
         }
     }
 
-    /// Nothing goes; the report says what would.
+    /// Sets a dry run: nothing is removed; the report states what would be.
     pub fn dry_run(mut self) -> Self {
         self.dry_run = true;
         self
     }
 
-    /// Checkpoints that stay.
+    /// Adds checkpoints that are kept.
     pub fn retain(mut self, checkpoints: impl IntoIterator<Item = CheckpointId>) -> Self {
         self.retain.extend(checkpoints);
         self
@@ -119,7 +119,7 @@ impl Pruning {
         !self.ended.is_empty() && self.ended.contains(&(thread.clone(), ns.clone()))
     }
 
-    /// Which of the checkpoints of one namespace of a thread go. One rule for every backend.
+    /// Returns the checkpoints of one namespace of a thread that are removed. One rule for every backend.
     pub fn doomed<'a>(&self, thread: &ThreadId, ns: &Name, space: &'a [Link<'a>]) -> Vec<&'a Link<'a>> {
         let retained: HashSet<&CheckpointId> = self.retain.iter().collect();
         let kept: HashSet<&CheckpointId> = match &self.scope {
@@ -140,8 +140,8 @@ impl Pruning {
             .collect()
     }
 
-    /// The newest checkpoints of branches that go, out of what [`Pruning::doomed`] says goes. A nested run that ends with
-    /// its checkpoint is no branch.
+    /// Returns the newest checkpoints of removed branches, out of what [`Pruning::doomed`] returns. A nested run that
+    /// ends with its checkpoint is no branch.
     pub fn lost_branches<'a>(
         &self,
         thread: &ThreadId,
@@ -173,7 +173,7 @@ pub struct Link<'a> {
 }
 
 impl<'a> Link<'a> {
-    /// The link of a stored checkpoint.
+    /// Creates the link of a stored checkpoint.
     pub fn of(id: &'a CheckpointId, parent: Option<&'a CheckpointId>, metadata: &'a Metadata) -> Self {
         Self {
             id,
@@ -189,13 +189,13 @@ fn newest<'a>(space: &'a [Link<'a>], count: usize) -> HashSet<&'a CheckpointId> 
     ids.into_iter().take(count).collect()
 }
 
-/// The checkpoints of a namespace that no other continues.
+/// Returns the checkpoints of a namespace that no other one continues.
 pub fn tips<'a>(space: &'a [Link<'a>]) -> Vec<&'a Link<'a>> {
     let parents: HashSet<&CheckpointId> = space.iter().filter_map(|link| link.parent).collect();
     space.iter().filter(|link| !parents.contains(link.id)).collect()
 }
 
-/// What went, or would go.
+/// Summary of what was removed, or would be.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Removal {
     /// Threads of which nothing is left.
@@ -210,7 +210,7 @@ pub struct Removal {
     pub skipped: Vec<ThreadId>,
 }
 
-/// What one thread takes.
+/// Storage that one thread takes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadUsage {
     /// The thread.
@@ -221,7 +221,7 @@ pub struct ThreadUsage {
     pub bytes: u64,
 }
 
-/// What everything takes.
+/// Storage that everything takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Size of the file, folder or database; what the process holds for memory.
@@ -236,7 +236,7 @@ pub struct Usage {
     pub threads: Vec<ThreadUsage>,
 }
 
-/// What one key of a thread takes.
+/// Storage that one key of a thread takes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyUsage {
     /// The channel.
@@ -249,7 +249,7 @@ pub struct KeyUsage {
     pub whole: u64,
 }
 
-/// What the keys of a thread take, added up value by value.
+/// Storage that the keys of a thread take, added up value by value.
 #[derive(Clone, Debug, Default)]
 pub struct KeySums(BTreeMap<Name, KeyUsage>);
 
@@ -267,7 +267,7 @@ impl KeySums {
         usage.whole += whole;
     }
 
-    /// Each key, the largest first.
+    /// Returns each key, the largest first.
     pub fn sorted(self) -> Vec<KeyUsage> {
         let mut keys: Vec<KeyUsage> = self.0.into_values().collect();
         keys.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.key.cmp(&b.key)));
@@ -275,7 +275,7 @@ impl KeySums {
     }
 }
 
-/// What one checkpoint added.
+/// Storage that one checkpoint added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointUsage {
     /// The namespace.
@@ -290,7 +290,7 @@ pub struct CheckpointUsage {
     pub bytes: u64,
 }
 
-/// What a thread takes, in detail.
+/// Storage that a thread takes, in detail.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadBreakdown {
     /// Each key, the largest first.
@@ -299,7 +299,7 @@ pub struct ThreadBreakdown {
     pub checkpoints: Vec<CheckpointUsage>,
 }
 
-/// Something stored that cannot be read.
+/// Stored data that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
     /// The thread, when it is one's.
@@ -310,7 +310,7 @@ pub struct Damage {
     pub repair: Option<String>,
 }
 
-/// What a check of everything stored found.
+/// Findings of a check of everything stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Integrity {
     /// Threads looked at.
@@ -326,7 +326,7 @@ pub struct Integrity {
 }
 
 impl Integrity {
-    /// True when nothing is wrong.
+    /// Returns whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.damage.is_empty()
     }

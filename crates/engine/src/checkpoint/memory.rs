@@ -28,7 +28,7 @@ use crate::checkpoint::waiting::{Waiting, WaitingQuery};
 use crate::value::Value;
 use futures::future::BoxFuture;
 
-/// Keeps checkpoints in memory.
+/// Checkpointer that keeps checkpoints in memory.
 #[derive(Debug, Default)]
 #[doc(alias = "InMemorySaver")]
 pub struct MemorySaver {
@@ -50,7 +50,7 @@ struct Asking {
 }
 
 impl Asking {
-    /// How many tasks of a checkpoint ask now.
+    /// Sets the number of tasks of a checkpoint that ask now.
     fn note(&mut self, thread: &ThreadId, id: &CheckpointId, tasks: u32) {
         let place = (id.clone(), thread.clone());
         let before = match tasks {
@@ -60,7 +60,8 @@ impl Asking {
         self.tasks = self.tasks + u64::from(tasks) - u64::from(before.unwrap_or(0));
     }
 
-    /// What a thread has was replaced: these are the checkpoints of its outermost graph now.
+    /// Replaces the entries of a thread whose content was replaced: `root` has the checkpoints of its outermost graph
+    /// now.
     fn renew(&mut self, thread: &ThreadId, root: Option<&Space>) {
         self.by_place.retain(|(_, of), tasks| {
             let other = of != thread;
@@ -99,7 +100,7 @@ impl Space {
         self.0.last()
     }
 
-    /// A checkpoint that is there already stays as it is.
+    /// Adds a checkpoint; one that exists already stays as it is.
     fn add(&mut self, stored: Stored) {
         if let Err(place) = self.place(&stored.checkpoint.id) {
             self.0.insert(place, stored);
@@ -154,7 +155,7 @@ impl Stored {
         }
     }
 
-    /// True when it may change whether the task asks: one that does not goes on not asking, whatever else it writes.
+    /// Returns whether these writes may change whether the task asks: other writes never make a task ask.
     fn may_ask(&self, task: &TaskWrites) -> bool {
         let asks = |write: &Write| matches!(&*write.channel, reserved::INTERRUPT | reserved::ASKED_AGAIN);
         self.asking > 0 || task.writes.iter().any(|write| write.idx < 0 && asks(write))
@@ -253,12 +254,12 @@ impl Stored {
 }
 
 impl MemorySaver {
-    /// An empty saver.
+    /// Creates an empty saver.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The newest root checkpoint of a thread.
+    /// Returns the newest root checkpoint of a thread.
     pub fn newest(&self, thread: &ThreadId) -> Option<CheckpointId> {
         newest(self.read().threads.get(thread))
     }
@@ -315,7 +316,7 @@ fn summary(thread: &ThreadId, spaces: &Thread) -> Option<ThreadSummary> {
     })
 }
 
-/// The newest root checkpoint of a thread.
+/// Returns the newest root checkpoint of a thread.
 fn newest(spaces: Option<&Thread>) -> Option<CheckpointId> {
     let root = spaces?.get("")?;
     Some(root.newest()?.checkpoint.id.clone())
@@ -636,8 +637,8 @@ impl Maintenance for MemorySaver {
     }
 }
 
-/// What a thread would take as JSON text, each version of a value once and a grown list by what was added to it:
-/// memory shares the rest between checkpoints.
+/// Measures what a thread would take as JSON text, each version of a value once and a grown list by what was added to
+/// it: memory shares the rest between checkpoints.
 fn breakdown(spaces: &Thread) -> ThreadBreakdown {
     let mut keys = KeySums::default();
     let mut checkpoints = Vec::new();
@@ -679,7 +680,7 @@ fn breakdown(spaces: &Thread) -> ThreadBreakdown {
     }
 }
 
-/// Length of the JSON text of a value, without making it.
+/// Returns the length of a value's JSON text, without creating it.
 fn size(value: &Value) -> u64 {
     struct Count(u64);
     impl std::io::Write for Count {

@@ -6,7 +6,7 @@ use crate::value::{List, Object, Value};
 /// Uses that are recorded of a task.
 pub(crate) const MOST_USES: usize = 64;
 
-/// What was done with an item.
+/// Action that was done with an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryAction {
     /// It was read by its key.

@@ -10,10 +10,10 @@ use tokio::sync::watch;
 
 use crate::checkpoint::types::StorageError;
 
-/// Called with how much is done, of how much; an answer of `false` stops the work.
+/// Callback that is given the amount done and the total; an answer of `false` stops the work.
 pub type Watch<'a> = &'a (dyn Fn(u64, u64) -> bool + Sync);
 
-/// How far a long work is. All clones are one; who asked for the work keeps one, who does it has another.
+/// Progress of long work. All clones share one state; the requester of the work keeps one, the worker has another.
 #[derive(Clone, Debug)]
 pub struct Progress {
     reported: Arc<watch::Sender<(u64, u64)>>,
@@ -30,18 +30,18 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// The work is to end at the next opportunity, with [`StorageError::Stopped`].
+    /// Stops the work at the next opportunity, with [`StorageError::Stopped`].
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// True once it was stopped.
+    /// Returns whether the work was stopped.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// So much is done, of so much: what the backend says as often as it can, and where it ends when it was stopped.
-    /// Both numbers are counts of whatever the work has most of, usually checkpoints.
+    /// Reports the amount done and the total: the backend does this as often as it can, and ends here when the work was
+    /// stopped. Both numbers are counts of whatever the work has most of, usually checkpoints.
     pub fn at(&self, done: u64, total: u64) -> Result<(), StorageError> {
         if self.is_stopped() {
             return Err(StorageError::Stopped);

@@ -12,7 +12,7 @@ use crate::checkpoint::checkpointer::Checkpointer;
 use crate::checkpoint::claim::{ClaimRequest, ClaimUse, Take};
 use crate::checkpoint::types::{Commit, StorageError};
 
-/// How far a claim is.
+/// Stage of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ClaimStage {
     /// No commit was made.
@@ -25,7 +25,7 @@ enum ClaimStage {
     Ended,
 }
 
-/// What the thread was like when the run read it.
+/// State of the thread when the run read it.
 #[derive(Debug, Default)]
 struct Read {
     onto: Option<Option<CheckpointId>>,
@@ -47,7 +47,7 @@ pub(crate) struct RunClaim {
 }
 
 impl RunClaim {
-    /// The claim of a run that asks for one, on a backend that knows claims.
+    /// Creates the claim of a run that asks for one, on a backend that supports claims.
     pub(crate) fn of(
         request: &ClaimRequest,
         saver: Option<&Arc<dyn Checkpointer>>,
@@ -67,7 +67,7 @@ impl RunClaim {
         }))
     }
 
-    /// True for a backend that knows the claim.
+    /// Returns whether this is the backend that knows the claim.
     pub(crate) fn is_of(&self, saver: &Arc<dyn Checkpointer>) -> bool {
         Arc::ptr_eq(&self.saver, saver)
     }
@@ -83,12 +83,12 @@ impl RunClaim {
         Ok(claim.is_some_and(|claim| !claim.ended))
     }
 
-    /// The run goes on from this newest root checkpoint, or begins the thread.
+    /// Notes that the run continues from this newest root checkpoint, or begins the thread.
     pub(crate) fn goes_on(&self, newest: Option<CheckpointId>) {
         self.read.lock().onto = Some(newest);
     }
 
-    /// What the next commit shows.
+    /// Returns the claim that the next commit states.
     pub(crate) fn shown(&self, ends: bool) -> ClaimUse {
         let mut stage = self.stage.lock();
         let take = (*stage == ClaimStage::New).then(|| {
@@ -114,7 +114,7 @@ impl RunClaim {
         }
     }
 
-    /// A commit that says nothing else.
+    /// Creates a commit that states nothing but the claim.
     pub(crate) fn commit(&self, ends: bool) -> Commit {
         Commit {
             thread: self.thread.clone(),
@@ -129,17 +129,19 @@ impl RunClaim {
         *self.stage.lock() == ClaimStage::New
     }
 
-    /// True when it need not be waited for: the backend said that the thread is the run's, or the run has ended it.
+    /// Returns whether the claim need not be waited for: the backend confirmed that the thread is the run's, or the run
+    /// has ended it.
     pub(crate) fn is_settled(&self) -> bool {
         matches!(*self.stage.lock(), ClaimStage::Held | ClaimStage::Ended)
     }
 
-    /// True when a commit took it and none ended it.
+    /// Returns whether a commit took the claim and none ended it.
     pub(crate) fn is_open(&self) -> bool {
         matches!(*self.stage.lock(), ClaimStage::Sent | ClaimStage::Held)
     }
 
-    /// The commit that takes it is stored: from now on it is renewed. Renewing ends with what this gives.
+    /// Starts to renew the claim, after the commit that takes it was stored. Renewing ends when the returned value is
+    /// dropped.
     pub(crate) fn hold(self: &Arc<Self>) -> KeepAlive {
         *self.stage.lock() = ClaimStage::Held;
         let claim = Arc::downgrade(self);
@@ -160,8 +162,8 @@ impl RunClaim {
         KeepAlive(renewing.abort_handle())
     }
 
-    /// The backend refused a commit. When that is because the thread is not the run's, the run is stopped. What else is
-    /// wrong with the backend is reported to anyone who stores something.
+    /// Handles a commit that the backend refused. If the reason is that the thread is not the run's, the run is
+    /// stopped. Any other error of the backend is reported to anyone who stores something.
     pub(crate) fn refused(&self, error: &StorageError) {
         if let StorageError::Busy { .. } | StorageError::Superseded { .. } = error
             && self.lost.set(error.clone()).is_ok()
@@ -170,7 +172,7 @@ impl RunClaim {
         }
     }
 
-    /// Why the thread is not the run's any more.
+    /// Returns the reason why the thread is not the run's any more.
     pub(crate) fn lost(&self) -> Option<&StorageError> {
         self.lost.get()
     }
@@ -190,7 +192,7 @@ impl Drop for RunClaim {
     }
 }
 
-/// Renews a claim until it is dropped.
+/// Handle that renews a claim until it is dropped.
 #[derive(Debug)]
 pub(crate) struct KeepAlive(AbortHandle);
 

@@ -19,7 +19,7 @@ const LONGEST_EXPRESSION: usize = 400;
 /// Entries of a list in a decision: values, conditions, targets.
 const MOST_ENTRIES: usize = 16;
 
-/// What a task read, decided, and did with long-term memory.
+/// Record of what a task read, decided, and did with long-term memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskRecord {
     /// The state keys that the node read. Those that its edges read are with their decisions.
@@ -34,7 +34,7 @@ pub struct TaskRecord {
     pub pinned: bool,
 }
 
-/// Which state keys a task read.
+/// State keys that a task read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum KeysRead {
     /// Not seen: any key of its input may have been read.
@@ -46,7 +46,7 @@ pub enum KeysRead {
     Keys(Vec<Name>),
 }
 
-/// Where a conditional edge led, or the node itself.
+/// Destination that a conditional edge, or the node itself, led to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decision {
     /// The conditional edge, by the name of its branch; `None` when the node itself decided.
@@ -61,7 +61,7 @@ pub struct Decision {
     pub cut: bool,
 }
 
-/// Why something was decided as it was.
+/// Reason for a decision.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reason {
     /// The expression that decided.
@@ -99,7 +99,7 @@ pub enum RecordedValue {
     },
 }
 
-/// What tasks read and decided, by task, from the writes that are stored of them.
+/// Returns what tasks read and decided, by task, from their stored writes.
 pub fn records_of(writes: &[PendingWrite]) -> impl Iterator<Item = (&TaskId, TaskRecord)> {
     let records = writes
         .iter()
@@ -107,7 +107,7 @@ pub fn records_of(writes: &[PendingWrite]) -> impl Iterator<Item = (&TaskId, Tas
     records.map(|row| (&row.task_id, TaskRecord::from_value(&row.write.value)))
 }
 
-/// Counts and hashes what is written, up to a limit.
+/// Writer that counts and hashes what is written, up to a limit.
 struct Digest {
     hash: Xxh3,
     size: usize,
@@ -147,7 +147,7 @@ impl From<&Value> for RecordedValue {
     }
 }
 
-/// An expression as it is recorded: its beginning, when it is long.
+/// Shortens an expression for the record: only the beginning of a long one is kept.
 pub(crate) fn shortened(expression: &str) -> Name {
     match expression.char_indices().nth(LONGEST_EXPRESSION) {
         Some((end, _)) => format!("{}…", &expression[..end]).into(),
@@ -288,13 +288,13 @@ impl Decision {
 }
 
 impl TaskRecord {
-    /// True when there is nothing to store.
+    /// Returns whether there is nothing to store.
     pub fn is_empty(&self) -> bool {
         let read_nothing = self.reads == KeysRead::Unknown && self.memory.is_empty();
         read_nothing && self.decisions.is_empty() && !self.pinned
     }
 
-    /// The record as it is stored.
+    /// Converts the record to its stored form.
     pub fn to_value(&self) -> Value {
         let mut entries = Object::new();
         match &self.reads {

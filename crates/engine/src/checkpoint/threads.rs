@@ -6,7 +6,7 @@ use crate::base::ids::{CheckpointId, ThreadId};
 use crate::checkpoint::types::CheckpointHead;
 use crate::value::Object;
 
-/// What the newest root checkpoint of a thread says about it. A run that is going on is known only to its host.
+/// Status of a thread by its newest root checkpoint. A run that is in progress is known only to its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ThreadStatus {
     /// Nothing is left to do.
@@ -20,7 +20,7 @@ pub enum ThreadStatus {
 }
 
 impl ThreadStatus {
-    /// idle, interrupted, error or pending.
+    /// Returns the name of the status: idle, interrupted, error or pending.
     pub fn as_str(self) -> &'static str {
         match self {
             ThreadStatus::Idle => "idle",
@@ -30,7 +30,7 @@ impl ThreadStatus {
         }
     }
 
-    /// The status that a name stands for.
+    /// Returns the status with this name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Idle, Self::Interrupted, Self::Error, Self::Pending]
             .into_iter()
@@ -52,7 +52,7 @@ pub struct ThreadSummary {
 }
 
 impl ThreadSummary {
-    /// What its head says.
+    /// Returns the status that the head shows.
     pub fn status(&self) -> ThreadStatus {
         match &self.head {
             head if head.interrupted > 0 => ThreadStatus::Interrupted,
@@ -62,7 +62,7 @@ impl ThreadSummary {
         }
     }
 
-    /// Its place in a list, to go on from there.
+    /// Returns the thread's place in a list, from which a listing can continue.
     pub fn place(&self) -> ThreadPlace {
         ThreadPlace {
             head: self.head.id.clone(),
@@ -80,7 +80,7 @@ pub struct ThreadPlace {
     pub thread: ThreadId,
 }
 
-/// Which threads to list, the one with the newest head first.
+/// Criteria for listing threads, the one with the newest head first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ThreadQuery {
     /// Only threads whose id contains this, letters compared without case.
@@ -98,7 +98,7 @@ pub struct ThreadQuery {
 }
 
 impl ThreadQuery {
-    /// True when the thread belongs in the list; `limit` is not looked at.
+    /// Returns whether the thread belongs in the list; `limit` is ignored.
     pub fn matches(&self, thread: &ThreadSummary) -> bool {
         let contains = |needle: &String| {
             thread

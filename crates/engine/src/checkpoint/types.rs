@@ -17,7 +17,7 @@ use crate::value::{Object, Value};
 pub type ChannelValues = NameMap<Value>;
 /// Versions by channel name. Only their order means something.
 pub type ChannelVersions = NameMap<u64>;
-/// For each node, the channel versions it had seen when it last ran.
+/// Channel versions that each node had seen when it last ran.
 pub type VersionsSeen = NameMap<ChannelVersions>;
 
 /// Channels and pending-write channels with a meaning of their own.
@@ -69,7 +69,7 @@ pub mod reserved {
     }
 }
 
-/// How a checkpoint came to be.
+/// Origin of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
@@ -84,7 +84,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// input, loop, update or fork.
+    /// Returns the name of the source: input, loop, update or fork.
     pub fn as_str(self) -> &'static str {
         match self {
             Source::Input => "input",
@@ -111,12 +111,12 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// The run that the checkpoint belongs to, for a host that puts `run_id` into the metadata of its runs.
+    /// Returns the run that the checkpoint belongs to, for a host that puts `run_id` into the metadata of its runs.
     pub fn run_id(&self) -> Option<&str> {
         self.user.get("run_id")?.as_str()
     }
 
-    /// True when every entry of `filter` equals the entry of the same key here; an unknown key equals nothing.
+    /// Returns whether every entry of `filter` equals the entry of the same key here; an unknown key equals nothing.
     pub fn matches(&self, filter: &Object) -> bool {
         filter.iter().all(|(key, wanted)| match &**key {
             "source" => wanted.as_str() == Some(self.source.as_str()),
@@ -150,7 +150,7 @@ pub struct Checkpoint {
     pub next: Vec<Name>,
 }
 
-/// How one channel differs from the parent checkpoint.
+/// Difference between one channel and the same channel of the parent checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// The channel.
@@ -183,7 +183,7 @@ pub struct Write {
     pub value: Value,
 }
 
-/// Position of a write in a task's list, fixed for the channels that are overwritten rather than added.
+/// Returns the position of a write in a task's list, fixed for the channels that are overwritten rather than added.
 pub fn write_index(channel: &str, position: usize) -> i32 {
     match channel {
         reserved::ERROR => -1,
@@ -196,7 +196,7 @@ pub fn write_index(channel: &str, position: usize) -> i32 {
     }
 }
 
-/// What one task wrote. Rows with `idx < 0` replace an earlier row; others are kept if already there.
+/// Rows that one task wrote. Rows with `idx < 0` replace an earlier row; others leave an earlier row as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskWrites {
     /// The checkpoint the task started from.
@@ -209,7 +209,7 @@ pub struct TaskWrites {
     pub writes: Vec<Write>,
 }
 
-/// What the stored writes of one task say about it: one rule decides what runs again, what is next and what waits.
+/// Status of one task by its stored writes: one rule decides what runs again, what is next and what waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskStatus {
     /// It has a write of its own.
@@ -221,7 +221,7 @@ pub struct TaskStatus {
 }
 
 impl TaskStatus {
-    /// The status of the task that wrote to these channels.
+    /// Creates the status of the task that wrote to these channels.
     pub fn of<'a>(task: &TaskId, channels: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut finished, mut asked, mut failed, mut withdrawn) = (false, false, false, false);
         for channel in channels {
@@ -284,7 +284,7 @@ pub struct CheckpointTuple {
     pub pending_writes: Vec<PendingWrite>,
 }
 
-/// Where a checkpoint is.
+/// Address of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CheckpointAddress {
     /// The thread.
@@ -296,7 +296,7 @@ pub struct CheckpointAddress {
 }
 
 impl CheckpointAddress {
-    /// The address of a checkpoint.
+    /// Creates the address of a checkpoint.
     pub fn new(thread: impl Into<ThreadId>, ns: impl Into<Name>, id: impl Into<CheckpointId>) -> Self {
         let (thread, ns, id) = (thread.into(), ns.into(), id.into());
         Self { thread, ns, id }
@@ -326,7 +326,7 @@ pub struct CheckpointHead {
     pub failed: u32,
 }
 
-/// Which checkpoints to list, newest first.
+/// Criteria for listing checkpoints, newest first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ListQuery {
     /// Only this thread.
@@ -343,7 +343,7 @@ pub struct ListQuery {
     pub limit: Option<usize>,
 }
 
-/// Why storage could not do what was asked.
+/// Reason why a storage operation failed.
 #[derive(Debug, Clone, thiserror::Error, Serialize, Deserialize)]
 pub enum StorageError {
     /// The file, disk or server failed. `remedy` says what to do about it.
@@ -418,7 +418,7 @@ fn superseded(thread: &ThreadId, by: Option<&Holder>) -> String {
 }
 
 impl StorageError {
-    /// The refusal of a newcomer while another run holds the thread.
+    /// Creates the refusal of a newcomer while another run holds the thread.
     pub fn busy(thread: &ThreadId, held: ClaimView) -> Self {
         Self::Busy {
             thread: thread.clone(),
@@ -426,7 +426,7 @@ impl StorageError {
         }
     }
 
-    /// The refusal of a claim that is not the thread's; `row` is the claim that is.
+    /// Creates the refusal of a claim that is not the thread's; `row` is the claim that is.
     pub fn superseded(thread: &ThreadId, row: Option<&ClaimRow>) -> Self {
         Self::Superseded {
             thread: thread.clone(),
@@ -434,7 +434,7 @@ impl StorageError {
         }
     }
 
-    /// The refusal of writes whose checkpoint is not stored.
+    /// Creates the refusal of writes whose checkpoint is not stored.
     pub fn orphan(thread: &ThreadId, writes: &TaskWrites) -> Self {
         Self::Backend {
             what: format!("storing the writes of task {} of thread {thread}", writes.task_id),

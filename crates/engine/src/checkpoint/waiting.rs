@@ -22,7 +22,7 @@ pub struct Waiting {
     pub is_newest: bool,
 }
 
-/// Which waiting checkpoints to list, the oldest checkpoint id first, equal ids by thread.
+/// Criteria for listing waiting checkpoints, the oldest checkpoint id first, equal ids by thread.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WaitingQuery {
     /// Only this thread.
@@ -34,8 +34,8 @@ pub struct WaitingQuery {
 }
 
 impl dyn Checkpointer + '_ {
-    /// Checkpoints of outermost graphs whose questions wait, the oldest first. Where the backend keeps an index for it
-    /// ([`Coordination`](crate::Coordination)) that is read; otherwise every checkpoint is looked at.
+    /// Lists checkpoints of outermost graphs whose questions wait, the oldest first. If the backend keeps an index for
+    /// this ([`Coordination`](crate::Coordination)), that is read; otherwise every checkpoint is examined.
     pub async fn waiting(&self, query: &WaitingQuery) -> Result<Vec<Waiting>, StorageError> {
         match self.coordination() {
             Some(index) => index.waiting(query).await,
@@ -43,7 +43,7 @@ impl dyn Checkpointer + '_ {
         }
     }
 
-    /// Number of tasks of outermost graphs whose questions wait, over all threads.
+    /// Counts the tasks of outermost graphs whose questions wait, over all threads.
     pub async fn count_waiting(&self) -> Result<u64, StorageError> {
         if let Some(index) = self.coordination() {
             return index.count_waiting().await;

@@ -43,7 +43,7 @@ pub struct ParallelWriters {
     pub nodes: (Name, Name),
 }
 
-/// What can be derived about a graph without running it. See [`Graph::analysis`](crate::Graph::analysis).
+/// Facts that can be derived about a graph without running it. See [`Graph::analysis`](crate::Graph::analysis).
 pub struct Analysis {
     plan: Arc<Plan>,
     links: Vec<Link>,
@@ -64,7 +64,7 @@ fn ix(node: NodeIx) -> NodeIndex {
 }
 
 impl Graph {
-    /// What can be derived about the graph without running it. Each call works it out again.
+    /// Derives what can be known about the graph without running it. Each call computes it again.
     pub fn analysis(&self) -> Analysis {
         Analysis::of(self.plan.clone())
     }
@@ -96,7 +96,7 @@ impl Analysis {
         analysis
     }
 
-    /// Which nodes a run may come to. A router that may name any node reaches all.
+    /// Computes which nodes a run may reach. A router that may name any node reaches all.
     fn reach(&self) -> Vec<bool> {
         let mut reached = vec![false; self.plan.nodes.len()];
         reached[0] = true;
@@ -126,19 +126,19 @@ impl Analysis {
         self.plan.node_index.get(node).map(|index| ix(*index))
     }
 
-    /// Nodes that were declared: not START, and none that the engine made.
+    /// Returns the nodes that were declared: not START, and none that the engine made.
     fn declared(&self) -> impl Iterator<Item = NodeIx> + '_ {
         let count = self.plan.nodes.len() as NodeIx;
         (1..count).filter(|node| !self.plan.node(*node).name.starts_with("__"))
     }
 
-    /// Nodes that no edge leads to from START, in declaration order.
+    /// Returns the nodes that no edge leads to from START, in declaration order.
     pub fn unreachable(&self) -> Vec<Name> {
         let lost = self.declared().filter(|node| !self.reached[*node as usize]);
         lost.map(|node| self.name(node as usize)).collect()
     }
 
-    /// The loops, each with its ways out, in declaration order.
+    /// Returns the loops, each with its ways out, in declaration order.
     pub fn loops(&self) -> Vec<GraphLoop> {
         let endless = self.endless();
         let mut loops: Vec<(usize, GraphLoop)> = Vec::new();
@@ -179,7 +179,7 @@ impl Analysis {
         loops.into_iter().map(|(_, found)| found).collect()
     }
 
-    /// Nodes that edges alone lead back to. Such edges are always taken, so nothing can stop going round.
+    /// Returns the nodes that edges alone lead back to. Such edges are always taken, so nothing can stop the loop.
     fn endless(&self) -> Vec<NodeIx> {
         let mut always = DiGraph::<(), ()>::with_capacity(self.plan.nodes.len(), 0);
         for _ in &self.plan.nodes {
@@ -198,8 +198,8 @@ impl Analysis {
             .collect()
     }
 
-    /// Nodes that every way from START to `node` goes through, in order; without START and the node itself. None when
-    /// there is no such node, or no way to it.
+    /// Returns the nodes that every way from START to `node` goes through, in order; without START and the node itself.
+    /// None when there is no such node, or no way to it.
     pub fn dominators(&self, node: &str) -> Option<Vec<Name>> {
         let node = self.index(node)?;
         let mut through: Vec<NodeIndex> = self.dominators.strict_dominators(node)?.collect();
@@ -208,8 +208,8 @@ impl Analysis {
         Some(self.names(through))
     }
 
-    /// The nodes in layers, START first: a node stands below everything that leads to it, and the nodes of a loop
-    /// stand together. What is out of reach is left out.
+    /// Returns the nodes in layers, START first: a node is below everything that leads to it, and the nodes of a loop
+    /// share one layer. Unreachable nodes are left out.
     pub fn layers(&self) -> Vec<Vec<Name>> {
         let mut layers: Vec<Vec<usize>> = Vec::new();
         let mut depth: Vec<usize> = vec![0; self.plan.nodes.len()];
@@ -244,7 +244,7 @@ impl Analysis {
             .collect()
     }
 
-    /// A shortest way from one node to another, both included.
+    /// Returns a shortest way from one node to another, both included.
     pub fn path(&self, from: &str, to: &str) -> Option<Vec<Name>> {
         let (from, to) = (self.index(from)?, self.index(to)?);
         let mut before: HashMap<NodeIndex, NodeIndex> = HashMap::new();
@@ -277,7 +277,7 @@ impl Analysis {
         (from == to).then(|| self.names([from]))
     }
 
-    /// Ways from one node to another that visit no node twice, at most `limit` of them.
+    /// Returns the ways from one node to another that visit no node twice, at most `limit` of them.
     pub fn paths(&self, from: &str, to: &str, limit: usize) -> Vec<Vec<Name>> {
         let (Some(from), Some(to)) = (self.index(from), self.index(to)) else {
             return Vec::new();
@@ -288,8 +288,8 @@ impl Analysis {
         ways.into_iter().map(|way| self.names(way)).collect()
     }
 
-    /// Pairs of nodes that may run in the same super-step, in declaration order. Paths of one conditional edge are
-    /// taken to exclude each other, and packets are not considered.
+    /// Returns the pairs of nodes that may run in the same super-step, in declaration order. Paths of one conditional
+    /// edge are taken to exclude each other, and packets are not considered.
     pub fn parallel(&self) -> Vec<(Name, Name)> {
         let pairs = self.pairs().into_iter();
         pairs
@@ -297,8 +297,8 @@ impl Analysis {
             .collect()
     }
 
-    /// Nodes that may write a key at once although the key takes one value per step. Only nodes that declare what they
-    /// write ([`NodeOptions::writes`](crate::NodeOptions::writes)) are considered.
+    /// Returns the nodes that may write a key at once although the key takes one value per step. Only nodes that
+    /// declare what they write ([`NodeOptions::writes`](crate::NodeOptions::writes)) are considered.
     pub fn parallel_writers(&self) -> Vec<ParallelWriters> {
         let single = |key: &ChannelIx| matches!(self.plan.channel(*key).spec.kind, Kind::Last);
         let writes = |node: NodeIx| self.plan.node(node).more().writes.iter().flatten();
@@ -381,7 +381,7 @@ impl Analysis {
         found
     }
 
-    /// The node itself and all that it leads to.
+    /// Returns the node itself and all that it leads to.
     fn ahead(&self, from: NodeIx) -> HashSet<NodeIx> {
         let mut found = HashSet::from([from]);
         let mut open = vec![from];
@@ -396,7 +396,7 @@ impl Analysis {
         found
     }
 
-    /// What is probably not meant, each with its place and a remedy.
+    /// Returns what is probably unintended, each with its place and a remedy.
     pub fn warnings(&self) -> Vec<GraphProblem> {
         let mut problems = Vec::new();
         let mut problem = |code, place, message, remedy: &str| {
@@ -483,7 +483,7 @@ impl Analysis {
         joins.into_values().collect()
     }
 
-    /// Is the only way to each of these nodes a path of the same conditional edge?
+    /// Returns whether the only way to each of these nodes is a path of the same conditional edge.
     fn are_alternatives(&self, nodes: &[NodeIx]) -> bool {
         let mut choices: BTreeSet<(NodeIx, usize)> = BTreeSet::new();
         for link in self

@@ -8,7 +8,7 @@ use crate::graph::context::NodeContext;
 use crate::graph::node::{Node, NodeError, NodeOutput};
 use crate::value::Value;
 
-/// A node from a closure that is not async. It works on a thread of tokio's blocking pool.
+/// Creates a node from a closure that is not async. It works on a thread of tokio's blocking pool.
 ///
 /// A run that is stopped does not wait for it. Long work should look at
 /// [`is_cancelled`](NodeContext::is_cancelled) now and then.

@@ -49,7 +49,7 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// Without paths, the router's answers are node names.
+    /// Creates a branch. Without paths, the router's answers are node names.
     pub fn new(router: impl Router) -> Self {
         Self {
             name: None,
@@ -59,23 +59,23 @@ impl Branch {
             input: None,
         }
     }
-    /// A name, for messages. Two branches of one node need different ones.
+    /// Sets the name, for messages. Two branches of one node need different ones.
     pub fn named(mut self, name: impl Into<Name>) -> Self {
         self.name = Some(name.into());
         self
     }
-    /// `label` leads to `target`.
+    /// Adds a path: `label` leads to `target`.
     pub fn path(mut self, label: impl Into<Name>, target: impl Into<Name>) -> Self {
         self.paths.push((label.into(), target.into()));
         self
     }
-    /// The router is given only these keys. Otherwise it is given what its node is given, on top of what its node
-    /// returned.
+    /// Sets the only keys that the router is given. Otherwise it is given what its node is given, in addition to what
+    /// its node returned.
     pub fn input<T: Into<Name>>(mut self, keys: impl IntoIterator<Item = T>) -> Self {
         self.input = Some(names(keys));
         self
     }
-    /// Where labels without a path lead.
+    /// Sets the target of labels without a path.
     pub fn default(mut self, target: impl Into<Name>) -> Self {
         self.default = Some(target.into());
         self
@@ -87,7 +87,7 @@ fn names<T: Into<Name>>(items: impl IntoIterator<Item = T>) -> Vec<Name> {
 }
 
 impl StateGraph {
-    /// An empty graph.
+    /// Creates an empty graph.
     pub fn new() -> Self {
         Self::default()
     }
@@ -104,7 +104,7 @@ impl StateGraph {
         self.schema.keys.push(Key { name, spec, private });
         self
     }
-    /// The state is one value and no object of keys: nodes are given it and return it bare.
+    /// Sets the state to be one value rather than an object of keys: nodes are given it and return it bare.
     pub fn root(mut self, spec: ChannelSpec) -> Self {
         self.schema.root = Some(spec);
         self
@@ -114,8 +114,8 @@ impl StateGraph {
         self.schema.managed.push((name.into(), managed));
         self
     }
-    /// An update of a key that the state does not have is refused; without this it is ignored. `say` tells the writer
-    /// what to do about it. The input may have any keys.
+    /// Refuses updates of keys that the state does not have; without this they are ignored. `say` returns advice to the
+    /// writer. The input may have any keys.
     pub fn refuse_unknown_keys(mut self, say: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.schema.unknown = Some(Arc::new(say));
         self
@@ -149,13 +149,13 @@ impl StateGraph {
         });
         self
     }
-    /// `to` runs after `from`.
+    /// Adds an edge: `to` runs after `from`.
     #[doc(alias = "add_edge")]
     pub fn edge(mut self, from: impl Into<Name>, to: impl Into<Name>) -> Self {
         self.edges.push((from.into(), to.into()));
         self
     }
-    /// `to` runs once when all of `from` have finished.
+    /// Adds a join: `to` runs once when all of `from` have finished.
     #[doc(alias = "add_edge")]
     pub fn join<T: Into<Name>>(mut self, from: impl IntoIterator<Item = T>, to: impl Into<Name>) -> Self {
         self.joins.push((names(from), to.into()));
@@ -167,30 +167,30 @@ impl StateGraph {
         self.branches.push((from.into(), branch));
         self
     }
-    /// The keys that input may set; all but private ones when not called.
+    /// Sets the keys that input may set; all but private ones when not called.
     pub fn input_keys<T: Into<Name>>(mut self, keys: impl IntoIterator<Item = T>) -> Self {
         self.schema.input = Some(names(keys));
         self
     }
-    /// The keys that `invoke` returns; all but private ones when not called. Streams show every key.
+    /// Sets the keys that `invoke` returns; all but private ones when not called. Streams show every key.
     pub fn output_keys<T: Into<Name>>(mut self, keys: impl IntoIterator<Item = T>) -> Self {
         self.schema.output = Some(names(keys));
         self
     }
 
-    /// Failures of nodes without a retry policy of their own are tried again. Called several times, the first policy
-    /// that wants a failure decides about it.
+    /// Adds a retry policy for nodes that have none of their own. If called several times, the first policy that
+    /// accepts a failure decides about it.
     pub fn default_retry(mut self, policy: RetryPolicy) -> Self {
         self.default_retry.push(policy);
         self
     }
-    /// The timeout of nodes that have none of their own.
+    /// Sets the timeout of nodes that have none of their own.
     pub fn default_timeout(mut self, timeout: Timeout) -> Self {
         self.default_timeout = Some(timeout);
         self
     }
 
-    /// The cache policy of nodes that have none of their own.
+    /// Sets the cache policy of nodes that have none of their own.
     pub fn default_cache(mut self, policy: CachePolicy) -> Self {
         self.default_cache = Some(policy);
         self

@@ -38,7 +38,7 @@ impl fmt::Debug for TaskFn {
 }
 
 impl TaskFn {
-    /// A task of the given name.
+    /// Creates a task with the given name.
     pub fn new<F, Fut>(name: impl Into<Name>, work: F) -> Self
     where
         F: Fn(NodeContext, Value) -> Fut + Send + Sync + 'static,
@@ -52,14 +52,15 @@ impl TaskFn {
         }
     }
 
-    /// Callers are given a result only when it is stored, so that they may rely on finding it again whatever happens
-    /// next. Without this it is stored while they go on. With [`Durability::Exit`](crate::Durability::Exit) nothing is.
+    /// Makes callers receive a result only when it is stored, so that they can rely on finding it again whatever
+    /// happens next. Without this it is stored while they continue. With [`Durability::Exit`](crate::Durability::Exit)
+    /// nothing is stored.
     pub fn sealed(mut self) -> Self {
         self.sealed = true;
         self
     }
 
-    /// How calls are run: retries, timeouts, cache.
+    /// Sets how calls are run: retries, timeouts, cache.
     pub fn options(mut self, options: NodeOptions) -> Self {
         self.options = options;
         self
@@ -73,7 +74,7 @@ impl Node for TaskFn {
     }
 }
 
-/// What events show as the input of a call: positional and named arguments.
+/// Returns what events show as the input of a call: positional and named arguments.
 pub(crate) fn shown_args(args: &Value) -> Value {
     let list: List = [
         Value::Array([args.clone()].into_iter().collect()),

@@ -90,7 +90,7 @@ impl Compiler {
         });
     }
 
-    /// Can a node have this name? Says why it cannot.
+    /// Checks whether a node can have this name, and reports why it cannot.
     fn is_named_well(&mut self, name: &Name, place: &GraphPlace) -> bool {
         let (code, message, remedy) = if &**name == START || &**name == END {
             let message = format!("Node `{name}` is reserved.");
@@ -204,7 +204,7 @@ impl Compiler {
         }
     }
 
-    /// The channels of these keys, which must be among the first `known`.
+    /// Returns the channels of these keys, which must be among the first `known`.
     fn keys(
         &mut self,
         keys: Option<Vec<Name>>,
@@ -227,7 +227,7 @@ impl Compiler {
         Some(indexes)
     }
 
-    /// Trigger channels exist for every node, so that commands and packets can reach nodes without edges.
+    /// Adds a trigger channel for every node, so that commands and packets can reach nodes without edges.
     fn triggers(&mut self) {
         for index in 1..self.plan.nodes.len() {
             let spec = match self.plan.nodes[index].deferred {
@@ -238,7 +238,7 @@ impl Compiler {
         }
     }
 
-    /// Handlers come after the nodes. Nodes without one of their own share the default.
+    /// Adds the error handlers, which come after the nodes. Nodes without one of their own share the default.
     fn error_handlers(&mut self, default: Option<Arc<dyn ErrorHandler>>) {
         let rules = Rules {
             retry: self.default_retry.clone(),

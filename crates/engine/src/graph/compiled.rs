@@ -61,7 +61,8 @@ impl Graph {
         }
     }
 
-    /// The context that nodes of a run read, of what the caller gives; refuses what does not fit what the graph declares.
+    /// Returns the context that nodes of a run read, from what the caller gives; refuses what does not fit the graph's
+    /// declaration.
     pub fn context_of(&self, given: Value) -> Result<Value, RunError> {
         let read = match &self.context {
             Some(schema) => schema
@@ -72,63 +73,63 @@ impl Graph {
         Ok(if is_given(&read) { read } else { Value::Null })
     }
 
-    /// The graph with another way of keeping its threads when it runs inside another graph.
+    /// Sets how the graph keeps its threads when it runs inside another graph.
     pub fn with_persistence(mut self, persistence: Persistence) -> Self {
         self.persistence = persistence;
         self
     }
 
-    /// The graph stops before these nodes, unless a run says otherwise; `*` means all.
+    /// Sets the nodes before which the graph stops, unless a run overrides this; `*` means all.
     pub fn with_interrupt_before<T: Into<Name>>(mut self, nodes: impl IntoIterator<Item = T>) -> Self {
         self.interrupt_before = nodes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The graph stops after these nodes, unless a run says otherwise; `*` means all.
+    /// Sets the nodes after which the graph stops, unless a run overrides this; `*` means all.
     pub fn with_interrupt_after<T: Into<Name>>(mut self, nodes: impl IntoIterator<Item = T>) -> Self {
         self.interrupt_after = nodes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The graph with a place to keep its threads.
+    /// Sets the checkpointer in which the graph keeps its threads.
     pub fn with_checkpointer(mut self, saver: Arc<dyn Checkpointer>) -> Self {
         self.saver = Some(saver);
         self
     }
 
-    /// The graph with another clock.
+    /// Sets the clock of the graph.
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.ids = Arc::new(CheckpointIds::new(clock.clone()));
         self.clock = clock;
         self
     }
 
-    /// The graph as runs aside need it: their checkpoints sort after `after` and before `before`, so a branch that they make
-    /// never becomes what its thread is now. It begins at `after`, where `before` is a younger checkpoint of the thread,
-    /// or with a [copy](crate::StateUpdate::as_node) of `before`, whose parent is `after`. One such graph makes one branch.
-    /// `None` when ids of the thread leave no room between the two.
+    /// Prepares the graph for runs aside: their checkpoints sort after `after` and before `before`, so a branch that
+    /// they create never becomes the current state of its thread. It begins at `after`, where `before` is a younger
+    /// checkpoint of the thread, or with a [copy](crate::StateUpdate::as_node) of `before`, whose parent is `after`.
+    /// One such graph makes one branch. `None` when ids of the thread leave no room between the two.
     pub fn aside(mut self, after: Option<&CheckpointId>, before: &CheckpointId) -> Option<Self> {
         self.ids = Arc::new(CheckpointIds::aside(self.clock.clone(), after, before)?);
         Some(self)
     }
 
-    /// The clock that its runs read.
+    /// Returns the clock that the graph's runs read.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
     }
-    /// The graph with a cache for results of nodes that have a [`CachePolicy`](crate::CachePolicy).
+    /// Sets a cache for results of nodes that have a [`CachePolicy`](crate::CachePolicy).
     pub fn with_cache(mut self, cache: Arc<dyn NodeCache>) -> Self {
         self.cache = Some(cache);
         self
     }
 
-    /// The graph with a store, which its nodes and tasks see. A graph within it sees the same one unless it has its own.
+    /// Sets a store, which the graph's nodes and tasks see. A graph within it sees the same one unless it has its own.
     pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
         self
     }
 
-    /// The graph with limits for kinds of nodes, over all its runs.
+    /// Sets limits for kinds of nodes, over all runs of the graph.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -143,24 +144,24 @@ impl Graph {
             .map(|node| &node.name)
     }
 
-    /// State keys in declaration order, with the name of their reducer.
+    /// Returns the state keys in declaration order, with the name of their reducer.
     pub fn state_keys(&self) -> impl Iterator<Item = (&Name, &str)> {
         self.plan.channels[..self.plan.state_keys]
             .iter()
             .map(|c| (&c.name, c.spec.reducer_name()))
     }
 
-    /// The compiled plan as text.
+    /// Formats the compiled plan as text.
     pub fn plan(&self) -> String {
         self.plan.to_string()
     }
 
-    /// A Mermaid flowchart.
+    /// Draws the graph as a Mermaid flowchart.
     pub fn mermaid(&self) -> String {
         self.plan.mermaid()
     }
 
-    /// A drawing for Graphviz.
+    /// Draws the graph for Graphviz.
     pub fn dot(&self) -> String {
         self.plan.dot()
     }

@@ -24,7 +24,7 @@ use crate::stream::events::{Payload, StreamMode};
 use crate::stream::run_config::RunConfig;
 use crate::value::{List, Object, Value};
 
-/// Where a task stands.
+/// Facts about a task and its place in a run.
 #[derive(Clone, Debug)]
 pub struct TaskInfo {
     /// Thread, when there is one.
@@ -86,7 +86,7 @@ struct Inner {
     noted_store: OnceLock<Arc<dyn Store>>,
 }
 
-/// What a node is handed. Cheap to clone; may be moved to other tasks and threads.
+/// Context that a node is given. Cheap to clone; may be moved to other tasks and threads.
 #[derive(Clone)]
 #[doc(alias = "Runtime")]
 pub struct NodeContext(Arc<Inner>);
@@ -97,7 +97,7 @@ impl fmt::Debug for NodeContext {
     }
 }
 
-/// The id of the `index`-th question of a task.
+/// Returns the id of the `index`-th question of a task.
 pub(crate) fn interrupt_id(task_ns: &str, index: usize) -> InterruptId {
     let hash = |text: &str| format!("{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()));
     InterruptId::new(if index == 0 {
@@ -108,7 +108,7 @@ pub(crate) fn interrupt_id(task_ns: &str, index: usize) -> InterruptId {
 }
 
 impl TaskHeader {
-    /// Facts about the task; the attempt is the first.
+    /// Returns facts about the task; the attempt is the first.
     pub(crate) fn info(&self, shared: &Shared, began_ms: u64) -> TaskInfo {
         TaskInfo {
             thread: shared.config.thread.clone(),
@@ -163,7 +163,7 @@ impl NodeContext {
         }))
     }
 
-    /// For what works outside of a run: routers while a state is edited, and nodes on their own.
+    /// Creates the context of work outside of a run: routers while a state is edited, and nodes on their own.
     pub(crate) fn detached(
         graph: &Graph,
         config: RunConfig,
@@ -216,8 +216,9 @@ impl NodeContext {
         self
     }
 
-    /// The key under which the node's effect is done, for servers that do nothing twice under one key: the same when the
-    /// same is done again, in another run or on another branch. It is the id of the task that did it first.
+    /// Returns the key under which the node's effect is done, for servers that do nothing twice under one key: it stays
+    /// the same when the same work is done again, in another run or on another branch. It is the id of the task that
+    /// did it first.
     pub fn effect_key(&self) -> &str {
         match &self.0.key {
             Some(key) => key,
@@ -225,13 +226,14 @@ impl NodeContext {
         }
     }
 
-    /// Where the node notes what it reads and why it decides as it does; `None` when the run does not
-    /// [record](RunConfig::record) it.
+    /// Returns the recorder in which the node notes what it reads and why it decides as it does; `None` when the run
+    /// does not [record](RunConfig::record) it.
     pub fn recorder(&self) -> Option<&Recorder> {
         self.0.recorder.as_deref()
     }
 
-    /// The context of another attempt at the same task: its questions are counted again, answers are kept.
+    /// Creates the context of another attempt at the same task: its questions are counted from the start again, answers
+    /// are kept.
     pub(crate) fn for_attempt(&self, number: u32, pulse: Option<Arc<Pulse>>) -> Self {
         Self(Arc::new(Inner {
             head: self.0.head.clone(),
@@ -259,7 +261,8 @@ impl NodeContext {
         }))
     }
 
-    /// The context of what does the work after the last attempt: it starts over, also in graphs that it runs.
+    /// Creates the context of the fallback that does the work after the last attempt: it starts over, also in graphs
+    /// that it runs.
     pub(crate) fn for_fallback(&self, number: u32, failed: NodeFailed) -> Self {
         let mut context = self.for_attempt(number, None);
         if let Some(inner) = Arc::get_mut(&mut context.0) {
@@ -268,7 +271,7 @@ impl NodeContext {
         context.taking_over(failed)
     }
 
-    /// The context of what takes over from a failed node.
+    /// Sets the failed node that the context's task takes over from.
     pub(crate) fn taking_over(mut self, failed: NodeFailed) -> Self {
         // A new context has no other owner.
         if let Some(inner) = Arc::get_mut(&mut self.0) {
@@ -277,12 +280,12 @@ impl NodeContext {
         self
     }
 
-    /// In an error handler or a fallback: the node that failed, and why.
+    /// Returns the node that failed, and why, in an error handler or a fallback.
     pub fn failed(&self) -> Option<&NodeFailed> {
         self.0.failed.as_ref()
     }
 
-    /// The node is alive although nothing can be seen of it: its idle timeout starts again.
+    /// Reports that the node is alive although it does nothing visible: its idle timeout starts again.
     pub fn heartbeat(&self) {
         if let Some(pulse) = &self.0.pulse {
             pulse.beat();
@@ -389,12 +392,12 @@ impl NodeContext {
         Ok(())
     }
 
-    /// What [`push_message`](Self::push_message) was given.
+    /// Takes the messages that [`push_message`](Self::push_message) was given.
     pub(crate) fn take_pushed(&self) -> Vec<(Name, Value)> {
         std::mem::take(&mut self.0.pushed.lock())
     }
 
-    /// Does anybody read this stream?
+    /// Returns whether anybody reads this stream.
     pub fn wants(&self, mode: StreamMode) -> bool {
         self.0.shared.emitter.wants(mode)
     }
@@ -404,12 +407,12 @@ impl NodeContext {
         self.0.shared.config.cancel.cancelled().await;
     }
 
-    /// Has the run been stopped?
+    /// Returns whether the run has been stopped.
     pub fn is_cancelled(&self) -> bool {
         self.0.shared.config.cancel.is_cancelled()
     }
 
-    /// Where this task stands.
+    /// Returns the facts about this task.
     pub fn info(&self) -> &TaskInfo {
         self.0.info.get_or_init(|| TaskInfo {
             attempt: self.0.attempt,
@@ -417,27 +420,27 @@ impl NodeContext {
         })
     }
 
-    /// What time it is, by the run's clock: milliseconds since the Unix epoch.
+    /// Returns the time by the run's clock: milliseconds since the Unix epoch.
     pub fn now_ms(&self) -> u64 {
         self.0.shared.clock.now_ms()
     }
 
-    /// The metadata that accompanies messages of this task.
+    /// Returns the metadata that accompanies messages of this task.
     pub fn metadata(&self) -> Value {
         message_metadata(self.info(), &self.0.shared, self.0.head.metadata())
     }
 
-    /// The [context](RunConfig::context) of the run; null when it has none.
+    /// Returns the [context](RunConfig::context) of the run; null when it has none.
     pub fn context(&self) -> &Value {
         &self.0.shared.config.context
     }
 
-    /// The [configurable values](RunConfig::configurable) of the run.
+    /// Returns the [configurable values](RunConfig::configurable) of the run.
     pub fn configurable(&self) -> &Object {
         &self.0.shared.config.configurable
     }
 
-    /// The [labels](RunConfig::tags) of the run.
+    /// Returns the [labels](RunConfig::tags) of the run.
     pub fn tags(&self) -> &[Name] {
         &self.0.shared.config.tags
     }
@@ -452,17 +455,18 @@ impl NodeContext {
         TaskHandle::call(&self.0.shared, self.0.place, index, task, args.into())
     }
 
-    /// In an [`Entrypoint`](crate::Entrypoint): what its last run in this thread returned or saved; null on the first.
+    /// Returns what the last run in this thread returned or saved, in an [`Entrypoint`](crate::Entrypoint); null on the
+    /// first.
     pub fn previous(&self) -> Value {
         self.0.previous.clone().unwrap_or_default()
     }
 
-    /// The task that it belongs to.
+    /// Returns the header of the task that the context belongs to.
     pub(crate) fn head(&self) -> &TaskHeader {
         &self.0.head
     }
 
-    /// The store of the graph, or of the graph around it: long-term memory apart from threads and checkpoints.
+    /// Returns the store of the graph, or of the graph around it: long-term memory apart from threads and checkpoints.
     pub fn store(&self) -> Option<&Arc<dyn Store>> {
         let store = self.0.shared.store.as_ref()?;
         let Some(recorder) = &self.0.recorder else {
@@ -483,24 +487,24 @@ impl NodeContext {
         self.0.resuming
     }
 
-    /// The number of graphs that this task has run before.
+    /// Returns the number of graphs that this task has run before, and counts one more.
     pub(crate) fn next_graph_call(&self) -> usize {
         self.0.graphs.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// The answers that were used, to be stored with the task.
+    /// Returns the answers that were used, to be stored with the task.
     pub(crate) fn used_answers(&self) -> Option<Vec<Value>> {
         self.0.used.lock().clone()
     }
 }
 
-/// Labels as a list of texts.
+/// Converts labels to a list of texts.
 pub(crate) fn tag_list(tags: &[Name]) -> List {
     tags.iter().cloned().map(Value::String).collect()
 }
 
-/// What accompanies a message of a task: the user's metadata, then where it comes from, then what its node adds. Places
-/// that the user's metadata names stay as they are there.
+/// Builds the metadata of a task's message: the user's metadata, then its origin, then what its node adds. Places that
+/// the user's metadata names keep their values.
 pub(crate) fn message_metadata(info: &TaskInfo, shared: &Shared, own: &Object) -> Value {
     let mut meta = shared.config.metadata.clone();
     let places: [(&str, Option<&str>); 3] = [

@@ -12,7 +12,7 @@ use crate::value::{Object, Value};
 
 type Check = Arc<dyn Fn(Value) -> Result<Value, String> + Send + Sync>;
 
-/// What a graph expects of its run context. Give it to [`StateGraph::context`](crate::StateGraph::context).
+/// Requirements of a graph for its run context. Pass it to [`StateGraph::context`](crate::StateGraph::context).
 #[derive(Clone)]
 pub struct ContextSchema {
     check: Check,
@@ -28,7 +28,7 @@ impl fmt::Debug for ContextSchema {
 }
 
 impl ContextSchema {
-    /// A context that `check` passes: it gives the context that nodes read, or says what is wrong.
+    /// Creates a schema from `check`, which returns the context that nodes read, or states what is wrong.
     pub fn checked(check: impl Fn(Value) -> Result<Value, String> + Send + Sync + 'static) -> Self {
         Self {
             check: Arc::new(check),
@@ -36,7 +36,8 @@ impl ContextSchema {
         }
     }
 
-    /// A context that can be read as `T`; nodes read what `T` writes, so that its defaults are filled in.
+    /// Creates a schema of contexts that can be read as `T`; nodes read what `T` writes, so that its defaults are
+    /// filled in.
     pub fn of<T: Serialize + DeserializeOwned + 'static>() -> Self {
         Self::checked(|given| {
             let read: T = given.decode().map_err(|why| why.to_string())?;
@@ -50,7 +51,7 @@ impl ContextSchema {
         self
     }
 
-    /// The context that nodes read; null when none was given.
+    /// Returns the context that nodes read; null when none was given.
     pub(crate) fn read(&self, given: Value) -> Result<Value, String> {
         match (given, self.required) {
             (Value::Null, false) => Ok(Value::Null),
@@ -60,7 +61,7 @@ impl ContextSchema {
     }
 }
 
-/// Is it a context? Nothing and what is empty leave a nested graph that of the graph around it.
+/// Returns whether a context was given. If it is missing or empty, a nested graph keeps that of the graph around it.
 pub(crate) fn is_given(context: &Value) -> bool {
     match context {
         Value::Null | Value::Bool(false) => false,

@@ -7,7 +7,7 @@ use crate::base::ids::Name;
 use crate::graph::links::{Link, Way};
 use crate::graph::plan::{NodeIx, Plan};
 
-/// What a drawing consists of.
+/// Parts of a drawing.
 struct Picture<'a> {
     plan: &'a Plan,
     links: Vec<Link>,
@@ -33,7 +33,7 @@ impl<'a> Picture<'a> {
         self.links.iter().any(|link| link.to.is_none())
     }
 
-    /// Nodes whose routers may name any node.
+    /// Returns the nodes whose routers may name any node.
     fn open(&self) -> Vec<(NodeIx, &'a Name)> {
         let nodes = self.plan.nodes.iter().enumerate();
         nodes
@@ -61,7 +61,7 @@ fn id(node: Option<NodeIx>) -> String {
 }
 
 impl Plan {
-    /// A Mermaid flowchart: edges are solid, conditional edges and commands dotted, a join is a small circle.
+    /// Draws a Mermaid flowchart: edges are solid, conditional edges and commands dotted, a join is a small circle.
     pub(crate) fn mermaid(&self) -> String {
         let picture = Picture::of(self);
         let mut out = String::from("flowchart TD\n");
@@ -108,7 +108,7 @@ impl Plan {
         out
     }
 
-    /// A Graphviz digraph, with the same shapes and lines.
+    /// Draws a Graphviz digraph, with the same shapes and lines.
     pub(crate) fn dot(&self) -> String {
         let picture = Picture::of(self);
         let mut out = String::from("digraph {\n  node [shape=box];\n");
@@ -161,7 +161,7 @@ impl Plan {
     }
 }
 
-/// Text inside Mermaid's quotes. What is markup there, or ends the quotes, is written as a character code.
+/// Escapes text inside Mermaid's quotes. Markup, and what would end the quotes, is written as a character code.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -177,7 +177,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A Graphviz string.
+/// Formats a text as a Graphviz string.
 fn quoted(text: &str) -> String {
     let text = text
         .replace('\\', "\\\\")

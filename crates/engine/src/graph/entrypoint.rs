@@ -57,7 +57,7 @@ impl std::fmt::Debug for Entrypoint {
 }
 
 impl Entrypoint {
-    /// The workflow `work`, under a name.
+    /// Creates an entry point from the workflow `work`, under a name.
     pub fn new<F, Fut>(name: impl Into<Name>, work: F) -> Self
     where
         F: Fn(NodeContext, Value) -> Fut + Send + Sync + 'static,
@@ -71,8 +71,8 @@ impl Entrypoint {
         }
     }
 
-    /// How the workflow is run: retries, a timeout, the graphs that it runs. Its retries and its cache hold for the tasks
-    /// that it calls, too, unless they have their own.
+    /// Sets how the workflow is run: retries, a timeout, the graphs that it runs. Its retries and its cache also apply
+    /// to the tasks that it calls, unless they have their own.
     pub fn options(mut self, options: NodeOptions) -> Self {
         self.options = options;
         self
@@ -84,7 +84,7 @@ impl Entrypoint {
         self
     }
 
-    /// The runnable graph: one node, triggered by the input.
+    /// Compiles the runnable graph: one node, triggered by the input.
     pub fn compile(self) -> Result<Graph, CompileError> {
         if is_reserved(&self.name) || self.name.contains([':', '|']) {
             return Err(CompileError {

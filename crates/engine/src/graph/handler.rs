@@ -21,14 +21,14 @@ pub struct NodeFailed {
     pub error: Failure,
 }
 
-/// Takes over from a node that failed after all its attempts, in the same super-step, with the same input.
+/// Handler that takes over from a node that failed after all its attempts, in the same super-step, with the same input.
 ///
 /// What it returns is written in place of what the node would have written. The node's edges are not followed: to go
 /// on, return a [`Command`](crate::Command) with a target. A handler that fails, fails the run; when the thread goes
 /// on, only the handler runs again.
 #[async_trait]
 pub trait ErrorHandler: Send + Sync + 'static {
-    /// Does the work. `input` is what the node was given.
+    /// Handles the failure. `input` is what the node was given.
     async fn handle(
         &self,
         context: NodeContext,
@@ -56,7 +56,7 @@ where
     }
 }
 
-/// Leads to another node instead of along the failed node's edges.
+/// Branch that leads to another node instead of along the failed node's edges.
 #[derive(Clone, Debug)]
 pub(crate) struct ErrorBranch {
     pub(crate) target: Name,

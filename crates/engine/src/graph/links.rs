@@ -4,7 +4,7 @@ use crate::base::ids::Name;
 use crate::checkpoint::types::reserved::END;
 use crate::graph::plan::{ChannelIx, NodeIx, Plan};
 
-/// What makes a node lead to another.
+/// Connection by which a node leads to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Way {
     /// An edge: always.
@@ -27,7 +27,7 @@ pub(crate) struct Link {
 }
 
 impl Plan {
-    /// Every declared way, by node, in a fixed order.
+    /// Returns every declared connection, by node, in a fixed order.
     pub(crate) fn links(&self) -> Vec<Link> {
         let mut links = Vec::new();
         for (from, node) in self.nodes.iter().enumerate() {
@@ -64,12 +64,12 @@ impl Plan {
         links
     }
 
-    /// The node of this name; None for END.
+    /// Returns the node with this name; None for END.
     fn node_of(&self, target: &Name) -> Option<NodeIx> {
         self.node_index.get(target).copied().filter(|_| &**target != END)
     }
 
-    /// Nodes with a conditional edge whose router may name any node.
+    /// Returns whether the node has a conditional edge whose router may name any node.
     pub(crate) fn may_go_anywhere(&self, node: NodeIx) -> bool {
         let branches = &self.node(node).branches;
         branches.iter().any(|branch| branch.paths.is_none())

@@ -36,7 +36,7 @@ use crate::value::{Object, Value};
 /// ```
 #[async_trait]
 pub trait Node: Send + Sync + 'static {
-    /// Does the work. `input` is the state seen through the node's input schema, or the packet of a `Send`.
+    /// Runs the node. `input` is the state seen through the node's input schema, or the packet of a `Send`.
     async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError>;
 }
 
@@ -61,7 +61,7 @@ where
     }
 }
 
-/// What a node returns.
+/// Output that a node returns.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeOutput {
     /// A partial state update; `null` writes nothing.
@@ -84,11 +84,11 @@ impl NodeOutput {
     pub fn none() -> Self {
         NodeOutput::Update(Value::Null)
     }
-    /// An update from key and value pairs.
+    /// Creates an update from key and value pairs.
     pub fn update<K: Into<Arc<str>>, V: Into<Value>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
         NodeOutput::Update(Value::Object(entries.into_iter().collect::<Object>()))
     }
-    /// Where its commands for this graph lead.
+    /// Returns the targets of the output's commands for this graph.
     pub(crate) fn targets(&self) -> Vec<&Target> {
         match self {
             NodeOutput::Command(command) if command.graph == CommandGraph::Current => {
@@ -119,7 +119,7 @@ impl From<Target> for NodeOutput {
     }
 }
 
-/// Why a node did not return an output.
+/// Reason why a node did not return an output.
 ///
 /// Any error becomes one with `?`: a [`Failure`] of its class that says what it and its sources say. It is no
 /// [`std::error::Error`] itself, and becomes a boxed one with `?`.
@@ -235,13 +235,13 @@ pub enum Interrupted {
 }
 
 impl NodeError {
-    /// A failure of the given class.
+    /// Creates a failure of the given class.
     pub fn new(class: impl Into<Name>, message: impl Into<String>) -> Self {
         NodeError::Failed(Failure::new(class, message))
     }
 
-    /// What several calls that were made at once ended with, as one: their questions are asked together, and anything
-    /// else goes before a question. `None` when there are no errors.
+    /// Combines the errors of several calls that were made at once: their questions are asked together, and any other
+    /// error takes precedence over a question. `None` when there are no errors.
     pub fn together(errors: impl IntoIterator<Item = NodeError>) -> Option<Self> {
         let mut asked = None;
         for error in errors {
@@ -254,7 +254,7 @@ impl NodeError {
         asked.map(|all| NodeError::Interrupt(Interrupted::Nested(all)))
     }
 
-    /// The same failure, as the answer of an HTTP server: by default it is tried again when the server is at fault.
+    /// Sets the HTTP status that a server answered with: by default the failure is retried when the server is at fault.
     pub fn status(mut self, status: u16) -> Self {
         if let NodeError::Failed(failure) = &mut self {
             failure.status = Some(status);
@@ -262,7 +262,7 @@ impl NodeError {
         self
     }
 
-    /// The same failure, not to be tried again before so much time has passed; retry policies keep to it.
+    /// Sets the time that must pass before the failure is retried; retry policies respect it.
     pub fn retry_after(mut self, wait: Option<Duration>) -> Self {
         if let NodeError::Failed(failure) = &mut self {
             failure.retry_after = wait;
@@ -278,10 +278,10 @@ impl NodeError {
     }
 }
 
-/// Chooses targets after its source node has run. Sees the state with the node's own writes applied.
+/// Router that chooses targets after its source node has run. Sees the state with the node's own writes applied.
 #[async_trait]
 pub trait Router: Send + Sync + 'static {
-    /// Labels (looked up in the branch's paths), node names or packets.
+    /// Returns labels (looked up in the branch's paths), node names or packets.
     async fn route(&self, context: NodeContext, state: Value) -> Result<Vec<Target>, NodeError>;
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct NotedStore {
     clock: Arc<dyn Clock>,
 }
 
-/// What an operation asks for, by which its answer is understood.
+/// Kind of a store operation, by which its answer is interpreted.
 enum Asked {
     Get(Vec<String>, String),
     Put(MemoryUse),

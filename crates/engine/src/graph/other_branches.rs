@@ -9,7 +9,7 @@ use crate::base::ids::{CheckpointId, Name, TaskId};
 use crate::graph::writes::Writes;
 use crate::policy::effect::EffectState;
 
-/// Where a run began.
+/// Starting point of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Began {
     /// The checkpoint of the outermost graph that was loaded; None on a new thread.
@@ -52,7 +52,7 @@ pub(crate) struct Visit {
     pub(crate) ts: String,
 }
 
-/// What was done on other branches than the one that a run is on.
+/// Work that was done on other branches than the one of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Past {
     pub(crate) began: OnceLock<Began>,
@@ -66,7 +66,7 @@ pub(crate) struct KnownVisits {
     pub(crate) seen: Mutex<Seen>,
 }
 
-/// What was read of it so far.
+/// Part of the other branches that was read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) visits: HashMap<usize, Vec<Arc<Visit>>>,

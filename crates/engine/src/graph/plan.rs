@@ -26,7 +26,7 @@ use crate::value::{Object, Value};
 /// What the name of a node's trigger channel begins with.
 const TRIGGER: &str = "branch:to:";
 
-/// What to say of a key that the state does not have.
+/// Function that returns the message about a key that the state does not have.
 pub(crate) type SayFn = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
 pub(crate) type ChannelIx = u32;
@@ -80,8 +80,8 @@ pub(crate) struct NodePlan {
     pub(crate) pace: Pace,
 }
 
-/// What only some nodes say. Apart, so that the others take no memory for it: a large graph is compiled in the time
-/// that writing it down takes.
+/// Settings that only some nodes have. Kept apart, so that the others take no memory for them: a large graph is
+/// compiled in the time that writing it down takes.
 #[derive(Default)]
 pub(crate) struct More {
     /// Graphs that it runs.
@@ -113,7 +113,7 @@ pub(crate) type Channels = SmallVec<[ChannelIx; 4]>;
 /// Numbers of channels or nodes by name.
 pub(crate) type NameIndex = HashMap<Name, u32, foldhash::fast::RandomState>;
 
-/// Which state keys are shown.
+/// State keys that are shown.
 #[derive(Clone, Debug)]
 pub(crate) enum Shown {
     All,
@@ -169,14 +169,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Room for a number of nodes, each with a trigger channel.
+    /// Reserves room for a number of nodes, each with a trigger channel.
     pub(crate) fn reserve(&mut self, nodes: usize) {
         self.channels.reserve(nodes + 2);
         self.nodes.reserve(nodes + 1);
         self.node_index.reserve(nodes + 1);
     }
 
-    /// The channel of this name.
+    /// Returns the channel with this name.
     pub(crate) fn channel_named(&self, name: &str) -> Option<ChannelIx> {
         if let Some(index) = self.channel_index.get(name) {
             return Some(*index);
@@ -185,7 +185,7 @@ impl Plan {
         Some(self.node(*node).branch_channel).filter(|_| *node > 0)
     }
 
-    /// Does the user's code run as soon as there is an input: as a router of START, or as an entry point?
+    /// Returns whether the user's code runs as soon as there is an input: as a router of START, or as an entry point.
     pub(crate) fn start_routes(&self) -> bool {
         let start = self.nodes.first().filter(|first| first.is_start());
         start.is_none_or(|start| !start.branches.is_empty())
@@ -269,25 +269,25 @@ impl Plan {
         self
     }
 
-    /// The names of the channels that trigger a node, sorted.
+    /// Returns the names of the channels that trigger a node, sorted.
     pub(crate) fn trigger_names(&self, node: NodeIx) -> impl Iterator<Item = &Name> {
         let triggers = self.node(node).triggers.iter();
         triggers.map(|channel| &self.channel(*channel).name)
     }
 
-    /// What holds for tasks that say nothing else: in a workflow, what its entry point says.
+    /// Returns the settings of tasks that have none of their own: in a workflow, those of its entry point.
     pub(crate) fn of_calls(&self) -> Option<&More> {
         self.previous_channel.map(|_| self.node(0).more())
     }
 
-    /// Where a node's triggers are among those of all nodes.
+    /// Returns the range of a node's triggers among those of all nodes.
     pub(crate) fn triggers_of(&self, node: NodeIx) -> Range<usize> {
         let node = self.node(node);
         let first = node.first_trigger as usize;
         first..first + node.triggers.len()
     }
 
-    /// How many triggers all nodes have.
+    /// Returns the number of triggers of all nodes.
     pub(crate) fn trigger_count(&self) -> usize {
         let end = |node: &NodePlan| node.first_trigger as usize + node.triggers.len();
         self.nodes.last().map_or(0, end)
@@ -312,7 +312,7 @@ impl Plan {
         (self.state_keys..self.readable_keys).contains(&(channel as usize))
     }
 
-    /// A packet as it is stored: untracked keys at the top of its input are left out.
+    /// Returns a packet as it is stored: untracked keys at the top of its input are left out.
     pub(crate) fn without_untracked(&self, packet: &Value) -> Value {
         let is_untracked = |key: &str| {
             self.channel_named(key)
@@ -395,7 +395,7 @@ impl fmt::Display for Plan {
 }
 
 impl NodePlan {
-    /// The path of the task that runs it when it was triggered, as text that sorts.
+    /// Returns the path of the node's task when it was triggered, as text that sorts.
     pub(crate) fn path_text(&self) -> Name {
         let make = || format!("~__pregel_pull, {}", self.name).into();
         self.path_text.get_or_init(make).clone()
@@ -425,7 +425,7 @@ impl NodePlan {
         self.more.as_deref().unwrap_or_else(|| &NOTHING_MORE)
     }
 
-    /// What it does to the world outside, when it may change something there.
+    /// Returns the node's effect on the world outside, if it may change something there.
     pub(crate) fn outside(&self) -> Option<Effect> {
         self.more().effect.filter(|effect| effect.is_outside())
     }

@@ -11,8 +11,9 @@ use crate::checkpoint::task_record::{
 };
 use crate::value::Value;
 
-/// Where nodes and routers note what they read and why they decide as they do; given by
-/// [`NodeContext::recorder`](crate::NodeContext::recorder) in runs with [`RunConfig::record`](crate::RunConfig::record).
+/// Notes of nodes and routers on what they read and why they decide as they do; given by
+/// [`NodeContext::recorder`](crate::NodeContext::recorder) in runs with
+/// [`RunConfig::record`](crate::RunConfig::record).
 #[derive(Debug, Default)]
 pub struct Recorder(Mutex<Notes>);
 
@@ -97,8 +98,8 @@ impl Recorder {
         }
     }
 
-    /// The recorder of the next attempt: what the failed one did with long-term memory has been done, what it read of the
-    /// state is dropped with it.
+    /// Creates the recorder of the next attempt: it keeps what the failed one did with long-term memory, as that has
+    /// been done, and drops what it read of the state.
     pub(crate) fn of_next_attempt(&self) -> Self {
         let failed = &self.0.lock().record;
         let record = TaskRecord {

@@ -8,7 +8,7 @@ use crate::graph::node::Node;
 use crate::policy::limits::Gate;
 use crate::policy::retry::RetryPolicy;
 
-/// How a task is tried.
+/// Rules for the attempts at a task.
 #[derive(Clone, Default)]
 pub(crate) struct Rules {
     pub(crate) retry: Arc<[RetryPolicy]>,
@@ -21,7 +21,7 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Is there anything to do beside the work itself?
+    /// Returns whether there is nothing to do beside the work itself.
     pub(crate) fn is_plain(&self) -> bool {
         self.retry.is_empty() && self.timeout.is_none() && self.gates.is_empty() && self.fallback.is_none()
     }

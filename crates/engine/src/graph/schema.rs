@@ -11,7 +11,7 @@ use crate::stream::error::{GraphPlace, GraphProblem};
 /// The channel that holds a state which is one value.
 pub(crate) const ROOT: &str = "__root__";
 
-/// What a graph under construction says about its state.
+/// Declarations of a graph under construction about its state.
 #[derive(Default)]
 pub(crate) struct Schema {
     pub(crate) keys: Vec<Key>,
@@ -149,7 +149,7 @@ fn add_managed(
     plan.readable_keys = plan.channels.len();
 }
 
-/// The channels of the keys that the input or the output names.
+/// Returns the channels of the keys that the input or the output names.
 fn resolved(
     plan: &Plan,
     keys: &[Name],

@@ -21,7 +21,7 @@ use crate::stream::emit::Emitter;
 use crate::stream::run_config::{RunConfig, user_metadata};
 use crate::value::{Object, Value};
 
-/// How a graph keeps its threads when it runs inside another.
+/// Persistence of a graph's threads when it runs inside another graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Persistence {
     /// A namespace for each task that runs it: it starts empty each time, and goes on after an interrupt.
@@ -33,7 +33,7 @@ pub enum Persistence {
     Off,
 }
 
-/// What every graph of one run shares, from the root down.
+/// Answers that every graph of one run shares, from the root down.
 #[derive(Default)]
 pub(crate) struct Answers {
     /// The one answer of a scalar resume; the first question takes it.
@@ -42,7 +42,7 @@ pub(crate) struct Answers {
     pub(crate) by_id: OnceLock<BTreeMap<String, Value>>,
 }
 
-/// What the tasks of one graph's run are given, and what they hand down.
+/// Data that the tasks of one graph's run are given, and pass down.
 pub(crate) struct Shared {
     pub(crate) config: RunConfig,
     pub(crate) run_id: String,
@@ -96,7 +96,7 @@ impl Shared {
         }
     }
 
-    /// Of an outermost graph.
+    /// Creates the shared data of an outermost graph.
     pub(crate) fn root(graph: &Graph, mut config: RunConfig, run_id: String, emitter: Emitter) -> Self {
         let stored = Arc::new(user_metadata(&config));
         let mut claim = None;
@@ -172,12 +172,12 @@ impl Address {
         }
     }
 
-    /// The checkpoint at which the root is entered.
+    /// Returns the checkpoint at which the root is entered.
     pub(crate) fn root(&self) -> Option<CheckpointId> {
         self.enter.lock().get("").cloned()
     }
 
-    /// `new` continues `old`.
+    /// Notes that `new` continues `old`.
     pub(crate) fn moves(&self, new: String, old: String) {
         self.moved.lock().push((new, old));
     }
@@ -195,7 +195,8 @@ impl Address {
             .unwrap_or_else(|| ns.to_owned())
     }
 
-    /// Where the graph at `ns` is entered: once, so that a loop that comes back does not start over.
+    /// Takes the checkpoint at which the graph at `ns` is entered: once, so that a loop that comes back does not start
+    /// over.
     pub(crate) fn take(&self, ns: &str) -> Option<(Name, CheckpointId)> {
         let origin = self.origin(ns);
         let id = self.enter.lock().remove(&origin)?;
@@ -203,7 +204,7 @@ impl Address {
     }
 }
 
-/// The namespace without task ids and call numbers: which graph it is, whatever runs it.
+/// Returns the namespace without task ids and call numbers: it identifies the graph, whatever runs it.
 pub(crate) fn graph_path(ns: &str) -> Vec<&str> {
     ns.split('|')
         .filter(|part| !part.is_empty() && !part.bytes().all(|b| b.is_ascii_digit()))
@@ -211,7 +212,7 @@ pub(crate) fn graph_path(ns: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The namespace in which a stateful graph keeps its checkpoints: without task ids.
+/// Returns the namespace in which a stateful graph keeps its checkpoints: without task ids.
 pub(crate) fn stable_ns(ns: &str) -> String {
     ns.split('|')
         .map(|part| part.split(':').next().unwrap_or(part))

@@ -12,7 +12,7 @@ use crate::graph::handler::NodeFailed;
 use crate::graph::plan::{NodeIx, Plan};
 use crate::value::{List, Object, Value};
 
-/// Why a task is there.
+/// Reason why a task exists.
 #[derive(Clone)]
 pub(crate) enum Origin {
     /// The node was triggered.
@@ -25,7 +25,7 @@ pub(crate) enum Origin {
     Failure(Arc<TakeOver>),
 }
 
-/// What a task takes over from.
+/// Failed task that another task takes over from.
 #[derive(Debug)]
 pub(crate) struct TakeOver {
     /// The path of the failed task.
@@ -33,7 +33,7 @@ pub(crate) struct TakeOver {
     pub(crate) failed: NodeFailed,
 }
 
-/// Where the steps of a run take place: one for all of them.
+/// Graph and namespace in which the steps of a run take place: one for all of them.
 pub(crate) struct GraphScope {
     pub(crate) plan: Arc<Plan>,
     /// The namespace of the graph.
@@ -74,7 +74,7 @@ impl StepContext {
     }
 }
 
-/// What a task is. Its id and its path as text are made when somebody asks: most runs never do.
+/// Description of a task. Its id and its path as text are created on demand: most runs never need them.
 pub(crate) struct TaskHeader {
     pub(crate) stage: StepContext,
     /// None for a call, whose work is its own.
@@ -97,7 +97,7 @@ impl TaskHeader {
         }
     }
 
-    /// Of a task whose id and path do not follow from what it is.
+    /// Creates the header of a task whose id and path do not follow from what it is.
     pub(crate) fn known(
         stage: &StepContext,
         node: Option<NodeIx>,
@@ -113,7 +113,7 @@ impl TaskHeader {
         }
     }
 
-    /// A hash of the place of the task: preparing the same step again gives it the same id.
+    /// Returns the id, a hash of the place of the task: preparing the same step again gives it the same id.
     pub(crate) fn id(&self) -> &TaskId {
         self.id.get_or_init(|| match (&self.origin, self.node) {
             (Origin::Packet(index), _) => {
@@ -127,7 +127,7 @@ impl TaskHeader {
         })
     }
 
-    /// The path as text that sorts.
+    /// Returns the path as text that sorts.
     pub(crate) fn path_text(&self) -> &Name {
         self.path_text.get_or_init(|| match (&self.origin, self.node) {
             (Origin::Packet(index), _) => packet_path(*index).into(),
@@ -165,25 +165,26 @@ impl TaskHeader {
     pub(crate) fn is_call(&self) -> bool {
         matches!(self.origin, Origin::Call(..))
     }
-    /// What it takes over from.
+    /// Returns the failed node that the task takes over from.
     pub(crate) fn failed(&self) -> Option<&NodeFailed> {
         match &self.origin {
             Origin::Failure(over) => Some(&over.failed),
             _ => None,
         }
     }
-    /// Metadata of all its events.
+    /// Returns the metadata of all events of the task.
     pub(crate) fn metadata(&self) -> &Object {
         static NONE: LazyLock<Object> = LazyLock::new(Object::new);
         self.node
             .map_or(&NONE, |node| &self.stage.plan().node(node).more().metadata)
     }
-    /// START is part of no event.
+    /// Returns whether the task is START, which is part of no event.
     pub(crate) fn is_start(&self) -> bool {
         self.node
             .is_some_and(|node| self.stage.plan().node(node).is_start())
     }
-    /// The namespace that the task's questions are named in, and graphs that it runs keep their checkpoints under.
+    /// Returns the namespace that the task's questions are named in, and that graphs which it runs keep their
+    /// checkpoints under.
     pub(crate) fn ns(&self) -> String {
         let around = match self.caller() {
             Some(caller) => Cow::Owned(caller.ns()),
@@ -192,11 +193,11 @@ impl TaskHeader {
         let separator = if around.is_empty() { "" } else { "|" };
         format!("{around}{separator}{}:{}", self.name, self.id())
     }
-    /// The tasks that called it, the nearest first.
+    /// Returns the tasks that called this one, directly or through others, the nearest first.
     pub(crate) fn callers(&self) -> impl Iterator<Item = &TaskHeader> {
         std::iter::successors(self.caller(), |head| head.caller())
     }
-    /// The namespace of the task that called it, below that of the graph; none when it was not called.
+    /// Returns the namespace of the task that called this one, below that of the graph; none when it was not called.
     pub(crate) fn caller_segments(&self, graph: &[String]) -> Option<Arc<[String]>> {
         self.caller()?;
         let called: Vec<&TaskHeader> = self.callers().collect();
@@ -218,7 +219,7 @@ pub(crate) fn packet_path(index: usize) -> String {
     format!("~__pregel_push, {index:010}, {:010}", 0)
 }
 
-/// Where a task stands among the tasks of its step: pulled nodes by name, then packets by index.
+/// Position of a task among the tasks of its step: pulled nodes by name, then packets by index.
 pub(crate) enum TaskOrder<'a> {
     Packet(usize),
     Of(&'a TaskHeader),
@@ -226,7 +227,7 @@ pub(crate) enum TaskOrder<'a> {
 }
 
 impl TaskOrder<'_> {
-    /// The order of the texts, without making them where the numbers tell.
+    /// Compares the order of the texts, without creating them where the numbers decide it.
     pub(crate) fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (TaskOrder::Packet(a), TaskOrder::Packet(b)) => a.cmp(b),
@@ -246,7 +247,7 @@ impl TaskOrder<'_> {
 /// Stands between the parts that a task's id is made from.
 const BETWEEN: u8 = 0x1f;
 
-/// A UUID-looking hash: the same checkpoint and path always give the same id.
+/// Computes a hash that looks like a UUID: the same checkpoint and path always give the same id.
 pub(crate) fn task_id(
     (ns, checkpoint, step): (&str, &CheckpointId, i64),
     name: &str,
@@ -276,7 +277,7 @@ pub(crate) fn task_id(
     TaskId::new(uuid_text(uuid::Uuid::from_u128(hash)))
 }
 
-/// The id under which an update of an edit is filed when no task of its node waits.
+/// Returns the id under which an update of an edit is stored when no task of its node waits.
 pub(crate) fn derived_task_id(checkpoint: &CheckpointId, step: i64, position: usize) -> TaskId {
     task_id(("", checkpoint, step), "", "update", [position.to_string()])
 }

@@ -41,7 +41,7 @@ use crate::value::Value;
 
 /// A type that declares the keys of a state. [`state!`](macro@crate::state) makes one from a struct.
 pub trait State {
-    /// The keys and their reducers.
+    /// Returns the keys and their reducers.
     fn channels() -> Vec<(&'static str, ChannelSpec)>;
 }
 
@@ -87,7 +87,7 @@ macro_rules! state {
 }
 
 impl StateGraph {
-    /// A graph with the keys of `S`. An update of a key that is not among them is refused: it is misspelt.
+    /// Creates a graph with the keys of `S`. An update of any other key is refused as misspelt.
     pub fn of<S: State>() -> Self {
         let channels = S::channels();
         let keys: Vec<&str> = channels.iter().map(|(name, _)| *name).collect();
@@ -100,13 +100,13 @@ impl StateGraph {
     }
 }
 
-/// What a typed node may return: anything that serializes to an update, or a [`NodeOutput`] or [`Command`].
+/// Values that a typed node may return: anything that serializes to an update, or a [`NodeOutput`] or [`Command`].
 #[diagnostic::on_unimplemented(
     message = "a node cannot return `{Self}`",
     note = "return what serializes to an update of the state (`#[derive(Serialize)]`), a `Command` or a `NodeOutput`"
 )]
 pub trait IntoOutput {
-    /// The output.
+    /// Converts the value into the node's output.
     fn into_output(self) -> Result<NodeOutput, NodeError>;
 }
 
@@ -160,8 +160,8 @@ where
     }
 }
 
-/// A node from an async closure over a Rust type. It returns an update as anything that serializes, a [`NodeOutput`] or a
-/// [`Command`].
+/// Creates a node from an async closure over a Rust type. It returns an update as anything that serializes, a
+/// [`NodeOutput`] or a [`Command`].
 pub fn typed<I, O, Fut>(work: impl Fn(NodeContext, I) -> Fut + Send + Sync + 'static) -> impl Node
 where
     I: DeserializeOwned + Send + 'static,
@@ -171,8 +171,8 @@ where
     Typed(Arc::new(work), PhantomData)
 }
 
-/// A node from an async closure over a Rust type and something that it uses, such as a client or a pool: each task is given
-/// a clone of that.
+/// Creates a node from an async closure over a Rust type and something that it uses, such as a client or a pool: each
+/// task is given a clone of that.
 ///
 /// ```
 /// use superstep::{ChannelSpec, END, RunConfig, START, StateGraph, json, typed_with};
@@ -212,7 +212,7 @@ where
     typed(move |context, input| work(uses.clone(), context, input))
 }
 
-/// A router from a closure over a Rust type. It returns a name, a [`Target`](crate::Target), or several.
+/// Creates a router from a closure over a Rust type. It returns a name, a [`Target`](crate::Target), or several.
 pub fn choose<S, T>(decide: impl Fn(S) -> T + Send + Sync + 'static) -> impl Router
 where
     S: DeserializeOwned + Send + 'static,

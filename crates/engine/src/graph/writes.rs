@@ -6,7 +6,7 @@ use crate::checkpoint::types::{Write, write_index};
 use crate::graph::plan::{ChannelIx, Plan};
 use crate::value::Value;
 
-/// Where a write goes.
+/// The channel that a write goes to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Channel {
     Known(ChannelIx),
@@ -25,12 +25,12 @@ impl Channel {
 
 pub(crate) type Writes = Vec<(Channel, Value)>;
 
-/// Is the value itself part of every checkpoint?
+/// Returns whether the value itself is part of every checkpoint.
 pub(crate) fn is_kept(kind: &Kind) -> bool {
     kind.is_stored() && !matches!(kind, Kind::Delta(_))
 }
 
-/// The channel of a stored write.
+/// Returns the channel of a stored write.
 pub(crate) fn resolve(plan: &Plan, name: &Name) -> Channel {
     match plan.channel_named(name) {
         Some(index) => Channel::Known(index),
@@ -38,7 +38,7 @@ pub(crate) fn resolve(plan: &Plan, name: &Name) -> Channel {
     }
 }
 
-/// The name of a write's channel.
+/// Returns the name of a write's channel.
 fn channel_name(plan: &Plan, channel: &Channel) -> Name {
     match channel {
         Channel::Known(index) => plan.channel(*index).name.clone(),
@@ -59,7 +59,7 @@ pub(crate) fn named_writes(plan: &Plan, from: usize, writes: &[(Channel, Value)]
     writes.iter().enumerate().map(named).collect()
 }
 
-/// The same as they are stored. What is untracked is left out.
+/// Converts writes into the form in which they are stored. Untracked values are left out.
 pub(crate) fn stored_writes(plan: &Plan, from: usize, writes: &[(Channel, Value)]) -> Vec<Write> {
     let is_stored = |channel: &Channel| match channel {
         Channel::Known(index) => plan.channel(*index).spec.kind.is_stored(),

@@ -56,7 +56,7 @@ pub struct StateUpdate {
 }
 
 impl StateUpdate {
-    /// An edit that writes these values as the node that ran last.
+    /// Creates an edit that writes these values as the node that ran last.
     pub fn new(values: impl Into<Value>) -> Self {
         Self {
             values: values.into(),
@@ -64,7 +64,7 @@ impl StateUpdate {
         }
     }
 
-    /// The same edit, as if this node had returned it.
+    /// Sets the node that the edit is made as, as if this node had returned it.
     pub fn as_node(mut self, node: impl Into<Name>) -> Self {
         self.as_node = Some(node.into());
         self
@@ -83,7 +83,7 @@ impl From<Command> for StateUpdate {
     }
 }
 
-/// What an edit did.
+/// The result of an edit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Updated {
     /// The new checkpoint; of several, the last.
@@ -128,7 +128,7 @@ pub(crate) async fn bulk_update_state(
     done.ok_or_else(|| RunError::invalid_request("No supersteps provided"))
 }
 
-/// What an edit stores and comes to, from the thread as it is now.
+/// Works out what an edit stores and results in, from the current state of the thread.
 async fn worked_out<'a>(
     graph: &'a Graph,
     saver: &dyn Checkpointer,
@@ -143,7 +143,7 @@ async fn worked_out<'a>(
     Ok((edit, done))
 }
 
-/// What one update of a step wrote.
+/// The writes of one update of a step.
 struct Edited {
     name: Name,
     node: NodeIx,
@@ -206,7 +206,8 @@ impl<'a> Edit<'a> {
         })
     }
 
-    /// What an edit by this holder shows: an edit of the newest state is refused when the thread has gone on since.
+    /// Returns the claim that an edit by this holder shows: an edit of the newest state is refused when the thread has
+    /// gone on since.
     fn claim(&self, by: &ClaimRequest) -> ClaimUse {
         let mut shown = by.change();
         if let (Some(take), true) = (&mut shown.take, self.is_of_newest && self.ns.is_empty()) {
@@ -238,7 +239,7 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// The state to start from, the id its tasks are derived from, and the number of their step.
+    /// Returns the state to start from, the id its tasks are derived from, and the number of their step.
     fn start(&self) -> (Live, CheckpointId, i64) {
         let live = load(&self.graph.plan, self.base.as_ref());
         match &self.base {
@@ -254,7 +255,7 @@ impl<'a> Edit<'a> {
         self.base.as_ref().map_or(&[], |base| &base.pending_writes)
     }
 
-    /// What says that questions of the base wait no more: the edit is in their place.
+    /// Returns the writes that withdraw questions of the base, because the edit takes their place.
     fn withdrawals(&self, why: &str, of: impl Fn(&TaskId) -> bool) -> Vec<TaskWrites> {
         let (Some(base), true) = (&self.base, self.ns.is_empty()) else {
             return Vec::new();
@@ -332,7 +333,7 @@ impl<'a> Edit<'a> {
         ))
     }
 
-    /// A sibling of the base with the same state, and on it the updates that came with the copy.
+    /// Creates a sibling of the base with the same state, and applies to it the updates that came with the copy.
     async fn copy(&mut self, update: &StateUpdate) -> Result<Updated, RunError> {
         let updates = updates_of_copy(&update.values)?;
         let Some(base) = &self.base else {
@@ -374,7 +375,7 @@ impl<'a> Edit<'a> {
         self.as_nodes(updates).await
     }
 
-    /// The step in which each of these nodes returned its update.
+    /// Makes the step in which each of these nodes returned its update.
     async fn as_nodes(&mut self, updates: Vec<StateUpdate>) -> Result<Updated, RunError> {
         let plan = self.graph.plan.clone();
         let (mut live, base_id, step) = self.start();
@@ -456,7 +457,7 @@ impl<'a> Edit<'a> {
         Ok(self.save(live, Source::Update, step, as_node, &notes, filed))
     }
 
-    /// The nodes that updates are made as; the node that ran last for one that names none.
+    /// Returns the nodes that the updates are made as; for an update that names none, the node that ran last.
     fn nodes_of(&self, updates: &[StateUpdate], live: &Live) -> Result<Vec<NodeIx>, RunError> {
         let node_of = |update: &StateUpdate| match &update.as_node {
             Some(name) => self.graph.plan.node_index.get(name).copied().ok_or_else(|| {
@@ -474,7 +475,7 @@ impl<'a> Edit<'a> {
         updates.iter().map(node_of).collect()
     }
 
-    /// What a node that returned this update writes, its routers included.
+    /// Returns the writes of a node that returned this update, those of its routers included.
     async fn written(
         &self,
         update: StateUpdate,
@@ -582,7 +583,7 @@ impl<'a> Edit<'a> {
     }
 }
 
-/// The updates that come with a copy, those of one node together.
+/// Returns the updates that come with a copy, with those of one node together.
 fn updates_of_copy(values: &Value) -> Result<Vec<StateUpdate>, RunError> {
     let mut groups: Vec<(Option<Name>, Vec<StateUpdate>)> = Vec::new();
     for item in values.as_array().iter().flat_map(|items| items.iter()) {
@@ -608,7 +609,8 @@ fn updates_of_copy(values: &Value) -> Result<Vec<StateUpdate>, RunError> {
     Ok(groups.into_iter().flat_map(|(_, group)| group).collect())
 }
 
-/// Why an update could not be made as `node`: its values do not fit, or one of its routers failed on them.
+/// Returns the error for an update that could not be made as `node`: its values do not fit, or one of its routers
+/// failed on them.
 fn refused(error: NodeError, node: &Name, task_id: &TaskId) -> RunError {
     match error {
         NodeError::Failed(failure) if &*failure.class == "InvalidUpdateError" => {
@@ -629,7 +631,7 @@ fn refused(error: NodeError, node: &Name, task_id: &TaskId) -> RunError {
     }
 }
 
-/// The node that ran last: START on a fresh thread, or the one whose trigger has the newest version.
+/// Returns the node that ran last: START on a fresh thread, or the one whose trigger has the newest version.
 fn last_node(live: &Live) -> Result<NodeIx, RunError> {
     let mut newest: Option<(u64, NodeIx, bool)> = None;
     for (version, node) in live.seen_versions() {

@@ -42,7 +42,7 @@ impl<'a> Lineage<'a> {
         }
     }
 
-    /// A checkpoint that is older than those the lineage began with; `None` when it is not there any more.
+    /// Returns a checkpoint that is older than those the lineage began with; `None` when it no longer exists.
     pub async fn get(&mut self, id: &CheckpointId) -> Result<Option<&CheckpointHead>, StorageError> {
         while !self.read.contains_key(id) && *id < self.oldest && !self.ended {
             let query = ListQuery {
@@ -64,7 +64,8 @@ impl<'a> Lineage<'a> {
         Ok(self.read.get(id))
     }
 
-    /// The checkpoints that a checkpoint continues, the nearest first, at most `limit`; with whether there are more.
+    /// Returns the checkpoints that a checkpoint continues, the nearest first, at most `limit`, and whether there are
+    /// more.
     pub async fn line(
         &mut self,
         from: &CheckpointHead,
@@ -83,8 +84,8 @@ impl<'a> Lineage<'a> {
         Ok((line, false))
     }
 
-    /// The newest checkpoint that both continue; one of the two when the other continues it. A parent is always older,
-    /// so the younger of the two steps back until they meet.
+    /// Returns the newest checkpoint that both continue; one of the two when the other continues it. A parent is always
+    /// older, so the younger of the two steps back until they meet.
     pub async fn common_ancestor(
         &mut self,
         left: &CheckpointId,

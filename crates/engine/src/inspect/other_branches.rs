@@ -34,7 +34,7 @@ use crate::value::{Object, Value};
 /// Checkpoints whose writes are read at once.
 const AT_ONCE: usize = 100;
 
-/// What was found for a task that is about to begin.
+/// Work found for a task that is about to begin.
 pub(crate) enum Visits {
     /// Nothing of it was done.
     None,
@@ -45,7 +45,7 @@ pub(crate) enum Visits {
 }
 
 impl Seen {
-    /// All tasks that stand for one another have the same first one.
+    /// Returns the first of the tasks that stand for one another; it is the same for all of them.
     fn first<'a>(&'a self, mut task: &'a TaskId) -> &'a TaskId {
         // Links lead to what was done before, so they end.
         while let Some(before) = self.instead.get(task) {
@@ -60,7 +60,7 @@ impl Seen {
     }
 }
 
-/// Whose tasks are compared: a graph of the run, and where its checkpoints are.
+/// The tasks that are compared: a graph of the run, and the place of its checkpoints.
 pub(crate) struct Scene<'a> {
     pub(crate) plan: &'a Arc<Plan>,
     pub(crate) saver: &'a dyn Checkpointer,
@@ -85,7 +85,8 @@ impl Past {
             .await
     }
 
-    /// What was done elsewhere of what `task` is about to do. It is taken: the next one that asks is given another.
+    /// Takes what was done on other branches of the work that `task` is about to do. The next task that asks is given
+    /// another visit.
     pub(crate) async fn take(
         &self,
         scene: &Scene<'_>,
@@ -169,7 +170,7 @@ impl KnownVisits {
         })
     }
 
-    /// Where the node of the graph at `ns` had work on other branches, the oldest first.
+    /// Returns the places where the node of the graph at `ns` had work on other branches, the oldest first.
     fn places(&self, ns: &str, node: &Name) -> impl Iterator<Item = usize> {
         let path = graph_path(ns);
         let fits = move |site: &Site| site.next.contains(node) && graph_path(&site.ns) == path;
@@ -259,7 +260,7 @@ impl Site {
 /// What the paths of tasks begin with whose writes are edits.
 const EDIT: &str = "~__interrupt__";
 
-/// What the effect of a task depends on.
+/// Computes the digest of what the effect of a task depends on.
 fn digest_of(spec: &NodePlan, task: &Task) -> u128 {
     match (&spec.more().effect_keys, &task.origin, task.input.as_object()) {
         (Some(keys), Origin::Pull, Some(given)) => {
@@ -273,7 +274,7 @@ fn digest_of(spec: &NodePlan, task: &Task) -> u128 {
     }
 }
 
-/// The task of another branch that a stored write says its task stands for.
+/// Returns the task of another branch that the task of a stored write stands for, if the write names one.
 pub(crate) fn instead_of(write: &PendingWrite) -> Option<TaskId> {
     if &*write.write.channel != reserved::EFFECT {
         return None;
@@ -281,7 +282,7 @@ pub(crate) fn instead_of(write: &PendingWrite) -> Option<TaskId> {
     Some(TaskId::new(write.write.value.get("instead")?.as_str()?))
 }
 
-/// Where a path left other branches that count: back to the beginning of the case that it is about.
+/// Returns the places where a path left other branches that count: back to the beginning of the case that it is about.
 fn places_left(
     path: &[&CheckpointHead],
     ids: &[&CheckpointId],
@@ -307,7 +308,7 @@ fn places_left(
     leaves
 }
 
-/// Of all checkpoints, those of `others` at which something was to be done, and those of the path itself.
+/// Sorts all checkpoints into those of `others` at which something was to be done, and those of the path itself.
 fn sorted_out<'a>(
     heads: &'a [CheckpointHead],
     others: &HashMap<&CheckpointId, usize>,
@@ -345,7 +346,8 @@ fn sorted_out<'a>(
     (sites, of_path)
 }
 
-/// The checkpoints whose steps were done on other branches, and those of the run's own branch since it left them.
+/// Splits the checkpoints into those whose steps were done on other branches, and those of the run's own branch since
+/// it left them.
 fn split<'a>(heads: &'a [CheckpointHead], began: &Began) -> (Vec<Site>, Vec<&'a CheckpointHead>) {
     let existed = |head: &&CheckpointHead| {
         head.ns.is_empty() && began.newest.as_ref().is_none_or(|newest| head.id <= *newest)
@@ -400,9 +402,9 @@ fn split<'a>(heads: &'a [CheckpointHead], began: &Began) -> (Vec<Site>, Vec<&'a 
 }
 
 impl Graph {
-    /// What a run from a checkpoint (None: from the newest) would do again to the world outside: what nodes with an
-    /// [effect](crate::NodeOptions::effect) did after it, on any branch, in the order of their first time. Nodes of nested
-    /// graphs are found where they are named in [`NodeOptions::runs`](crate::NodeOptions::runs).
+    /// Returns what a run from a checkpoint (None: from the newest) would do to the outside world a second time: what
+    /// nodes with an [effect](crate::NodeOptions::effect) did after it, on any branch, in the order of their first
+    /// time. Nodes of nested graphs are found where they are named in [`NodeOptions::runs`](crate::NodeOptions::runs).
     pub async fn effects_after(
         &self,
         thread: &ThreadId,
@@ -469,7 +471,7 @@ impl Graph {
         Ok(found)
     }
 
-    /// The graph that these nodes, each in the graph of the one before, run.
+    /// Returns the graph reached through these nodes, each in the graph of the one before.
     fn within(&self, path: &[Name]) -> Option<&Graph> {
         let Some((node, rest)) = path.split_first() else {
             return Some(self);

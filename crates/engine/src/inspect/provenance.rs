@@ -22,7 +22,7 @@ const MOST_READ: usize = 2_000;
 /// Writers of a step whose reads are followed.
 const MOST_WRITERS: usize = 3;
 
-/// Where a value came from, as [`Graph::provenance`] finds it.
+/// The origin of a value, as [`Graph::provenance`] finds it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Provenance {
     /// The write of the value first; each other one is of something that an earlier one read.
@@ -52,7 +52,7 @@ pub struct ValueWrite {
     pub writers: Vec<Writer>,
 }
 
-/// How a value came to be.
+/// The origin of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteOrigin {
     /// Tasks wrote it.
@@ -66,7 +66,7 @@ pub enum WriteOrigin {
 }
 
 impl WriteOrigin {
-    /// task, input, edit or unknown.
+    /// Returns the name: task, input, edit or unknown.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Task => "task",
@@ -127,7 +127,7 @@ impl Path {
         Ok((key.into(), segments.collect()))
     }
 
-    /// The place of `inside` in this value; `None` when there is nothing.
+    /// Resolves the place of `inside` in this value; `None` when there is nothing.
     fn resolve(key: Name, inside: &[String], value: &Value) -> Option<Self> {
         let mut at = value;
         let mut found = Vec::with_capacity(inside.len());
@@ -151,7 +151,7 @@ impl Path {
         Some(Self { key, inside: found })
     }
 
-    /// The value at this place, given that of the key.
+    /// Returns the value at this place, given that of the key.
     fn within<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         self.inside
             .iter()
@@ -263,7 +263,7 @@ impl Graph {
     }
 }
 
-/// What was read on the way, each at most once.
+/// Values and states read during a search, each at most once.
 struct Search<'a> {
     graph: &'a Graph,
     saver: &'a dyn Checkpointer,
@@ -305,7 +305,7 @@ impl Search<'_> {
         Ok(value)
     }
 
-    /// The write that the value at this place comes from; `None` when there is no value.
+    /// Returns the write that the value at this place comes from; `None` when there is no value.
     async fn write(
         &mut self,
         lineage: &mut Lineage<'_>,
@@ -414,7 +414,7 @@ impl Search<'_> {
         Ok(records.map(|(task, record)| (task.clone(), record)).collect())
     }
 
-    /// What the writers of a value had read.
+    /// Returns the values that the writers of a value had read.
     async fn inputs(
         &mut self,
         lineage: &mut Lineage<'_>,
@@ -468,7 +468,7 @@ impl Search<'_> {
     }
 }
 
-/// The node that an edit was made as, where it says one.
+/// Returns the node that an edit was made as, if it names one.
 fn edited_as(edit: &CheckpointHead) -> Option<Writer> {
     let node = edit.metadata.user.get("as_node").and_then(Value::as_str)?;
     Some(Writer {
@@ -480,7 +480,7 @@ fn edited_as(edit: &CheckpointHead) -> Option<Writer> {
     })
 }
 
-/// The tasks that wrote a key; of several those that wrote this very value, where their results tell.
+/// Returns the tasks that wrote a key; of several, those that wrote exactly this value, where their results tell.
 fn wrote<'a>(tasks: &'a [TaskSnapshot], key: &str, value: Option<&Value>) -> Vec<&'a TaskSnapshot> {
     let written = |task: &'a TaskSnapshot| Some((task, task.result.as_ref()?.get(key)?));
     let writers: Vec<_> = tasks.iter().filter_map(written).collect();
@@ -504,7 +504,7 @@ fn senders_of(tasks: &[TaskSnapshot], node: &Name) -> Vec<Name> {
     senders
 }
 
-/// Is the value what a task returned, or an item of the list that it returned?
+/// Returns whether the value is what a task returned, or an item of the list that it returned.
 fn holds(result: &Value, value: &Value) -> bool {
     result == value
         || result

@@ -59,7 +59,7 @@ pub async fn withdraw(
     Ok(tasks)
 }
 
-/// The pending writes of each task whose questions wait; `pending` is sorted by task.
+/// Returns the pending writes of each task whose questions wait; `pending` is sorted by task.
 pub(crate) fn waiting_tasks(pending: &[PendingWrite]) -> impl Iterator<Item = &[PendingWrite]> {
     let waits = |writes: &&[PendingWrite]| {
         let channels = writes.iter().map(|write| &*write.write.channel);
@@ -70,14 +70,15 @@ pub(crate) fn waiting_tasks(pending: &[PendingWrite]) -> impl Iterator<Item = &[
         .filter(waits)
 }
 
-/// The questions that wait among the pending writes of a checkpoint, by the first write of the task that asks them.
+/// Returns the waiting questions among the pending writes of a checkpoint, by the first write of the task that asks
+/// them.
 pub fn waiting_questions(pending: &[PendingWrite]) -> Vec<(&PendingWrite, Vec<Interrupt>)> {
     waiting_tasks(pending)
         .map(|writes| (&writes[0], questions(writes)))
         .collect()
 }
 
-/// The write that withdraws the questions of a task.
+/// Creates the write that withdraws the questions of a task.
 pub(crate) fn withdrawal(checkpoint: &CheckpointId, of: &PendingWrite, note: Value) -> TaskWrites {
     TaskWrites {
         checkpoint_id: checkpoint.clone(),
@@ -91,7 +92,7 @@ pub(crate) fn withdrawal(checkpoint: &CheckpointId, of: &PendingWrite, note: Val
     }
 }
 
-/// The questions among the pending writes of one task.
+/// Returns the questions among the pending writes of one task.
 pub fn questions(writes: &[PendingWrite]) -> Vec<Interrupt> {
     writes
         .iter()

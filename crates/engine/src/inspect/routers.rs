@@ -8,8 +8,8 @@ use crate::stream::error::StateError;
 use crate::value::{Object, Value};
 
 impl Graph {
-    /// The state that the conditional edges of a task saw: `state` is that of the checkpoint from which its step began, and
-    /// `writes` are the task's own, by channel. What other tasks of the step wrote is not in it.
+    /// Returns the state that the conditional edges of a task saw: `state` is that of the checkpoint from which its
+    /// step began, and `writes` are the task's own, by channel. Writes of other tasks of the step are not in it.
     ///
     /// # Errors
     ///

@@ -82,7 +82,7 @@ fn names(names: &[Name]) -> Value {
 }
 
 impl StateSnapshot {
-    /// The reference to this state: what reads and edits at its checkpoint take.
+    /// Returns the reference to this state, as reads and edits at its checkpoint take it.
     pub fn state_ref(&self) -> StateRef {
         let at = match &self.checkpoint {
             Some(head) => StateRef::at(self.thread.clone(), head.id.clone()),
@@ -91,7 +91,7 @@ impl StateSnapshot {
         at.within(self.ns.clone())
     }
 
-    /// The configuration of a run that goes on from here: a replay, or a fork after an edit.
+    /// Returns the configuration of a run that goes on from here: a replay, or a fork after an edit.
     pub fn run_config(&self) -> RunConfig {
         RunConfig {
             checkpoint_id: self.checkpoint.as_ref().map(|head| head.id.clone()),
@@ -100,7 +100,8 @@ impl StateSnapshot {
         }
     }
 
-    /// LangGraph's shape: values, next, config, metadata, created_at, parent_config, tasks, interrupts.
+    /// Converts the snapshot to LangGraph's shape: values, next, config, metadata, created_at, parent_config, tasks,
+    /// interrupts.
     pub fn to_json(&self) -> Value {
         let head = self.checkpoint.as_ref();
         let ns = &*self.ns;
@@ -161,12 +162,12 @@ pub(crate) fn interrupts_json(interrupts: &[Interrupt]) -> Value {
     Value::Array(interrupts.iter().map(Interrupt::to_json).collect())
 }
 
-/// A write that makes its task count as finished.
+/// Returns whether a write to the channel makes its task count as finished.
 pub(crate) fn is_output(channel: &str) -> bool {
     !reserved::is_control(channel)
 }
 
-/// What is stored about one task.
+/// Stored records of one task.
 #[derive(Default)]
 pub(crate) struct Stored {
     pub(crate) writes: Writes,
@@ -200,7 +201,7 @@ pub(crate) fn stored(plan: &Plan, id: &TaskId, pending: &[PendingWrite]) -> Stor
 }
 
 impl Stored {
-    /// Questions that still wait: none of a finished task, and none that an answer has reached already.
+    /// Returns the questions that still wait: none of a finished task, and none that an answer has reached already.
     pub(crate) fn unanswered(&self, task_ns: &str) -> Vec<Interrupt> {
         if !self.writes.is_empty() {
             return Vec::new();
@@ -215,8 +216,8 @@ impl Stored {
     }
 }
 
-/// The questions of the open step that wait for an answer. One of a called task is its caller's too, under the same
-/// id: it counts once.
+/// Returns the questions of the open step that wait for an answer. A question of a called task is its caller's too,
+/// under the same id: it counts once.
 pub(crate) fn pending_questions(plan: &Plan, open: &[Task], pending: &[PendingWrite]) -> Vec<InterruptId> {
     let asked: HashSet<&TaskId> = pending
         .iter()
@@ -235,7 +236,7 @@ pub(crate) fn pending_questions(plan: &Plan, open: &[Task], pending: &[PendingWr
     ids.into_iter().collect()
 }
 
-/// A result that checkpoint events leave out: null, false, zero and what is empty.
+/// Returns whether checkpoint events leave a result out: null, false, zero and anything empty.
 fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -247,7 +248,7 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// A task in a checkpoint event: with its error, its result, or neither.
+/// Converts a task to its form in a checkpoint event: with its error, its result, or neither.
 pub(crate) fn task_json(
     plan: &Plan,
     thread: &ThreadId,
@@ -285,7 +286,7 @@ pub(crate) fn task_json(
     Value::Object(entry)
 }
 
-/// The graph whose state can be read at tasks of a node.
+/// Returns the graph whose state can be read at tasks of a node.
 fn nested_of(plan: &Plan, node: NodeIx) -> Option<&Graph> {
     let keeps = |graph: &&Graph| graph.persistence != Persistence::Off;
     plan.node(node).more().graphs.iter().find(keeps)
@@ -295,7 +296,7 @@ fn runs_graphs(plan: &Plan, task: &Task) -> bool {
     task.node.is_some_and(|node| nested_of(plan, node).is_some())
 }
 
-/// What lists show of a checkpoint.
+/// Returns the part of a checkpoint that lists show.
 pub(crate) fn head_of(tuple: &CheckpointTuple) -> CheckpointHead {
     let checkpoint = &tuple.checkpoint;
     let (mut interrupted, mut failed) = (0, 0);
@@ -379,7 +380,7 @@ fn snapshot<'a>(
     })
 }
 
-/// The state of the graph that a task runs, or where it is.
+/// Reads the state of the graph that a task runs, or returns its namespace.
 async fn nested_state(
     graph: &Graph,
     tuple: &CheckpointTuple,
@@ -398,7 +399,7 @@ async fn nested_state(
     Ok(Some(TaskState::Snapshot(Box::new(state))))
 }
 
-/// A task as a state shows it, by what is stored of it.
+/// Creates the snapshot of a task from what is stored of it.
 fn task_snapshot(
     plan: &Plan,
     task: &Task,
@@ -422,7 +423,7 @@ fn task_snapshot(
     }
 }
 
-/// A nested graph as it runs inside `outer`: with its checkpointer and its ids.
+/// Returns a nested graph as it runs inside `outer`: with its checkpointer and its ids.
 fn inherit(nested: &Graph, outer: &Graph) -> Graph {
     let mut nested = nested.clone();
     nested.saver = nested.saver.or_else(|| outer.saver.clone());
@@ -431,7 +432,7 @@ fn inherit(nested: &Graph, outer: &Graph) -> Graph {
     nested
 }
 
-/// The graph that keeps its checkpoints at a namespace, and the namespace as it keeps it.
+/// Returns the graph that keeps its checkpoints at a namespace, and the namespace under which it keeps them.
 pub(crate) fn locate(graph: &Graph, ns: &str) -> Option<(Graph, Name)> {
     let mut found = graph.clone();
     for name in graph_path(ns) {

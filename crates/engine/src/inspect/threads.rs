@@ -12,12 +12,12 @@ use crate::stream::error::{RunError, StateError};
 use crate::stream::request::StateRef;
 
 impl Graph {
-    /// The state of a thread.
+    /// Reads the state of a thread.
     pub async fn get_state(&self, at: &StateRef) -> Result<StateSnapshot, StateError> {
         get_state(self, at).await
     }
 
-    /// Past states of a thread, newest first.
+    /// Reads past states of a thread, newest first.
     pub async fn get_state_history(
         &self,
         thread: &ThreadId,
@@ -31,8 +31,8 @@ impl Graph {
         self.bulk_update_state(at, vec![vec![update]]).await
     }
 
-    /// Edits the state in several super-steps, each of one update or more; every super-step makes a checkpoint.
-    /// Nothing is stored unless all of them can be made.
+    /// Edits the state in several super-steps, each of one update or more; every super-step makes a checkpoint. Nothing
+    /// is stored unless all of them can be made.
     pub async fn bulk_update_state(
         &self,
         at: &StateRef,
@@ -41,12 +41,12 @@ impl Graph {
         self.edit(at, steps, true).await
     }
 
-    /// What `update_state` would do, without storing it.
+    /// Returns the result that `update_state` would have, without storing it.
     pub async fn preview_update(&self, at: &StateRef, update: StateUpdate) -> Result<Updated, StateError> {
         self.edit(at, vec![vec![update]], false).await
     }
 
-    /// What `bulk_update_state` would do, without storing it.
+    /// Returns the result that `bulk_update_state` would have, without storing it.
     pub async fn preview_bulk_update(
         &self,
         at: &StateRef,

@@ -46,7 +46,7 @@ pub enum Bound {
     StateBytes,
 }
 
-/// What was to be more than `limit`.
+/// The bound that would be exceeded, and its `limit`.
 pub(crate) struct Beyond(pub(crate) Bound, pub(crate) usize);
 
 impl fmt::Display for Beyond {

@@ -137,7 +137,7 @@ impl fmt::Display for BreakpointPlace {
     }
 }
 
-/// Which of its hits a breakpoint acts on. A hit is a moment at its place at which its condition holds.
+/// Rule for which of its hits a breakpoint acts on. A hit is a moment at its place at which its condition holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HitRule {
@@ -152,7 +152,7 @@ pub enum HitRule {
     From(u64),
 }
 
-/// What happens when an [invariant](Breakpoint::invariant) is broken.
+/// Reaction to a broken [invariant](Breakpoint::invariant).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhenBroken {
@@ -166,7 +166,7 @@ pub enum WhenBroken {
     Fail,
 }
 
-/// What a breakpoint does.
+/// The action of a breakpoint.
 #[derive(Clone)]
 pub(crate) enum Action {
     /// It stops the run.
@@ -228,7 +228,7 @@ impl fmt::Debug for Breakpoint {
 }
 
 impl Breakpoint {
-    /// A breakpoint of the graph that is run, which stops at every hit.
+    /// Creates a breakpoint of the graph that is run, which stops at every hit.
     pub fn new(id: impl Into<Name>, place: BreakpointPlace) -> Self {
         Self {
             id: id.into(),
@@ -240,8 +240,8 @@ impl Breakpoint {
             hits: Arc::default(),
         }
     }
-    /// An invariant, which a [graph](crate::StateGraph::invariant) has: a condition that must hold at every moment at the
-    /// place. `says` is what messages call it.
+    /// Creates an invariant, which a [graph](crate::StateGraph::invariant) has: a condition that must hold at every
+    /// moment at the place. `says` is its name in messages.
     ///
     /// At [`Watch`](BreakpointPlace::Watch) it holds for the graph as a whole: after the input and after every step. There,
     /// [`Tell`](WhenBroken::Tell) and [`Pause`](WhenBroken::Pause) act in the step that broke it, and
@@ -258,17 +258,18 @@ impl Breakpoint {
             ..Self::new(id, place).when(must)
         }
     }
-    /// The same in a nested graph: the names of the nodes that lead there, joined with `/`, or `*` for every graph.
+    /// Sets the nested graph that the breakpoint is in: the names of the nodes that lead there, joined with `/`, or `*`
+    /// for every graph.
     pub fn within(mut self, path: impl Into<Name>) -> Self {
         self.within = path.into();
         self
     }
-    /// The same where a condition holds.
+    /// Sets the condition under which the breakpoint is hit.
     pub fn when(mut self, condition: impl Condition + 'static) -> Self {
         self.condition = Some(Arc::new(condition));
         self
     }
-    /// The same for some of its hits.
+    /// Sets which of its hits the breakpoint acts on.
     pub fn hits(mut self, rule: HitRule) -> Self {
         self.rule = rule;
         self
@@ -278,15 +279,15 @@ impl Breakpoint {
         self.action = Action::Log(Arc::new(text));
         self
     }
-    /// The name that [`BreakpointHit::id`] gives back.
+    /// Returns the name that [`BreakpointHit::id`] reports.
     pub fn id(&self) -> &Name {
         &self.id
     }
-    /// The place.
+    /// Returns the place of the breakpoint.
     pub fn place(&self) -> &BreakpointPlace {
         &self.place
     }
-    /// The number of hits in all runs that this breakpoint and its clones were given to.
+    /// Returns the number of hits in all runs that this breakpoint and its clones were given to.
     pub fn hit_count(&self) -> u64 {
         self.hits.load(Ordering::Relaxed)
     }
@@ -296,7 +297,7 @@ impl Breakpoint {
         self
     }
 
-    /// What happens when it is broken; `None` for a breakpoint that is no invariant.
+    /// Returns what happens when the invariant is broken; `None` for a breakpoint that is no invariant.
     pub fn when_broken(&self) -> Option<WhenBroken> {
         match self.action {
             Action::Broken(then, _) => Some(then),
@@ -304,7 +305,7 @@ impl Breakpoint {
         }
     }
 
-    /// Is this a moment at which it acts? Of an invariant: is it broken?
+    /// Checks whether the breakpoint acts at this moment; for an invariant, whether it is broken.
     pub(crate) fn holds(&self, seen: &Value) -> Result<bool, String> {
         let Some(condition) = &self.condition else {
             return Ok(true);
@@ -313,7 +314,7 @@ impl Breakpoint {
         condition.holds(seen).map(|holds| holds != must)
     }
 
-    /// Is it a breakpoint of the graph at this path?
+    /// Returns whether the breakpoint belongs to the graph at this path.
     pub(crate) fn is_within(&self, path: &str) -> bool {
         &*self.within == "*" || *self.within == *path
     }
@@ -331,7 +332,7 @@ impl Breakpoint {
     }
 }
 
-/// Why a breakpoint acts.
+/// Reason why a breakpoint acts.
 pub(crate) enum Acts {
     /// It was hit, for the n-th time.
     Hit(u64),
@@ -339,7 +340,7 @@ pub(crate) enum Acts {
     Unclear(String),
 }
 
-/// Where a run stopped, and why.
+/// The place where a run stopped, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BreakpointHit {
@@ -359,7 +360,7 @@ pub struct BreakpointHit {
     pub hit: u64,
 }
 
-/// What the graphs of one run share about their breakpoints.
+/// Breakpoint state that the graphs of one run share.
 #[derive(Debug, Default)]
 pub(crate) struct Hits {
     /// Why the run stops.

@@ -19,7 +19,8 @@ use crate::value::Value;
 
 type KeyFn = dyn Fn(&Value) -> Value + Send + Sync;
 
-/// Keeps the results of a node for inputs it has seen. Needs a graph with a cache, and does nothing without.
+/// Policy that keeps the results of a node for inputs it has seen. It needs a graph with a cache and does nothing
+/// without one.
 #[derive(Clone, Default)]
 pub struct CachePolicy {
     key: Option<Arc<KeyFn>>,
@@ -37,22 +38,23 @@ impl fmt::Debug for CachePolicy {
 }
 
 impl CachePolicy {
-    /// Two inputs are the same when all of them is equal, whatever the order of keys; results never expire.
+    /// Creates a policy under which two inputs are the same when they are equal as a whole, whatever the order of keys;
+    /// results never expire.
     pub fn new() -> Self {
         Self::default()
     }
-    /// Two inputs are the same when `key` gives the same for both.
+    /// Sets the key by which inputs are compared: two are the same when `key` gives the same for both.
     pub fn key(mut self, key: impl Fn(&Value) -> Value + Send + Sync + 'static) -> Self {
         self.key = Some(Arc::new(key));
         self
     }
-    /// Results expire after this time.
+    /// Sets the time after which results expire.
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
     }
-    /// What the node does, in a word. Where a cache outlives the program or serves several graphs, nodes of the same
-    /// name share results only if this is the same too.
+    /// Sets the identity of the node: what it does, in a word. Where a cache outlives the program or serves several
+    /// graphs, nodes of the same name share results only if this is the same too.
     pub fn identity(mut self, identity: impl Into<Name>) -> Self {
         self.identity = Some(identity.into());
         self
@@ -61,7 +63,7 @@ impl CachePolicy {
     pub(crate) fn expires(&self) -> Option<Duration> {
         self.ttl
     }
-    /// Where the results of the node are.
+    /// Returns the place in the cache where the results of the node are kept.
     pub(crate) fn place(&self, node: &Name) -> Name {
         match &self.identity {
             Some(identity) => format!("{node}|{identity}").into(),
@@ -80,7 +82,7 @@ impl CachePolicy {
     }
 }
 
-/// A hash that does not depend on the order of keys.
+/// Computes a hash that does not depend on the order of keys.
 pub(crate) fn digest(value: &Value) -> u128 {
     fn text(hash: &mut Xxh3, tag: u8, text: &str) {
         hash.update(&[tag]);
@@ -113,7 +115,7 @@ pub(crate) fn digest(value: &Value) -> u128 {
     hash.digest128()
 }
 
-/// Which result.
+/// The key of a result in a cache.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CacheKey {
     /// The node, with what its policy calls its identity.
@@ -122,13 +124,13 @@ pub struct CacheKey {
     pub digest: Name,
 }
 
-/// What a task wrote, by channel.
+/// The writes of a task, by channel.
 pub type CachedWrites = Vec<(Name, Value)>;
 
-/// Keeps results of nodes. A cache that fails is reported in the log and the node runs: no run depends on it.
+/// A cache for the results of nodes. When it fails, the error is logged and the node runs: no run depends on it.
 #[async_trait]
 pub trait NodeCache: fmt::Debug + Send + Sync {
-    /// The result, unless it has expired.
+    /// Returns the result, unless it has expired.
     async fn get(&self, key: &CacheKey) -> Result<Option<CachedWrites>, StorageError>;
     /// Keeps a result, for as long as `ttl` says.
     async fn set(
@@ -169,7 +171,7 @@ impl fmt::Debug for MemoryCache {
 }
 
 impl MemoryCache {
-    /// At most this many results; at least one.
+    /// Creates a cache that keeps at most this many results; at least one.
     pub fn new(capacity: usize) -> Self {
         Self {
             capacity: capacity.max(1),

@@ -8,7 +8,7 @@
 use crate::base::ids::{CheckpointId, Name};
 use crate::value::Value;
 
-/// What a node does to the world outside of its graph.
+/// The effect of a node on the world outside of its graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Nothing, and the same input gives the same result.
@@ -24,7 +24,7 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// pure, reads, idempotent, once or unknown.
+    /// Returns the name: pure, reads, idempotent, once or unknown.
     pub fn as_str(self) -> &'static str {
         match self {
             Effect::Pure => "pure",
@@ -41,7 +41,7 @@ impl Effect {
     }
 }
 
-/// What happens when a run comes to a node whose effect was already done on another branch of the thread.
+/// Policy for a run that comes to a node whose effect was already done on another branch of the thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EffectPolicy {
     /// What the node returned for the same input is used again. For another input there is nothing to use, and the run
@@ -56,7 +56,7 @@ pub enum EffectPolicy {
     Ask,
 }
 
-/// How far the work of a node with an effect came.
+/// Progress of the work of a node with an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EffectState {
     /// It was done.
@@ -68,7 +68,7 @@ pub enum EffectState {
 }
 
 impl EffectState {
-    /// done, failed or begun.
+    /// Returns the name: done, failed or begun.
     pub fn as_str(self) -> &'static str {
         match self {
             EffectState::Done => "done",
@@ -78,7 +78,7 @@ impl EffectState {
     }
 }
 
-/// What a node with an effect did after a checkpoint, on any branch: what a run from there would do again.
+/// Work that a node with an effect did after a checkpoint, on any branch: a run from there would repeat it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectDone {
     /// Node.

@@ -28,17 +28,18 @@ impl fmt::Debug for Limits {
 }
 
 impl Limits {
-    /// No limits.
+    /// Creates a value without limits.
     pub fn new() -> Self {
         Self::default()
     }
-    /// At most `limit` tasks of nodes of this kind at once; at least one. To be called before the value is cloned.
+    /// Sets the limit of a kind: at most `limit` tasks of its nodes run at once; at least one. To be called before the
+    /// value is cloned.
     pub fn kind(self, name: impl Into<Name>, limit: usize) -> Self {
         let mut kinds = Arc::unwrap_or_clone(self.0);
         kinds.insert(name.into(), Arc::new(Permits::new(limit.max(1))));
         Self(Arc::new(kinds))
     }
-    /// The gate of a kind for one run; None when the kind is not limited.
+    /// Returns the gate of a kind for one run; None when the kind is not limited.
     pub(crate) fn gate(&self, kind: &str, run: &str) -> Option<Gate> {
         Some(Gate::new(self.0.get(kind)?.clone(), run))
     }
@@ -71,7 +72,7 @@ impl Permits {
         self.queue.lock()
     }
 
-    /// Whose turn it is; nobody's when None, then the place is free.
+    /// Returns the task whose turn it is; None when none waits, in which case the place becomes free.
     fn next(&self) -> Option<oneshot::Sender<Permit>> {
         let mut queue = self.lock();
         while let Some(run) = queue.turns.pop_front() {
@@ -91,7 +92,7 @@ impl Permits {
     }
 }
 
-/// Where the tasks of one run wait for one of the places.
+/// The gate at which the tasks of one run wait for one of the places.
 #[derive(Clone)]
 pub(crate) struct Gate {
     places: Arc<Permits>,
@@ -103,7 +104,7 @@ impl Gate {
         let run = run.into();
         Self { places, run }
     }
-    /// A place, when one is free.
+    /// Takes a place if one is free.
     pub(crate) fn enter_now(&self) -> Option<Permit> {
         let mut queue = self.places.lock();
         queue.free = queue.free.checked_sub(1)?;

@@ -14,12 +14,12 @@ const QUICK: Duration = Duration::from_micros(20);
 /// Tasks of one node, none of them seen at work yet, that make it worthwhile to try one on the spot.
 pub(crate) const MANY: usize = 8;
 
-/// What is known of a node.
+/// The known pace of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(AtomicU8);
 
 impl Pace {
-    /// Some(true) for work that is done at once; None when it is not known yet.
+    /// Returns Some(true) for work that is done at once; None when the pace is not known yet.
     pub(crate) fn quick(&self) -> Option<bool> {
         match self.0.load(Ordering::Relaxed) {
             0 => None,

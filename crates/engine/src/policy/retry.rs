@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::base::failure::Failure;
 use crate::base::ids::Name;
 
-/// Tries a failed node again, waiting longer each time.
+/// Policy that tries a failed node again, waiting longer each time.
 ///
 /// A node may have several policies: the first that wants the failure retried decides about it. Questions,
 /// cancellations and commands for a parent graph are no failures and are never retried.
@@ -42,24 +42,24 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// The defaults with another number of attempts.
+    /// Creates the default policy with another number of attempts.
     pub fn attempts(max_attempts: u32) -> Self {
         Self {
             max_attempts,
             ..Self::default()
         }
     }
-    /// The same waits for these error classes only, and for classes derived from them.
+    /// Sets the error classes to retry; only these and classes derived from them are.
     pub fn on<T: Into<Name>>(mut self, classes: impl IntoIterator<Item = T>) -> Self {
         self.retry_on = RetryOn::Classes(classes.into_iter().map(Into::into).collect());
         self
     }
-    /// The same waits for the failures that `wanted` accepts.
+    /// Sets the failures to retry: those that `wanted` accepts.
     pub fn when(mut self, wanted: impl Fn(&Failure) -> bool + Send + Sync + 'static) -> Self {
         self.retry_on = RetryOn::Predicate(Arc::new(wanted));
         self
     }
-    /// The waits begin with this one.
+    /// Sets the first wait.
     pub fn initial_interval(mut self, wait: Duration) -> Self {
         self.initial_interval = wait;
         self
@@ -90,7 +90,7 @@ impl RetryPolicy {
         self
     }
 
-    /// The wait after attempt number `failed`, without jitter.
+    /// Returns the wait after attempt number `failed`, without jitter.
     pub fn wait_after(&self, failed: u32) -> Duration {
         let exponent = i32::try_from(failed.saturating_sub(1)).unwrap_or(i32::MAX);
         let seconds = self.initial_interval.as_secs_f64() * self.backoff_factor.powi(exponent);
@@ -98,7 +98,7 @@ impl RetryPolicy {
         Duration::try_from_secs_f64(seconds).map_or(self.max_interval, |wait| wait.min(self.max_interval))
     }
 
-    /// The wait before the attempt that follows number `failed`; `None` when there is to be none.
+    /// Returns the wait before the attempt that follows number `failed`; `None` when there is to be none.
     ///
     /// The one who refused the attempt may have said how long to wait. A shorter wait would be refused again, so that one
     /// is kept to; when it is longer than `max_interval` the failure stands.
@@ -118,7 +118,7 @@ impl RetryPolicy {
     }
 }
 
-/// Which failures are worth another attempt.
+/// The failures that are worth another attempt.
 #[derive(Clone, Default)]
 pub enum RetryOn {
     /// All but those that another attempt cannot help; see [`is_retryable`].
@@ -141,7 +141,7 @@ impl fmt::Debug for RetryOn {
 }
 
 impl RetryOn {
-    /// Is this failure worth another attempt?
+    /// Returns whether this failure is worth another attempt.
     pub fn wants(&self, failure: &Failure) -> bool {
         match self {
             // A server that is at fault may recover; one that refuses a request refuses it again.
@@ -155,8 +155,8 @@ impl RetryOn {
     }
 }
 
-/// Is another attempt worth it by default? Mistakes in the program or its data stay mistakes; everything else, failed
-/// connections among it, may pass.
+/// Returns whether another attempt is worth it by default. Mistakes in the program or its data stay mistakes;
+/// everything else, failed connections among it, may pass.
 ///
 /// Classes count by their name. The built-in classes of Python are known with what they derive from (a `KeyError` is
 /// a `LookupError`); every other class is one that may pass.

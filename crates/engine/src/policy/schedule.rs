@@ -1,6 +1,6 @@
 //! An order of completions that a test chooses.
 
-/// In which order the completions of a super-step are dealt with, drawn from a seed.
+/// The order in which the completions of a super-step are handled, drawn from a seed.
 ///
 /// With a schedule the completions of a super-step are held back until every task has ended, and then taken in an
 /// order that depends on the seed alone. What a run leads to does not depend on it: tests show that by trying many.
@@ -10,12 +10,12 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The order of this seed.
+    /// Creates the schedule of this seed.
     pub fn seeded(seed: u64) -> Self {
         Self { seed }
     }
 
-    /// Which of `waiting` completions is next, when `step` is at its `turn`-th.
+    /// Picks which of `waiting` completions is next, when `step` is at its `turn`-th.
     pub(crate) fn pick(self, step: i64, turn: usize, waiting: usize) -> usize {
         let mut facts = [0; 16];
         facts[..8].copy_from_slice(&step.to_le_bytes());

@@ -47,7 +47,7 @@ impl<T: Send + 'static> Run<T> {
 }
 
 impl<T> Run<T> {
-    /// The next event; None when the run has ended.
+    /// Returns the next event; None when the run has ended.
     pub async fn next(&mut self) -> Option<StreamEvent> {
         let (ns, payload) = self.receiver.recv().await?;
         Some(self.event(ns, payload))

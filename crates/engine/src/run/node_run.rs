@@ -18,7 +18,7 @@ use crate::stream::run_config::RunConfig;
 use crate::task::{self, End, TaskWork};
 use crate::value::Value;
 
-/// What a node did when it ran alone.
+/// The result of a node that ran alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRun {
     /// What it wrote to state keys; `{"$writes": [...]}` for a key written more than once.

@@ -15,7 +15,7 @@ use crate::stream::request::{Input, RunResult, RunStatus, StateRef};
 use crate::stream::run_config::RunConfig;
 use crate::value::Value;
 
-/// How a typed run ended.
+/// The end of a typed run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome<O> {
     /// Nothing is left to run: the output.
@@ -27,7 +27,7 @@ pub enum Outcome<O> {
 }
 
 impl<O> Outcome<O> {
-    /// The output of a run that is done.
+    /// Returns the output of a run that is done.
     pub fn done(self) -> Option<O> {
         match self {
             Outcome::Done(output) => Some(output),
@@ -65,7 +65,7 @@ impl<I, O> Deref for TypedGraph<I, O> {
 }
 
 impl Graph {
-    /// The graph with Rust types for its input and output.
+    /// Converts the graph into one with Rust types for its input and output.
     pub fn typed<I, O>(self) -> TypedGraph<I, O>
     where
         I: Serialize + 'static,
@@ -120,7 +120,7 @@ impl<I: Serialize + 'static, O: DeserializeOwned + 'static> TypedGraph<I, O> {
         Ok(self.graph.stream(input_of(input)?, config))
     }
 
-    /// The state of a thread, read as any type.
+    /// Reads the state of a thread as any type.
     pub async fn state<S: DeserializeOwned + 'static>(&self, at: &StateRef) -> Result<S, RunError> {
         let state = self.graph.get_state(at).await?;
         state.values.decode().map_err(|error| {

@@ -31,19 +31,19 @@ const COUNTERS: &str = "counters_since_delta_snapshot";
 /// Super-steps after which a key that is not written any more is stored, so that no walk is longer.
 const MAX_STEPS: u64 = 5_000;
 
-/// The counts among the entries of a checkpoint's metadata.
+/// Returns the counts among the entries of a checkpoint's metadata.
 pub(crate) fn counters_of(metadata: &Object) -> Object {
     let counts = metadata.get(COUNTERS).map(|counts| (COUNTERS, counts.clone()));
     counts.into_iter().collect()
 }
 
-/// True when values of a checkpoint are those of delta keys: only its graph shows them as they are.
+/// Returns whether values of a checkpoint are those of delta keys: only its graph shows them as they are.
 pub fn has_deltas(metadata: &Metadata, values: &ChannelValues) -> bool {
     let mut values = values.iter();
     metadata.user.contains_key(COUNTERS) || values.any(|(_, value)| whole_of(value).is_some())
 }
 
-/// What a thread knows about its delta keys between two checkpoints.
+/// Records of a thread's delta keys between two checkpoints.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deltas {
     /// Updates and super-steps since the last snapshot.
@@ -57,7 +57,7 @@ pub(crate) struct Deltas {
 }
 
 impl Deltas {
-    /// The counts of a stored checkpoint.
+    /// Loads the counts of a stored checkpoint.
     pub(crate) fn load(plan: &Plan, metadata: &Metadata) -> Self {
         let mut deltas = Self::default();
         let counts = metadata.user.get(COUNTERS).and_then(Value::as_object);
@@ -82,7 +82,7 @@ impl Deltas {
         self.forced.insert(index);
     }
 
-    /// Nobody will find the writes since the last checkpoint, so the next one holds what they led to.
+    /// Forces the next checkpoint to hold the result of the writes since the last one, because nobody will find those.
     pub(crate) fn force_written(&mut self) {
         self.forced.extend(&self.written);
     }
@@ -133,13 +133,13 @@ impl Deltas {
     }
 }
 
-/// The delta key that a stored write belongs to.
+/// Returns the delta key that a stored write belongs to.
 pub(crate) fn key_of(plan: &Plan, write: &PendingWrite) -> Option<ChannelIx> {
     let index = plan.channel_named(&write.write.channel)?;
     matches!(plan.channel(index).spec.kind, Kind::Delta(_)).then_some(index)
 }
 
-/// A checkpoint, with the values that it leaves to its parents.
+/// Reads a checkpoint, with the values that it leaves to its parents.
 pub(crate) async fn get(
     plan: &Plan,
     saver: &dyn Checkpointer,
@@ -183,8 +183,8 @@ pub async fn prune_watched(
     saver.prune_watched(&pruning.retain(needed), progress).await
 }
 
-/// The checkpoints that a pruning would remove although what it keeps is rebuilt from them. The pruning learns which
-/// nested runs end with it.
+/// Returns the checkpoints that a pruning would remove although what it keeps is rebuilt from them. The pruning learns
+/// which nested runs end with it.
 ///
 /// Which keys those are is read from the counts in the metadata, so that nested graphs, whose keys the outer plan does
 /// not know, keep what they need as well.
@@ -426,12 +426,12 @@ async fn rebuild(
     Ok(())
 }
 
-/// A value as checkpoints hold it when it is stored whole.
+/// Wraps a value as checkpoints hold it when it is stored whole.
 pub(crate) fn snapshot(value: Value) -> Value {
     Value::Object([("__snapshot__", value)].into_iter().collect())
 }
 
-/// A value that is not stored, as a checkpoint that was loaded has it.
+/// Wraps a value that is not stored, as a loaded checkpoint has it.
 fn rebuilt(value: Value) -> Value {
     Value::Object([("__rebuilt__", value)].into_iter().collect())
 }
@@ -440,7 +440,7 @@ pub(crate) fn is_rebuilt(value: &Value) -> bool {
     value.get("__rebuilt__").is_some() && value.as_object().is_some_and(|object| object.len() == 1)
 }
 
-/// A loaded checkpoint as it is stored.
+/// Converts a loaded checkpoint into its stored form.
 pub(crate) fn as_stored(plan: &Plan, mut checkpoint: Checkpoint) -> Checkpoint {
     for index in &plan.deltas {
         let name = &plan.channel(*index).name;
@@ -451,7 +451,7 @@ pub(crate) fn as_stored(plan: &Plan, mut checkpoint: Checkpoint) -> Checkpoint {
     checkpoint
 }
 
-/// A checkpoint that `live` made, with the values that it leaves to its parents.
+/// Completes a checkpoint that `live` made with the values that it leaves to its parents.
 pub(crate) fn complete(live: &Live, mut checkpoint: Checkpoint) -> Checkpoint {
     for index in &live.plan.deltas {
         let name = &live.plan.channel(*index).name;
@@ -469,7 +469,7 @@ pub(crate) fn complete(live: &Live, mut checkpoint: Checkpoint) -> Checkpoint {
     checkpoint
 }
 
-/// The empty checkpoint before a thread's first, which carries writes when nothing else can.
+/// Creates the empty checkpoint before a thread's first, which carries writes when nothing else can.
 pub(crate) fn stub(id: CheckpointId, ts: String) -> Checkpoint {
     Checkpoint {
         id,
@@ -489,12 +489,12 @@ pub(crate) fn stub(id: CheckpointId, ts: String) -> Checkpoint {
     }
 }
 
-/// The id under which a task's writes are stored on a checkpoint that is not the one it ran on.
+/// Returns the id under which a task's writes are stored on a checkpoint that is not the one it ran on.
 pub(crate) fn late_task(task: &TaskId, step: i64) -> TaskId {
     TaskId::new(format!("{:08}-{task}", step.max(0)))
 }
 
-/// Messages get their ids before they are stored, so that joining them again gives the same ones.
+/// Gives messages their ids before they are stored, so that joining them again gives the same ones.
 pub(crate) fn with_ids(update: &Value) -> Value {
     let whole = |message: &Value| crate::value::messages::coerce(message).unwrap_or_else(|_| message.clone());
     match update {

@@ -6,7 +6,7 @@ use crate::graph::writes::{Channel, Writes};
 use crate::state::delta::with_ids;
 use crate::value::{List, Object, Value};
 
-/// Who makes an update: what it may write, and how messages call it.
+/// The author of an update: what it may write, and its name in messages.
 #[derive(Clone, Copy)]
 pub(crate) enum Writer<'a> {
     /// The input of a run or of an edit: input keys only.
@@ -64,7 +64,8 @@ pub(crate) fn add_writes(
     Ok(())
 }
 
-/// What a command's `update` writes: like any update, or a list of `[key, value]` pairs in which a key may come twice.
+/// Adds the writes of a command's `update`: those of any update, or of a list of `[key, value]` pairs in which a key
+/// may come twice.
 pub(crate) fn add_command_writes(
     plan: &Plan,
     writer: Writer<'_>,
@@ -99,8 +100,8 @@ pub(crate) fn add_command_writes(
 /// The name by which a command may call a state that is one value.
 const ROOT: &str = "__root__";
 
-/// A command updates what a workflow returned, by its name. Other keys are none of its state: they stay among the
-/// writes of the command, where they say why nothing followed.
+/// Adds a command's update of what a workflow returned, by its name. Other keys are not part of its state: they stay
+/// among the writes of the command, where they say why nothing followed.
 fn add_to_workflow(
     plan: &Plan,
     writer: Writer<'_>,
@@ -126,7 +127,7 @@ fn add_to_workflow(
     Ok(())
 }
 
-/// The list as pairs, if it is one; of this key only, if one is named.
+/// Reads the list as pairs, if it is one; of this key only, if one is named.
 fn pairs_of<'a>(list: &'a List, only: Option<&str>) -> Option<Vec<(&'a str, &'a Value)>> {
     let pair = |item: &'a Value| {
         let (key, value) = (item.at(0)?.as_str()?, item.at(1)?);
@@ -205,7 +206,7 @@ fn add(
     Ok(())
 }
 
-/// A value as Python prints it, because LangGraph's messages do.
+/// Converts a value to the text that Python prints for it, as in LangGraph's messages.
 fn python_text(value: &Value, bare: bool) -> String {
     let each = |item: &Value| python_text(item, false);
     match value {

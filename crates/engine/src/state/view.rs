@@ -8,12 +8,12 @@ use crate::graph::plan::{ChannelIx, Plan};
 use crate::graph::writes::{Channel, Writes};
 use crate::value::{Object, Value};
 
-/// What the given keys hold, as an object; the bare value when the whole state is one.
+/// Returns what the given keys hold, as an object; the bare value when the whole state is one.
 pub(crate) fn view(plan: &Plan, state: &[Option<Value>], keys: impl IntoIterator<Item = ChannelIx>) -> Value {
     view_of(plan, |index| state[index as usize].as_ref(), keys)
 }
 
-/// What a node with these input keys is given; without, what nodes see by default.
+/// Returns what a node with these input keys is given; without keys, what nodes see by default.
 pub(crate) fn input_view(plan: &Plan, state: &[Option<Value>], keys: Option<&[ChannelIx]>) -> Value {
     input_view_of(plan, |index| state[index as usize].as_ref(), keys)
 }
@@ -45,8 +45,8 @@ fn input_view_of<'a>(
     }
 }
 
-/// The state before the step with this task's own writes applied: what its routers see. `below` is what the node
-/// returned; where the state has a key, the state's value is seen. Only what was written is rebuilt.
+/// Returns the state before the step with this task's own writes applied: what its routers see. `below` is what the
+/// node returned; where the state has a key, the state's value is seen. Only what was written is rebuilt.
 pub(crate) fn router_view(
     plan: &Plan,
     state: &[Option<Value>],

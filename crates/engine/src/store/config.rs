@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::embed::{Embedding, HashedNgrams};
 use crate::base::clock::{Clock, SystemClock};
 
-/// How a store works, whatever backend keeps it.
+/// Settings of a store, whatever backend keeps it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StoreConfig {
@@ -54,7 +54,7 @@ impl StoreConfig {
     }
 }
 
-/// When items expire.
+/// Settings for when items expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TtlConfig {
@@ -114,7 +114,7 @@ impl Default for VectorIndex {
 }
 
 impl VectorIndex {
-    /// An index of whole values.
+    /// Creates an index of whole values.
     pub fn new(embed: Arc<dyn Embedding>) -> Self {
         Self {
             dims: embed.dims(),
@@ -122,7 +122,7 @@ impl VectorIndex {
             embed,
         }
     }
-    /// An index of these paths.
+    /// Sets the paths that are indexed.
     pub fn fields<T: Into<String>>(mut self, fields: impl IntoIterator<Item = T>) -> Self {
         self.fields = fields.into_iter().map(Into::into).collect();
         self

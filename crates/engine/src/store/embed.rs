@@ -8,14 +8,14 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::error::StoreError;
 use super::words::{fold, words};
 
-/// Turns texts into vectors whose angles say how much they have in common.
+/// A model that turns texts into vectors whose angles say how much they have in common.
 #[async_trait]
 pub trait Embedding: Send + Sync {
-    /// Which embedding; vectors of different ones cannot be compared.
+    /// Returns the name of the embedding; vectors of different ones cannot be compared.
     fn name(&self) -> &str;
-    /// The length of its vectors.
+    /// Returns the length of the embedding's vectors.
     fn dims(&self) -> usize;
-    /// A vector for each text, in their order.
+    /// Computes a vector for each text, in their order.
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, StoreError>;
 }
 
@@ -46,7 +46,8 @@ impl Default for HashedNgrams {
 const PIECES: std::ops::RangeInclusive<usize> = 3..=5;
 
 impl HashedNgrams {
-    /// Vectors of this length, at least 16. The longer they are, the rarer two pieces are taken for one.
+    /// Creates an embedding with vectors of this length, at least 16. The longer they are, the less often two pieces
+    /// are taken for one.
     pub fn new(dims: usize) -> Self {
         let dims = dims.max(16);
         Self {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::types::StorageError;
 
-/// Why a store could not do what was asked. Nothing of the batch was stored.
+/// Reason why a store could not carry out a batch. Nothing of the batch was stored.
 #[derive(Clone, Debug, thiserror::Error, Serialize, Deserialize)]
 pub enum StoreError {
     /// A namespace that no item can have.
@@ -71,7 +71,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The name of the error's class, as a node's failure shows it.
+    /// Returns the name of the error's class, as a node's failure shows it.
     pub fn class(&self) -> &'static str {
         match self {
             StoreError::Namespace { .. } => "InvalidNamespaceError",

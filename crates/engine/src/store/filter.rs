@@ -20,7 +20,7 @@ use crate::value::{Number, Object, Value};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter(pub Vec<(String, Test)>);
 
-/// What is asked of one field.
+/// A test of one field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
     /// The field is this value; null stands for a missing field, too.
@@ -76,12 +76,12 @@ impl Filter {
         Ok(Self(filter.iter().map(entry).collect::<Result<_, StoreError>>()?))
     }
 
-    /// True when nothing is asked.
+    /// Returns whether the filter has no tests.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Does it hold for a value?
+    /// Returns whether the filter accepts a value.
     pub fn matches(&self, value: &Object) -> bool {
         self.0.iter().all(|(field, test)| test.holds(value.get(field)))
     }
@@ -128,7 +128,7 @@ impl Test {
         }
     }
 
-    /// Does it hold for a field; none when the value does not have it.
+    /// Returns whether the test holds for a field; none when the value does not have it.
     pub fn holds(&self, field: Option<&Value>) -> bool {
         match self {
             Test::Is(wanted) => equal(field.unwrap_or(&Value::Null), wanted),
@@ -157,7 +157,7 @@ impl Test {
     }
 }
 
-/// Equality of JSON, where 1 and 1.0 are the same number.
+/// Returns whether two values are equal as JSON, where 1 and 1.0 are the same number.
 fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => order(a, b) == Some(Ordering::Equal),
@@ -179,7 +179,7 @@ fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     }
 }
 
-/// Whole numbers are compared exactly; a fraction makes it a comparison of floats.
+/// Compares two numbers: whole numbers exactly, as floats if one has a fraction.
 fn order(a: &Number, b: &Number) -> Option<Ordering> {
     let whole = |n: &Number| n.as_i64().map(i128::from).or_else(|| n.as_u64().map(i128::from));
     match (whole(a), whole(b)) {

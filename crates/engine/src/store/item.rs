@@ -26,7 +26,7 @@ pub struct Item {
 }
 
 impl Item {
-    /// The item as JSON; times are ISO-8601 text, `expires_at` and `score` are there only when there is one.
+    /// Converts the item to JSON; times are ISO-8601 text, `expires_at` and `score` are present only when there is one.
     pub fn to_json(&self) -> Value {
         let mut object = Object::new();
         let labels: List = self

@@ -12,7 +12,7 @@ use super::rank;
 use super::reembed::{NewVectors, Outdated};
 use crate::value::Object;
 
-/// What is kept of an item.
+/// Record that is kept of an item.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
     /// What was put.
@@ -52,27 +52,27 @@ pub struct Items {
 }
 
 impl Items {
-    /// No items.
+    /// Creates an empty collection of items.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many there are.
+    /// Returns the number of items.
     pub fn len(&self) -> usize {
         self.namespaces.values().map(BTreeMap::len).sum()
     }
 
-    /// True when there is none.
+    /// Returns whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.namespaces.is_empty()
     }
 
-    /// What is kept at a place.
+    /// Returns the record kept at a place.
     pub fn get(&self, namespace: &[String], key: &str) -> Option<&Kept> {
         self.namespaces.get(namespace)?.get(key)
     }
 
-    /// Every item, by namespace and key.
+    /// Returns every item, by namespace and key.
     pub fn iter(&self) -> impl Iterator<Item = (&[String], &str, &Kept)> {
         self.namespaces
             .iter()
@@ -94,7 +94,7 @@ impl Items {
         }
     }
 
-    /// An item expires at another time.
+    /// Sets a new time at which an item expires.
     pub fn refresh(&mut self, namespace: &[String], key: &str, expires_at: Option<u64>) {
         if let Some(kept) = self
             .namespaces
@@ -105,8 +105,8 @@ impl Items {
         }
     }
 
-    /// Items that no search by meaning finds with this embedding and vectors of this length, although one could: at most
-    /// `limit` behind `after`, by namespace and key.
+    /// Returns items that no search by meaning finds with this embedding and vectors of this length, although one
+    /// could: at most `limit` behind `after`, by namespace and key.
     pub fn outdated(
         &self,
         embedding: &str,
@@ -134,7 +134,7 @@ impl Items {
             .collect()
     }
 
-    /// What is kept at a place once it has new vectors; nothing when its value is another one meanwhile.
+    /// Returns the record at a place with its new vectors; nothing when its value has changed meanwhile.
     pub fn with_vectors(&self, embedding: &str, renewed: NewVectors) -> Option<(Place, Kept)> {
         let (namespace, key) = &renewed.place;
         let kept = self.get(namespace, key)?;
@@ -148,7 +148,7 @@ impl Items {
         })
     }
 
-    /// What has expired at this time.
+    /// Returns the places of items that have expired at this time.
     pub fn expired(&self, now: u64) -> Vec<Place> {
         self.iter()
             .filter(|(_, _, kept)| kept.expires_at.is_some_and(|at| at <= now))
@@ -156,7 +156,7 @@ impl Items {
             .collect()
     }
 
-    /// What a write puts at its place; none removes what is there.
+    /// Returns the record that a write puts at its place; none removes the one that is there.
     pub fn written(&self, batch: &Prepared, write: Written) -> (Place, Option<Kept>) {
         let before = self
             .get(&write.namespace, &write.key)
@@ -176,7 +176,8 @@ impl Items {
         ((write.namespace, write.key), kept)
     }
 
-    /// The answer to a read. Items that get their full time again by it, are added to `touched`, with when they expire.
+    /// Answers a read. Items that get their full time again by it are added to `touched`, with their new time of
+    /// expiry.
     pub fn answer(
         &self,
         batch: &Prepared,
@@ -260,15 +261,16 @@ impl Items {
 }
 
 impl Kept {
-    /// Its vectors are of this embedding and length, if it has any. What nobody noted the embedding of is compared with
-    /// nothing.
+    /// Returns whether the item's vectors, if it has any, are of this embedding and length. An item without a known
+    /// embedding is compared with nothing.
     fn can_be_compared(&self, embedding: Option<&str>, dims: usize) -> bool {
         embedding.is_some()
             && self.embedding.as_deref() == embedding
             && self.vectors.iter().all(|vector| vector.len() == dims)
     }
 
-    /// Nothing is to find it: its put said so, or, before that was noted, left neither words nor vectors.
+    /// Returns whether no search is to find the item: its put said so, or, before that was noted, left neither words
+    /// nor vectors.
     fn is_excluded(&self) -> bool {
         match &self.said {
             Some(paths) => paths.is_empty(),

@@ -13,7 +13,7 @@ use super::items::{Items, Place};
 use super::ops::{StoreAnswer, StoreOp};
 use super::reembed::{NewVectors, Outdated};
 
-/// Keeps items in memory.
+/// A store that keeps items in memory.
 #[derive(Default)]
 #[doc(alias = "InMemoryStore")]
 pub struct MemoryStore {
@@ -31,12 +31,12 @@ impl fmt::Debug for MemoryStore {
 }
 
 impl MemoryStore {
-    /// An empty store without vectors, whose items live forever.
+    /// Creates an empty store without vectors, whose items live forever.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty store.
+    /// Creates an empty store with this configuration.
     pub fn with_config(config: StoreConfig) -> Self {
         Self {
             config,
@@ -44,7 +44,7 @@ impl MemoryStore {
         }
     }
 
-    /// The same items, with another configuration for what is put and found through it.
+    /// Creates a store of the same items, with another configuration for what is put and found through it.
     pub fn sharing(&self, config: StoreConfig) -> Self {
         Self {
             config,

@@ -43,26 +43,27 @@ pub use words::words;
 use crate::checkpoint::progress::Progress;
 use crate::value::Value;
 
-/// Keeps values for longer than a thread lives.
+/// A store for values that live longer than a thread.
 ///
 /// A backend implements [`batch`](Store::batch) and [`sweep`](Store::sweep) and is accepted by the suite,
 /// `superstep_suites::store`.
 #[async_trait]
 pub trait Store: Debug + Send + Sync {
-    /// Does everything in `ops`; answers are in their order. Reads see the state before the puts, of several puts to
+    /// Runs everything in `ops`; answers are in their order. Reads see the state before the puts, of several puts to
     /// one key the last counts, and either all puts are stored or none.
     async fn batch(&self, ops: Vec<StoreOp>) -> Result<Vec<StoreAnswer>, StoreError>;
 
     /// Removes what has expired and says how many items that were.
     async fn sweep(&self) -> Result<u64, StoreError>;
 
-    /// What it was opened with, for a backend whose items can be embedded again.
+    /// Returns the configuration that the store was opened with, for a backend whose items can be embedded again.
     fn config(&self) -> Option<&StoreConfig> {
         None
     }
 
-    /// Items that a search by meaning passes over because another embedding made their vectors, or none did: at most
-    /// `limit` behind the place `after`, in an order that is the backend's. What a put excluded is none of them.
+    /// Returns items that a search by meaning passes over because another embedding made their vectors, or none did: at
+    /// most `limit` behind the place `after`, in an order that the backend chooses. Items that a put excluded are not
+    /// among them.
     async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
         let _ = (after, limit);
         Ok(Vec::new())
@@ -88,7 +89,7 @@ pub trait Store: Debug + Send + Sync {
             .map(drop)
     }
 
-    /// The item, unless there is none.
+    /// Reads the item, if there is one.
     async fn get(&self, namespace: &[&str], key: &str) -> Result<Option<Item>, StoreError> {
         let answers = self.batch(vec![StoreOp::get(namespace, key)]).await?;
         Ok(answers.into_iter().next().and_then(StoreAnswer::into_item))
@@ -99,7 +100,7 @@ pub trait Store: Debug + Send + Sync {
         self.batch(vec![StoreOp::delete(namespace, key)]).await.map(drop)
     }
 
-    /// The items that a query finds.
+    /// Finds the items that match a query.
     async fn search(&self, query: StoreQuery) -> Result<Vec<Item>, StoreError> {
         let answers = self.batch(vec![StoreOp::Search(query)]).await?;
         Ok(answers
@@ -109,7 +110,7 @@ pub trait Store: Debug + Send + Sync {
             .unwrap_or_default())
     }
 
-    /// The namespaces that hold items, sorted.
+    /// Lists the namespaces that hold items, sorted.
     async fn list_namespaces(&self, query: NamespaceQuery) -> Result<Vec<Vec<String>>, StoreError> {
         let answers = self.batch(vec![StoreOp::ListNamespaces(query)]).await?;
         Ok(answers

@@ -39,7 +39,7 @@ pub enum StoreOp {
     ListNamespaces(NamespaceQuery),
 }
 
-/// What a search with a query finds an item by.
+/// The parts of an item by which a search with a query finds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Index {
     /// The fields of the store's configuration.
@@ -52,7 +52,7 @@ pub enum Index {
 }
 
 impl Index {
-    /// What a put said, as it is kept.
+    /// Creates the index from the paths of a put, as it is kept.
     pub(super) fn said(paths: Option<&[String]>) -> Self {
         match paths {
             None => Index::Default,
@@ -62,7 +62,7 @@ impl Index {
     }
 }
 
-/// How long an item lives.
+/// Time that an item lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ttl {
     /// As the store's configuration says.
@@ -74,7 +74,7 @@ pub enum Ttl {
     For(Duration),
 }
 
-/// How a query finds items.
+/// Method by which a query finds items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ranking {
     /// By meaning when the store has a vector index, else by words.
@@ -86,7 +86,7 @@ pub enum Ranking {
     Vectors,
 }
 
-/// Which items, in which order.
+/// A query for items, and their order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoreQuery {
     /// Items of this namespace and of those below it; all when empty.
@@ -120,29 +120,29 @@ impl Default for StoreQuery {
 }
 
 impl StoreQuery {
-    /// The ten items at or below a namespace that were updated last.
+    /// Creates a query for the ten items at or below a namespace that were updated last.
     pub fn under(prefix: &[&str]) -> Self {
         Self {
             prefix: namespace(prefix),
             ..Self::default()
         }
     }
-    /// With something to look for.
+    /// Sets the text to look for.
     pub fn query(mut self, query: impl Into<String>) -> Self {
         self.query = Some(query.into());
         self
     }
-    /// Looked for in this way.
+    /// Sets the method of the search.
     pub fn by(mut self, ranking: Ranking) -> Self {
         self.ranking = ranking;
         self
     }
-    /// Only values that `filter` accepts.
+    /// Sets the filter: only values that `filter` accepts are found.
     pub fn filter(mut self, filter: Value) -> Self {
         self.filter = filter;
         self
     }
-    /// At most this many.
+    /// Sets the largest number of items to return.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
@@ -154,7 +154,7 @@ impl StoreQuery {
     }
 }
 
-/// Which namespaces.
+/// A query for namespaces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamespaceQuery {
     /// They begin with these labels; `*` stands for any one label.
@@ -182,7 +182,7 @@ impl Default for NamespaceQuery {
 }
 
 impl NamespaceQuery {
-    /// Namespaces that begin with these labels.
+    /// Creates a query for namespaces that begin with these labels.
     pub fn under(prefix: &[&str]) -> Self {
         Self {
             prefix: namespace(prefix),
@@ -190,7 +190,7 @@ impl NamespaceQuery {
         }
     }
 
-    /// Does a namespace fit?
+    /// Returns whether a namespace matches the query.
     pub fn matches(&self, namespace: &[String]) -> bool {
         let same = |(wanted, label): (&String, &String)| wanted == "*" || wanted == label;
         namespace.len() >= self.prefix.len().max(self.suffix.len())
@@ -198,7 +198,7 @@ impl NamespaceQuery {
             && self.suffix.iter().rev().zip(namespace.iter().rev()).all(same)
     }
 
-    /// The answer from the namespaces that hold items, in any order.
+    /// Selects the answer from the namespaces that hold items, given in any order.
     pub fn select(&self, namespaces: impl IntoIterator<Item = Vec<String>>) -> Vec<Vec<String>> {
         let fitting = namespaces.into_iter().filter(|namespace| self.matches(namespace));
         let cut: std::collections::BTreeSet<Vec<String>> = fitting
@@ -211,7 +211,7 @@ impl NamespaceQuery {
     }
 }
 
-/// What an operation came to.
+/// The answer to an operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum StoreAnswer {
     /// Of a put.
@@ -225,21 +225,21 @@ pub enum StoreAnswer {
 }
 
 impl StoreAnswer {
-    /// The item of a get.
+    /// Returns the item of a get.
     pub fn into_item(self) -> Option<Item> {
         match self {
             StoreAnswer::Item(item) => item,
             _ => None,
         }
     }
-    /// The items of a search.
+    /// Returns the items of a search.
     pub fn into_items(self) -> Vec<Item> {
         match self {
             StoreAnswer::Items(items) => items,
             _ => Vec::new(),
         }
     }
-    /// The namespaces of a list.
+    /// Returns the namespaces of a list.
     pub fn into_namespaces(self) -> Vec<Vec<String>> {
         match self {
             StoreAnswer::Namespaces(namespaces) => namespaces,
@@ -284,14 +284,14 @@ impl StoreOp {
             ttl: Ttl::Default,
         }
     }
-    /// The same put with another index; nothing else has one.
+    /// Sets the index of a put; no other operation has one.
     pub fn indexed(mut self, by: Index) -> Self {
         if let StoreOp::Put { index, .. } = &mut self {
             *index = by;
         }
         self
     }
-    /// The same put with another time to live; nothing else has one.
+    /// Sets the time to live of a put; no other operation has one.
     pub fn living(mut self, time: Ttl) -> Self {
         if let StoreOp::Put { ttl, .. } = &mut self {
             *ttl = time;
@@ -300,7 +300,7 @@ impl StoreOp {
     }
 }
 
-/// A namespace from labels.
+/// Creates a namespace from labels.
 pub fn namespace(labels: &[&str]) -> Vec<String> {
     labels.iter().map(|label| (*label).to_owned()).collect()
 }

@@ -36,15 +36,15 @@ impl Path {
         })
     }
 
-    /// The parts of a value that the path leads to.
+    /// Selects the parts of a value that the path leads to.
     pub fn select<'a>(&self, value: &'a Value) -> Vec<&'a Value> {
         let mut found = Vec::new();
         follow(&self.0, value, &mut found);
         found
     }
 
-    /// The texts of these parts: text as it is, numbers and truth values as JSON shows them, anything larger as JSON
-    /// with sorted keys. Null has no text.
+    /// Returns the texts of these parts: text as it is, numbers and booleans as JSON shows them, anything larger as
+    /// JSON with sorted keys. Null has no text.
     pub fn texts(&self, value: &Value) -> Vec<String> {
         self.select(value).into_iter().filter_map(text).collect()
     }
@@ -94,7 +94,7 @@ fn steps(path: &str) -> Result<Vec<Step>, &'static str> {
     Ok(steps)
 }
 
-/// The brace that closes the one at the beginning.
+/// Finds the brace that closes the one at the beginning.
 fn closing(text: &str) -> Option<usize> {
     let mut open = 0;
     text.char_indices().find_map(|(at, c)| {
@@ -103,7 +103,7 @@ fn closing(text: &str) -> Option<usize> {
     })
 }
 
-/// The parts between commas that are in no inner braces.
+/// Returns the parts between commas that are not in inner braces.
 fn separated(text: &str) -> Vec<&str> {
     let (mut open, mut from, mut parts) = (0, 0, Vec::new());
     for (at, c) in text.char_indices() {
@@ -168,7 +168,7 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// JSON with sorted keys, so that equal values have equal texts and equal vectors.
+/// Writes JSON with sorted keys, so that equal values have equal texts and equal vectors.
 fn write(value: &Value, text: &mut String) {
     match value {
         Value::Array(items) => {

@@ -32,7 +32,7 @@ pub struct Prepared {
     omit_expired: bool,
 }
 
-/// Something to read.
+/// A read operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Read {
     /// An item.
@@ -68,7 +68,7 @@ pub struct Search {
     pub refresh: bool,
 }
 
-/// What a search finds, and what comes first.
+/// The items that a search finds, and their order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Order {
     /// Everything, the newest update first.
@@ -100,18 +100,18 @@ pub struct Written {
 }
 
 impl Prepared {
-    /// When an item with this time to live expires, if it is put or read now.
+    /// Returns when an item with this time to live expires, if it is put or read now.
     pub fn expires(&self, ttl: Option<u64>) -> Option<u64> {
         // As SQL knows integers.
         ttl.map(|ttl| self.now.saturating_add(ttl).min(i64::MAX as u64))
     }
 
-    /// Is an item that expires then there? Its put makes a new item when it is not.
+    /// Returns whether an item that expires at this time is still there. If it is not, its put makes a new item.
     pub fn sees(&self, expires_at: Option<u64>) -> bool {
         !self.omit_expired || expires_at.is_none_or(|at| at > self.now)
     }
 
-    /// The time before which an item has expired and is not seen; none when expired items are seen.
+    /// Returns the time before which an item has expired and is not seen; none when expired items are seen.
     pub fn unseen_until(&self) -> Option<u64> {
         self.omit_expired.then_some(self.now)
     }
@@ -203,7 +203,7 @@ impl StoreConfig {
         }))
     }
 
-    /// The writes, still without vectors, and for each the places of the texts that are to be embedded.
+    /// Returns the writes, still without vectors, and for each the places of the texts that are to be embedded.
     fn written(&self, puts: Puts, texts: &mut Texts) -> (Vec<Written>, Vec<Vec<usize>>) {
         puts.in_order()
             .map(|((namespace, key), put)| {
@@ -227,7 +227,8 @@ impl StoreConfig {
             .unzip()
     }
 
-    /// The words that a value is found by when its put does not say otherwise: for a backend whose index is made again.
+    /// Returns the words by which a value is found when its put does not say otherwise: for a backend that rebuilds its
+    /// index.
     pub fn words_of(&self, value: &Object) -> Vec<String> {
         let sources = self.sources(&Index::Default);
         let parts = sources.map(|sources| sources.read(&Value::Object(value.clone())));
@@ -329,7 +330,7 @@ fn check(namespace: &[String], key: &str) -> Result<(), StoreError> {
     check_namespace(namespace)
 }
 
-/// Is a value nested below more levels than this?
+/// Returns whether a value is nested deeper than this number of levels.
 fn deeper(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(items) => levels == 0 || items.iter().any(|item| deeper(item, levels - 1)),
@@ -364,7 +365,7 @@ impl Puts {
         }
     }
 
-    /// Each with its namespace and key, in the order in which the keys came first.
+    /// Returns each put with its namespace and key, in the order in which the keys came first.
     fn in_order(self) -> impl Iterator<Item = ((Vec<String>, String), Unembedded)> {
         let mut ids: Vec<_> = self.places.into_iter().collect();
         ids.sort_unstable_by_key(|(_, place)| *place);
@@ -372,7 +373,7 @@ impl Puts {
     }
 }
 
-/// What an item is found by.
+/// The paths by which an item is found.
 pub(super) struct Sources(Vec<Path>);
 
 #[derive(Default)]
@@ -394,7 +395,7 @@ impl Sources {
     }
 }
 
-/// Words of the scalars in a value; the names of members are not what an item says.
+/// Gathers the words of the scalars in a value; names of members are not part of an item's content.
 fn gather(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Null => {}

@@ -1,6 +1,6 @@
 //! How well an item fits a query, for backends that have no search of their own.
 
-/// The cosine of the angle between two vectors; 0 where one of them has no direction or their lengths differ.
+/// Computes the cosine of the angle between two vectors; 0 where one of them has no direction or their lengths differ.
 pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     if a.len() != b.len() {
         return 0.0;
@@ -19,7 +19,7 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     }
 }
 
-/// The score of an item with these vectors: its best one counts. None when it has none.
+/// Returns the score of an item with these vectors: its best one counts. None when it has none.
 pub fn by_vectors<'a>(query: &[f32], vectors: impl IntoIterator<Item = &'a Vec<f32>>) -> Option<f64> {
     vectors
         .into_iter()

@@ -40,7 +40,8 @@ pub struct NewVectors {
 }
 
 impl VectorIndex {
-    /// What vectors are filed under: those of different embeddings, or of another length, cannot be compared.
+    /// Returns the name that vectors are filed under: those of different embeddings, or of another length, cannot be
+    /// compared.
     pub fn embedding(&self) -> &str {
         self.embed.name()
     }
@@ -91,7 +92,7 @@ async fn new_vectors(config: &StoreConfig, page: Vec<Outdated>) -> Result<Vec<Ne
 }
 
 impl StoreConfig {
-    /// The texts that a value is embedded by.
+    /// Returns the texts by which a value is embedded.
     fn texts_of(&self, value: &Object, said: Option<&[String]>) -> Result<Vec<String>, StoreError> {
         let index = super::Index::said(said);
         Ok(self.sources(&index)?.read(&Value::Object(value.clone())).texts)

@@ -5,8 +5,8 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-/// The words of a text, in order: folded to lower case without accents, cut at everything that is neither letter nor
-/// digit. Scripts that are written without spaces give each character and each pair of neighbours.
+/// Returns the words of a text, in order: folded to lower case without accents, cut at everything that is neither
+/// letter nor digit. Scripts that are written without spaces give each character and each pair of neighbours.
 pub fn words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut word = String::new();
@@ -32,7 +32,8 @@ pub fn words(text: &str) -> Vec<String> {
     found
 }
 
-/// The words that a query asks for, each once. Where neighbours tell more than single characters, they are asked for.
+/// Returns the words that a query asks for, each once. Pairs of neighbours are used where they tell more than single
+/// characters.
 pub(super) fn asked(query: &str) -> Vec<String> {
     let words = words(query);
     let pair = |word: &String| word.chars().nth(1).is_some() && word.chars().all(is_dense);
@@ -57,7 +58,7 @@ fn flush(word: &mut String, found: &mut Vec<String>) {
     }
 }
 
-/// Lower case, compatible forms joined, accents dropped.
+/// Folds text to lower case, with compatible forms joined and accents dropped.
 pub(super) fn fold(text: &str) -> impl Iterator<Item = char> + '_ {
     text.nfkd()
         .filter(|c| !('\u{300}'..='\u{36f}').contains(c))
@@ -70,7 +71,7 @@ fn is_part(c: char) -> bool {
     c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(c)
 }
 
-/// Han, Kana, Thai, Lao, Khmer, Burmese: no spaces between words.
+/// Returns whether the character is of a script without spaces between words: Han, Kana, Thai, Lao, Khmer, Burmese.
 fn is_dense(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3005}'..='\u{3007}'

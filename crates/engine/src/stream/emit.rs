@@ -11,7 +11,7 @@ use crate::stream::events::{Payload, StreamMode};
 use crate::stream::metrics::{Activity, Meter};
 use crate::value::Value;
 
-/// Sends payloads that somebody asked for; waits while the reader is behind, so memory stays bounded.
+/// Sender of the payloads that somebody asked for; it waits while the reader is behind, so memory stays bounded.
 #[derive(Clone)]
 pub(crate) struct Emitter {
     modes: u16,
@@ -23,7 +23,7 @@ pub(crate) struct Emitter {
     tools: bool,
 }
 
-/// What the emitters of one run share.
+/// State that the emitters of one run share.
 #[derive(Default)]
 struct SharedByEmitters {
     messages: Mutex<KnownMessages>,
@@ -56,7 +56,7 @@ impl KnownMessages {
     }
 }
 
-/// The ids of messages in what a task is given.
+/// Returns the ids of the messages that a task is given.
 pub(crate) fn ids_in(input: &Value) -> impl Iterator<Item = &str> {
     let values = input.as_object().into_iter().flat_map(|input| input.iter());
     let lists = values.filter_map(|(_, value)| value.as_array());
@@ -87,7 +87,7 @@ impl Emitter {
         self.tools
     }
 
-    /// Waiting for the reader counts here.
+    /// Sets the meter that counts the time spent waiting for the reader.
     pub(crate) fn measured(self, meter: Option<Meter>) -> Self {
         Self { meter, ..self }
     }
@@ -103,7 +103,7 @@ impl Emitter {
         }
     }
 
-    /// Does anybody read anything?
+    /// Returns whether anybody reads anything.
     pub(crate) fn is_read(&self) -> bool {
         self.modes != 0
     }
@@ -112,7 +112,7 @@ impl Emitter {
         self.modes & 1 << mode as u16 != 0
     }
 
-    /// A reader that went away is no error here: dropping the reader cancels the run.
+    /// Sends a payload. A reader that went away is not an error here: dropping the reader cancels the run.
     pub(crate) async fn send(&self, payload: Payload) {
         if let Some(sender) = &self.sender
             && !self.shared.over.load(Ordering::Relaxed)
@@ -151,12 +151,12 @@ impl Emitter {
         self.shared.messages.lock()
     }
 
-    /// The namespace of what is sent.
+    /// Returns the namespace of the payloads that are sent.
     pub(crate) fn ns(&self) -> Arc<[String]> {
         self.ns.clone()
     }
 
-    /// The sending end of a nested graph's stream; silent when nobody asked for nested graphs.
+    /// Creates the sending end of a nested graph's stream; silent when nobody asked for nested graphs.
     pub(crate) fn nested(&self, ns: Arc<[String]>, wanted: bool) -> Self {
         match wanted {
             true => Self { ns, ..self.clone() },

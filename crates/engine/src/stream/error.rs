@@ -10,7 +10,7 @@ use crate::checkpoint::types::StorageError;
 use crate::policy::bounds::{Beyond, Bound};
 use crate::policy::effect::EffectState;
 
-/// Why a run, a read or an edit of a thread did not succeed.
+/// Reason why a run, a read or an edit of a thread did not succeed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RunError {
     /// Too many super-steps.
@@ -183,7 +183,7 @@ pub enum RunError {
     },
 }
 
-/// In which way answers do not fit the questions of a thread.
+/// Reason why answers do not fit the questions of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownInterruptReason {
     /// They name a question that does not wait, or no longer.
@@ -228,7 +228,7 @@ fn unknown_interrupt(
     format!("{what}\n{waiting}")
 }
 
-/// What took too long.
+/// The part of a run that took too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutScope {
     /// One super-step.
@@ -246,7 +246,7 @@ impl fmt::Display for TimeoutScope {
     }
 }
 
-/// Reads and edits of a thread fail in the same ways as runs.
+/// Error of a read or an edit of a thread; these fail in the same ways as runs.
 pub type StateError = RunError;
 
 impl RunError {
@@ -260,7 +260,7 @@ impl RunError {
             message: message.into(),
         }
     }
-    /// The error class under which a failure is stored and shown, by its name in LangGraph where it has one.
+    /// Returns the error class under which a failure is stored and shown, by its name in LangGraph where it has one.
     pub fn class(&self) -> &str {
         match self {
             RunError::Recursion { .. } | RunError::LoopLimit { .. } => "GraphRecursionError",
@@ -281,7 +281,7 @@ impl RunError {
             RunError::InvalidContext { .. } => "TypeError",
         }
     }
-    /// A stable code in kebab-case.
+    /// Returns a stable code in kebab-case.
     pub fn code(&self) -> &'static str {
         match self {
             RunError::Recursion { .. } => "recursion-limit",
@@ -313,7 +313,7 @@ impl RunError {
     }
 }
 
-/// What a problem of a graph is about.
+/// The part of a graph that a problem is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GraphPlace {
     /// The graph as a whole.

@@ -10,7 +10,7 @@ use crate::base::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::checkpoint::types::Metadata;
 use crate::value::{List, Object, Value};
 
-/// What to stream.
+/// The kind of events to stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StreamMode {
     /// The state after each step.
@@ -46,7 +46,7 @@ impl StreamMode {
         StreamMode::Attempts,
         StreamMode::Waits,
     ];
-    /// The mode's name.
+    /// Returns the mode's name.
     pub fn as_str(self) -> &'static str {
         match self {
             StreamMode::Values => "values",
@@ -91,7 +91,7 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// `{"value", "id"}`
+    /// Converts the question to `{"value", "id"}`.
     pub fn to_json(&self) -> Value {
         [("value", self.value.clone()), ("id", Value::from(&self.id))]
             .into_iter()
@@ -144,7 +144,7 @@ pub struct TaskEnd {
 }
 
 impl TaskEnd {
-    /// The failure that `error` shows.
+    /// Returns the failure that `error` shows.
     pub fn failure(&self) -> Option<Failure> {
         self.error.as_deref().map(failure_of)
     }
@@ -185,7 +185,7 @@ pub struct TaskWaited {
     pub waited: Duration,
 }
 
-/// What a task wrote, for `updates`.
+/// The writes of a task, for `updates`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
     /// Node.
@@ -249,7 +249,7 @@ pub enum Payload {
     Debug(Value),
 }
 
-/// A namespace as the list of its segments.
+/// Converts a namespace to the list of its segments.
 pub(crate) fn segments(ns: &[String]) -> Value {
     let segments = ns.iter().map(|segment| Value::from(segment.as_str()));
     segments.collect::<List>().into()
@@ -268,16 +268,16 @@ pub struct StreamEvent {
 }
 
 impl StreamEvent {
-    /// The mode that delivers this event.
+    /// Returns the mode that delivers this event.
     pub fn mode(&self) -> StreamMode {
         self.payload.mode()
     }
-    /// The payload in LangGraph's JSON shape.
+    /// Returns the payload in LangGraph's JSON shape.
     pub fn data(&self) -> Value {
         self.payload.to_json()
     }
-    /// The item that LangGraph yields: the payload, with the mode before it when several were asked for as a list,
-    /// and the namespace before that when nested graphs were.
+    /// Returns the item that LangGraph yields: the payload, with the mode before it when several were asked for as a
+    /// list, and the namespace before that when nested graphs were.
     pub fn to_item(&self, listed: bool, subgraphs: bool) -> Value {
         let mode = listed.then(|| Value::from(self.mode().as_str()));
         let ns = subgraphs.then(|| segments(&self.ns));
@@ -287,7 +287,8 @@ impl StreamEvent {
         let parts = [ns, mode, Some(self.data())];
         Value::Array(parts.into_iter().flatten().collect())
     }
-    /// `{"type", "ns", "data"}`, LangGraph's second form; `values` have their questions beside the data, not in it.
+    /// Converts the event to `{"type", "ns", "data"}`, LangGraph's second form; `values` have their questions beside
+    /// the data, not in it.
     pub fn to_json_v2(&self) -> Value {
         let mut item: Object = [
             ("type", Value::from(self.mode().as_str())),
@@ -304,7 +305,7 @@ impl StreamEvent {
         }
         Value::Object(item)
     }
-    /// `{"event", "ns", "data"}`: one line of the command line's stream.
+    /// Converts the event to `{"event", "ns", "data"}`: one line of the command line's stream.
     pub fn to_json(&self) -> Value {
         [
             ("event", Value::from(self.mode().as_str())),
@@ -317,7 +318,8 @@ impl StreamEvent {
     }
 }
 
-/// A state as it is shown beside questions: what is no object is left out, as it is where they are shown in one.
+/// Returns a state as it is shown beside questions: anything but an object is left out, as it is where they are shown
+/// in one.
 pub(crate) fn beside(values: &Value, interrupts: &[Interrupt]) -> Value {
     match values {
         Value::Object(_) => values.clone(),
@@ -327,7 +329,7 @@ pub(crate) fn beside(values: &Value, interrupts: &[Interrupt]) -> Value {
 }
 
 impl Payload {
-    /// The mode that delivers it.
+    /// Returns the mode that delivers the payload.
     pub fn mode(&self) -> StreamMode {
         match self {
             Payload::Values(..) => StreamMode::Values,
@@ -341,7 +343,7 @@ impl Payload {
             Payload::TaskWaited(_) => StreamMode::Waits,
         }
     }
-    /// The payload in LangGraph's JSON shape.
+    /// Converts the payload to LangGraph's JSON shape.
     pub fn to_json(&self) -> Value {
         let object = |entries: Vec<(&str, Value)>| Value::Object(entries.into_iter().collect::<Object>());
         let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);

@@ -4,7 +4,7 @@ use crate::base::ids::{CheckpointId, ThreadId};
 use crate::checkpoint::types::Metadata;
 use crate::value::{Object, Value};
 
-/// The configuration of a checkpoint: its place, after the values that a run was configured with.
+/// Creates the configuration of a checkpoint: its place, after the values that a run was configured with.
 pub(crate) fn config_with(mut values: Object, place: Object) -> Value {
     for (key, value) in place.iter() {
         values.insert(key.clone(), value.clone());
@@ -15,12 +15,12 @@ pub(crate) fn config_with(mut values: Object, place: Object) -> Value {
         .into()
 }
 
-/// The address of a checkpoint. That of a nested one names the checkpoints of the graphs around it.
+/// Creates the address of a checkpoint. The address of a nested one names the checkpoints of the graphs around it.
 pub(crate) fn config_json(thread: &ThreadId, ns: &str, id: Option<&CheckpointId>, parents: &Object) -> Value {
     config_with(place(thread, ns, id, parents), Object::new())
 }
 
-/// Where a checkpoint is, as configurations name it.
+/// Returns the place of a checkpoint, as configurations name it.
 pub(crate) fn place(thread: &ThreadId, ns: &str, id: Option<&CheckpointId>, parents: &Object) -> Object {
     let mut inner = Object::new();
     inner.insert("thread_id", thread);
@@ -39,7 +39,7 @@ pub(crate) fn place(thread: &ThreadId, ns: &str, id: Option<&CheckpointId>, pare
     inner
 }
 
-/// Metadata as LangGraph's checkpoints show it.
+/// Converts metadata to the form that LangGraph's checkpoints show.
 pub(crate) fn metadata_json(metadata: &Metadata) -> Value {
     let mut object = Object::new();
     object.insert("source", metadata.source.as_str());

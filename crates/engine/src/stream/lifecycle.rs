@@ -6,19 +6,20 @@ use std::sync::Arc;
 use crate::base::ids::CheckpointId;
 use crate::stream::events::Interrupt;
 
-/// Called when a run stops to wait, and when one goes on. The run waits for these calls, so they should be short.
+/// Handler that is called when a run stops to wait, and when one goes on. The run waits for these calls, so they should
+/// be short.
 pub trait Lifecycle: Debug + Send + Sync {
-    /// The outermost graph stopped: a question waits, or a breakpoint was reached.
+    /// Handles a stop of the outermost graph: a question waits, or a breakpoint was reached.
     fn on_interrupt(&self, event: &LifecycleEvent) {
         let _ = event;
     }
-    /// A graph, nested ones included, goes on from a checkpoint.
+    /// Handles a graph, possibly a nested one, that goes on from a checkpoint.
     fn on_resume(&self, event: &LifecycleEvent) {
         let _ = event;
     }
 }
 
-/// Why and where a run stopped or goes on.
+/// Reason and place at which a run stopped or goes on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LifecycleEvent {
     /// What stopped it.
@@ -31,7 +32,7 @@ pub struct LifecycleEvent {
     pub interrupts: Vec<Interrupt>,
 }
 
-/// What stopped a run.
+/// The cause that stopped a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LifecycleStatus {
     /// Tasks of the step wait.
@@ -43,7 +44,7 @@ pub enum LifecycleStatus {
 }
 
 impl LifecycleStatus {
-    /// pending, interrupt_before or interrupt_after.
+    /// Returns the name: pending, interrupt_before or interrupt_after.
     pub fn as_str(self) -> &'static str {
         match self {
             LifecycleStatus::Pending => "pending",

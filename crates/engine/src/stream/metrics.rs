@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::checkpoint::types::Commit;
 use crate::value::Value;
 
-/// What a run cost. Bytes are estimates: they follow the size of the values and leave out what an allocator, an index
+/// The cost of a run. Bytes are estimates: they follow the size of the values and leave out what an allocator, an index
 /// or a compression adds or saves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunMetrics {
@@ -38,7 +38,7 @@ pub struct RunMetrics {
 }
 
 impl RunMetrics {
-    /// All the time from the start of the run to its end, or to now.
+    /// Returns the whole time from the start of the run to its end, or to now.
     pub fn elapsed(&self) -> Duration {
         self.in_nodes + self.in_storage + self.in_readers + self.in_engine
     }
@@ -66,7 +66,7 @@ struct Measured {
     since: Option<Instant>,
 }
 
-/// What time is spent on. When several go on at once, the first of the list gets the time.
+/// Activity that time is spent on. When several go on at once, the first of the list gets the time.
 #[derive(Clone, Copy)]
 pub(crate) enum Activity {
     Node,
@@ -96,29 +96,29 @@ impl Measured {
 }
 
 impl Meter {
-    /// A meter that has measured nothing yet.
+    /// Creates a meter that has measured nothing yet.
     pub fn new() -> Self {
         Self::default()
     }
-    /// What was measured until now.
+    /// Reads what was measured until now.
     pub fn read(&self) -> RunMetrics {
         let mut measured = self.lock();
         measured.turn();
         measured.metrics
     }
 
-    /// A meter for one run that somebody wants a report of; `given` goes on counting beside it.
+    /// Creates a meter for one run that somebody wants a report of; `given` goes on counting beside it.
     pub(crate) fn of_run(given: Option<Meter>) -> Self {
         Self(Arc::new(Inner {
             measured: Mutex::default(),
             of_run: Some(given),
         }))
     }
-    /// Is what it measures reported?
+    /// Returns whether the measurements of this meter are reported.
     pub(crate) fn is_reported(&self) -> bool {
         self.0.of_run.is_some()
     }
-    /// The meter that the user gave the run.
+    /// Returns the meter that the user gave the run.
     pub(crate) fn given(&self) -> Option<&Meter> {
         match &self.0.of_run {
             Some(given) => given.as_ref(),
@@ -129,7 +129,7 @@ impl Meter {
     fn lock(&self) -> MutexGuard<'_, Measured> {
         self.0.measured.lock()
     }
-    /// This meter, and the user's beside it.
+    /// Changes this meter, and the user's beside it.
     fn each(&self, change: impl Fn(&mut Measured)) {
         change(&mut self.lock());
         if let (true, Some(given)) = (self.is_reported(), self.given()) {
@@ -137,7 +137,7 @@ impl Meter {
         }
     }
 
-    /// Something goes on until the guard is dropped.
+    /// Enters an activity, which goes on until the guard is dropped.
     pub(crate) fn enter(&self, activity: Activity) -> Busy {
         self.each(|measured| {
             measured.turn();
@@ -184,12 +184,12 @@ pub(crate) struct StateSize {
 }
 
 impl StateSize {
-    /// The size of the value of a channel, in bytes.
+    /// Returns the size of the value of a channel, in bytes.
     pub(crate) fn of(&self, channel: usize) -> usize {
         self.channels.get(channel).map_or(0, |(bytes, _)| *bytes)
     }
-    /// The value of a channel changed. `kept` is how many items a list has in common with the one before it, when it only
-    /// grew.
+    /// Sets the new value of a channel. `kept` is how many items a list has in common with the one before it, when it
+    /// only grew.
     pub(crate) fn set(&mut self, channel: usize, value: Option<&Value>, kept: Option<usize>) {
         if self.channels.len() <= channel {
             self.channels.resize(channel + 1, (0, 0));
@@ -207,7 +207,7 @@ impl StateSize {
         self.total = self.total - before + now;
         self.channels[channel] = (now, items);
     }
-    /// The size of all values together.
+    /// Returns the size of all values together.
     pub(crate) fn total(&self) -> usize {
         self.total
     }
@@ -217,7 +217,7 @@ impl StateSize {
 const IN_MEMORY: usize = size_of::<Value>() + 2 * size_of::<usize>();
 const IN_JSON: usize = 2;
 
-/// About how many bytes a value takes in memory.
+/// Estimates how many bytes a value takes in memory.
 pub(crate) fn weight(value: &Value) -> usize {
     size(value, IN_MEMORY)
 }

@@ -10,7 +10,7 @@ use crate::stream::events::{Interrupt, beside};
 use crate::stream::metrics::RunMetrics;
 use crate::value::{List, Object, Value};
 
-/// What a run is given.
+/// The input of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// A new input; unfinished work of the thread is abandoned.
@@ -22,11 +22,11 @@ pub enum Input {
 }
 
 impl Input {
-    /// An input object.
+    /// Creates an input object.
     pub fn value(value: impl Into<Value>) -> Self {
         Input::Value(value.into())
     }
-    /// One answer, or a map of interrupt ids to answers: LangGraph's `Command(resume=…)`.
+    /// Creates one answer, or a map of interrupt ids to answers: LangGraph's `Command(resume=…)`.
     #[doc(alias = "resume")]
     pub fn answer(answer: impl Into<Value>) -> Self {
         Input::Command(Command {
@@ -38,14 +38,14 @@ impl Input {
     #[deprecated(since = "0.1.0", note = "use `Input::Continue`")]
     #[allow(non_upper_case_globals, reason = "it was a variant")]
     pub const Resume: Input = Input::Continue;
-    /// The old name of [`Input::answer`].
+    /// Creates an answer; the old name of [`Input::answer`].
     #[deprecated(since = "0.1.0", note = "use `Input::answer`")]
     pub fn resume(answer: impl Into<Value>) -> Self {
         Self::answer(answer)
     }
 }
 
-/// When checkpoints reach the backend.
+/// The time at which checkpoints reach the backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// Before the next step starts. An input is stored together with what START makes of it, unless a router of START
@@ -63,7 +63,7 @@ pub enum Durability {
 pub struct Drain(Arc<OnceLock<String>>);
 
 impl Drain {
-    /// Asks; `reason` is what the run's error says. Asking again changes nothing.
+    /// Requests the drain; `reason` is the message of the run's error. A second request changes nothing.
     pub fn request(&self, reason: impl Into<String>) {
         let _ = self.0.set(reason.into());
     }
@@ -72,7 +72,7 @@ impl Drain {
     }
 }
 
-/// What a run shows of the state.
+/// The part of the state that a run shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Output {
     /// The stream shows every key, the run returns the graph's output keys.
@@ -84,7 +84,7 @@ pub enum Output {
     Key(Name),
 }
 
-/// Which task of an open step runs alone.
+/// The task of an open step that runs alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepTask {
     /// The first that waits.
@@ -93,7 +93,7 @@ pub enum StepTask {
     Task(TaskId),
 }
 
-/// How a run ended.
+/// The way in which a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStatus {
     /// Nothing is left to run.
@@ -104,7 +104,7 @@ pub enum RunStatus {
     Breakpoint,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
     /// The output keys of the state; null when the run never produced a state.
@@ -122,7 +122,7 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// `{"value", "interrupts"}`, LangGraph's second form.
+    /// Converts the result to `{"value", "interrupts"}`, LangGraph's second form.
     pub fn to_json_v2(&self) -> Value {
         let questions: List = self.interrupts.iter().map(Interrupt::to_json).collect();
         let mut form = Object::new();
@@ -130,7 +130,7 @@ impl RunResult {
         form.insert("interrupts", questions);
         Value::Object(form)
     }
-    /// The value, with `__interrupt__` added when questions wait.
+    /// Returns the value, with `__interrupt__` added when questions wait.
     pub fn to_json(&self) -> Value {
         if self.interrupts.is_empty() {
             return self.value.clone();
@@ -144,7 +144,7 @@ impl RunResult {
     }
 }
 
-/// Which state of a thread.
+/// Reference to a state of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StateRef {
@@ -161,7 +161,7 @@ pub struct StateRef {
 }
 
 impl StateRef {
-    /// The live state.
+    /// Creates a reference to the live state.
     pub fn live(thread: impl Into<ThreadId>) -> Self {
         Self {
             thread: thread.into(),
@@ -171,29 +171,29 @@ impl StateRef {
             claim: None,
         }
     }
-    /// The state at a checkpoint.
+    /// Creates a reference to the state at a checkpoint.
     pub fn at(thread: impl Into<ThreadId>, checkpoint: impl Into<CheckpointId>) -> Self {
         Self {
             checkpoint_id: Some(checkpoint.into()),
             ..Self::live(thread)
         }
     }
-    /// The same at a checkpoint; None means the live state.
+    /// Sets the checkpoint; None means the live state.
     pub fn checkpoint(mut self, id: impl Into<Option<CheckpointId>>) -> Self {
         self.checkpoint_id = id.into();
         self
     }
-    /// The same of a nested graph, by its namespace.
+    /// Sets the nested graph, by its namespace.
     pub fn within(mut self, ns: impl Into<Name>) -> Self {
         self.ns = ns.into();
         self
     }
-    /// The same for an edit by this holder.
+    /// Sets the holder that makes an edit.
     pub fn claimed(mut self, by: impl Into<Option<ClaimRequest>>) -> Self {
         self.claim = by.into();
         self
     }
-    /// With the state of nested graphs.
+    /// Adds the state of nested graphs.
     pub fn with_subgraphs(mut self) -> Self {
         self.subgraphs = true;
         self

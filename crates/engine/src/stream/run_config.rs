@@ -19,7 +19,8 @@ use crate::stream::request::{Drain, Durability, Output, StepTask};
 use crate::stream::testing::Testing;
 use crate::value::{Object, Value};
 
-/// How to run. It begins with [`RunConfig::on`] or `RunConfig::default()`; each setting has a method of its name.
+/// Settings of a run. They begin with [`RunConfig::on`] or `RunConfig::default()`; each setting has a method of its
+/// name.
 ///
 /// ```
 /// use superstep::{RunConfig, StreamMode};
@@ -172,7 +173,7 @@ impl Default for RunConfig {
 }
 
 impl RunConfig {
-    /// A run on a thread.
+    /// Creates the configuration of a run on a thread.
     pub fn on(thread: impl Into<ThreadId>) -> Self {
         Self {
             thread: Some(thread.into()),
@@ -367,7 +368,7 @@ impl RunConfig {
 }
 
 impl RunConfig {
-    /// Is any breakpoint at such a place?
+    /// Returns whether any breakpoint is at such a place.
     pub(crate) fn has_breakpoint(&self, is_such: impl Fn(&BreakpointPlace) -> bool) -> bool {
         self.breakpoints
             .iter()
@@ -375,7 +376,7 @@ impl RunConfig {
     }
 }
 
-/// Metadata worth keeping with every checkpoint: plain values under keys of the user's own.
+/// Returns the metadata to keep with every checkpoint: plain values under keys of the user's own.
 pub(crate) fn user_metadata(config: &RunConfig) -> Object {
     let given = config.configurable.iter().chain(config.metadata.iter());
     let version = config.graph_version.iter();
@@ -395,7 +396,7 @@ pub fn is_own_metadata(key: &str) -> bool {
     key.starts_with("__") || OWN.contains(&key) || is_place(key)
 }
 
-/// Does the name say where a run or a task is? The user's metadata cannot say it.
+/// Returns whether the name says where a run or a task is. The user's metadata cannot use it.
 pub(crate) fn is_place(key: &str) -> bool {
     const PLACES: [&str; 9] = [
         "thread_id",

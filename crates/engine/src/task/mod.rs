@@ -35,7 +35,7 @@ impl std::ops::Deref for Task {
     }
 }
 
-/// The task of a call made by `caller`.
+/// Creates the task of a call made by `caller`.
 pub(crate) fn called(caller: &Task, call: &crate::graph::call::Call) -> Task {
     let (name, index, stage) = (call.task.name.clone(), call.index, &caller.stage);
     let around = caller.path_text();
@@ -54,7 +54,7 @@ pub(crate) fn called(caller: &Task, call: &crate::graph::call::Call) -> Task {
     }
 }
 
-/// The task of `handler` that takes over from `task`.
+/// Creates the task of `handler` that takes over from `task`.
 pub(crate) fn taking_over(task: &Task, (node, name): (NodeIx, Name), failed: NodeFailed) -> Task {
     let stage = &task.stage;
     let rest = ["node_error_handler", task.id().as_str()];
@@ -78,14 +78,14 @@ pub(crate) fn taking_over(task: &Task, (node, name): (NodeIx, Name), failed: Nod
     }
 }
 
-/// The tasks of the super-step that starts from `live`: packets in queue order, then triggered nodes.
+/// Prepares the tasks of the super-step that starts from `live`: packets in queue order, then triggered nodes.
 pub(crate) fn prepare(live: &Live, stage: &StepContext, updated: Option<&[ChannelIx]>) -> Vec<Task> {
     let mut tasks = Vec::new();
     prepare_into(&mut tasks, live, stage, updated);
     tasks
 }
 
-/// The same, in the place of the tasks before.
+/// Prepares the tasks of a super-step, in place of the earlier ones.
 pub(crate) fn prepare_into(
     tasks: &mut Vec<Task>,
     live: &Live,
@@ -127,7 +127,7 @@ pub(crate) fn prepare_into(
     }
 }
 
-/// A task's writes, ready to be applied.
+/// Returns a task's writes, ready to be applied.
 pub(crate) fn applied_of<'a>(task: &'a Task, writes: &'a [(Channel, Value)]) -> Applied<'a> {
     Applied {
         name: &task.name,

@@ -12,7 +12,7 @@ use crate::state::entries::{Writer, add_command_writes, add_writes};
 use crate::state::view::router_view;
 use crate::value::Value;
 
-/// What a node's output writes: state, commands, static edges, joins, then what its routers decide.
+/// Writes a node's output: state, commands, static edges, joins, then what its routers decide.
 pub(crate) async fn write(
     plan: &Plan,
     state: &[Option<Value>],
@@ -112,7 +112,7 @@ fn check_targets(targets: &[Target]) -> Result<(), NodeError> {
     Ok(())
 }
 
-/// The updates of a node's output, then where its commands lead.
+/// Writes the updates of a node's output, then the targets of its commands.
 fn write_output(plan: &Plan, node: NodeIx, output: NodeOutput, writes: &mut Writes) -> Result<(), NodeError> {
     let mut targets = Vec::new();
     write_updates(plan, node, output, writes, &mut targets)?;

@@ -64,7 +64,7 @@ pub(crate) fn result_view(plan: &Plan, writes: &Writes) -> Value {
     Value::Object(whole)
 }
 
-/// What snapshots show as a finished task's result: the bare value when the state is one value.
+/// Returns what snapshots show as a finished task's result: the bare value when the state is one value.
 pub(crate) fn result_of(plan: &Plan, writes: &Writes) -> Value {
     let result = result_view(plan, writes);
     if plan.is_root {
@@ -73,7 +73,7 @@ pub(crate) fn result_of(plan: &Plan, writes: &Writes) -> Value {
     result
 }
 
-/// What a call returned.
+/// Returns the return value of a call.
 pub(crate) fn return_of(writes: &Writes) -> Option<&Value> {
     let is_return = |channel: &Channel| matches!(channel, Channel::Named(name) if &**name == RETURN);
     let found = writes.iter().find(|(channel, _)| is_return(channel));
@@ -87,12 +87,12 @@ fn state_writes<'a>(plan: &'a Plan, writes: &'a Writes) -> impl Iterator<Item = 
     })
 }
 
-/// How many of the writes go to state keys.
+/// Counts the writes that go to state keys.
 pub(crate) fn count_state_writes(plan: &Plan, writes: &Writes) -> u64 {
     state_writes(plan, writes).count() as u64
 }
 
-/// Nodes that writes lead to, packets included, each as often as it is named.
+/// Returns the nodes that writes lead to, packets included, each as often as it is named.
 pub(crate) fn targets(plan: &Plan, writes: &Writes) -> Vec<Name> {
     let name = |node: NodeIx| plan.node(node).name.clone();
     writes

@@ -159,8 +159,8 @@ impl Drop for Ending {
     }
 }
 
-/// Does anybody listen to what runs cost? Asked as for a span: what `tracing::enabled!` finds out stays behind in the
-/// filters of tracing-subscriber, and could hold for the next span.
+/// Returns whether anybody listens to the costs of runs. Checked as for a span: the result of `tracing::enabled!` stays
+/// behind in the filters of tracing-subscriber, and could hold for the next span.
 pub(crate) fn wants_costs() -> bool {
     !tracing::debug_span!(target: METRICS_TARGET, "cost").is_disabled()
 }
@@ -247,7 +247,7 @@ fn target_json(target: &Target) -> Value {
     }
 }
 
-/// The first `limit` bytes of the value as JSON; what is cut off is not even made.
+/// Returns the first `limit` bytes of the value as JSON; what is cut off is not even made.
 pub(crate) fn shown(value: &Value, limit: usize) -> String {
     struct Limited {
         text: Vec<u8>,

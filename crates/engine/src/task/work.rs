@@ -25,7 +25,7 @@ use crate::state::entries::add_message;
 use crate::task::spans::{self, Ending};
 use crate::value::{List, Object, Value};
 
-/// How a task ended.
+/// The end of a task.
 pub(crate) enum End {
     Done,
     Failed(Failure),
@@ -56,7 +56,7 @@ pub(crate) struct TaskWork {
     pub(crate) instead: Option<Instead>,
 }
 
-/// What happens instead of the work of a node.
+/// Substitute for the work of a node.
 #[derive(Clone)]
 pub(crate) enum Instead {
     /// It asks this, as its question of that number.
@@ -68,7 +68,7 @@ pub(crate) enum Instead {
 }
 
 impl TaskWork {
-    /// Does it to its end: the node, then its edges and routers. A panic in the node is a failure of the task.
+    /// Runs the work to its end: the node, then its edges and routers. A panic in the node is a failure of the task.
     pub(crate) async fn run(self, context: &NodeContext, stand_in: Option<Arc<dyn Node>>) -> Outcome {
         let mut writes = Vec::new();
         let span = match context.head().is_start() {
@@ -142,7 +142,8 @@ impl TaskWork {
     }
 }
 
-/// How a task ended by what its node says. One that says it was cancelled when nobody stopped the run has failed.
+/// Checks the end that a node claims for its task. A task that claims to be cancelled when nobody stopped the run has
+/// failed.
 fn claimed(end: End, context: &NodeContext) -> End {
     if !matches!(end, End::Cancelled) || context.is_cancelled() {
         return end;
@@ -154,7 +155,7 @@ fn claimed(end: End, context: &NodeContext) -> End {
     ))
 }
 
-/// How `work` ended; a panic is a failure.
+/// Runs `work` and returns its end; a panic is a failure.
 async fn contained(
     mut work: Pin<&mut (impl Future<Output = Result<(), NodeError>> + Send)>,
     span: &Span,
@@ -185,7 +186,7 @@ async fn contained(
 /// The key under which START is given a command instead of values. No channel can have this name.
 const COMMAND: &str = "__command__";
 
-/// A command as an input for START, which keeps it in the thread's first checkpoint.
+/// Converts a command to an input for START, which keeps it in the thread's first checkpoint.
 pub(crate) fn input_of(command: &Command) -> Value {
     let target = |target: &Target| match target {
         Target::Node(name) => Value::String(name.clone()),
@@ -200,7 +201,7 @@ pub(crate) fn input_of(command: &Command) -> Value {
     Value::Object([(COMMAND, parts)].into_iter().collect())
 }
 
-/// What START does with its input: it writes it, or does what the command says.
+/// Returns the output of START for its input: it writes the input, or does what the command says.
 fn output_of_start(input: Value) -> NodeOutput {
     let Some(parts) = input.get(COMMAND) else {
         return NodeOutput::Update(input);

@@ -12,7 +12,7 @@ use serde::{Serialize, forward_to_deserialize_any};
 use crate::value::Value;
 
 impl Value {
-    /// The value as a `T`. Nothing is copied on the way that `T` does not keep.
+    /// Decodes the value as a `T`. Only what `T` keeps is copied on the way.
     pub fn decode<T: DeserializeOwned + 'static>(&self) -> Result<T, DecodeError> {
         // A `Value` is shared rather than rebuilt.
         let mut same: Option<T> = None;
@@ -25,7 +25,7 @@ impl Value {
         }
     }
 
-    /// `data` as a value. Refuses what JSON cannot hold, such as maps whose keys are no text.
+    /// Encodes `data` as a value. Refuses what JSON cannot hold, such as maps whose keys are not text.
     pub fn encode<T: Serialize + 'static>(data: &T) -> Result<Self, DecodeError> {
         match (data as &dyn Any).downcast_ref::<Value>() {
             Some(value) => Ok(value.clone()),
@@ -36,7 +36,7 @@ impl Value {
     }
 }
 
-/// Why a value does not read as a type, and where.
+/// Reason why a value does not read as a type, and the place in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     /// Members and items on the way to it, such as `people[2].name`; empty for the value itself.

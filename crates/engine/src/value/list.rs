@@ -24,7 +24,7 @@ pub(crate) type Ids =
     imbl::GenericHashMap<Arc<str>, usize, foldhash::fast::RandomState, imbl::shared_ptr::DefaultSharedPtr>;
 
 impl Items {
-    /// The items, to be changed: what is known of their ids is forgotten.
+    /// Returns the items, to be changed: what is known of their ids is forgotten.
     fn edit(list: &mut Arc<Self>) -> &mut imbl::Vector<Value> {
         let items = Arc::make_mut(list);
         items.ids.take();
@@ -48,23 +48,23 @@ impl PartialEq for Items {
 }
 
 impl List {
-    /// An empty list.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
-    /// Number of items.
+    /// Returns the number of items.
     pub fn len(&self) -> usize {
         self.0.all.len()
     }
-    /// True when there is no item.
+    /// Returns whether the list has no items.
     pub fn is_empty(&self) -> bool {
         self.0.all.is_empty()
     }
-    /// The item at `index`.
+    /// Returns the item at `index`.
     pub fn get(&self, index: usize) -> Option<&Value> {
         self.0.all.get(index)
     }
-    /// The last item.
+    /// Returns the last item.
     pub fn last(&self) -> Option<&Value> {
         self.0.all.last()
     }
@@ -88,20 +88,20 @@ impl List {
             *slot = value;
         }
     }
-    /// The items from `start` (clamped) to the end, sharing what it can.
+    /// Returns the items from `start` (clamped) to the end, sharing what it can.
     pub fn skip(&self, start: usize) -> List {
         List(Arc::new(self.0.all.skip(start.min(self.len())).into()))
     }
-    /// The first `len` (clamped) items.
+    /// Returns the first `len` (clamped) items.
     pub fn take(&self, len: usize) -> List {
         List(Arc::new(self.0.all.take(len.min(self.len())).into()))
     }
-    /// The items in order.
+    /// Returns the items in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Value> + DoubleEndedIterator {
         self.0.all.iter()
     }
-    /// The last place of each item's `id`. None for a list that is joined for the first time: one that was just loaded
-    /// may never be joined again, and looking through it once is cheaper.
+    /// Returns the last place of each item's `id`. None for a list that is joined for the first time: one that was just
+    /// loaded may never be joined again, and looking through it once is cheaper.
     pub(crate) fn ids(&self) -> Option<&Ids> {
         let id = |(place, item): (usize, &Value)| match item.get("id") {
             Some(Value::String(id)) => Some((id.clone(), place)),
@@ -113,18 +113,18 @@ impl List {
             false => None,
         }
     }
-    /// The same list, to be joined with more. Its ids are given if they are known.
+    /// Marks the list as one to be joined with more. Its ids are given if they are known.
     pub(crate) fn joined(mut self, ids: Option<Ids>) -> Self {
         let items = Arc::make_mut(&mut self.0);
         items.joined = true;
         items.ids = ids.map_or_else(OnceLock::new, OnceLock::from);
         self
     }
-    /// Where it is in memory.
+    /// Returns the list's address in memory.
     pub(super) fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
-    /// True when both are the very same list in memory (a cheap proof of equality).
+    /// Returns whether both are the very same list in memory (a cheap proof of equality).
     pub fn same(&self, other: &List) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

@@ -21,7 +21,7 @@ pub(crate) struct Joined {
     pub(crate) kept: bool,
 }
 
-/// Where the ids are that an update names.
+/// Places of the ids that an update names.
 enum Places {
     /// The list knows all of its ids.
     Known(Ids),
@@ -64,8 +64,8 @@ fn text_of(id: &Value) -> Arc<str> {
     }
 }
 
-/// What [`add_messages`] does. In a run it costs the messages of the update, however long the conversation is: a list
-/// that was joined before knows where its ids are.
+/// Joins the messages as [`add_messages`] does. In a run it costs the messages of the update, however long the
+/// conversation is: a list that was joined before knows where its ids are.
 pub(crate) fn join(left: &List, right: &Value) -> Result<Joined, String> {
     let incoming = coerce_all(right)?;
     if let Some(marker) = incoming
@@ -163,8 +163,8 @@ pub fn coerce(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// The fields of a message in the form that LangChain serializes objects to: `{lc: 1, type: "constructor", id: [..., class],
-/// kwargs}`.
+/// Returns the fields of a message in the form that LangChain serializes objects to: `{lc: 1, type: "constructor", id:
+/// [..., class], kwargs}`.
 fn unwrapped(envelope: &Object) -> Option<Object> {
     let is_envelope = envelope.get("lc") == Some(&1.into())
         && envelope.get("type").and_then(Value::as_str) == Some("constructor");
@@ -248,7 +248,7 @@ static CALL: LazyLock<Object> = LazyLock::new(|| {
     fields.into_iter().chain([("type", "tool_call".into())]).collect()
 });
 
-/// The names of the fields of messages and of tool calls, each once.
+/// Returns the names of the fields of messages and of tool calls, each once.
 pub(crate) fn field_names() -> impl Iterator<Item = Arc<str>> {
     let forms = FORMS.iter().map(|(_, form)| form).chain([&*CALL]);
     let mut names: Vec<&Arc<str>> = Vec::new();
@@ -323,8 +323,8 @@ fn message(kind: &'static str, content: Value, given: &Object) -> Result<Value, 
     Ok(Value::Object(whole))
 }
 
-/// The additional fields of a message: those that no message has, such as a provider's `refusal` or `audio`, and those
-/// that are given as additional.
+/// Returns the additional fields of a message: those that no message has, such as a provider's `refusal` or `audio`,
+/// and those that are given as additional.
 fn further(form: &Object, given: &Object) -> Object {
     const OWN: [&str; 7] = [
         "role",
@@ -357,7 +357,8 @@ fn further(form: &Object, given: &Object) -> Object {
     further
 }
 
-/// Has it exactly the fields of its type, in their order, and those that are made over as they would be made?
+/// Returns whether the message has exactly the fields of its type, in their order, and those that would be converted
+/// are already in their final form.
 fn is_whole(kind: &str, form: &Object, given: &Object) -> bool {
     given.keys().eq(form.keys())
         && given.get("content").is_some_and(|content| !content.is_null())
@@ -373,7 +374,7 @@ fn is_whole_call(call: &Object) -> bool {
     call.keys().eq(CALL.keys()) && call.get("type") == CALL.get("type")
 }
 
-/// `{name, args, id, type: "tool_call"}` from that form or from OpenAI's `{id, function: {name, arguments}}`.
+/// Creates `{name, args, id, type: "tool_call"}` from that form or from OpenAI's `{id, function: {name, arguments}}`.
 fn tool_call(call: &Value) -> Result<Value, String> {
     if call.as_object().is_some_and(is_whole_call) {
         return Ok(call.clone());

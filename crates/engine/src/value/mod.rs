@@ -47,69 +47,69 @@ pub enum Value {
 }
 
 impl Value {
-    /// The member `key` of an object.
+    /// Returns the member `key` of an object.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.as_object()?.get(key)
     }
-    /// The item `index` of a list.
+    /// Returns the item `index` of a list.
     pub fn at(&self, index: usize) -> Option<&Value> {
         self.as_array()?.get(index)
     }
-    /// True for `null`.
+    /// Returns whether the value is `null`.
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }
-    /// The text, if this is text.
+    /// Returns the text, if this is text.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Value::String(text) => Some(text),
             _ => None,
         }
     }
-    /// The truth value, if this is one.
+    /// Returns the boolean, if this is one.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Value::Bool(b) => Some(*b),
             _ => None,
         }
     }
-    /// The number as `i64`, if it is one and fits.
+    /// Returns the number as `i64`, if it is one and fits.
     pub fn as_i64(&self) -> Option<i64> {
         match self {
             Value::Number(n) => n.as_i64(),
             _ => None,
         }
     }
-    /// The number as `u64`, if it is one and fits.
+    /// Returns the number as `u64`, if it is one and fits.
     pub fn as_u64(&self) -> Option<u64> {
         match self {
             Value::Number(n) => n.as_u64(),
             _ => None,
         }
     }
-    /// The number as `f64`, if it is one.
+    /// Returns the number as `f64`, if it is one.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Value::Number(n) => n.as_f64(),
             _ => None,
         }
     }
-    /// The list, if this is one.
+    /// Returns the list, if this is one.
     pub fn as_array(&self) -> Option<&List> {
         match self {
             Value::Array(list) => Some(list),
             _ => None,
         }
     }
-    /// The object, if this is one.
+    /// Returns the object, if this is one.
     pub fn as_object(&self) -> Option<&Object> {
         match self {
             Value::Object(object) => Some(object),
             _ => None,
         }
     }
-    /// Where text, a list or an object is in memory: as long as both are alive, two values with the same identity
-    /// are one. `None` for what is not shared.
+    /// Returns the address in memory of text, a list or an object: as long as both are alive, two values with the same
+    /// identity are one. `None` for what is not shared.
     pub fn identity(&self) -> Option<usize> {
         match self {
             Value::String(text) => Some(Arc::as_ptr(text).cast::<u8>().addr()),
@@ -118,7 +118,7 @@ impl Value {
             Value::Null | Value::Bool(_) | Value::Number(_) => None,
         }
     }
-    /// The JSON type name: null, boolean, integer, number, string, array, object.
+    /// Returns the JSON type name: null, boolean, integer, number, string, array, object.
     pub fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -172,7 +172,7 @@ macro_rules! from_number {
 from_number!(i32, i64, u32, u64, usize);
 
 impl From<f64> for Value {
-    /// NaN and infinities, which JSON cannot hold, become `null`.
+    /// Converts a float; NaN and infinities, which JSON cannot hold, become `null`.
     fn from(n: f64) -> Self {
         Number::from_f64(n).map_or(Value::Null, Value::Number)
     }

@@ -98,23 +98,23 @@ impl PartialEq for Entries {
 }
 
 impl Object {
-    /// An empty object.
+    /// Creates an empty object.
     pub fn new() -> Self {
         Self::default()
     }
-    /// Number of keys.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.0.list.len()
     }
-    /// True when there is no key.
+    /// Returns whether the object has no keys.
     pub fn is_empty(&self) -> bool {
         self.0.list.is_empty()
     }
-    /// The value of `key`.
+    /// Returns the value of `key`.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.0.place(key).map(|place| &self.0.list[place].1)
     }
-    /// True when `key` is present, whatever its value.
+    /// Returns whether `key` is present, whatever its value.
     pub fn contains_key(&self, key: &str) -> bool {
         self.0.place(key).is_some()
     }
@@ -135,19 +135,19 @@ impl Object {
         }
         Arc::make_mut(&mut self.0).remove(key)
     }
-    /// Where it is in memory.
+    /// Returns the object's address in memory.
     pub(super) fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
-    /// True when both are the very same object in memory (a cheap proof of equality).
+    /// Returns whether both are the very same object in memory (a cheap proof of equality).
     pub fn same(&self, other: &Object) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
-    /// Keys and values in order.
+    /// Returns keys and values in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Value)> + DoubleEndedIterator {
         self.0.list.iter().map(|(key, value)| (key, value))
     }
-    /// Keys in order.
+    /// Returns the keys in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &Arc<str>> {
         self.0.list.iter().map(|(key, _)| key)
     }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::error_class;
 
-/// Something outside of a graph.
+/// A resource outside of a graph.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "what", content = "name", rename_all = "snake_case")]
 pub enum Access {
@@ -58,7 +58,7 @@ impl fmt::Display for Access {
 impl FromStr for Access {
     type Err = UnknownAccess;
 
-    /// From `WHAT:NAME`, such as `host:api.example.com`.
+    /// Parses `WHAT:NAME`, such as `host:api.example.com`.
     fn from_str(text: &str) -> Result<Self, UnknownAccess> {
         let unknown = || UnknownAccess(text.to_owned());
         let (what, name) = text.split_once(':').ok_or_else(unknown)?;
@@ -95,7 +95,7 @@ pub struct UnknownAccess(
 );
 
 impl Access {
-    /// As `WHAT:NAME`, which [`str::parse`] reads.
+    /// Returns the access as `WHAT:NAME`, which [`str::parse`] reads.
     pub fn key(&self) -> String {
         let (what, name) = match self {
             Access::Host(name) => ("host", name),
@@ -109,7 +109,7 @@ impl Access {
         format!("{what}:{name}")
     }
 
-    /// A server by the parts of its address.
+    /// Creates a server from the parts of its address.
     pub fn host(host: &str, port: Option<u16>) -> Self {
         let host = host.to_lowercase();
         Access::Host(match port {
@@ -118,7 +118,7 @@ impl Access {
         })
     }
 
-    /// The server of an address. The port is part of it when it is not the usual one, and always inside the own
+    /// Returns the server of an address. The port is part of it when it is not the usual one, and always inside the own
     /// network, where one machine has many services.
     pub fn of_url(url: &Url) -> Self {
         let host = url.host_str().unwrap_or_default();
@@ -128,7 +128,7 @@ impl Access {
         }
     }
 
-    /// A variable that is sent to a server as its key.
+    /// Creates a variable that is sent to a server as its key.
     pub fn key_to(variable: &str, server: &Access) -> Self {
         let host = match server {
             Access::Host(host) => host,
@@ -137,7 +137,7 @@ impl Access {
         Access::Key(format!("{variable}@{host}"))
     }
 
-    /// The environment variable whose value is used.
+    /// Returns the environment variable whose value is used.
     pub fn variable(&self) -> Option<&str> {
         match self {
             Access::Variable(name) => Some(name),
@@ -146,7 +146,7 @@ impl Access {
         }
     }
 
-    /// Is it a server inside the own network, as far as its name shows?
+    /// Returns whether this is a server inside the own network, as far as its name shows.
     pub fn inside(&self) -> bool {
         match self {
             Access::Host(host) => is_inside(name_of(host)),
@@ -155,7 +155,7 @@ impl Access {
     }
 }
 
-/// `HOST` of `HOST:PORT`; an IPv6 address keeps its brackets.
+/// Returns `HOST` of `HOST:PORT`; an IPv6 address keeps its brackets.
 fn name_of(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if !port.is_empty() && port.chars().all(|c| c.is_ascii_digit()) => name,
@@ -176,8 +176,8 @@ const INSIDE: [&str; 9] = [
     "arpa",
 ];
 
-/// Does the name itself say that it is inside the own network? A public name may still lead there: that is looked at
-/// when it is resolved.
+/// Returns whether the name itself says that it is inside the own network. A public name may still lead there: that is
+/// checked when it is resolved.
 fn is_inside(host: &str) -> bool {
     let host = host
         .trim_start_matches('[')
@@ -192,7 +192,7 @@ fn is_inside(host: &str) -> bool {
     }
 }
 
-/// What is allowed. Cheap to clone.
+/// The accesses that are allowed. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grants(Given);
 
@@ -209,22 +209,22 @@ impl Default for Given {
 }
 
 impl Grants {
-    /// Nothing.
+    /// Creates grants that allow nothing.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Everything: for graphs of one's own.
+    /// Creates grants that allow everything: for graphs of one's own.
     pub fn all() -> Self {
         Self(Given::All)
     }
 
-    /// These and nothing else.
+    /// Creates grants that allow these accesses and nothing else.
     pub fn these(accesses: impl IntoIterator<Item = Access>) -> Self {
         Self(Given::These(Arc::new(accesses.into_iter().collect())))
     }
 
-    /// Is it allowed? A server that is allowed without a port is allowed on every port.
+    /// Returns whether the access is allowed. A server that is allowed without a port is allowed on every port.
     pub fn allow(&self, access: &Access) -> bool {
         let Given::These(given) = &self.0 else {
             return true;
@@ -240,13 +240,13 @@ impl Grants {
         }
     }
 
-    /// Is exactly this server named, by a name that says where it is? Only then is one inside the own network reached:
-    /// who allows `api.example.com` means a public server, wherever its name leads.
+    /// Returns whether exactly this server is named, by a name that says where it is. Only then is one inside the own
+    /// network reached: allowing `api.example.com` means a public server, wherever its name leads.
     pub fn name(&self, host: &Access) -> bool {
         matches!(&self.0, Given::These(_)) && host.inside() && self.allow(host)
     }
 
-    /// May this server be asked, because it or every public one is allowed?
+    /// Returns whether this server may be asked, because it or every public one is allowed.
     pub fn reach(&self, host: &Access) -> bool {
         self.allow(host) || (!host.inside() && self.allow(&Access::Host("*".into())))
     }
@@ -260,7 +260,7 @@ impl Grants {
         self.require(&sent)
     }
 
-    /// What of `wanted` is not allowed.
+    /// Returns the accesses of `wanted` that are not allowed.
     pub fn missing<'a>(&self, wanted: impl IntoIterator<Item = &'a Access>) -> BTreeSet<Access> {
         let missing = wanted.into_iter().filter(|access| !self.allow(access));
         missing.cloned().collect()

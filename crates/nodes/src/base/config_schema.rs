@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value as Json, json};
 
-/// JSON Schema of a config type.
+/// Returns the JSON Schema of a config type.
 pub fn schema_of<C: JsonSchema>() -> Json {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -17,8 +17,8 @@ pub fn schema_of<C: JsonSchema>() -> Json {
     schema
 }
 
-/// The value of `x-form`: the fields that a form shows at first, in their order, and the groups that the others are
-/// folded into. Fields that stand in neither are shown after the first ones.
+/// Returns the value of `x-form`: the fields that a form shows at first, in their order, and the groups that the others
+/// are folded into. Fields in neither are shown after the first ones.
 pub(crate) fn form_layout(front: &[&str], groups: &[(&str, &[&str])]) -> Json {
     let groups: Vec<Json> = groups
         .iter()

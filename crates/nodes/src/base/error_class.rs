@@ -32,7 +32,7 @@ lasting! {
 /// Classes that the engine gives, by the names of their types.
 const OF_THE_ENGINE: &[&str] = &["EffectError", "ExpressionError", "GraphBoundError"];
 
-/// Does an error of this class come back in every attempt?
+/// Returns whether an error of this class comes back in every attempt.
 pub(crate) fn lasts(class: &str) -> bool {
     LASTING.contains(&class) || OF_THE_ENGINE.contains(&class)
 }

@@ -18,7 +18,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Of the file as it is now; `None` when it is not there.
+    /// Reads the stamp of the file as it is now; `None` when it does not exist.
     pub fn of(path: &Path) -> Option<Self> {
         let facts = std::fs::metadata(path).ok()?;
         Some(Self {

@@ -30,7 +30,7 @@ pub struct SchemaValidator {
     count: Option<Box<Count>>,
 }
 
-/// What is wrong with a value.
+/// A violation of the schema by a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// Where in the value, as a JSON Pointer.
@@ -70,19 +70,19 @@ impl SchemaValidator {
         })
     }
 
-    /// Does the value fit? One that takes too long to check does not.
+    /// Returns whether the value fits. One that takes too long to check does not.
     pub fn fits(&self, value: &Json) -> bool {
         self.aside(value, || {
             self.too_much(value).is_none() && self.validator.is_valid(value)
         })
     }
 
-    /// The first thing that is wrong with the value.
+    /// Returns the first thing that is wrong with the value.
     pub fn misfit(&self, value: &Json) -> Option<Violation> {
         self.misfits(value, 1).into_iter().next()
     }
 
-    /// The first few things that are wrong with the value.
+    /// Returns the first few things that are wrong with the value, `most` at most.
     pub fn misfits(&self, value: &Json, most: usize) -> Vec<Violation> {
         self.aside(value, || self.found(value, most))
     }
@@ -149,7 +149,7 @@ fn has_long_pattern(schema: &Json) -> bool {
     false
 }
 
-/// What of `left` the size of the value leaves over; nothing is looked at once it is used up.
+/// Returns what remains of `left` after the size of the value; nothing is looked at once it is used up.
 fn size(value: &Json, left: usize) -> usize {
     let left = left.saturating_sub(1);
     match value {
@@ -174,7 +174,7 @@ const AGAIN: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 /// Keywords whose content is no schema.
 const PLAIN: [&str; 5] = ["enum", "const", "default", "examples", "required"];
 
-/// Counts the steps of checks.
+/// Counter of the steps of checks.
 #[derive(Debug)]
 struct Count {
     schema: Json,
@@ -183,7 +183,7 @@ struct Count {
 }
 
 impl Count {
-    /// None for a schema that needs no count.
+    /// Creates the counter; None for a schema that needs no count.
     fn of(schema: &Json) -> Option<Self> {
         let mut names = HashMap::new();
         let (mut references, mut again) = (0, 0);
@@ -219,7 +219,7 @@ impl Count {
         needs.then_some(count)
     }
 
-    /// Is there more than one reference that leads back to itself, or does following them make the schema large?
+    /// Returns whether more than one reference leads back to itself, or following them makes the schema large.
     fn is_tangled(&self) -> bool {
         let mut walk = Walk {
             count: self,
@@ -230,7 +230,7 @@ impl Count {
         walk.circles > HARMLESS || size > SMALL
     }
 
-    /// The schema that a reference means. One that is not found here may mean any, so it means them all.
+    /// Returns the schema that a reference means. One that is not found here may mean any, so it means them all.
     fn referred(&self, reference: &str) -> &Json {
         let pointer = match self.names.get(reference) {
             Some(pointer) => pointer.clone(),
@@ -338,7 +338,7 @@ impl Count {
 /// Steps by the places of a schema and of a part of the value in memory.
 type Pairs = HashMap<(usize, usize), u64>;
 
-/// Follows the references of a schema.
+/// Walk along the references of a schema.
 struct Walk<'a> {
     count: &'a Count,
     /// Size and circles of a schema by its place in memory; none while it is walked through.
@@ -384,7 +384,7 @@ impl Walk<'_> {
     }
 }
 
-/// The parts of a schema with their names or places.
+/// Returns the parts of a schema with their names or places.
 fn members(schema: &Json) -> Vec<(Option<String>, &Json)> {
     match schema {
         Json::Object(words) => words
@@ -399,7 +399,7 @@ fn members(schema: &Json) -> Vec<(Option<String>, &Json)> {
     }
 }
 
-/// A pointer as an address has it.
+/// Decodes a pointer from its form in an address.
 fn decoded(pointer: &str) -> String {
     let mut bytes = Vec::with_capacity(pointer.len());
     let mut rest = pointer.as_bytes();
@@ -430,7 +430,7 @@ mod tests {
         (0..depth).fold(json!([]), |inner, _| json!([inner]))
     }
 
-    /// Three branches that all go on in the same way.
+    /// Returns a schema of three branches that all go on in the same way.
     fn tangled() -> Json {
         let again = json!({"type": "array", "items": {"$ref": "#/$defs/t"}});
         json!({"$ref": "#/$defs/t", "$defs": {"t": {"anyOf": [again, again, again]}}})

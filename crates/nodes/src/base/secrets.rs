@@ -148,8 +148,8 @@ pub fn note(secret: &str) {
         .collect();
 }
 
-/// What a secret is in base64, by itself and behind something such as the name of a user: the characters that are made of
-/// nothing else.
+/// Returns the base64 forms of a secret, by itself and behind something such as a user name: the characters that are
+/// made of nothing else.
 fn in_base64(secret: &str) -> Vec<String> {
     use base64::Engine;
     use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -166,7 +166,7 @@ fn in_base64(secret: &str) -> Vec<String> {
     forms
 }
 
-/// The text without secrets.
+/// Returns the text without secrets.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let known = known();
     if !known.is_in(text) {
@@ -177,8 +177,8 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// A name of something stored, without secrets: beside the mark stands a digest, so that names which differ in nothing but
-/// a secret stay different, in every process that looks for them.
+/// Returns the name of something stored, without secrets: beside the mark is a digest, so that names which differ in
+/// nothing but a secret stay different, in every process that looks for them.
 pub(crate) fn redact_name(name: &str) -> Cow<'_, str> {
     let mut found = Vec::new();
     {
@@ -198,8 +198,8 @@ pub(crate) fn redact_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// Six digits that are the same for the same secret. They are too few to tell what it is, and making them takes long
-/// enough that somebody who reads them cannot try many guesses.
+/// Computes six digits that are the same for the same secret. They are too few to tell what it is, and making them
+/// takes long enough that a reader cannot try many guesses.
 fn digest(secret: &str) -> String {
     static MADE: LazyLock<Mutex<HashMap<String, String>>> = LazyLock::new(Mutex::default);
     let mut made = MADE.lock();
@@ -217,8 +217,8 @@ fn digest(secret: &str) -> String {
     made.entry(secret.to_owned()).or_insert_with(make).clone()
 }
 
-/// Takes secrets out of a text that comes in pieces. A tail that may be the beginning of one is held back until the
-/// next piece shows; together the pieces are the whole text without secrets.
+/// Filter that removes secrets from a text that comes in pieces. A tail that may be the beginning of a secret is held
+/// back until the next piece arrives; together the pieces are the whole text without secrets.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
     held: String,
@@ -229,7 +229,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// What can be emitted after this piece.
+    /// Returns the text that can be emitted after this piece.
     pub(crate) fn push(&mut self, piece: &str) -> String {
         if !self.held.is_empty() {
             self.seams.push(self.held.len());
@@ -238,7 +238,7 @@ impl Pieces {
         self.released(true)
     }
 
-    /// What was held back, when nothing follows any more.
+    /// Returns the text that was held back, when nothing more follows.
     pub(crate) fn rest(&mut self) -> String {
         self.released(false)
     }
@@ -262,13 +262,13 @@ impl Pieces {
         clean
     }
 
-    /// Do the pieces hold parts of a secret, so that taking it out of each of them leaves it there?
+    /// Returns whether the pieces hold parts of a secret, so that removing it from each of them leaves it there.
     pub(crate) fn in_parts(&self) -> bool {
         self.spelled_out || (self.held.len() >= SHORTEST && !self.seams.is_empty())
     }
 }
 
-/// The value without secrets, names of fields included.
+/// Returns the value without secrets, names of fields included.
 pub fn redact_value(value: &Value) -> Value {
     // What holds none, and nearly everything does not, stays shared.
     let holds = known().is_in_value(value);
@@ -294,7 +294,7 @@ fn replaced(value: &Value) -> Value {
     }
 }
 
-/// The JSON without secrets.
+/// Returns the JSON without secrets.
 pub(crate) fn redact_json(json: Json) -> Json {
     let text = json.to_string();
     match redact(&text) {
@@ -329,7 +329,7 @@ fn redact_target(target: Target) -> Target {
     }
 }
 
-/// What a node or a task of one came to instead of a result, without secrets.
+/// Returns, without secrets, what a node or a task of one ended with instead of a result.
 pub(crate) fn redact_error(error: NodeError) -> NodeError {
     match error {
         NodeError::Failed(mut failure) => {
@@ -346,7 +346,7 @@ pub(crate) fn redact_error(error: NodeError) -> NodeError {
     }
 }
 
-/// What a task came to, before it is recorded.
+/// Removes secrets from the result of a task before it is recorded.
 pub(crate) fn redact_result(result: Result<Value, NodeError>) -> Result<Value, NodeError> {
     match result {
         Ok(value) => Ok(redact_value(&value)),
@@ -367,7 +367,7 @@ impl Node for Redacted {
     }
 }
 
-/// Takes secrets out of log lines; each write is one line or several whole ones.
+/// Writer that removes secrets from log lines; each write is one line or several whole ones.
 #[derive(Clone, Copy, Debug)]
 pub struct RedactedLog<W>(
     /// Where the lines go.

@@ -1,6 +1,6 @@
 //! Texts as messages and addresses have them.
 
-/// Everything but letters, digits and `-._~` as its bytes.
+/// Encodes everything but letters, digits and `-._~` as its bytes.
 pub(crate) fn percent_encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -52,7 +52,7 @@ fn read(text: &str) -> Option<i64> {
     Some(midnight + ((hour * 60 + minute - offset) * 60 + second) * 1000 + millis)
 }
 
-/// A time: RFC 3339 text, or seconds since the Unix epoch.
+/// Reads a time, in milliseconds: RFC 3339 text, or seconds since the Unix epoch.
 pub(crate) fn millis(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => u64::try_from(read(text.trim())?).ok(),

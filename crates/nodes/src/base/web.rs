@@ -19,7 +19,7 @@ const MAX_HOPS: usize = 5;
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WebError {
     /// The graph may not ask this server.
@@ -110,7 +110,8 @@ impl Web {
         )))
     }
 
-    /// The client that may ask this server. It follows no redirects; a caller that does asks here for every hop.
+    /// Returns the client that may ask this server. It follows no redirects; a caller that does asks here for every
+    /// hop.
     pub(crate) fn client_for(&self, url: &Url) -> Result<&Client, WebError> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(WebError::Failed(format!(
@@ -160,7 +161,7 @@ fn client(resolver: Option<Arc<Guarded>>) -> Result<Client, String> {
     builder.build().map_err(|e| e.to_string())
 }
 
-/// What went wrong, without the address: it may hold what is nobody else's business.
+/// Returns the cause of the failure, without the address, which may hold private data.
 pub(crate) fn failure(error: &reqwest::Error) -> WebError {
     let mut cause: &(dyn Error + 'static) = error;
     while let Some(next) = cause.source() {
@@ -194,7 +195,7 @@ impl Resolve for Guarded {
     }
 }
 
-/// Is this an address of the public network?
+/// Returns whether this is an address of the public network.
 pub(crate) fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),

@@ -15,7 +15,7 @@ thread_local! {
     static LEFT: Cell<(usize, usize)> = const { Cell::new((TEXTS, ITEMS)) };
 }
 
-/// Does the work with a budget of its own.
+/// Runs the work with a budget of its own.
 pub(super) fn within<T>(work: impl FnOnce() -> T) -> T {
     let before = LEFT.replace((TEXTS, ITEMS));
     let done = work();
@@ -65,7 +65,7 @@ fn over(what: String) -> JinjaError {
     JinjaError::new(ErrorKind::WriteFailure, what)
 }
 
-/// What a value holds: bytes of text, and items of it and of what is in it.
+/// The size of a value: bytes of text, and items of it and of everything in it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Weight {
     pub(super) bytes: usize,
@@ -106,7 +106,7 @@ fn add(value: &Jinja, depth: usize, weight: &mut Weight) -> Result<(), JinjaErro
     }
 }
 
-/// The length of the text that a value is written as.
+/// Returns the length of the text that a value is written as.
 pub(super) fn written(value: &Jinja) -> Result<usize, JinjaError> {
     if let Some(text) = value.as_str() {
         return Ok(text.len());

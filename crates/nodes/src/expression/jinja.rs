@@ -53,7 +53,7 @@ pub(super) static JINJA: LazyLock<Environment<'static>> = LazyLock::new(|| {
     env
 });
 
-/// A filter of Jinja's, which first takes what it walks through from the budget, and then what it made.
+/// Adds a filter of Jinja's which first takes from the budget what it walks through, and then what it made.
 fn bounded(env: &mut Environment<'static>, name: &'static str, filter: Jinja) {
     env.add_filter(
         name,
@@ -82,7 +82,7 @@ fn taken(input: &Jinja) -> Result<(), JinjaError> {
     }
 }
 
-/// What a filter is given besides its input, by place or by name.
+/// Returns the argument that a filter is given besides its input, by place or by name.
 fn given(args: &[Jinja], place: usize, name: &str) -> Option<Jinja> {
     let (named, placed): (Vec<&Jinja>, Vec<&Jinja>) = args.iter().partition(|arg| arg.is_kwargs());
     let named = named.first().and_then(|named| named.get_attr(name).ok());
@@ -187,7 +187,7 @@ fn add_filters(env: &mut Environment<'static>) {
     });
 }
 
-/// A filter that can multiply what it is given: what it will make is known before it is made.
+/// Adds a filter that can multiply what it is given: the size of its result is known before it is made.
 fn bounded_by(
     env: &mut Environment<'static>,
     name: &'static str,
@@ -245,7 +245,7 @@ fn join(
     Ok(text)
 }
 
-/// What the operators do when it is neither texts nor lists: as Jinja says.
+/// Operators for values that are neither texts nor lists, as Jinja defines them.
 struct Plain {
     joined: minijinja::Expression<'static, 'static>,
     sum: minijinja::Expression<'static, 'static>,
@@ -347,7 +347,7 @@ fn within(part: Jinja, whole: Jinja) -> Result<bool, JinjaError> {
     plain(|known| &known.within, &part, &whole).map(|found| found.is_true())
 }
 
-/// A value as it may be kept: lists are whole, and nothing is deeper or larger than it may be.
+/// Checks that a value may be kept: lists are whole, and nothing is deeper or larger than allowed.
 fn weighed(value: Jinja) -> Result<Jinja, JinjaError> {
     if matches!(
         value.kind(),
@@ -358,8 +358,8 @@ fn weighed(value: Jinja) -> Result<Jinja, JinjaError> {
     Ok(value)
 }
 
-/// A namespace that could hold itself would be without an end for everything that writes, compares or drops it. What is
-/// looked through has been weighed, so it is not deep.
+/// Refuses a namespace that could hold itself: writing, comparing or dropping it would never end. Values looked through
+/// here have been weighed, so they are not deep.
 fn held(value: Jinja) -> Result<Jinja, JinjaError> {
     fn holds_names(value: &Jinja) -> bool {
         if !matches!(

@@ -109,7 +109,7 @@ impl Dynamic for StateView {
     }
 }
 
-/// The state as Jinja sees it in a run that records which keys are read.
+/// Returns the state as Jinja sees it in a run that records which keys are read.
 pub(crate) fn recorded_state(run: &NodeContext, state: &Object) -> Jinja {
     Jinja::from_object(StateView {
         state: state.clone(),
@@ -117,7 +117,7 @@ pub(crate) fn recorded_state(run: &NodeContext, state: &Object) -> Jinja {
     })
 }
 
-/// The engine value as Jinja sees it; lists and objects are shared.
+/// Converts an engine value for Jinja; lists and objects are shared.
 pub(crate) fn to_jinja(value: &Value) -> Jinja {
     match value {
         Value::Null => Jinja::from(()),
@@ -137,19 +137,20 @@ pub(crate) fn to_jinja(value: &Value) -> Jinja {
     }
 }
 
-/// Is it a list or an object of the engine's, as it is?
+/// Returns whether the value is an unchanged list or object of the engine's.
 pub(crate) fn is_view(value: &Jinja) -> bool {
     value.downcast_object_ref::<ListView>().is_some()
         || value.downcast_object_ref::<ObjectView>().is_some()
         || value.downcast_object_ref::<StateView>().is_some()
 }
 
-/// A Jinja value as JSON; `Err` says what cannot be JSON.
+/// Converts a Jinja value to JSON; `Err` says what cannot be JSON.
 pub(crate) fn from_jinja(value: &Jinja) -> Result<Value, String> {
     convert(value, 0, &mut Budget::default())
 }
 
-/// What a value that an expression makes may still hold. What it takes over from the state as it is counts as one.
+/// The amount that a value made by an expression may still hold. Anything taken over unchanged from the state counts as
+/// one.
 struct Budget {
     values: usize,
     bytes: usize,

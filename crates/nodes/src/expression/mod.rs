@@ -31,7 +31,7 @@ use superstep_document::{Text, suggest, text};
 
 use self::jinja_value::{from_jinja, recorded_state, to_jinja};
 
-/// What went wrong with an expression or template.
+/// The kind of problem with an expression or template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpressionProblem {
     /// It is not Jinja.
@@ -51,7 +51,7 @@ pub enum ExpressionProblem {
 }
 
 impl ExpressionProblem {
-    /// Stable name in kebab-case.
+    /// Returns a stable name in kebab-case.
     pub fn code(self) -> &'static str {
         match self {
             ExpressionProblem::Syntax => "expression-syntax",
@@ -128,7 +128,7 @@ impl fmt::Debug for Scope {
 }
 
 impl Scope {
-    /// `state`, and `input` as another name for it.
+    /// Creates a scope with `state`, and `input` as another name for it.
     pub fn new(state: &Value) -> Self {
         Self {
             state: state.clone(),
@@ -137,8 +137,8 @@ impl Scope {
             run: None,
         }
     }
-    /// The same in a run, whose context is `context`. The run is given the names of the keys that are read, if it wants
-    /// them.
+    /// Creates the scope of a run, whose context is `context`. The run is given the names of the keys that are read, if
+    /// it wants them.
     pub fn of(run: &NodeContext, state: &Value) -> Self {
         let mut scope = Self::new(state);
         scope.run = run.recorder().is_some().then(|| run.clone());
@@ -147,7 +147,7 @@ impl Scope {
         }
         scope
     }
-    /// One more variable.
+    /// Adds a variable.
     pub fn with(mut self, name: impl Into<Arc<str>>, value: Value) -> Self {
         self.extra.push((name.into(), value));
         self
@@ -180,7 +180,7 @@ impl Dynamic for Scope {
     }
 }
 
-/// What both have in common: where it stands, its text and what it uses.
+/// The common parts of expressions and templates: place, text and what they use.
 #[derive(Clone, Debug)]
 struct Origin {
     place: Arc<str>,
@@ -375,12 +375,12 @@ impl Expression {
         Ok(Self { origin, compiled })
     }
 
-    /// What it uses.
+    /// Returns what the expression uses.
     pub fn uses(&self) -> &Uses {
         &self.origin.uses
     }
 
-    /// Its text.
+    /// Returns the text of the expression.
     pub fn source(&self) -> &str {
         &self.origin.source
     }
@@ -415,7 +415,7 @@ impl Expression {
         }
     }
 
-    /// The error for a result of the wrong type.
+    /// Creates the error for a result of the wrong type.
     pub fn wrong_type(&self, expected: Text, found: &Value) -> ExpressionError {
         self.origin.error(
             ExpressionProblem::WrongType,
@@ -502,12 +502,12 @@ impl Template {
         Ok(Self { origin, env, name })
     }
 
-    /// What it uses.
+    /// Returns what the template uses.
     pub fn uses(&self) -> &Uses {
         &self.origin.uses
     }
 
-    /// The text.
+    /// Renders the text.
     pub fn render(&self, scope: &Scope) -> Result<String, ExpressionError> {
         let template = self
             .env

@@ -36,7 +36,7 @@ pub(super) struct Bounded {
     pub(super) collects: Option<usize>,
 }
 
-/// An expression with bounded operators.
+/// Parses an expression and bounds its operators.
 pub(super) fn expression(source: &str) -> Result<Bounded, JinjaError> {
     let parsed = parse_expr(source)?;
     let mut edits = Edits::new(source);
@@ -44,7 +44,7 @@ pub(super) fn expression(source: &str) -> Result<Bounded, JinjaError> {
     Ok(edits.done())
 }
 
-/// A template with bounded operators.
+/// Parses a template and bounds its operators.
 pub(super) fn template(source: &str) -> Result<Bounded, JinjaError> {
     let parsed = parse(source, "text", Default::default())?;
     let mut edits = Edits::new(source);
@@ -57,8 +57,8 @@ const DEEP: usize = 32;
 /// Bytes of that stack: enough for the longest chain in a debug build, several times over.
 const STACK: usize = 64 << 20;
 
-/// Does work that goes as deep as a chain is long, on a stack that is large enough for it. What panics nevertheless is an
-/// error.
+/// Runs work that recurses as deep as a chain is long, on a stack that is large enough for it. A panic is nevertheless
+/// returned as an error.
 pub(super) fn on_own_stack<T>(
     chain: usize,
     work: impl FnOnce() -> Result<T, JinjaError>,
@@ -75,15 +75,15 @@ pub(super) fn on_own_stack<T>(
     }
 }
 
-/// The longest chain in a template: of operators in its code, or of conditions behind each other. Jinja's reader goes
-/// one call deeper for each `elif`, wherever it stands.
+/// Returns the length of the longest chain in a template: of operators in its code, or of consecutive conditions.
+/// Jinja's reader goes one call deeper for each `elif`, wherever it is.
 pub(super) fn template_chain(template: &str) -> usize {
     let code = code_of(template).map(chain).max().unwrap_or_default();
     code.max(template.matches("elif").count())
 }
 
-/// The longest chain of operators in code, with those around the brackets around it. A call or a subscript is a link
-/// behind its value.
+/// Returns the length of the longest chain of operators in code, including those around enclosing brackets. A call or a
+/// subscript is a link after its value.
 pub(super) fn chain(code: &str) -> usize {
     let (mut longest, mut open, mut all, mut quote) = (0, vec![0_usize], 0, None);
     // The character before, but for blanks: does a bracket stand behind a value?
@@ -152,7 +152,7 @@ fn ends<T>(node: &Spanned<T>) -> (usize, usize) {
     (node.span().start_offset as usize, node.span().end_offset as usize)
 }
 
-/// What an expression is applied to where it stands behind something: a subscript, a call, a test.
+/// Returns the operand that an expression is applied to when it follows one: a subscript, a call, a test.
 fn applied<'e, 'a>(expression: &'e Expr<'a>) -> Option<&'e Expr<'a>> {
     match expression {
         Expr::GetAttr(node) => Some(&node.expr),
@@ -166,7 +166,7 @@ fn applied<'e, 'a>(expression: &'e Expr<'a>) -> Option<&'e Expr<'a>> {
     }
 }
 
-/// The function for an operator.
+/// Returns the function for an operator.
 fn function(op: BinOpKind) -> Option<&'static str> {
     match op {
         BinOpKind::Concat => Some(JOINED),
@@ -228,7 +228,7 @@ impl<'s> Edits<'s> {
         }))
     }
 
-    /// Where the operator after an operand begins: brackets around the operand are no part of it.
+    /// Returns where the operator after an operand begins: brackets around the operand are not part of it.
     fn operator(&self, after: usize) -> usize {
         let rest = self.source.get(after..).unwrap_or_default();
         let skipped = rest
@@ -237,7 +237,7 @@ impl<'s> Edits<'s> {
         after + skipped
     }
 
-    /// Where an operand before the operator at `operator` begins, with the brackets around it.
+    /// Returns where an operand before the operator at `operator` begins, with the brackets around it.
     fn begins(&self, operand: &Expr<'_>, operator: usize) -> usize {
         let after = operand.span().end_offset as usize;
         let closed = self
@@ -257,7 +257,7 @@ impl<'s> Edits<'s> {
         from
     }
 
-    /// `a[start:stop:step]` becomes a call: backwards, Jinja's own slice reads behind the end of what is empty.
+    /// Converts `a[start:stop:step]` to a call: backwards, Jinja's own slice reads past the end of what is empty.
     fn stepped(&mut self, slice: &Slice<'_>, step: &Expr<'_>) -> Result<(), JinjaError> {
         let end = |part: &Expr<'_>| part.span().end_offset as usize;
         let open = self.operator(end(&slice.expr));
@@ -286,7 +286,7 @@ impl<'s> Edits<'s> {
         Ok(())
     }
 
-    /// `inside`: something around this one is weighed already.
+    /// Edits an expression. `inside`: something around this one is weighed already.
     fn expression(&mut self, expression: &Expr<'_>, inside: bool) -> Result<(), JinjaError> {
         match expression {
             Expr::Var(_) | Expr::Const(_) => Ok(()),

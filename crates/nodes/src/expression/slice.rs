@@ -5,7 +5,7 @@ use minijinja::{Error as JinjaError, ErrorKind};
 
 use super::budget::pass;
 
-/// The items from `start` to before `stop`, each `step`th; backwards where that is negative.
+/// Returns the items from `start` to before `stop`, each `step`th; backwards where that is negative.
 pub(super) fn stepped(
     value: Jinja,
     start: Option<i64>,

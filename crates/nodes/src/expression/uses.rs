@@ -7,7 +7,7 @@ use minijinja::value::Value as Jinja;
 
 use super::jinja::JINJA;
 
-/// What an expression or template uses, found without running it.
+/// Names that an expression or template uses, found without running it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
     /// Members of `state` or `input`.
@@ -104,7 +104,7 @@ pub(super) fn unknown_filters(code: &str) -> BTreeSet<String> {
     unknown
 }
 
-/// The parts of a template that are code.
+/// Returns the parts of a template that are code.
 pub(super) fn code_of(template: &str) -> impl Iterator<Item = &str> {
     let mut rest = template;
     std::iter::from_fn(move || {

@@ -133,7 +133,7 @@ fn default_pace() -> u64 {
     12
 }
 
-/// A key of the state in an expression.
+/// Returns a key of the state as written in an expression.
 fn state(key: &str) -> String {
     let plain = key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     match plain && !key.starts_with(|c: char| c.is_ascii_digit()) {
@@ -166,7 +166,8 @@ impl AgentConfig {
         !self.tools.is_empty() || !self.mcp.is_empty()
     }
 
-    /// A model of the graph inside, with these settings beside the common ones. `all` are the agent's settings.
+    /// Returns the config of a model of the inner graph, with these settings beside the common ones. `all` are the
+    /// agent's settings.
     fn asks(&self, all: &Map<String, Json>, more: Json, calls: bool) -> Map<String, Json> {
         let mut config: Map<String, Json> = OF_MODELS
             .iter()
@@ -189,7 +190,7 @@ impl AgentConfig {
         config
     }
 
-    /// The nodes of the graph inside.
+    /// Returns the nodes of the inner graph.
     fn parts(&self, all: &Map<String, Json>) -> Vec<Part> {
         let mut own = json!({"into": self.messages});
         if self.has_tools() {
@@ -224,7 +225,7 @@ impl AgentConfig {
         parts
     }
 
-    /// The graph inside, with the state keys of the graph around.
+    /// Builds the inner graph, with the state keys of the graph around.
     fn document(&self, name: &str, all: &Map<String, Json>, keys: &Keys) -> Document {
         let mut state_keys = Map::new();
         for key in keys.iter() {
@@ -449,7 +450,8 @@ impl Node for AgentNode {
 }
 
 impl AgentNode {
-    /// An agent that ends with the answer of a tool had something to say still.
+    /// Checks that the agent ended within its turns: one that ends with the answer of a tool still had something to
+    /// say.
     fn within_turns(&self, result: &Value) -> Result<(), NodeError> {
         let messages = result.get(&self.messages).and_then(Value::as_array);
         let last = messages.and_then(|messages| messages.get(messages.len().checked_sub(1)?));

@@ -260,12 +260,13 @@ impl NodeKind for Ask {
     }
 }
 
-/// When a question ends without an answer, in milliseconds since the Unix epoch: its thread is then to be continued.
+/// Returns when a question ends without an answer, in milliseconds since the Unix epoch: its thread is then to be
+/// continued.
 pub fn deadline(question: &Value) -> Option<u64> {
     millis(question.get("deadline")?)
 }
 
-/// Is it no question, but a wait that anybody may end early?
+/// Returns whether this is not a question, but a wait that anybody may end early.
 pub fn is_wait(question: &Value) -> bool {
     question.get(WAITS) == Some(&Value::Bool(true)) && deadline(question).is_some()
 }
@@ -273,7 +274,7 @@ pub fn is_wait(question: &Value) -> bool {
 /// The field of a question that is none.
 pub(crate) const WAITS: &str = "waits";
 
-/// Why this person may not answer the question.
+/// Returns the reason why this person may not answer the question.
 pub fn not_asked(question: &Value, name: Option<&str>) -> Option<String> {
     if may_answer(question, name) {
         return None;
@@ -291,7 +292,7 @@ pub fn not_asked(question: &Value, name: Option<&str>) -> Option<String> {
     })
 }
 
-/// May this person answer the question?
+/// Returns whether this person may answer the question.
 fn may_answer(question: &Value, name: Option<&str>) -> bool {
     match question.get("who").and_then(Value::as_array) {
         Some(who) if !who.is_empty() => name.is_some_and(|name| {

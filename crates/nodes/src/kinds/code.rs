@@ -157,7 +157,8 @@ impl Code {
     }
 }
 
-/// What a program touches is not known before it runs; how a name stands in it is a good guess for "who uses this key".
+/// Guesses which keys a program uses, which is not known before it runs; the way a name appears in it is a good guess
+/// for "who uses this key".
 fn guess(site: &mut Site<'_>, source: &str) {
     let names: Vec<String> = site.keys.names().map(str::to_owned).collect();
     for name in names {
@@ -302,7 +303,7 @@ impl NodeKind for Code {
     }
 }
 
-/// Does `name` stand in `source` as a word, between characters (spaces aside) that `fits` accepts?
+/// Returns whether `name` appears in `source` as a word, between characters (spaces aside) that `fits` accepts.
 fn stands(source: &str, name: &str, fits: impl Fn(Option<char>, Option<char>) -> bool) -> bool {
     let in_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     source.match_indices(name).any(|(at, _)| {

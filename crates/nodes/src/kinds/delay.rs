@@ -109,7 +109,7 @@ struct DelayNode {
 }
 
 impl DelayNode {
-    /// When to go on, as the state says now.
+    /// Returns the time at which to go on, as the state says now.
     fn wake(&self, now: u64, scope: &Scope) -> Result<u64, NodeError> {
         let wake = match (&self.seconds, &self.until) {
             (Some(seconds), _) => {
@@ -137,7 +137,7 @@ impl DelayNode {
     }
 }
 
-/// A wait as those who look at waiting threads see it.
+/// Creates the question that shows a wait to people who look at waiting threads.
 fn question(wake: u64) -> Value {
     let until = iso8601(wake);
     superstep::json!({

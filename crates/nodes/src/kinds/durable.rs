@@ -6,14 +6,14 @@ use superstep::{NodeContext, NodeError, TaskFn, Value};
 /// The names of such facts.
 const NAMES: [&str; 2] = ["deadline", "wait"];
 
-/// Is this task only a fact that a node wrote down for itself?
+/// Returns whether this task is only a fact that a node recorded for itself.
 pub fn is_own_record(task: &str, result: &Value) -> bool {
     let fields = result.as_object();
     NAMES.contains(&task)
         && fields.is_some_and(|fields| fields.len() == 1 && fields.contains_key("__return__"))
 }
 
-/// `value`, or what this call was given the first time. Outside of a run nothing is recorded.
+/// Records `value` and returns it, or what this call was given the first time. Outside of a run nothing is recorded.
 pub(crate) async fn recorded(
     context: &NodeContext,
     name: &'static str,

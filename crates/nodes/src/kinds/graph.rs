@@ -183,7 +183,7 @@ impl NodeKind for GraphKind {
     }
 }
 
-/// The expressions of a mapping that stands at `part`.
+/// Compiles the expressions of a mapping at `part`.
 pub(crate) fn compiled(
     site: &BuildSite<'_>,
     part: &str,
@@ -203,7 +203,7 @@ pub(crate) fn compiled(
         .collect()
 }
 
-/// Where a key of a mapping stands.
+/// Returns the pointer to a key of a mapping.
 pub(crate) fn pointer_to(part: &str, key: &str) -> String {
     format!("/{part}/{}", superstep_document::escape_pointer(key))
 }
@@ -224,7 +224,7 @@ pub(crate) fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner:
     }
 }
 
-/// Keys that the nested graph takes as input and the outer graph has.
+/// Returns the keys that the nested graph takes as input and the outer graph has.
 fn given(document: &Document, outer: &Keys) -> Vec<String> {
     let inner = Keys::of(document);
     let inputs = document.input_keys();
@@ -236,7 +236,7 @@ fn given(document: &Document, outer: &Keys) -> Vec<String> {
     both.map(str::to_owned).collect()
 }
 
-/// Keys of the nested graph's output that the outer graph has.
+/// Returns the keys of the nested graph's output that the outer graph has.
 fn written(document: &Document, outer: &Keys) -> Vec<String> {
     let inner = Keys::of(document);
     let names: Vec<&str> = document.output_keys().unwrap_or_else(|| inner.names().collect());
@@ -244,7 +244,7 @@ fn written(document: &Document, outer: &Keys) -> Vec<String> {
     both.map(str::to_owned).collect()
 }
 
-/// Would joining a value with itself change it?
+/// Returns whether joining a value with itself would change it.
 fn doubles(reducer: Reducer) -> bool {
     matches!(reducer, Reducer::Append | Reducer::Add | Reducer::Multiply)
 }
@@ -268,7 +268,7 @@ struct GraphNode {
     taken: Vec<String>,
 }
 
-/// The values of a mapping.
+/// Computes the values of a mapping.
 pub(crate) fn mapped(mapping: &Mapping, scope: &Scope) -> Result<Value, NodeError> {
     let mut values = Object::new();
     for (key, source) in mapping {

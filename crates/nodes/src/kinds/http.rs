@@ -264,7 +264,7 @@ impl HttpNode {
         NodeError::new(error_class::HTTP_INPUT, format!("node {}: {cause}", self.name))
     }
 
-    /// `asked` is the method and the server; more of the address may be nobody else's business.
+    /// Creates the error of a failed request. `asked` is the method and the server; more of the address may be private.
     fn failed(&self, asked: &str, error: RequestError) -> NodeError {
         let remedy = match &error {
             RequestError::Late(_) => ". Raise `timeout_s`, or ask for less",

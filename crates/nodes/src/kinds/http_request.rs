@@ -112,7 +112,7 @@ enum Part<'a> {
     Argument(&'a str),
 }
 
-/// Text and arguments; braces around anything but a name are text.
+/// Splits a template into text and arguments; braces around anything but a name are text.
 fn parts(template: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let (mut rest, mut from) = (template, 0);
@@ -165,7 +165,7 @@ fn filled(template: &str, args: &Object) -> String {
         .collect()
 }
 
-/// Scheme and host of an address.
+/// Returns the scheme and host of an address.
 pub(crate) fn origin(url: &str) -> &str {
     let start = url.find("://").map_or(0, |at| at + 3);
     let end = url[start..]
@@ -452,7 +452,7 @@ async fn read(mut response: Response, limit: usize) -> Result<Answer, RequestErr
 }
 
 impl Answer {
-    /// The body as text.
+    /// Returns the body as text.
     pub(crate) fn text(&self) -> Result<String, RequestError> {
         match std::str::from_utf8(&self.bytes) {
             Ok(text) => Ok(text.to_owned()),
@@ -480,7 +480,7 @@ impl Answer {
         ty.and_then(|ty| ty.to_str().ok()).unwrap_or_default()
     }
 
-    /// Does the server say that the body is JSON?
+    /// Returns whether the server says that the body is JSON.
     pub(crate) fn is_json(&self) -> bool {
         let ty = self.content_type().split(';').next().unwrap_or_default().trim();
         ty.eq_ignore_ascii_case("application/json") || ty.to_ascii_lowercase().ends_with("+json")
@@ -512,20 +512,20 @@ impl Answer {
         Ok(Value::Object(answer))
     }
 
-    /// What a status that means failure comes to.
+    /// Returns the error for a status that means failure.
     pub(crate) fn refused(&self) -> RequestError {
         let text = self.text().unwrap_or_default();
         RequestError::Refused(self.status, shown(&text), self.retry_after())
     }
 
-    /// How long the server asks to wait before the next request.
+    /// Returns how long the server asks to wait before the next request.
     fn retry_after(&self) -> Option<Duration> {
         let header = |name: &str| self.headers.get(name)?.to_str().ok();
         wait_in_headers(header, SystemTime::now)
     }
 }
 
-/// The beginning of a failed answer.
+/// Returns the beginning of a failed answer.
 fn shown(text: &str) -> String {
     text.trim().chars().take(SHOWN_FAILURE).collect()
 }
@@ -538,7 +538,7 @@ pub(crate) fn add_query<'a>(url: &mut Url, query: impl Iterator<Item = (&'a str,
     }
 }
 
-/// Every text of a JSON value.
+/// Passes every text of a JSON value to `seen`.
 fn texts<'a>(json: &'a Json, seen: &mut impl FnMut(&'a str)) {
     match json {
         Json::String(text) => seen(text),

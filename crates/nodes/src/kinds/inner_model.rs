@@ -87,7 +87,7 @@ pub(crate) fn build(
 }
 
 impl Asking {
-    /// Asks; `state` is what the prompt and the script see.
+    /// Asks the model; `state` is what the prompt and the script see.
     pub(crate) async fn ask(&self, context: &NodeContext, state: Value) -> Result<Value, NodeError> {
         match self.0.run(context.clone(), state).await? {
             NodeOutput::Update(update) => Ok(update.get(INTO).cloned().unwrap_or_default()),

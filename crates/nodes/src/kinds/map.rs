@@ -295,7 +295,7 @@ fn known_inside(site: &mut Site<'_>, pointer: &str, key: &str, inner: Option<&Ke
     site.error("unknown-key", pointer, message, remedy);
 }
 
-/// What the JavaScript is given.
+/// Returns the parameters of the JavaScript function.
 fn parameters(name: &str) -> String {
     format!("{name}, index, state, ctx")
 }

@@ -46,7 +46,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// The kinds that come with Superstep.
+    /// Creates a registry of the kinds that come with Superstep.
     pub fn standard() -> Self {
         Self::empty()
             .with(Assign)

@@ -111,7 +111,7 @@ impl PythonFunction {
         }
     }
 
-    /// The text of the function's file or source, for a guess at the state keys that it uses.
+    /// Returns the text of the function's file or source, for guessing the state keys that it uses.
     pub(crate) fn text(&self, site: &Site<'_>) -> Option<String> {
         match (self.source(), self.module()) {
             (Some(source), _) => Some(source.to_owned()),
@@ -125,7 +125,7 @@ impl PythonFunction {
 }
 
 impl PythonWork {
-    /// The function, ready to be called by the node that is built.
+    /// Creates the function, ready to be called by the node that is being built.
     pub(crate) fn build(function: PythonFunction, site: &BuildSite<'_>) -> Self {
         let messages = site.keys.names().filter(|name| {
             site.keys

@@ -196,7 +196,7 @@ impl NodeKind for Retrieve {
     }
 }
 
-/// Is there such a folder, and may it be read?
+/// Checks whether the folder exists and may be read.
 fn check_folder(site: &mut Site<'_>, folder: &str) {
     let name = folder.trim();
     if name.is_empty() {
@@ -341,7 +341,7 @@ impl RetrieveNode {
             "all": progress.all, "file": progress.file})
     }
 
-    /// Files that are not searched, a few of them by name.
+    /// Returns the number of files that are not searched, with the names of a few of them.
     fn left_out(&self, found: &Hits) -> Value {
         const NAMED: usize = 20;
         let named: List = found
@@ -355,7 +355,7 @@ impl RetrieveNode {
     }
 }
 
-/// A hit as it is written to the state.
+/// Converts a hit to the form that is written to the state.
 fn document(hit: Hit) -> Value {
     let pair = |a: Value, b: Value| Value::Array([a, b].into_iter().collect());
     let number = |n: usize| Value::from(i64::try_from(n).unwrap_or(i64::MAX));

@@ -69,7 +69,7 @@ pub struct ByModel {
 /// The kind.
 pub struct RouterKind;
 
-/// Text that stands in a template as it is.
+/// Wraps text so that a template outputs it unchanged.
 fn raw(text: &str) -> String {
     // A text cannot end the block it stands in.
     format!("{{% raw %}}{}{{% endraw %}}", text.replace("{%", "{ %"))

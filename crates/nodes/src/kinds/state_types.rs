@@ -14,7 +14,7 @@ const AROUND: &str = include_str!("../programs/javascript/around.d.ts");
 /// Objects inside each other that are written out; below stands a type for anything.
 const DEEPEST: usize = 8;
 
-/// The types of a document's state, as text of a file.
+/// Returns the types of a document's state as the text of a file.
 pub fn types(document: &Document, language: Language) -> String {
     let keys = Keys::of(document);
     let context = document.context_schema();
@@ -24,7 +24,7 @@ pub fn types(document: &Document, language: Language) -> String {
     }
 }
 
-/// On one line, and not the end of a comment.
+/// Puts the text on one line and keeps it from ending a comment.
 fn line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words
@@ -47,7 +47,7 @@ fn is_name(name: &str) -> bool {
         && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The schemas of a value that may be of several types.
+/// Returns the schemas of a value that may be of several types.
 fn variants(schema: &Json) -> Option<Vec<Json>> {
     if let Some(all) = ["anyOf", "oneOf"]
         .iter()
@@ -105,7 +105,7 @@ fn typescript(name: &str, keys: &Keys, context: Option<&Json>) -> String {
     text
 }
 
-/// The fields of a schema of objects.
+/// Returns the fields of a schema of objects.
 fn fields(schema: &Json) -> impl Iterator<Item = (&String, &Json)> {
     schema
         .get("properties")

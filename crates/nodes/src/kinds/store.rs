@@ -288,7 +288,7 @@ impl Namespace {
     }
 }
 
-/// The store of a run.
+/// Returns the store of a run.
 pub(crate) fn store_of(context: &NodeContext, node: &str) -> Result<Arc<dyn Store>, NodeError> {
     context.store().cloned().ok_or_else(|| {
         NodeError::new(

@@ -134,12 +134,12 @@ impl Client {
         Err(failed(cause, exit_message))
     }
 
-    /// Has it been used since this was last asked?
+    /// Returns whether the client has been used since the last call of this function.
     pub(super) fn was_used(&self) -> bool {
         self.used.swap(false, Ordering::SeqCst)
     }
 
-    /// Does it still run, the way it is to be run now? Who asks is about to use it.
+    /// Returns whether the server still runs, and in the way that `launch` requires. The caller is about to use it.
     pub(super) fn serves(&self, launch: &Launch) -> bool {
         self.used.store(true, Ordering::SeqCst);
         self.launch == *launch
@@ -149,7 +149,7 @@ impl Client {
             && self.process.as_ref().is_none_or(Process::runs)
     }
 
-    /// What it can do, read again when it says that this has changed.
+    /// Returns the server's tools, read again when it reports a change.
     pub(crate) async fn tools(&self) -> Result<Arc<[Tool]>, McpError> {
         let now = self.service.service().changes.load(Ordering::SeqCst);
         if let Some((then, tools)) = &*self.tools.lock()
@@ -170,7 +170,7 @@ impl Client {
         Ok(tools)
     }
 
-    /// The resources that it names.
+    /// Reads the resources that the server lists.
     pub(crate) async fn resources(&self) -> Result<Vec<Resource>, McpError> {
         self.listed(|cursor| {
             Box::pin(async {
@@ -181,7 +181,7 @@ impl Client {
         .await
     }
 
-    /// The forms of addresses of resources that it does not name one by one.
+    /// Reads the address templates of resources that the server does not list one by one.
     pub(crate) async fn templates(&self) -> Result<Vec<ResourceTemplate>, McpError> {
         self.listed(|cursor| {
             Box::pin(async {
@@ -192,7 +192,7 @@ impl Client {
         .await
     }
 
-    /// All pages of something.
+    /// Reads all pages of a list.
     async fn listed<'a, T>(
         &'a self,
         read: impl Fn(Option<String>) -> BoxFuture<'a, Page<T>> + Send,
@@ -350,13 +350,13 @@ fn page(cursor: Option<String>) -> PaginatedRequestParams {
     PaginatedRequestParams::default().with_cursor(cursor)
 }
 
-/// A report of progress as readers of the `custom` stream see it.
+/// Converts a report of progress to the form that readers of the `custom` stream see.
 fn progress_event(tool: Option<&str>, report: &ProgressNotificationParam) -> superstep::Value {
     superstep::json!({"tool": tool, "progress": {
         "done": report.progress, "total": report.total, "message": report.message}})
 }
 
-/// Tells the server, when it is dropped with an id, that nobody waits for that answer any more.
+/// Notice to the server, sent when this is dropped with an id, that nobody waits for that answer any more.
 struct Waiting {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,
@@ -377,8 +377,8 @@ impl Drop for Waiting {
     }
 }
 
-/// Redirects are not followed: they would lead to servers that nobody has allowed, with these headers. A name that leads into
-/// the own network is refused when it is looked up, each time it is.
+/// Creates the transport to an address. Redirects are not followed: they would lead to servers that nobody has allowed,
+/// with these headers. A name that leads into the own network is refused at each lookup.
 fn transport(
     web: &Web,
     url: &str,
@@ -401,7 +401,7 @@ fn transport(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// An error with what caused it: transports hide what happened at the bottom.
+/// Returns an error with its causes: transports hide what happened at the bottom.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -17,7 +17,7 @@ const FILE: &str = ".mcp.json";
 /// Largest file that is read.
 pub(super) const MAX_FILE: u64 = 1024 * 1024;
 
-/// How a server is reached, as the file says it.
+/// Way to reach a server, as declared in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Declared {
     /// A program that is started, and spoken to through its standard input and output.
@@ -61,7 +61,7 @@ struct ServerEntry {
     headers: BTreeMap<String, String>,
 }
 
-/// Where a project's servers are declared.
+/// Returns a project's folder and the file that declares its servers.
 pub(super) fn file(environment: &Environment) -> Result<(PathBuf, PathBuf), McpError> {
     let root = environment.root().ok_or(McpError::NoProject)?;
     Ok((root.to_owned(), root.join(FILE)))
@@ -73,7 +73,7 @@ fn read(path: &Path) -> Result<BTreeMap<String, serde_json::Value>, String> {
     Ok(file.servers)
 }
 
-/// The server of that name, as the file declares it.
+/// Returns the server with this name, as declared in the file.
 pub(crate) fn declared(environment: &Environment, name: &str) -> Result<(PathBuf, Declared), McpError> {
     let (root, path) = file(environment)?;
     if !path.is_file() {
@@ -191,8 +191,8 @@ impl Declared {
         }
     }
 
-    /// What it touches, so that a person can allow it. A program counts with its arguments and what is set for it: who
-    /// allows one `npx` has not allowed all of them.
+    /// Returns what the server touches, so that a person can allow it. A program counts with its arguments and
+    /// variables: allowing one `npx` does not allow all of them.
     pub(crate) fn accesses(&self, name: &str, environment: &Environment) -> Vec<Access> {
         let mut accesses = vec![Access::Mcp(name.to_owned())];
         let texts = self.texts();
@@ -233,7 +233,7 @@ impl Declared {
         accesses
     }
 
-    /// With its variables filled in.
+    /// Returns how to launch the server, with its variables filled in.
     pub(crate) fn launch(&self, name: &str, environment: &Environment) -> Result<Launch, McpError> {
         let fill = |text: &String| filled(name, text, environment);
         let all = |map: &BTreeMap<String, String>| {
@@ -261,8 +261,8 @@ impl Declared {
     }
 }
 
-/// A program as a grant names it: a line of a shell, each word quoted where it must be. No two programs that differ in a
-/// word, in where they run or in what is set for them have the same line.
+/// Formats a program as a grant names it: a shell command line, each word quoted where necessary. No two programs that
+/// differ in a word, in their folder or in their variables have the same line.
 fn command_line(cwd: Option<&str>, env: &BTreeMap<String, String>, command: &str, args: &[String]) -> String {
     let mut line = cwd.map_or_else(String::new, |cwd| format!("cd {} && ", quoted(cwd, false)));
     for (name, value) in env {
@@ -280,7 +280,7 @@ fn command_line(cwd: Option<&str>, env: &BTreeMap<String, String>, command: &str
     line
 }
 
-/// A word of a shell. `=` needs quotes where it would make an assignment.
+/// Quotes a word for a shell. `=` needs quotes where it would make an assignment.
 fn quoted(word: &str, assigns_nothing: bool) -> String {
     let plain =
         |c: char| c.is_ascii_alphanumeric() || "_-+./:@%,#${}".contains(c) || (c == '=' && assigns_nothing);
@@ -290,8 +290,8 @@ fn quoted(word: &str, assigns_nothing: bool) -> String {
     }
 }
 
-/// A value of the environment as a grant names it. A variable is named, and asked for by itself; anything else may be a key,
-/// which no list of grants is to hold, so it is identified by its hash.
+/// Formats a value of the environment as a grant names it. A variable is named, and is asked for separately; anything
+/// else may be a key, which no list of grants may contain, so it is identified by its hash.
 fn hidden(value: &str) -> String {
     match pieces(value).as_slice() {
         [Piece::Text(""), Piece::Variable { .. }, Piece::Text("")] | [Piece::Text("")] => value.to_owned(),
@@ -325,14 +325,14 @@ fn filled(server: &str, text: &str, environment: &Environment) -> Result<String,
     Ok(filled)
 }
 
-/// The folder, when it is not inside the project.
+/// Returns the folder if it is not inside the project.
 fn outside(root: &Path, folder: &str) -> Option<String> {
     let root = real(root);
     let wanted = real(&root.join(folder));
     (!wanted.starts_with(root)).then(|| wanted.display().to_string())
 }
 
-/// A path without links as far as it exists, and without `..` behind that.
+/// Resolves the links of a path as far as it exists, and `..` behind that.
 fn real(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;

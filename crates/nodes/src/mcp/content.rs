@@ -12,7 +12,7 @@ const ALL_DATA: usize = 16 * 1024 * 1024;
 /// Parts of one answer.
 const MOST_PARTS: usize = 256;
 
-/// What a message takes of an answer.
+/// Parts of an answer that a message takes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Content {
     /// Text when there is nothing else, a list of parts when there is.
@@ -105,7 +105,8 @@ impl Parts {
         }
     }
 
-    /// Text alone is a text: not every provider takes parts in the answers of tools.
+    /// Converts the parts to content. Text alone becomes a string: not every provider takes parts in the answers of
+    /// tools.
     fn content(mut self) -> Value {
         if self.left_out > 0 {
             let note = format!("({} parts more are left out)", self.left_out);
@@ -119,7 +120,7 @@ impl Parts {
     }
 }
 
-/// The answer of a tool.
+/// Returns the content of a tool's answer.
 pub(crate) fn of_call(result: &CallToolResult) -> Content {
     let mut parts = Parts::new();
     for block in &result.content {
@@ -139,7 +140,7 @@ pub(crate) fn of_call(result: &CallToolResult) -> Content {
     }
 }
 
-/// The structured answer; one that is as large as a document is in the text already.
+/// Returns the structured answer; one that is as large as a document is in the text already.
 fn artifact(structured: &Json) -> Value {
     match structured.to_string().len() > LONGEST_TEXT {
         true => Value::Null,
@@ -147,7 +148,7 @@ fn artifact(structured: &Json) -> Value {
     }
 }
 
-/// The contents of a resource.
+/// Returns the contents of a resource.
 pub(crate) fn of_resource(result: &ReadResourceResult) -> Value {
     let mut parts = Parts::new();
     for contents in &result.contents {

@@ -17,7 +17,7 @@ pub struct DeclaredServer {
     pub how: Result<Reached, String>,
 }
 
-/// How a server is reached.
+/// Way to reach a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reached {
     /// A program that is started.
@@ -34,7 +34,7 @@ pub enum Reached {
     },
 }
 
-/// The file of a project, and the servers that it declares, in its order.
+/// Reads the file of a project, and the servers that it declares, in its order.
 pub fn declared_servers(environment: &Environment) -> Result<(PathBuf, Vec<DeclaredServer>), String> {
     let (_, path) = config::file(environment).map_err(|error| error.to_string())?;
     if !path.exists() {
@@ -54,7 +54,8 @@ pub fn declared_servers(environment: &Environment) -> Result<(PathBuf, Vec<Decla
     Ok((path, found.collect()))
 }
 
-/// The file as it is to be written so that it declares a server. A server that is there keeps its variables and headers.
+/// Returns the file with a server declared in it, ready to be written. An existing server keeps its variables and
+/// headers.
 pub fn with_server(
     environment: &Environment,
     name: &str,

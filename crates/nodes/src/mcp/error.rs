@@ -10,7 +10,7 @@ use crate::base::access::AccessDenied;
 use crate::base::error_class;
 use superstep_document::{Text, text};
 
-/// Why an MCP server did not do what it was asked for.
+/// Reason why an MCP server did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum McpError {
     /// The graph is not saved, so there is no project to look for servers in.
@@ -76,7 +76,7 @@ impl fmt::Display for McpError {
 }
 
 impl McpError {
-    /// What is wrong, without what to do where [`McpError::remedy`] says that; no full stop.
+    /// Returns what is wrong, without what to do where [`McpError::remedy`] covers that; no full stop.
     pub(crate) fn message(&self) -> Text {
         match self {
             McpError::NoProject => {
@@ -153,7 +153,7 @@ impl McpError {
         }
     }
 
-    /// What to do, or what is done already; no full stop.
+    /// Returns what to do, or what has been done already; no full stop.
     pub(crate) fn remedy(&self) -> Option<Text> {
         Some(match self {
             McpError::NoProject => text!("Save it first"),
@@ -192,7 +192,7 @@ impl McpError {
         })
     }
 
-    /// Stable name, for diagnostics.
+    /// Returns the stable name, for diagnostics.
     pub(crate) fn code(&self) -> &'static str {
         match self {
             McpError::NoProject => "graph-not-saved",
@@ -201,7 +201,7 @@ impl McpError {
         }
     }
 
-    /// Is it something about the project's settings, which no further attempt mends?
+    /// Returns whether the error concerns the project's settings, so that retrying does not help.
     pub(crate) fn is_settings(&self) -> bool {
         use McpError::{AccessDenied, Broken, NoFile, NoProject, NoTool, NoVariable, SameTool, Unknown};
         matches!(
@@ -217,7 +217,7 @@ impl McpError {
         )
     }
 
-    /// The failure of node `node`.
+    /// Converts the error to the failure of node `node`.
     pub(crate) fn of_node(self, node: &str) -> NodeError {
         let class = match &self {
             McpError::AccessDenied(_) => AccessDenied::CLASS,

@@ -62,7 +62,7 @@ struct ServerPlace {
     client: tokio::sync::Mutex<Option<Arc<Client>>>,
 }
 
-/// What a node uses: the hub, as its project may.
+/// Access of a node to MCP servers: the hub, with the rights of its project.
 #[derive(Clone, Debug)]
 pub(crate) struct Mcp {
     hub: Arc<Hub>,
@@ -74,7 +74,7 @@ impl Mcp {
         Self { hub, environment }
     }
 
-    /// The connection to a server, which is started if need be.
+    /// Returns the connection to a server, which is started if necessary.
     pub(crate) async fn client(&self, server: &str) -> Result<Arc<Client>, McpError> {
         let (root, declared) = config::declared(&self.environment, server)?;
         for access in declared.accesses(server, &self.environment) {
@@ -141,7 +141,7 @@ pub struct OfferedTool {
 }
 
 impl Mcp {
-    /// What a server offers, for somebody who chooses among it.
+    /// Returns what a server offers, for a person who chooses from it.
     pub(crate) async fn offered(&self, server: &str) -> Result<Vec<OfferedTool>, McpError> {
         let tools = self.client(server).await?.tools().await?;
         let offered = tools.iter().map(|tool| OfferedTool {
@@ -156,7 +156,7 @@ impl Mcp {
     }
 }
 
-/// What a server touches, by the declaration of it.
+/// Returns what a server touches, according to its declaration.
 pub(crate) fn accesses(environment: &Environment, server: &str) -> Result<Vec<Access>, McpError> {
     let (_, declared) = config::declared(environment, server)?;
     Ok(declared.accesses(server, environment))

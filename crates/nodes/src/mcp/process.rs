@@ -64,7 +64,7 @@ pub(super) struct Process {
 
 type ErrorLines = Arc<Mutex<VecDeque<String>>>;
 
-/// What a client speaks through.
+/// Pipes through which a client talks to its server.
 pub(super) type Pipes = (Bounded<ChildStdout>, ChildStdin);
 
 impl Process {
@@ -129,7 +129,7 @@ impl Process {
         Ok((process, (Bounded::new(stdout), stdin)))
     }
 
-    /// How it ended, if it has, and what it wrote last; for error messages.
+    /// Returns how the process ended, if it has, and its last output; for error messages.
     pub(super) async fn exit_message(&self) -> String {
         let mut ended = self.ended.clone();
         // A process that just closed its output has its end known in a moment.
@@ -144,7 +144,7 @@ impl Process {
         words
     }
 
-    /// Is it still there?
+    /// Returns whether the process is still running.
     pub(super) fn runs(&self) -> bool {
         self.ended.borrow().is_none()
     }

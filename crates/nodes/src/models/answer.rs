@@ -44,7 +44,7 @@ pub struct ToolCall {
     pub args: Result<Object, InvalidArgs>,
 }
 
-/// Arguments of a call as JSON.
+/// Converts the arguments of a call to JSON.
 pub(crate) fn args_json(args: &Object) -> Json {
     Json::from(&Value::Object(args.clone()))
 }
@@ -80,7 +80,7 @@ impl ToolCall {
         Self { id, name, args }
     }
 
-    /// The calls of an ai message as it is stored, the invalid ones last.
+    /// Returns the calls of an ai message in stored form, the invalid ones last.
     pub fn all_of(message: &Value) -> Vec<Self> {
         let list = |key: &str| {
             message
@@ -150,7 +150,7 @@ impl Usage {
         })
     }
 
-    /// As `usage_metadata` has it.
+    /// Converts the usage to the form of `usage_metadata`.
     pub fn json(&self) -> Json {
         let mut json = json!({
             "input_tokens": self.input, "output_tokens": self.output, "total_tokens": self.total});
@@ -174,7 +174,7 @@ impl Usage {
     }
 }
 
-/// What came with an answer.
+/// Content and details of a model's answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// The text.
@@ -197,7 +197,7 @@ pub struct Answer {
     pub model: Option<String>,
 }
 
-/// Where an answer is from, as `response_metadata` has it.
+/// Origin of an answer, in the form of `response_metadata`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
     /// The provider.
@@ -209,7 +209,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// As an object.
+    /// Converts the facts to an object.
     pub fn json(&self) -> Map<String, Json> {
         let mut facts = Map::new();
         facts.insert("provider".into(), self.provider.clone().into());

@@ -8,7 +8,7 @@ use super::{ModelError, Providers, Service};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 impl Providers {
-    /// A vector for each text, in their order, from a model that makes embeddings.
+    /// Computes a vector for each text, in their order, with a model that makes embeddings.
     pub async fn embed(&self, model: &str, texts: Vec<String>) -> Result<Vec<Vec<f32>>, ModelError> {
         let Service {
             client,

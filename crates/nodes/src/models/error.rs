@@ -12,7 +12,7 @@ use crate::base::error_class;
 use crate::base::secrets;
 use superstep_document::{Text, text};
 
-/// Where a key is kept.
+/// Place where a key is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyPlace {
     /// In this environment variable.
@@ -21,7 +21,7 @@ pub enum KeyPlace {
     Keychain(String),
 }
 
-/// Why a model gave no answer.
+/// Reason why a model gave no answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelError {
     /// The graph may not ask it.
@@ -137,7 +137,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Error class, for retry policies and readers.
+    /// Returns the error class, for retry policies and readers.
     pub fn class(&self) -> &'static str {
         match self {
             ModelError::AccessDenied(_) => AccessDenied::CLASS,
@@ -158,7 +158,7 @@ impl ModelError {
         }
     }
 
-    /// What is wrong, without what to do where [`ModelError::remedy`] says that.
+    /// Returns what is wrong, without what to do where [`ModelError::remedy`] covers that.
     pub fn message(&self) -> Text {
         match self {
             ModelError::UnknownProvider { model, hint } => text!(
@@ -170,14 +170,14 @@ impl ModelError {
         }
     }
 
-    /// What to do, for those whose message does not say it.
+    /// Returns what to do, for errors whose message does not include it.
     pub fn remedy(&self) -> Option<Text> {
         matches!(self, ModelError::UnknownProvider { .. }).then_some(text!(
             "Write `scripted`, or PROVIDER::NAME such as `openai::gpt-4o-mini`, `anthropic::claude-sonnet-4-5` or `ollama::llama3.2`, or CONNECTION::NAME with a connection from the file of model settings."
         ))
     }
 
-    /// How long the provider asks to wait before the next request.
+    /// Returns how long the provider asks to wait before the next request.
     pub fn wait(&self) -> Option<Duration> {
         match self {
             ModelError::Busy { wait, .. } | ModelError::Failed { wait, .. } => *wait,
@@ -185,7 +185,7 @@ impl ModelError {
         }
     }
 
-    /// The HTTP status of the answer that is the failure.
+    /// Returns the HTTP status of the answer that is the failure.
     pub fn status(&self) -> Option<u16> {
         match self {
             ModelError::Refused { status, .. } | ModelError::BadRequest { status, .. } => Some(*status),
@@ -195,7 +195,7 @@ impl ModelError {
         }
     }
 
-    /// As the failure of node `name`; retry policies keep to the wait that the provider asked for.
+    /// Converts the error to the failure of node `name`; retry policies keep to the wait that the provider asked for.
     pub fn of_node(&self, name: &str) -> NodeError {
         let error = NodeError::new(self.class(), format!("node {name}: {self}")).retry_after(self.wait());
         match self.status() {
@@ -286,7 +286,7 @@ impl fmt::Display for ModelError {
 
 impl std::error::Error for ModelError {}
 
-/// Whom a request goes to, as far as errors name it.
+/// Recipient of a request, as far as errors name it.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     /// The model as the graph names it.
@@ -307,7 +307,7 @@ impl Asked {
         }
     }
 
-    /// What an error of the provider layer means.
+    /// Classifies an error of the provider layer.
     pub(super) fn classify(&self, error: &genai::Error) -> ModelError {
         let model = self.model.clone();
         // Some servers repeat what they were sent.
@@ -365,7 +365,7 @@ impl Asked {
     }
 }
 
-/// The variable that holds a provider's key.
+/// Returns the name of the variable that holds a provider's key.
 pub(super) fn variable_of(kind: AdapterKind) -> String {
     kind.default_key_env_name()
         .unwrap_or("of the provider's key")
@@ -379,7 +379,7 @@ struct Refusal {
 }
 
 impl Refusal {
-    /// The refusal inside an error. That of a streaming request arrives as the cause of a stream error.
+    /// Returns the refusal inside an error. That of a streaming request arrives as the cause of a stream error.
     fn of(error: &genai::Error) -> Option<Self> {
         if let Some(found) = Self::here(error) {
             return Some(found);
@@ -449,7 +449,7 @@ impl Refusal {
     }
 }
 
-/// The status that a failure would have had, had it come before the stream began: Anthropic names it.
+/// Returns the status that a failure would have had before the stream began: Anthropic names it.
 fn status_of(name: &str) -> Option<u16> {
     Some(match name {
         "invalid_request_error" => 400,
@@ -465,7 +465,7 @@ fn status_of(name: &str) -> Option<u16> {
     })
 }
 
-/// `retry-after-ms`, or `retry-after` with seconds or a date.
+/// Reads the wait from `retry-after-ms`, or from `retry-after` with seconds or a date.
 pub(crate) fn wait_in_headers<'a>(
     header: impl Fn(&str) -> Option<&'a str>,
     now: impl Fn() -> SystemTime,
@@ -486,7 +486,7 @@ pub(crate) fn wait_in_headers<'a>(
     Some(date.duration_since(now()).unwrap_or_default())
 }
 
-/// Google says it in the body: `{"error": {"details": [{"retryDelay": "34s"}]}}`.
+/// Reads the wait from the body, where Google puts it: `{"error": {"details": [{"retryDelay": "34s"}]}}`.
 fn wait_in_body(body: &str) -> Option<Duration> {
     let json: Json = serde_json::from_str(body).ok()?;
     let error = json.get(0).unwrap_or(&json).get("error")?;
@@ -499,7 +499,7 @@ fn wait_in_body(body: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// What the provider said, without headers and without the request.
+/// Returns the provider's message, without headers and without the request.
 fn provider_message(error: &genai::Error) -> String {
     let text = match error {
         genai::Error::HttpError { body, status, .. } => body_text(body).unwrap_or_else(|| status.to_string()),
@@ -533,7 +533,7 @@ fn innermost(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     Some(current.to_string())
 }
 
-/// `{"error": {"message": …}}` and its relatives; other bodies as they are.
+/// Extracts the message from `{"error": {"message": …}}` and similar bodies; returns other bodies unchanged.
 fn body_text(body: &str) -> Option<String> {
     if body.trim().is_empty() {
         return None;

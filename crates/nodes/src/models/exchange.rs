@@ -52,7 +52,7 @@ pub struct Exchange {
     pub cost: Option<Json>,
 }
 
-/// How an exchange ended.
+/// Outcome of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ended {
@@ -64,7 +64,7 @@ pub enum Ended {
     Left,
 }
 
-/// Who gave an answer.
+/// Source of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnsweredBy {
@@ -113,7 +113,7 @@ impl Exchanges {
         }
     }
 
-    /// The exchanges of a task in their order, which are forgotten here.
+    /// Removes the exchanges of a task and returns them in their order.
     pub fn take(&self, task: &str) -> Vec<Exchange> {
         let mut waiting = self.lock();
         let (taken, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut waiting.list)
@@ -125,7 +125,7 @@ impl Exchanges {
     }
 }
 
-/// Whose exchange it is.
+/// Task whose exchanges are kept.
 #[derive(Clone, Debug)]
 pub struct Watch {
     exchanges: Arc<Exchanges>,
@@ -177,14 +177,14 @@ impl Open {
         })
     }
 
-    /// An exchange of an answer that no server gives now.
+    /// Creates an exchange for an answer that does not come from a server now.
     pub(crate) fn offline(request: &Request, model: &str, by: AnsweredBy) -> Option<Self> {
         let mut open = Self::new(request, model, "")?;
         open.by = by;
         Some(open)
     }
 
-    /// The answer is complete.
+    /// Records that the answer is complete.
     pub(crate) fn done(&mut self, answer: &Answer) {
         self.ended = Ended::Done;
         self.usage = answer.usage.as_ref().map(Usage::json);
@@ -192,14 +192,14 @@ impl Open {
         self.answer = shown(answer);
     }
 
-    /// The answer did not come.
+    /// Records that the answer did not arrive.
     pub(crate) fn failed(&mut self, why: &str) {
         self.ended = Ended::Failed;
         self.frames.push_str(why);
     }
 }
 
-/// An answer as people read it: its text, and a line for each call.
+/// Formats an answer for people: its text, and a line for each call.
 fn shown(answer: &Answer) -> String {
     let mut text = answer.text.clone();
     for call in &answer.tool_calls {
@@ -266,14 +266,14 @@ pub(super) fn add_frame(frames: &mut String, event: Option<&str>, data: &str) {
     frames.push('\n');
 }
 
-/// A request as people read it: long texts and data of pictures are cut.
+/// Formats a request for people: long texts and data of pictures are cut.
 fn described(request: &Request) -> Json {
     let mut json = parts(request);
     cut(&mut json);
     json
 }
 
-/// Everything of a request that decides about its answer.
+/// Returns all parts of a request that affect its answer.
 pub(super) fn parts(request: &Request) -> Json {
     let mut parts = Map::new();
     parts.insert(

@@ -12,7 +12,8 @@ use super::{Answer, Facts, ToolCall, args_json};
 /// Largest picture or file in a message, as base64 text.
 const LARGEST_DATA: usize = 32 * 1024 * 1024;
 
-/// The messages as they are sent to a model of `kind`; or which of them cannot be sent, and why.
+/// Converts the messages to the form sent to a model of `kind`; otherwise returns which of them cannot be sent, and
+/// why.
 ///
 /// Tools answer with pictures too, which providers take from people only: they come after the answers of the tools.
 pub(super) fn chat_messages(
@@ -47,7 +48,7 @@ fn is_picture(part: &Value) -> bool {
     )
 }
 
-/// The pictures of a tool's answer, with a word on where they are from.
+/// Returns the pictures of a tool's answer, with a note about their origin.
 fn pictures(message: &Value, kind: AdapterKind) -> Result<Vec<ContentPart>, String> {
     let Some(Value::Array(list)) = message.get("content") else {
         return Ok(Vec::new());
@@ -64,7 +65,7 @@ fn pictures(message: &Value, kind: AdapterKind) -> Result<Vec<ContentPart>, Stri
     Ok(parts)
 }
 
-/// The answer of a tool as text, with a note in the place of what is none.
+/// Returns the answer of a tool as text, with a note in place of each part that is not text.
 fn answer_text(content: Option<&Value>) -> Result<String, String> {
     let Some(Value::Array(parts)) = content else {
         return content_text(content);
@@ -82,7 +83,7 @@ fn answer_text(content: Option<&Value>) -> Result<String, String> {
     Ok(texts.collect::<Vec<_>>().join("\n"))
 }
 
-/// A message as it is sent to a model of `kind`.
+/// Converts a message to the form sent to a model of `kind`.
 fn chat_message(message: &Value, kind: AdapterKind, provider: &str) -> Result<ChatMessage, String> {
     let role = message
         .get("type")
@@ -116,7 +117,7 @@ fn chat_message(message: &Value, kind: AdapterKind, provider: &str) -> Result<Ch
     }
 }
 
-/// The text of a message's content: text, or a list with text parts.
+/// Returns the text of a message's content: text, or a list with text parts.
 fn content_text(content: Option<&Value>) -> Result<String, String> {
     match content {
         None | Some(Value::Null) => Ok(String::new()),
@@ -134,7 +135,7 @@ fn content_text(content: Option<&Value>) -> Result<String, String> {
     }
 }
 
-/// Text, pictures and files of a human message.
+/// Returns the text, pictures and files of a human message.
 fn parts(content: Option<&Value>, kind: AdapterKind) -> Result<MessageContent, String> {
     let Some(Value::Array(list)) = content else {
         return Ok(MessageContent::from_text(content_text(content)?));
@@ -149,7 +150,7 @@ fn parts(content: Option<&Value>, kind: AdapterKind) -> Result<MessageContent, S
     Ok(MessageContent::from_parts(parts))
 }
 
-/// A picture, sound or file, in any of the forms that LangChain and the providers write.
+/// Converts a picture, sound or file from any of the forms that LangChain and the providers write.
 fn data(part: &Value, kind: AdapterKind) -> Result<ContentPart, String> {
     let ty = part.get("type").and_then(Value::as_str).unwrap_or("untyped");
     let text = |path: &[&str]| {
@@ -215,7 +216,7 @@ fn data(part: &Value, kind: AdapterKind) -> Result<ContentPart, String> {
     Ok(ContentPart::from_binary_url(mime, url, name))
 }
 
-/// Does the provider fetch pictures by their address? Of the others the request would silently go without.
+/// Returns whether the provider fetches pictures by their address. Requests to the others would silently lack them.
 fn fetches(kind: AdapterKind) -> bool {
     !matches!(
         kind,
@@ -223,7 +224,7 @@ fn fetches(kind: AdapterKind) -> bool {
     )
 }
 
-/// What a model answered before, with the calls it made and the reasoning it wants back.
+/// Returns an earlier answer of a model, with the calls it made and the reasoning it wants back.
 fn answered(message: &Value, kind: AdapterKind, provider: &str) -> Result<MessageContent, String> {
     let mut parts = Vec::new();
     let extra = |key: &str| message.get("additional_kwargs").and_then(|extra| extra.get(key));
@@ -301,7 +302,7 @@ fn answered(message: &Value, kind: AdapterKind, provider: &str) -> Result<Messag
     Ok(MessageContent::from_parts(parts))
 }
 
-/// An answer as LangGraph stores it.
+/// Converts an answer to a message as LangGraph stores it.
 pub(crate) fn message(id: &str, answer: &Answer, facts: &Facts) -> Value {
     let mut metadata = facts.json();
     if let Some(model) = &answer.model {

@@ -41,7 +41,7 @@ pub use request::{Reasoning, Request, ToolChoice, ToolSpec};
 pub use settings::{Connection, ModelSettings, key_variable, provider_names, provider_of};
 use settings::{Route, base_url};
 
-/// Reads an environment variable.
+/// Function that reads an environment variable.
 pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// Base URL of an OpenAI-compatible server that takes the place of OpenAI's.
@@ -63,7 +63,7 @@ impl fmt::Debug for Providers {
 }
 
 impl Providers {
-    /// Providers that find their keys with `variables`. Nothing is asked without grants.
+    /// Creates providers that find their keys with `variables`. Nothing is asked without grants.
     pub fn new(variables: Variables, settings: Arc<ModelSettings>) -> Self {
         Self {
             variables,
@@ -74,20 +74,20 @@ impl Providers {
         }
     }
 
-    /// Keys of connections, by the connection's name.
+    /// Sets the source of connections' keys, by the connection's name.
     pub fn with_keychain(mut self, keychain: Variables) -> Self {
         self.keychain = keychain;
         self
     }
 
-    /// What may be asked.
+    /// Sets what may be asked.
     pub fn with_grants(mut self, grants: Grants) -> Self {
         self.grants = grants;
         self
     }
 
-    /// What asking `model` touches: a connection that the person set up, with its key, or a provider's server and the
-    /// variable of its key.
+    /// Returns what asking `model` touches: a connection that the person set up, with its key, or a provider's server
+    /// and the variable of its key.
     pub fn accesses(&self, model: &str) -> Vec<Access> {
         self.route(model)
             .map_or_else(|_| Vec::new(), |route| Self::touched(&route))
@@ -115,7 +115,7 @@ impl Providers {
             .filter(|value| !value.is_empty())
     }
 
-    /// Where answers of `model` are from.
+    /// Returns the origin of answers of `model`.
     pub fn facts(&self, model: &str) -> Facts {
         let (prefix, name) = model.split_once("::").unwrap_or((model, model));
         let route = self.settings.route(model).ok();
@@ -129,7 +129,7 @@ impl Providers {
         }
     }
 
-    /// The route with what the environment adds to it: another server for OpenAI.
+    /// Returns the route, including what the environment adds to it: another server for OpenAI.
     fn route(&self, model: &str) -> Result<Route, ModelError> {
         let mut route = self.settings.route(model)?;
         if route.kind == AdapterKind::OpenAI
@@ -144,7 +144,7 @@ impl Providers {
         Ok(route)
     }
 
-    /// The route and its key, when the graph may use both.
+    /// Returns the route and its key if the graph may use both.
     fn target(&self, model: &str) -> Result<(Route, Option<String>), ModelError> {
         let route = self.route(model)?;
         for access in Self::touched(&route) {
@@ -173,8 +173,8 @@ impl Providers {
         Some(key)
     }
 
-    /// The models that the server of a connection offers, to see whether it can be reached and takes the key; `None`
-    /// when the provider has no such list.
+    /// Fetches the models that the server of a connection offers, to find out whether it can be reached and accepts the
+    /// key; `None` if the provider has no such list.
     pub async fn models_of(&self, connection: &str) -> Result<Option<Vec<String>>, ModelError> {
         let (route, key) = self.target(&format!("{connection}::any"))?;
         // These answer with a list that is part of the program.
@@ -198,7 +198,7 @@ impl Providers {
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// Where `model` is, with its key, for the provider layer.
+    /// Returns the address of `model`, with its key, for the provider layer.
     async fn service(&self, model: &str) -> Result<Service<'_>, ModelError> {
         let (route, key) = self.target(model)?;
         let asked = Asked {
@@ -292,8 +292,8 @@ impl Providers {
     }
 }
 
-/// A server that was chosen must not choose another one: a redirect would carry the prompt, and what it leads to was never
-/// allowed.
+/// Creates a client that follows no redirects. The chosen server must not choose another one: a redirect would carry
+/// the prompt, and its target was never allowed.
 fn made_client() -> Result<Client, String> {
     let web = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     let web = web.build().map_err(|e| e.to_string())?;
@@ -303,7 +303,7 @@ fn made_client() -> Result<Client, String> {
         .map_err(|e| e.to_string())
 }
 
-/// Where a provider is.
+/// Returns the address of a provider.
 fn address_of(kind: AdapterKind) -> Option<reqwest::Url> {
     static CLIENT: OnceLock<Option<Client>> = OnceLock::new();
     let client = CLIENT.get_or_init(|| made_client().ok()).as_ref()?;

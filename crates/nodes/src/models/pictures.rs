@@ -12,7 +12,7 @@ const LARGEST: u64 = 20 * 1024 * 1024;
 /// Most pictures of one request.
 pub(crate) const MOST: usize = 64;
 
-/// A part of a message: the picture at `name`, which is a path in the graph's folder or an address.
+/// Loads a picture as a part of a message; `name` is a path in the graph's folder or an address.
 ///
 /// `root` bounds the files: the project's folder. Reads the disk.
 pub(crate) fn part(folder: Option<&Path>, root: Option<&Path>, name: &str) -> Result<Json, ModelError> {
@@ -50,7 +50,7 @@ pub(crate) fn part(folder: Option<&Path>, root: Option<&Path>, name: &str) -> Re
     Ok(json!({"type": "image", "mime_type": mime, "base64": base64(&bytes)}))
 }
 
-/// The type by the first bytes; a name may say anything.
+/// Detects the type by the first bytes; the file name proves nothing.
 fn mime(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),

@@ -28,7 +28,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// The price of a number of tokens.
+    /// Returns the price of a number of tokens.
     pub fn cost(&self, usage: &Usage) -> f64 {
         let plain = usage
             .input
@@ -71,7 +71,7 @@ pub struct Priced {
 }
 
 impl Priced {
-    /// `{amount, currency, prices}` as it stands with an answer.
+    /// Returns `{amount, currency, prices}`, as attached to an answer.
     pub fn facts(&self, usage: &Usage) -> Json {
         json!({
             "amount": self.price.cost(usage), "currency": "USD",
@@ -80,8 +80,8 @@ impl Priced {
     }
 }
 
-/// The price of a model. `named` is what the graph says, e.g. `my-server::llama3`; `known` is the provider's own name
-/// for it, when the provider itself answers.
+/// Finds the price of a model. `named` is the name in the graph, e.g. `my-server::llama3`; `known` is the provider's
+/// own name for it, if the provider itself answers.
 pub(super) fn find(own: &IndexMap<String, Price>, named: &str, known: Option<&str>) -> Option<Priced> {
     let names = [Some(named), known];
     for name in names.into_iter().flatten() {
@@ -105,7 +105,7 @@ pub(super) fn find(own: &IndexMap<String, Price>, named: &str, known: Option<&st
     })
 }
 
-/// The name without the date of its version, `-2024-07-18` or `-20250929`: versions cost the same.
+/// Strips the date of its version, `-2024-07-18` or `-20250929`, from the name: versions cost the same.
 fn undated(name: &str) -> &str {
     let digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|b| b.is_ascii_digit());
     if let Some((rest, day)) = name.rsplit_once('-') {

@@ -23,7 +23,7 @@ use super::{Answer, Facts, ModelError, Piece, Request, ToolCall, Usage, messages
 use crate::base::files;
 use crate::base::files::Stamp;
 
-/// Whether a model answers from an earlier run.
+/// Choice whether a model answers from an earlier run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
@@ -67,14 +67,14 @@ pub struct Recordings {
     writing: Mutex<()>,
 }
 
-/// Where a request comes from.
+/// Origin of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asker<'a> {
     pub(crate) node: &'a str,
     pub(crate) step: i64,
 }
 
-/// The file for a graph in `folder`.
+/// Returns the file for a graph in `folder`.
 pub(crate) fn file_in(folder: Option<&Path>) -> Result<PathBuf, ModelError> {
     let folder = folder.ok_or_else(|| failed("answers of models are recorded beside the graph's file, and the graph is not saved yet. Save it first."))?;
     let file = folder.join(RECORDINGS);
@@ -97,7 +97,7 @@ fn failed(cause: impl Into<String>) -> ModelError {
 }
 
 impl Recordings {
-    /// The recorded answer to a request, and its pieces as they came.
+    /// Finds the recorded answer to a request, and its pieces as they came.
     pub(crate) fn find(
         &self,
         file: &Path,
@@ -206,7 +206,7 @@ impl Recordings {
     }
 }
 
-/// What an answer depends on, as one word.
+/// Returns everything that an answer depends on, as one word.
 fn key(model: &str, request: &Request) -> String {
     let mut json = parts(request);
     let mut calls = HashMap::new();
@@ -220,7 +220,7 @@ fn key(model: &str, request: &Request) -> String {
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What of a message is sent. Ids of calls are numbered in their order, because a run may make them up.
+/// Returns the part of a message that is sent. Ids of calls are numbered in their order, because a run may invent them.
 fn sent(message: &Json, calls: &mut HashMap<String, usize>) -> Json {
     let mut number = |id: &Json| {
         let next = calls.len();
@@ -268,7 +268,7 @@ fn sorted(json: &Json) -> Json {
     }
 }
 
-/// The end of what was asked.
+/// Returns the end of the request's last message.
 fn preview(request: &Request) -> String {
     const LENGTH: usize = 160;
     let last = request.messages.last().map(Json::from).unwrap_or_default();
@@ -286,7 +286,7 @@ fn preview(request: &Request) -> String {
     }
 }
 
-/// Neighbouring pieces as one, up to a size at which a reader still sees them come.
+/// Joins neighbouring pieces, up to a size at which a reader still sees them arrive.
 fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
     const LENGTH: usize = 80;
     let mut list: Vec<Piece> = Vec::new();
@@ -307,7 +307,7 @@ fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
     list
 }
 
-/// The answer that a message was made of.
+/// Restores the answer from which a message was made.
 fn answer_of(message: &Value) -> Answer {
     let json = Json::from(message);
     let text = |json: &Json| json.as_str().map(str::to_owned);

@@ -20,8 +20,8 @@ use crate::base::secrets::{self, Pieces};
 /// Longest answer, reasoning and arguments of calls included: a stream without an end must have one.
 const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 
-/// What a stream holds and what gets lost on its way through the provider layer: the model that answers, and tokens in
-/// a chunk that looks like a piece of the answer, as LiteLLM's proxy sends them.
+/// Details that a stream contains and the provider layer loses: the model that answers, and tokens in a chunk that
+/// looks like a piece of the answer, as LiteLLM's proxy sends them.
 #[derive(Default)]
 pub(super) struct Noted(Mutex<Notes>);
 
@@ -112,7 +112,7 @@ impl Reply {
         }
     }
 
-    /// The next piece; `None` when the answer is complete.
+    /// Reads the next piece; `None` when the answer is complete.
     pub async fn next(&mut self) -> Result<Option<Piece>, ModelError> {
         let next = self.piece().await;
         if let Some(open) = &mut self.open {
@@ -132,7 +132,8 @@ impl Reply {
         next
     }
 
-    /// A model may spell out a key that it found in a prompt or a tool's answer, over as many pieces as it likes.
+    /// Reads the next piece. A model may spell out a key that it found in a prompt or a tool's answer, over any number
+    /// of pieces.
     async fn piece(&mut self) -> Result<Option<Piece>, ModelError> {
         while let Some(event) = self.stream.next().await {
             match event.map_err(|e| self.asked.classify(&e))? {
@@ -181,7 +182,7 @@ impl Reply {
         (!text.is_empty()).then_some(Piece::Reasoning(text))
     }
 
-    /// Nothing follows that could make a secret of what was held back.
+    /// Emits the held-back text: nothing follows that could turn it into a secret.
     fn emit_the_rest(&mut self) {
         let reasoning = self.reasoning.rest();
         let reasoning = self.thought(reasoning);
@@ -213,7 +214,7 @@ impl Reply {
         }
     }
 
-    /// Some providers send the arguments so far, others the whole call at once; what is passed on is what is new.
+    /// Returns the new part of a call: some providers send the arguments so far, others the whole call at once.
     fn called(&mut self, id: String, name: String, args: Json) -> Result<CallPiece, ModelError> {
         let args = match args {
             Json::String(text) => text,
@@ -303,7 +304,7 @@ impl Reply {
         }
     }
 
-    /// Everything that came.
+    /// Converts everything received to an answer.
     pub fn into_answer(mut self) -> Answer {
         std::mem::take(&mut self.answer)
     }

@@ -22,7 +22,7 @@ pub struct ToolSpec {
     pub parameters: Json,
 }
 
-/// The schema of a tool without arguments.
+/// Returns the schema of a tool without arguments.
 pub(crate) fn no_arguments() -> Json {
     json!({"type": "object", "properties": {}})
 }
@@ -41,7 +41,7 @@ pub enum ToolChoice {
     None,
 }
 
-/// How much a model thinks before it answers.
+/// Amount of thinking that a model does before it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(transform = crate::base::config_schema::choice_list)]

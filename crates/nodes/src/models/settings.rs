@@ -31,13 +31,13 @@ pub struct Connection {
     pub keychain: bool,
 }
 
-/// The providers that a connection may speak to.
+/// Returns the names of the providers whose protocols a connection may use.
 pub fn provider_names() -> Vec<String> {
     let names = AdapterKind::all().iter().map(AdapterKind::as_lower_str);
     names.map(str::to_owned).collect()
 }
 
-/// The environment variable that holds a provider's key.
+/// Returns the environment variable that holds a provider's key.
 pub fn key_variable(provider: &str) -> Option<String> {
     let kind = AdapterKind::from_lower_str(provider)?;
     kind.default_key_env_name().map(str::to_owned)
@@ -49,7 +49,7 @@ impl Connection {
         self.protocol(name).map(drop)
     }
 
-    /// The provider whose protocol it speaks, and where it is.
+    /// Returns the provider whose protocol the connection uses, and the server's address.
     pub(super) fn protocol(&self, name: &str) -> Result<(AdapterKind, Option<String>), String> {
         let Some(kind) = AdapterKind::from_lower_str(&self.provider) else {
             let known = AdapterKind::all().iter().map(AdapterKind::as_lower_str);
@@ -69,7 +69,7 @@ impl Connection {
     }
 }
 
-/// An address that paths can be appended to.
+/// Converts an address to one that paths can be appended to.
 pub(super) fn base_url(url: &str) -> Result<String, String> {
     let url = url.trim();
     let parsed = reqwest::Url::parse(url).map_err(|e| format!("is no address ({e})"))?;
@@ -131,7 +131,7 @@ impl ModelSettings {
         settings
     }
 
-    /// Which provider a model name such as `openai::gpt-4o-mini` or `my-server::llama3` means.
+    /// Returns the route for a model name such as `openai::gpt-4o-mini` or `my-server::llama3`.
     pub(super) fn route(&self, model: &str) -> Result<Route, ModelError> {
         if let Some(problem) = &self.problem {
             return Err(ModelError::BadSettings {
@@ -211,7 +211,7 @@ impl ModelSettings {
     }
 }
 
-/// Where the requests of a model go.
+/// Destination of a model's requests.
 #[derive(Clone, Debug)]
 pub(super) struct Route {
     pub(super) kind: AdapterKind,
@@ -230,7 +230,7 @@ pub(super) struct Route {
 }
 
 impl Route {
-    /// Where its key is, for people.
+    /// Returns where the key is kept, for people.
     pub(super) fn key_place(&self) -> KeyPlace {
         match (&self.connection, &self.variable) {
             (Some(connection), _) if self.keychain => KeyPlace::Keychain(connection.clone()),
@@ -240,7 +240,7 @@ impl Route {
     }
 }
 
-/// Which provider a model name such as `openai::gpt-4o-mini` means.
+/// Returns the provider meant by a model name such as `openai::gpt-4o-mini`.
 pub fn provider_of(model: &str) -> Result<AdapterKind, ModelError> {
     let known = || AdapterKind::all().iter().map(AdapterKind::as_lower_str);
     let unknown = |hint: Text| ModelError::UnknownProvider {

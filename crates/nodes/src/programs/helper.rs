@@ -37,14 +37,14 @@ impl HelperWork {
         }
     }
 
-    /// The work that this program was started for; an error when it is of another release.
+    /// Returns the work that this program was started for; an error if it belongs to another release.
     pub(crate) fn asked() -> Option<Result<Self, OsString>> {
         let asked = std::env::var_os(WORK)?;
         let work = Self::ALL.into_iter().find(|work| asked == work.name());
         Some(work.ok_or(asked))
     }
 
-    /// The variable that asks for it, with its value.
+    /// Returns the variable that requests this work, with its value.
     pub(crate) fn variable(self) -> (&'static str, &'static str) {
         (WORK, self.name())
     }
@@ -65,8 +65,8 @@ impl HelperProgram {
         SERVES.store(true, Ordering::Relaxed);
     }
 
-    /// This program once more; none when it does not call [`serve_if_asked`](crate::serve_if_asked): it would do its own work
-    /// twice.
+    /// Returns this program as a helper; `None` if it does not call [`serve_if_asked`](crate::serve_if_asked): it would
+    /// do its own work twice.
     pub fn this() -> Option<Self> {
         if !SERVES.load(Ordering::Relaxed) {
             return None;

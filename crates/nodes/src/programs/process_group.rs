@@ -116,7 +116,8 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// The helper that starts a program. What cannot be started at all is an error here, not one of the helper.
+/// Creates the command of the helper that starts a program. A program that cannot be started at all is an error here,
+/// not one of the helper.
 fn supervised(start: &Start<'_>, helper: &HelperProgram) -> io::Result<Command> {
     let path = start.variables.iter().find(|(name, _)| name == "PATH");
     found(start, path.map(|(_, path)| path))?;
@@ -130,7 +131,7 @@ fn supervised(start: &Start<'_>, helper: &HelperProgram) -> io::Result<Command> 
     Ok(command)
 }
 
-/// Is there such a program?
+/// Checks whether the program exists.
 fn found(start: &Start<'_>, path: Option<&OsString>) -> io::Result<()> {
     let program = Path::new(&start.program);
     let is_file = |file: PathBuf| file.metadata().is_ok_and(|facts| facts.is_file());
@@ -183,7 +184,7 @@ mod supervisor {
     /// Longest time that ending everything takes.
     const PATIENCE: Duration = Duration::from_secs(5);
 
-    /// Words as text: each byte is one character.
+    /// Encodes words as text: each byte is one character.
     pub(super) fn words(program: &OsStr, args: &[OsString]) -> String {
         let word = |word: &OsStr| word.as_bytes().iter().map(|byte| char::from(*byte)).collect();
         let words = std::iter::once(program).chain(args.iter().map(OsString::as_os_str));
@@ -271,7 +272,7 @@ mod supervisor {
         }
     }
 
-    /// Every process with its parent.
+    /// Lists every process with its parent.
     fn processes() -> Vec<(i32, i32)> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let facts = |entry: fs::DirEntry| {

@@ -10,7 +10,7 @@ use super::version::GraphSources;
 use crate::base::access::Grants;
 use crate::models::{ModelSettings, Providers, Recording, Variables};
 
-/// What a graph may use of the world around it.
+/// Parts of the outside world that a graph may use.
 #[derive(Clone)]
 pub struct Environment {
     /// Folder of the graph file, when it is saved.
@@ -38,23 +38,23 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The process's environment, and the folder of the graph file.
+    /// Creates the environment from that of the process and the folder of the graph file.
     pub fn new(folder: Option<PathBuf>) -> Self {
         Self {
             folder,
             ..Self::default()
         }
     }
-    /// Graph files of this folder may be used too.
+    /// Allows graph files of this folder as well.
     pub fn in_project(mut self, project: PathBuf) -> Self {
         self.project = Some(project);
         self
     }
-    /// What bounds the files that a graph may name.
+    /// Returns the folder that bounds the files a graph may name.
     pub(crate) fn root(&self) -> Option<&Path> {
         self.project.as_deref().or(self.folder.as_deref())
     }
-    /// As the graph in `file` has it, which a graph here runs.
+    /// Returns the environment of the graph in `file`, which a graph here runs.
     pub(crate) fn at(&self, file: &Path) -> Self {
         Self {
             folder: file.parent().map(Path::to_path_buf),
@@ -62,14 +62,14 @@ impl Environment {
             ..self.clone()
         }
     }
-    /// As a document that no other one runs has it.
+    /// Returns the environment of a document that no other one runs.
     pub(crate) fn outermost(&self) -> Self {
         Self {
             graphs: Count::default(),
             ..self.clone()
         }
     }
-    /// Other variables.
+    /// Sets other variables.
     pub fn with_variables(
         mut self,
         variables: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
@@ -77,23 +77,23 @@ impl Environment {
         self.variables = Arc::new(variables);
         self
     }
-    /// Model providers as a graph here has them.
+    /// Returns the model providers of a graph here.
     pub(crate) fn providers(&self) -> Providers {
         Providers::new(self.variables.clone(), self.models.clone())
             .with_keychain(self.keychain.clone())
             .with_grants(self.grants.clone())
     }
-    /// Connections to model servers and prices.
+    /// Sets the connections to model servers and prices.
     pub fn with_models(mut self, models: ModelSettings) -> Self {
         self.models = Arc::new(models);
         self
     }
-    /// Whether models answer from an earlier run, whatever their nodes say.
+    /// Sets whether models answer from an earlier run, regardless of their nodes' settings.
     pub fn with_recording(mut self, recording: Recording) -> Self {
         self.recording = Some(recording);
         self
     }
-    /// Graph files are as they were in an earlier version of the graph.
+    /// Uses graph files as they were in an earlier version of the graph.
     pub fn at_version(mut self, version: &GraphSources) -> Self {
         let root = self.root().and_then(|root| root.canonicalize().ok());
         let graphs = version.files.iter().filter(|(name, _)| name.ends_with(".json"));
@@ -104,12 +104,12 @@ impl Environment {
         self.earlier = Arc::new(graphs.collect());
         self
     }
-    /// Keys of model connections, by the connection's name.
+    /// Sets the source of model connections' keys, by the connection's name.
     pub fn with_keychain(mut self, keychain: Variables) -> Self {
         self.keychain = keychain;
         self
     }
-    /// What its owner lets it touch.
+    /// Sets what the graph's owner lets it touch.
     pub fn with_grants(mut self, grants: Grants) -> Self {
         self.grants = grants;
         self

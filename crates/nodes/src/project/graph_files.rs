@@ -28,7 +28,7 @@ const MOST: usize = 2_000;
 /// Largest graph file that is read.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-/// Why a graph file cannot be used.
+/// Reason why a graph file cannot be used.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NestedError {
     /// The setting is empty.
@@ -50,7 +50,7 @@ pub enum NestedError {
 }
 
 impl NestedError {
-    /// Stable name of the problem.
+    /// Returns the stable name of the problem.
     pub fn code(&self) -> &'static str {
         match self {
             NestedError::Unnamed => "empty-setting",
@@ -64,7 +64,7 @@ impl NestedError {
         }
     }
 
-    /// What to do about it.
+    /// Returns what to do about the problem.
     pub fn remedy(&self) -> Text {
         match self {
             NestedError::Unnamed => text!("Name a graph file, e.g. `research.json`."),
@@ -79,7 +79,7 @@ impl NestedError {
         }
     }
 
-    /// What is wrong.
+    /// Returns what is wrong.
     pub fn message(&self) -> Text {
         match self {
             NestedError::Unnamed => text!("The node names no graph."),
@@ -139,7 +139,7 @@ pub(crate) struct Nested {
     pub stamp: Stamp,
 }
 
-/// How many graphs one document has led to so far.
+/// Number of graphs that one document has led to so far.
 #[derive(Clone, Debug, Default)]
 pub struct Count(Arc<AtomicUsize>);
 
@@ -152,7 +152,7 @@ impl Count {
     }
 }
 
-/// What a node runs: its graphs, and the files they were built from.
+/// Graphs that a node runs, and the files they were built from.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
     pub(crate) graphs: Vec<Graph>,
@@ -166,7 +166,7 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// The graph that `path` names, seen from the graph in `environment`. `above` are the files that lead there.
+    /// Opens the graph that `path` names, seen from the graph in `environment`. `above` are the files that lead there.
     pub(crate) fn open(
         &self,
         environment: &Environment,
@@ -176,8 +176,9 @@ impl Library {
         self.walk(environment, above, path, &mut HashMap::new())
     }
 
-    /// `walked` has the files that were followed already, and how deep they stood then: graphs that run each other many
-    /// times are followed once for each depth, not once for each way that leads to them.
+    /// Follows the graph that `path` names. `walked` has the files that were followed already, and their depth then:
+    /// graphs that run each other many times are followed once for each depth, not once for each way that leads to
+    /// them.
     fn walk(
         &self,
         environment: &Environment,
@@ -247,7 +248,7 @@ impl Library {
     }
 }
 
-/// The graph files that a node runs: as the node itself, or as tools.
+/// Returns the graph files that a node runs: as the node itself, or as tools.
 pub(super) fn run_by(spec: &NodeSpec) -> Vec<&str> {
     fn named(config: Option<&Json>) -> Option<&str> {
         config?.as_str().filter(|path| !path.is_empty())
@@ -266,7 +267,7 @@ pub(super) fn run_by(spec: &NodeSpec) -> Vec<&str> {
     }
 }
 
-/// The file that `path` names, proven to be inside the project.
+/// Finds the file that `path` names, proven to be inside the project.
 pub(super) fn find(environment: &Environment, path: &str) -> Result<PathBuf, NestedError> {
     if path.trim().is_empty() {
         return Err(NestedError::Unnamed);
@@ -298,7 +299,7 @@ pub(super) fn find(environment: &Environment, path: &str) -> Result<PathBuf, Nes
     Ok(file)
 }
 
-/// One sentence about the problems of a nested graph.
+/// Summarizes the problems of a nested graph in one sentence.
 pub(crate) fn summary(problems: &[Diagnostic]) -> Option<Text> {
     let errors: Vec<&Diagnostic> = problems.iter().filter(|problem| problem.is_error()).collect();
     let first = errors.first()?;

@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path};
 
-/// Relative paths that JavaScript imports or exports from.
+/// Finds the relative paths that JavaScript imports or exports from.
 pub(super) fn of_javascript(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for word in ["from", "import"] {
@@ -35,14 +35,14 @@ pub(super) struct PythonImport {
 }
 
 impl PythonImport {
-    /// The files that it may be.
+    /// Returns the possible files of the module.
     pub(super) fn files(&self) -> impl Iterator<Item = String> {
         let path = &self.path;
         [format!("{path}.py"), format!("{path}/__init__.py")].into_iter()
     }
 }
 
-/// Modules that Python imports, with those that a name imported from a package may be.
+/// Finds the modules that Python imports, including those that a name imported from a package may be.
 pub(super) fn of_python(text: &str) -> Vec<PythonImport> {
     let mut found = Vec::new();
     let mut add = |up: usize, module: &str| {
@@ -81,7 +81,7 @@ pub(super) fn of_python(text: &str) -> Vec<PythonImport> {
     found
 }
 
-/// The path that a relative one means in a folder, both with `/`; `None` when it leads out.
+/// Resolves a relative path in a folder, both with `/`; `None` if it leads out.
 pub(super) fn joined(folder: &Path, named: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.iter().filter_map(|part| part.to_str()).collect();
     for part in Path::new(named).components() {

@@ -24,7 +24,7 @@ const MOST_FILES: usize = 500;
 /// Packages that are named.
 const MOST_PACKAGES: usize = 2_000;
 
-/// What a graph consists of.
+/// Documents and files of which a graph consists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphSources {
     /// The document's text.
@@ -57,7 +57,7 @@ fn short(hash: Sha256) -> String {
 }
 
 impl GraphSources {
-    /// What a document consists of, and the files that were looked at for it, as they were.
+    /// Collects what a document consists of, and the files that were looked at for it, in their state then.
     pub fn of(document: &Document, environment: &Environment) -> (Self, Vec<(PathBuf, Stamp)>) {
         let mut gathering = Gathering {
             root: environment.root().and_then(|root| root.canonicalize().ok()),
@@ -79,7 +79,7 @@ impl GraphSources {
         (gathering.sources, gathering.stamps)
     }
 
-    /// As a thread keeps it.
+    /// Converts the sources to the form that a thread keeps.
     pub fn version(&self) -> GraphVersion {
         let (document, _) = Document::parse(&self.document);
         let hash = document_hash(&document);
@@ -131,7 +131,7 @@ impl GraphSources {
         content.into()
     }
 
-    /// What a thread keeps; `None` for what is of another kind of program.
+    /// Reads the sources that a thread keeps; `None` for those of another kind of program.
     pub fn read(content: &Value) -> Option<Self> {
         let pairs = |name: &str| -> BTreeMap<String, String> {
             let pairs = content.get(name).and_then(Value::as_object);
@@ -153,12 +153,13 @@ impl GraphSources {
         })
     }
 
-    /// The document.
+    /// Returns the document.
     pub fn document(&self) -> Document {
         Document::parse(&self.document).0
     }
 
-    /// The graph that a node runs from a file here, as this file is seen from the graph file `at` (`None`: the outermost one, in `folder`).
+    /// Returns the graph that a node runs from a file here, as this file is seen from the graph file `at` (`None`: the
+    /// outermost one, in `folder`).
     pub fn nested(&self, from: &str, named: &str) -> Option<(String, Document)> {
         let folder = Path::new(from).parent().unwrap_or(Path::new(""));
         let path = imports::joined(folder, named)?;
@@ -235,7 +236,7 @@ impl Gathering {
         }
     }
 
-    /// Programs in a setting, and files that it names.
+    /// Collects programs in a setting, and files that it names.
     fn setting(&mut self, value: &Json, folder: &Path) {
         match value {
             Json::String(text) if text.ends_with(".py") => {
@@ -253,13 +254,13 @@ impl Gathering {
         }
     }
 
-    /// A file of the project.
+    /// Returns the file if it belongs to the project.
     fn inside(&self, path: &Path) -> Option<PathBuf> {
         let file = path.canonicalize().ok()?;
         (file.is_file() && file.starts_with(self.root.as_deref()?)).then_some(file)
     }
 
-    /// JavaScript that a text imports.
+    /// Collects JavaScript that a text imports.
     fn scripts(&mut self, text: &str, folder: &Path) {
         for named in imports::of_javascript(text) {
             let Some(file) = self.inside(&folder.join(named)) else {
@@ -278,7 +279,7 @@ impl Gathering {
         }
     }
 
-    /// Python of the project that a text imports.
+    /// Collects the project's Python modules that a text imports.
     fn modules(&mut self, text: &str, folder: &Path) {
         let Some(root) = self.root.clone() else { return };
         for named in imports::of_python(text) {
@@ -304,7 +305,7 @@ impl Gathering {
         }
     }
 
-    /// What is installed in the project's own environment, by the names of its folders.
+    /// Collects what is installed in the project's own environment, by the names of its folders.
     fn packages(&mut self) {
         let Some(root) = self.root.clone() else { return };
         for folder in PYTHON_ENVIRONMENTS.map(|name| root.join(name)) {

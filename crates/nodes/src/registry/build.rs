@@ -63,7 +63,7 @@ impl Registry {
     }
 }
 
-/// What a graph is given is never shown again.
+/// Records the secrets that a graph gets, so that they are never shown again.
 fn note_secrets(found: &Findings, environment: &Environment) {
     for access in found.accesses.values().flatten() {
         if let Some(name) = access.variable()
@@ -98,7 +98,7 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// The node that is tried alone.
+    /// Returns the node that is tested alone.
     fn tested(&self) -> Option<&str> {
         match self.working {
             Working::Only(node) => Some(node),
@@ -106,7 +106,7 @@ impl Build<'_> {
         }
     }
 
-    /// Does the node work in this graph?
+    /// Returns whether the node works in this graph.
     fn is_active(&self, id: &str, spec: &NodeSpec) -> bool {
         match self.working {
             Working::All => spec.disabled.is_none(),
@@ -118,8 +118,8 @@ impl Build<'_> {
         }
     }
 
-    /// The errors that keep the graph from being built: of a node that is tried alone only its own, those of its edges
-    /// and of the state keys.
+    /// Returns the errors that keep the graph from being built: for a node that is tested alone only its own, those of
+    /// its edges and of the state keys.
     fn in_the_way(&self, mut problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
         problems.retain(Diagnostic::is_error);
         if let Some(node) = self.tested() {
@@ -130,8 +130,8 @@ impl Build<'_> {
         problems
     }
 
-    /// The edges that the graph has: of a node that is tried alone only those that leave it, of a disabled one those that
-    /// do not depend on what it does.
+    /// Returns the edges of the graph: for a node that is tested alone only those that leave it, for a disabled one
+    /// those that do not depend on what it does.
     fn edges(&self) -> Vec<(String, Edge)> {
         let tried = |edge: &Edge| self.tested().is_none_or(|node| edge.sources().contains(&node));
         let mut edges = Vec::new();
@@ -157,7 +157,7 @@ impl Build<'_> {
         edges
     }
 
-    /// A graph with the document's state keys and its run context.
+    /// Creates a graph with the document's state keys and its run context.
     fn state(&self) -> Result<StateGraph, Vec<Diagnostic>> {
         let (schema, _) = StateSchema::of(self.document);
         let schema = Arc::new(schema);
@@ -214,7 +214,7 @@ impl Build<'_> {
         }
     }
 
-    /// A node with its fallback, and how it is run.
+    /// Builds a node with its fallback, and returns the options with which it runs.
     fn node_with_options(
         &self,
         id: &str,
@@ -242,7 +242,7 @@ impl Build<'_> {
         Ok((built, options))
     }
 
-    /// The node that a fallback names; `None` when there is none, which is a problem of the document.
+    /// Builds the node that a fallback names; `None` if there is none, which is a problem of the document.
     fn other_node(&self, id: &str) -> Result<Option<BuiltNode>, Diagnostic> {
         let Some(spec) = self.specs.get(id) else {
             return Ok(None);
@@ -257,7 +257,7 @@ impl Build<'_> {
         entry.map(|entry| self.node(id, spec, entry)).transpose()
     }
 
-    /// A node as its kind builds it; what it touches outside of the graph is kept out of what it shows.
+    /// Builds a node with its kind; what it touches outside of the graph is kept out of what it shows.
     fn node(&self, id: &str, spec: &NodeSpec, entry: &KindEntry) -> Result<BuiltNode, Diagnostic> {
         let registry = self.registry;
         let site = BuildSite {
@@ -285,7 +285,7 @@ impl Build<'_> {
         Ok(BuiltNode { node, runs })
     }
 
-    /// Everything that a result of the node depends on besides its input, as one text.
+    /// Returns everything that a result of the node depends on besides its input, as one text.
     fn identity(&self, id: &str, spec: &NodeSpec, runs: &Runs) -> String {
         let edges = self.document.edges().map(|(_, edge)| edge);
         let own: Vec<Edge> = edges.filter(|edge| edge.sources().contains(&id)).collect();
@@ -337,7 +337,7 @@ impl Build<'_> {
         Ok(graph)
     }
 
-    /// The finished graph; problems of the engine are those of the document's records.
+    /// Compiles the finished graph; problems of the engine become those of the document's records.
     fn compiled(&self, graph: StateGraph, files: Vec<(PathBuf, Stamp)>) -> Result<Built, Vec<Diagnostic>> {
         match graph.compile() {
             // What is tried works: nothing is answered from the cache.
@@ -354,7 +354,7 @@ impl Build<'_> {
         }
     }
 
-    /// The first edge of the document between each two nodes.
+    /// Returns the first edge of the document between each two nodes.
     fn edge_ids(&self) -> HashMap<(String, String), String> {
         let mut ids = HashMap::new();
         for (id, edge) in self.edges() {
@@ -369,7 +369,7 @@ impl Build<'_> {
     }
 }
 
-/// A problem of the engine as one of the document's record.
+/// Converts a problem of the engine to one of the document's record.
 fn diagnostic(problem: superstep::GraphProblem, ids: &HashMap<(String, String), String>) -> Diagnostic {
     let record = match &problem.place {
         GraphPlace::Graph => "doc".to_owned(),
@@ -383,7 +383,7 @@ fn diagnostic(problem: superstep::GraphProblem, ids: &HashMap<(String, String), 
     Diagnostic::error(problem.code, record, problem.message, problem.remedy)
 }
 
-/// The run context that a graph file declares: defaults are filled in, and what does not fit is refused.
+/// Returns the run context that a graph file declares: defaults are filled in, and what does not fit is refused.
 fn context_schema(declared: &Json) -> Result<ContextSchema, Diagnostic> {
     let shape = SchemaValidator::new(declared).map_err(|cause| {
         let message = text!("The run context cannot be checked: {cause}.", cause);

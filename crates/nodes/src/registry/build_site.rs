@@ -25,7 +25,7 @@ use crate::search::Folders;
 use crate::state::schema::Keys;
 use superstep_document::text;
 
-/// Where a node is built.
+/// Place at which a node is built.
 pub struct BuildSite<'a> {
     /// Its id.
     pub node: &'a str,
@@ -96,11 +96,11 @@ impl BuildSite<'_> {
         runs.files.extend(built.files);
         Ok(built.graph)
     }
-    /// The project's MCP servers.
+    /// Returns the project's MCP servers.
     pub(crate) fn mcp(&self) -> Mcp {
         Mcp::new(self.servers.clone(), self.environment.clone())
     }
-    /// The same place with other settings: those of a kind that this one uses.
+    /// Returns the same place with other settings: those of a kind that this one uses.
     pub(crate) fn with_config<'b>(&'b self, config: &'b Map<String, Json>) -> BuildSite<'b> {
         BuildSite {
             config,
@@ -114,32 +114,32 @@ impl BuildSite<'_> {
             ..*self
         }
     }
-    /// The project's modules, as programs of this graph import them; `None` while the graph is in no folder.
+    /// Returns the project's modules, as programs of this graph import them; `None` while the graph is in no folder.
     pub(crate) fn files(&self) -> Option<Files> {
         let folder = self.environment.folder.as_deref()?;
         Files::new(self.environment.root()?, folder)
     }
-    /// What bounds the files that the graph may name.
+    /// Returns the folder that bounds the files the graph may name.
     pub(crate) fn root(&self) -> Option<PathBuf> {
         self.environment.root().map(Path::to_path_buf)
     }
-    /// Whether a model answers from an earlier run: what the host wants goes before what the node says.
+    /// Returns whether a model answers from an earlier run: the host's choice takes precedence over the node's.
     pub(crate) fn recording(&self, own: Recording) -> Recording {
         self.environment.recording.unwrap_or(own)
     }
-    /// Recorded answers of models.
+    /// Returns the recorded answers of models.
     pub(crate) fn recordings(&self) -> Arc<Recordings> {
         self.registry.recordings.clone()
     }
-    /// What was asked of models, for the trace.
+    /// Returns the exchanges with models, for the trace.
     pub(crate) fn exchanges(&self) -> Arc<Exchanges> {
         self.registry.exchanges.clone()
     }
-    /// What the graph may touch; nodes ask it while they run.
+    /// Returns what the graph may touch; nodes check it while they run.
     pub fn grants(&self) -> &Grants {
         &self.environment.grants
     }
-    /// The config as the kind's type.
+    /// Parses the config as the kind's type.
     pub fn parse<C: DeserializeOwned>(&self) -> Result<C, Diagnostic> {
         parse(self.config).map_err(|cause| self.problem("bad-config", "", &cause))
     }

@@ -24,7 +24,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// The problems found, after those of the document itself.
+    /// Returns the problems found, after those of the document itself.
     pub(super) fn all(&mut self, document: &Document) -> Vec<Diagnostic> {
         let mut all = dynamic_targets::reached(document, &self.usage, document.validate());
         all.append(&mut self.problems);
@@ -48,7 +48,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// The place of expressions that see the whole state.
+    /// Creates the place of expressions that see the whole state.
     fn site(&self, record: String, called: Text) -> Site<'_> {
         Site {
             record,
@@ -138,7 +138,8 @@ impl Look<'_> {
 }
 
 impl Registry {
-    /// `environment` is absent when the disk is not to be looked at; `above` are the files of the graphs around.
+    /// Checks a document. `environment` is absent if the disk is not to be looked at; `above` are the files of the
+    /// graphs around.
     pub(super) fn look_at(
         &self,
         document: &Document,

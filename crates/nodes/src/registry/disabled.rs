@@ -30,7 +30,7 @@ impl Node for Idle {
     }
 }
 
-/// How a node that does nothing is run: when it is its turn, and no more often than before.
+/// Returns the options of a node that does nothing: it runs when it is its turn, and no more often than before.
 pub(super) fn options(policy: &NodePolicy) -> NodeOptions {
     let options = NodeOptions::new().defer(policy.defer).effect(Effect::Pure);
     match policy.max_visits {
@@ -39,8 +39,8 @@ pub(super) fn options(policy: &NodePolicy) -> NodeOptions {
     }
 }
 
-/// The edges of a disabled node as a run follows them: the plain ones, and the one that the way names. What would be
-/// chosen by a condition is a plain edge then; packets are sent as the list says.
+/// Returns the edges of a disabled node as a run follows them: the plain ones, and the one that the way names. Targets
+/// that a condition would choose become a plain edge; packets are sent as the list determines.
 pub(super) fn followed(node: &str, disabled: &Disabled, edges: Vec<(String, Edge)>) -> Vec<(String, Edge)> {
     let Some(way) = &disabled.way else {
         return edges
@@ -75,7 +75,7 @@ pub(super) fn followed(node: &str, disabled: &Disabled, edges: Vec<(String, Edge
     followed
 }
 
-/// What is to be reported of a disabled node: that it is one, and what keeps a run from knowing where to go on.
+/// Returns the problems of a disabled node: that it is disabled, and what keeps a run from knowing where to continue.
 pub(super) fn problems(
     node: &str,
     disabled: &Disabled,

@@ -7,7 +7,7 @@ use superstep_document::{Diagnostic, Document, START, Topology};
 
 use super::kind::Usage;
 
-/// The problems, without those of nodes that are reached by other ways than edges.
+/// Returns the problems, without those of nodes that are reached by other ways than edges.
 pub(crate) fn reached(
     document: &Document,
     usage: &BTreeMap<String, Usage>,

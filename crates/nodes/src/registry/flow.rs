@@ -7,14 +7,15 @@ use superstep_document::{Diagnostic, Edge, NodeSpec, Reducer, text};
 use super::check::Findings;
 use crate::state::schema::Keys;
 
-/// What `state` holds in each node.
+/// Contents of `state` in each node.
 pub(super) struct Given {
     all: BTreeSet<String>,
     packets: HashMap<String, BTreeSet<String>>,
 }
 
 impl Given {
-    /// A node that only `each` edges lead to sees its packet; one that is reached both ways may see either.
+    /// Collects what each node sees. A node that only `each` edges lead to sees its packet; one that is reached both
+    /// ways may see either.
     pub(super) fn of(edges: &[(String, Edge)], all: &BTreeSet<String>) -> Self {
         let mut packets: HashMap<String, BTreeSet<String>> = HashMap::new();
         for (_, edge) in edges {
@@ -121,7 +122,7 @@ pub(super) fn parallel_writers(
     findings.problems.extend(met);
 }
 
-/// What is said of two nodes of a step that overwrite the same key, or of one that runs more than once in it.
+/// Creates the diagnostic of two nodes of a step that overwrite the same key, or of one that runs more than once in it.
 fn overwritten(left: &str, right: &str, key: &str) -> Diagnostic {
     let (message, remedy) = if left == right {
         (

@@ -6,7 +6,7 @@ use superstep_document::{Diagnostic, Document, Edge, Invariant, NOTE, WhenBroken
 
 use crate::expression::{Expression, Scope};
 
-/// The names that an invariant sees beside `state`.
+/// Returns the names that an invariant sees besides `state`.
 pub fn names(invariant: &Invariant) -> &'static [&'static str] {
     match invariant.record.split_once(':') {
         Some(("key", _)) => &["old", "new", "writer", "task", "run"],
@@ -15,7 +15,7 @@ pub fn names(invariant: &Invariant) -> &'static [&'static str] {
     }
 }
 
-/// The places at which an invariant is checked: none where its record is no part of the graph that runs.
+/// Returns the places at which an invariant is checked: none if its record is not part of the graph that runs.
 pub fn places(document: &Document, record: &str) -> Vec<BreakpointPlace> {
     match record.split_once(':') {
         None => vec![BreakpointPlace::Watch],
@@ -44,7 +44,7 @@ fn of_edge(edge: &Edge) -> Vec<BreakpointPlace> {
     places
 }
 
-/// The variables of an expression about a moment, from what the engine gives its conditions.
+/// Returns the variables of an expression about a moment, from what the engine passes to its conditions.
 pub fn scope_of(seen: &Value, names: &[&'static str]) -> Scope {
     let mut scope = Scope::new(&seen["state"]);
     for name in names {
@@ -55,7 +55,7 @@ pub fn scope_of(seen: &Value, names: &[&'static str]) -> Scope {
     scope
 }
 
-/// An invariant as the engine takes it.
+/// Converts an invariant to the engine's breakpoints.
 pub(super) fn points(document: &Document, invariant: &Invariant) -> Result<Vec<Breakpoint>, Diagnostic> {
     let names = names(invariant);
     let mut points = Vec::new();

@@ -40,32 +40,34 @@ pub struct KindInfo {
 
 /// A kind of node.
 pub trait NodeKind: Send + Sync {
-    /// How it is shown and what its config looks like.
+    /// Returns how the kind is shown and what its config looks like.
     fn info(&self) -> KindInfo;
     /// Says what is wrong with a config that satisfies the schema, and what the node reads and writes.
     fn check(&self, site: &mut Site<'_>);
     /// Makes the engine's node. Called for configs without errors only.
     fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic>;
-    /// What a node of these settings does to the world outside of the graph, when its record does not say.
+    /// Returns what a node with these settings does to the world outside of the graph, if its record does not declare
+    /// it.
     fn effect(&self, config: &Map<String, Json>) -> superstep::Effect {
         let _ = config;
         superstep::Effect::Pure
     }
-    /// Does the result of a node of these settings follow from the state alone, at once and without a model, a clock or
-    /// anything outside? Such nodes work where only what would happen is asked.
+    /// Returns whether the result of a node with these settings follows from the state alone, at once and without a
+    /// model, a clock or anything outside. Such nodes work in a preview, which asks only what would happen.
     fn is_certain(&self, config: &Map<String, Json>) -> bool {
         let _ = config;
         false
     }
-    /// Does [`check`](Self::check) find every state key that the node reads? Then its effect depends on these keys only.
+    /// Returns whether [`check`](Self::check) finds every state key that the node reads. If so, its effect depends on
+    /// these keys only.
     fn reads_are_known(&self) -> bool {
         false
     }
-    /// Does [`check`](Self::check) find every state key that the node may write?
+    /// Returns whether [`check`](Self::check) finds every state key that the node may write.
     fn writes_are_known(&self) -> bool {
         true
     }
-    /// The graph that a node is inside, for kinds that draw one from their settings; `keys` are those around it.
+    /// Returns the graph inside a node, for kinds that draw one from their settings; `keys` are those around it.
     fn inside(&self, node: &str, config: &Map<String, Json>, keys: &Keys) -> Option<Document> {
         let _ = (node, config, keys);
         None

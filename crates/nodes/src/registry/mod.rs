@@ -84,7 +84,7 @@ pub struct Built {
     pub files: Vec<(PathBuf, Stamp)>,
 }
 
-/// What was found in a document.
+/// Results of checking a document.
 #[derive(Debug)]
 pub struct Checked {
     /// Every problem.
@@ -94,7 +94,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Targets without an edge: a node, and one that it may go to.
+    /// Returns targets without an edge: a node, and one that it may go to.
     pub fn dynamic_targets(&self) -> impl Iterator<Item = (&str, &str)> {
         self.usage.iter().flat_map(|(record, usage)| {
             let from = record.strip_prefix("node:");
@@ -115,7 +115,7 @@ impl fmt::Debug for Registry {
 }
 
 impl Registry {
-    /// No kinds.
+    /// Creates a registry without kinds.
     pub fn empty() -> Self {
         Self {
             kinds: IndexMap::new(),
@@ -130,7 +130,7 @@ impl Registry {
         }
     }
 
-    /// One more kind; it takes the place of an earlier one of the same name.
+    /// Adds a kind; it replaces an earlier one of the same name.
     pub fn with(mut self, kind: impl NodeKind + 'static) -> Self {
         let info = kind.info();
         let config = jsonschema::validator_for(&info.config_schema).ok();
@@ -145,16 +145,16 @@ impl Registry {
         self
     }
 
-    /// Where search indexes are kept and what reads documents; in memory and nothing, unless set otherwise.
+    /// Sets where search indexes are kept and what reads documents; in memory and nothing, unless set.
     pub fn with_folders(mut self, folders: Folders) -> Self {
         self.folders = Arc::new(folders);
         self
     }
 
-    /// What runs JavaScript, and what Python and MCP servers are run by so that everything they start ends with them; this
-    /// program once more, when it calls [`serve_if_asked`](crate::serve_if_asked) before the registry is made. Without a
-    /// helper JavaScript runs on threads, where the few functions of the language that look at no limit can hold one for as
-    /// long as they like, and of other programs the group of processes is ended.
+    /// Sets what runs JavaScript, and what runs Python and MCP servers so that everything they start ends with them; by
+    /// default this program once more, if it calls [`serve_if_asked`](crate::serve_if_asked) before the registry is
+    /// made. Without a helper JavaScript runs on threads, where the few functions of the language that check no limit
+    /// can block one indefinitely, and for other programs the process group is ended.
     pub fn with_helper(mut self, helper: Option<HelperProgram>) -> Self {
         self.workers = Arc::new(Workers::new(helper.clone()));
         self.servers = Arc::new(Hub::new(helper.clone()));
@@ -162,38 +162,39 @@ impl Registry {
         self
     }
 
-    /// The same for JavaScript alone.
+    /// Sets the helper for JavaScript alone.
     pub fn with_javascript(mut self, helper: Option<HelperProgram>) -> Self {
         self.workers = Arc::new(Workers::new(helper));
         self
     }
 
-    /// What graphs that are built here ask of models and what is answered, task by task, for the host to take.
+    /// Returns the requests to models and their answers from graphs that are built here, task by task, for the host to
+    /// take.
     pub fn exchanges(&self) -> &Exchanges {
         &self.exchanges
     }
 
-    /// All kinds, in the order of the palette.
+    /// Returns all kinds, in the order of the palette.
     pub fn kinds(&self) -> Vec<KindInfo> {
         self.kinds.values().map(|entry| entry.info.clone()).collect()
     }
 
-    /// What is wrong with the nodes' settings and with expressions, without looking at the disk.
+    /// Checks the nodes' settings and expressions, without looking at the disk.
     pub fn check(&self, document: &Document) -> Vec<Diagnostic> {
         self.look_at(document, None, &[]).problems
     }
 
-    /// The same, and whether the folders and connections exist that nodes name.
+    /// Checks the same, and whether the folders and connections that nodes name exist.
     pub fn check_in(&self, document: &Document, environment: &Environment) -> Vec<Diagnostic> {
         self.look_at(document, Some(environment), &[]).problems
     }
 
-    /// Every problem of a document: its structure, and what its nodes and expressions say; the disk is looked at.
+    /// Returns every problem of a document: in its structure, its nodes and its expressions; the disk is looked at.
     pub fn problems(&self, document: &Document, environment: &Environment) -> Vec<Diagnostic> {
         self.checked(document, environment).problems
     }
 
-    /// The same, and what the nodes use and where they may go, as far as the files beside the graph tell.
+    /// Returns the same, and what the nodes use and where they may go, as far as the files beside the graph reveal it.
     pub fn checked(&self, document: &Document, environment: &Environment) -> Checked {
         let mut found = self.look_at(document, Some(environment), &[]);
         Checked {
@@ -202,12 +203,13 @@ impl Registry {
         }
     }
 
-    /// State keys that each node and edge uses, by record id.
+    /// Returns the state keys that each node and edge uses, by record id.
     pub fn usage(&self, document: &Document) -> BTreeMap<String, Usage> {
         self.look_at(document, None, &[]).usage
     }
 
-    /// What the nodes touch outside of the graph, by record id, with the graphs that they run; the disk is looked at.
+    /// Returns what the nodes touch outside of the graph, by record id, including the graphs that they run; the disk is
+    /// looked at.
     pub fn accesses(
         &self,
         document: &Document,
@@ -216,8 +218,7 @@ impl Registry {
         self.look_at(document, Some(environment), &[]).accesses
     }
 
-    /// A graph file that a node names, what is wrong in it, and what it touches.
-    /// What using an MCP server of a project touches, as its file declares it.
+    /// Returns what using an MCP server of a project touches, as declared in its file.
     pub fn accesses_of_server(&self, environment: &Environment, server: &str) -> Result<Vec<Access>, String> {
         mcp::accesses(environment, server).map_err(|error| error.to_string())
     }
@@ -249,7 +250,7 @@ impl Registry {
         Ok((nested, problems, accesses))
     }
 
-    /// The graph of a file that a node names.
+    /// Builds the graph of a file that a node names.
     pub(crate) fn build_nested(
         &self,
         environment: &Environment,
@@ -274,7 +275,7 @@ impl Registry {
         }
     }
 
-    /// Does the kind draw a graph from its settings?
+    /// Returns whether the kind draws a graph from its settings.
     pub fn draws(&self, kind: &str) -> bool {
         self.kinds.get(kind).is_some_and(|entry| {
             let defaults = entry.info.defaults.as_object().cloned().unwrap_or_default();
@@ -282,15 +283,15 @@ impl Registry {
         })
     }
 
-    /// The graph that a node is inside, for kinds that draw one from their settings.
+    /// Returns the graph inside a node, for kinds that draw one from their settings.
     pub fn inside(&self, document: &Document, node: &str) -> Option<Document> {
         let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;
         let entry = self.kinds.get(spec.kind.as_str())?;
         entry.kind.inside(node, &spec.config, &Keys::of(document))
     }
 
-    /// The graph that a node runs, at the end of a path of nodes: drawn from settings, or read from a file, which is
-    /// named, too. `None` when one of them is not there, runs no graph, or its file cannot be read.
+    /// Returns the graph that a node runs, at the end of a path of nodes: drawn from settings, or read from a file,
+    /// which is named, too. `None` if one of them does not exist, runs no graph, or its file cannot be read.
     pub fn run_by(
         &self,
         document: &Document,
@@ -313,7 +314,7 @@ impl Registry {
         self.run_by(&inner, &around, deeper)
     }
 
-    /// The graph that a node is inside, built where the node is.
+    /// Builds the graph inside a node, in the place of the node.
     pub(crate) fn build_inside(
         &self,
         document: &Document,
@@ -323,13 +324,14 @@ impl Registry {
         self.build_at(document, environment, above, Working::All)
     }
 
-    /// The graph that a document means; every problem when it cannot be built.
+    /// Builds the graph that a document describes; returns every problem if it cannot be built.
     pub fn build(&self, document: &Document, environment: &Environment) -> Result<Built, Vec<Diagnostic>> {
         self.build_at(document, environment, &[], Working::All)
     }
 
-    /// A graph that runs one node of a document and does nothing where its edges lead, so that the node can be tried on
-    /// its own with any state, disabled or not; what is wrong elsewhere in the document does not matter. An unknown node is a problem.
+    /// Builds a graph that runs one node of a document and does nothing where its edges lead, so that the node can be
+    /// tested on its own with any state, disabled or not; problems elsewhere in the document do not matter. An unknown
+    /// node is a problem.
     pub fn build_node_test(
         &self,
         document: &Document,

@@ -17,7 +17,7 @@ use crate::base::error_class;
 use crate::expression::{Expression, Scope};
 use superstep_document::text;
 
-/// What a run of the document may make at most.
+/// Returns the limits on what a run of the document may produce.
 pub fn bounds(document: &Document) -> Bounds {
     const MB: usize = 1024 * 1024;
     let limits = document.limits();
@@ -57,7 +57,8 @@ pub(crate) fn check(site: &mut Site<'_>, policy: &NodePolicy) {
     }
 }
 
-/// What a node's results depend on beside its input: when one of these changes, kept results are no longer its own.
+/// Returns what a node's results depend on besides its input: if one of these changes, kept results are no longer
+/// valid.
 pub(crate) fn identity(facts: &[&str], edges: &[Edge]) -> String {
     let mut hasher = DefaultHasher::new();
     facts.hash(&mut hasher);
@@ -67,7 +68,7 @@ pub(crate) fn identity(facts: &[&str], edges: &[Edge]) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// The engine's options of a node. `stand_in` is the node that the fallback names.
+/// Returns the engine's options of a node. `stand_in` is the node that the fallback names.
 pub(crate) fn options(
     id: &str,
     policy: &NodePolicy,
@@ -120,7 +121,7 @@ pub(crate) fn options(
     })
 }
 
-/// What the document says of a node, for the engine.
+/// Converts the effect that the document declares to the engine's.
 pub(crate) fn effect(effect: Effect) -> superstep::Effect {
     match effect {
         Effect::Pure => superstep::Effect::Pure,
@@ -152,7 +153,7 @@ fn retry(retry: &Retry) -> RetryPolicy {
     }
 }
 
-/// Why a node that is tried again was not after this failure, for a person; `None` when it may be, or never is.
+/// Returns why a node with retries was not retried after this failure, for a person; `None` if it may be, or never is.
 pub fn not_retried(policy: &NodePolicy, failure: &Failure) -> Option<String> {
     if policy.retry.is_empty() || policy.retry.iter().any(|one| retry(one).retry_on.wants(failure)) {
         return None;

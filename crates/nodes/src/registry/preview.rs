@@ -14,7 +14,7 @@ use crate::project::Environment;
 use crate::project::graph_files::GRAPH;
 
 impl KindEntry {
-    /// What running a node does to the world outside of the graph.
+    /// Returns what running a node does to the world outside of the graph.
     pub(super) fn effect(&self, spec: &NodeSpec) -> Effect {
         match (&spec.policy.effect, &spec.policy.cache) {
             (Some(effect), _) => policy::effect(*effect),
@@ -26,8 +26,8 @@ impl KindEntry {
 }
 
 impl Registry {
-    /// The graph of a document for the question of what would happen, in which the nodes of `without` are passed by,
-    /// too; every problem when it cannot be built.
+    /// Builds the graph of a document for the question of what would happen, skipping the nodes of `without`, too;
+    /// returns every problem if it cannot be built.
     pub fn build_preview(
         &self,
         document: &Document,
@@ -58,7 +58,8 @@ impl Registry {
         Ok(PreviewGraph { graph, uncertain })
     }
 
-    /// Does the result of a node follow from the state alone? A nested graph's does when that of each of its nodes does.
+    /// Returns whether the result of a node follows from the state alone. A nested graph's does if that of each of its
+    /// nodes does.
     pub(super) fn is_certain(&self, spec: &NodeSpec, environment: &Environment, above: &[PathBuf]) -> bool {
         let Some(entry) = self.kinds.get(spec.kind.as_str()) else {
             return false;
@@ -75,7 +76,7 @@ impl Registry {
                 .is_some_and(|all| all.iter().all(|each| *each))
     }
 
-    /// What a node does to the world outside; of one that runs a graph file the worst that a node of it does.
+    /// Returns what a node does to the world outside; for one that runs a graph file, the worst effect of its nodes.
     fn effect_of(&self, spec: &NodeSpec, environment: &Environment, above: &[PathBuf]) -> Effect {
         let Some(entry) = self.kinds.get(spec.kind.as_str()) else {
             return Effect::Unknown;
@@ -113,7 +114,7 @@ impl Registry {
     }
 }
 
-/// How much an effect matters to who decides.
+/// Returns how much an effect matters to the person who decides.
 fn weight(effect: Effect) -> u8 {
     match effect {
         Effect::Pure => 0,

@@ -12,7 +12,7 @@ use super::site::Site;
 use superstep_document::suggest;
 use superstep_document::{Join, Text, text};
 
-/// What a setting must be, in words, and what to do.
+/// Returns what a setting must be, in words, and what to do.
 fn mended(name: &str, error: &ValidationError<'_>) -> (Text, Text) {
     let listed = |values: &[Json]| {
         let shown = values.iter().filter(|value| !value.is_null());
@@ -58,7 +58,7 @@ fn mended(name: &str, error: &ValidationError<'_>) -> (Text, Text) {
     }
 }
 
-/// What a type of JSON Schema is called in a sentence; a setting that may be left out is not called null.
+/// Returns the words for a JSON Schema type in a sentence; an optional setting is not called null.
 fn type_words(name: &str) -> Option<Text> {
     Some(match name {
         "integer" => text!("a whole number"),

@@ -22,7 +22,7 @@ use crate::state::schema::{Key, Keys};
 use superstep_document::suggest;
 use superstep_document::{Text, text};
 
-/// Where something is checked: a node's config, or an edge.
+/// Place that is checked: a node's config, or an edge.
 pub struct Site<'a> {
     /// `node:ID` or `edge:ID`.
     pub record: String,
@@ -53,14 +53,15 @@ pub struct Site<'a> {
 }
 
 impl<'a> Site<'a> {
-    /// What the graph may use of the world, when the disk is looked at.
+    /// Returns what the graph may use of the world, if the disk is looked at.
     pub(crate) fn environment(&self) -> Option<&'a Environment> {
         self.looks.map(|(_, environment, _)| environment)
     }
 }
 
 impl Site<'_> {
-    /// The graph file that a node runs; `None` after saying what is wrong with it, or when the disk is not looked at.
+    /// Opens the graph file that a node runs; `None` after reporting what is wrong with it, or if the disk is not
+    /// looked at.
     pub(crate) fn graph(&mut self, pointer: &str, path: &str) -> Option<Arc<Nested>> {
         let (registry, environment, above) = self.looks?;
         match registry.nested(environment, above, path) {
@@ -98,7 +99,7 @@ impl Site<'_> {
         }
     }
 
-    /// The config as the kind's type; `None` after saying what is wrong.
+    /// Parses the config as the kind's type; `None` after reporting what is wrong.
     pub fn parse<C: DeserializeOwned>(&mut self) -> Option<C> {
         match parse(self.config) {
             Ok(config) => Some(config),
@@ -155,12 +156,12 @@ impl Site<'_> {
         self.accesses.insert(access);
     }
 
-    /// What bounds the files that the graph may name, when the disk is looked at.
+    /// Returns the folder that bounds the files the graph may name, if the disk is looked at.
     pub(crate) fn root(&self) -> Option<&Path> {
         self.looks.and_then(|(_, environment, _)| environment.root())
     }
 
-    /// Whether a model answers from an earlier run: what the host wants goes before what the node says.
+    /// Returns whether a model answers from an earlier run: the host's choice takes precedence over the node's.
     pub(crate) fn recording(&self, own: Recording) -> Recording {
         self.looks
             .and_then(|(_, environment, _)| environment.recording)
@@ -199,7 +200,7 @@ impl Site<'_> {
         }
     }
 
-    /// Connections to model servers, when they are known here.
+    /// Returns the connections to model servers, if they are known here.
     pub(crate) fn models(&self) -> Option<&ModelSettings> {
         self.looks.map(|(_, environment, _)| &*environment.models)
     }

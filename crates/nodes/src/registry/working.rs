@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use superstep::{Effect, Graph};
 
-/// Which nodes of a graph work; the others do nothing when it is their turn.
+/// Selection of the nodes of a graph that work; the others do nothing when it is their turn.
 #[derive(Clone, Copy)]
 pub(super) enum Working<'a> {
     /// All that are enabled.
@@ -24,7 +24,7 @@ pub struct PreviewGraph {
     pub uncertain: BTreeMap<String, Uncertain>,
 }
 
-/// What is known of a node without running it.
+/// Facts about a node that are known without running it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uncertain {
     /// State keys that it may write; `None` when that may be any.

@@ -17,7 +17,7 @@ pub(super) struct Chunk {
     pub(super) lines: (u32, u32),
 }
 
-/// How large chunks are, in bytes.
+/// Sizes of chunks, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) most: usize,
@@ -57,7 +57,7 @@ pub(super) fn chunks(name: &str, form: Form, page: Option<u32>, text: &str, size
     found
 }
 
-/// Where lines begin.
+/// Positions at which lines begin.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -66,13 +66,13 @@ impl Lines {
         Self(std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect())
     }
 
-    /// The line of a byte, counted from one.
+    /// Returns the line of a byte, counted from one.
     fn at(&self, byte: usize) -> u32 {
         u32::try_from(self.0.partition_point(|start| *start <= byte)).unwrap_or(u32::MAX)
     }
 }
 
-/// Lines with the byte they begin at.
+/// Returns the lines with the byte at which each begins.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split_inclusive('\n').scan(0, |at, line| {
         let start = *at;
@@ -81,8 +81,8 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Sections at headings. The first heading of level one (or the file's name) is the document's title. A heading with
-/// nothing below it is a section of its own, or nobody would find its words.
+/// Splits the text into sections at headings. The first heading of level one (or the file's name) is the document's
+/// title. A heading with nothing below it is a section of its own; otherwise nobody would find its words.
 fn headed(fallback: &str, text: &str) -> Vec<(String, Range<usize>)> {
     let mut document: Option<String> = None;
     let mut above: Vec<(usize, String)> = Vec::new();
@@ -130,7 +130,8 @@ fn headed(fallback: &str, text: &str) -> Vec<(String, Range<usize>)> {
     sections
 }
 
-/// Sections at definitions that stand at the margin, with the comments and attributes above them. Tiny neighbours are one.
+/// Splits the text into sections at definitions at the margin, with the comments and attributes above them. Tiny
+/// neighbours are joined.
 fn defined(file: &str, text: &str, most: usize) -> Vec<(String, Range<usize>)> {
     let mut starts: Vec<(usize, String)> = Vec::new();
     // Where the comments and attributes begin that stand right above.
@@ -163,7 +164,7 @@ fn defined(file: &str, text: &str, most: usize) -> Vec<(String, Range<usize>)> {
     sections
 }
 
-/// Does a line at the margin begin a function, a type or the like?
+/// Returns whether a line at the margin begins a function, a type or the like.
 fn is_definition(line: &str) -> bool {
     const BEFORE: &[&str] = &[
         "pub",
@@ -229,7 +230,7 @@ fn is_definition(line: &str) -> bool {
         || (line.ends_with('{') && line.contains('('))
 }
 
-/// A section as pieces that are not too large, cut where it hurts least.
+/// Splits a section into pieces that are not too large, cut where it does the least harm.
 fn pieces(text: &str, section: Range<usize>, size: Size) -> Vec<Range<usize>> {
     let most = size.most.max(64);
     let overlap = size.overlap.min(most / 2);

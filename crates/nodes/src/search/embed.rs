@@ -13,7 +13,7 @@ pub const NGRAMS: &str = "ngrams";
 /// Texts that are turned into vectors at once.
 pub(super) const BATCH: usize = 64;
 
-/// Turns texts into vectors.
+/// Converter of texts to vectors.
 #[derive(Clone, Debug)]
 pub enum Embedder {
     /// By spelling, offline.
@@ -28,7 +28,7 @@ pub enum Embedder {
 }
 
 impl Embedder {
-    /// The embedding that a setting names.
+    /// Creates the embedding that a setting names.
     pub fn of(name: &str, providers: &Arc<Providers>) -> Self {
         match name {
             "" | NGRAMS => Embedder::Ngrams(HashedNgrams::default()),
@@ -39,7 +39,7 @@ impl Embedder {
         }
     }
 
-    /// Vectors of different names cannot be compared.
+    /// Returns the name of the embedding. Vectors of different names cannot be compared.
     pub fn name(&self) -> &str {
         match self {
             Embedder::Ngrams(ngrams) => ngrams.name(),
@@ -47,7 +47,7 @@ impl Embedder {
         }
     }
 
-    /// A vector for each text, in their order.
+    /// Computes a vector for each text, in their order.
     pub async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, SearchError> {
         match self {
             Embedder::Ngrams(ngrams) => ngrams

@@ -7,7 +7,7 @@ use crate::base::access::AccessDenied;
 use crate::models::ModelError;
 use superstep_document::{Text, text};
 
-/// Why a folder cannot be searched.
+/// Reason why a folder cannot be searched.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SearchError {
     /// The graph has no folder yet.
@@ -33,7 +33,7 @@ pub enum SearchError {
 }
 
 impl SearchError {
-    /// What is wrong, with a full stop, and without what to do where [`SearchError::remedy`] says that.
+    /// Returns what is wrong, with a full stop, and without what to do where [`SearchError::remedy`] covers that.
     pub fn message(&self) -> Text {
         match self {
             SearchError::NoGraphFolder => {
@@ -73,7 +73,7 @@ impl SearchError {
         }
     }
 
-    /// What to do.
+    /// Returns what to do.
     pub fn remedy(&self) -> Option<Text> {
         match self {
             SearchError::NoGraphFolder => Some(text!("Save it first.")),

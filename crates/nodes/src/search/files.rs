@@ -15,7 +15,7 @@ const MOST_BYTES: u64 = 1024 * 1024 * 1024;
 /// Folders inside each other.
 const DEEPEST: usize = 64;
 
-/// What a file is made of.
+/// Format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Markdown,
@@ -26,7 +26,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// By the end of its name.
+    /// Detects the format by the file extension.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let end = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match end.as_str() {
@@ -44,7 +44,7 @@ impl Form {
         })
     }
 
-    /// Largest file of it that is read.
+    /// Returns the size of the largest file of this format that is read.
     pub(super) fn largest(self) -> u64 {
         match self {
             Form::Pdf => 64 * 1024 * 1024,
@@ -76,7 +76,7 @@ pub(super) fn patterns(place: &Path, patterns: &[String]) -> Result<Override, Se
     builder.build().map_err(|e| bad(&patterns.join(", "), e))
 }
 
-/// The files that are searched, sorted by name. Blocks the thread.
+/// Finds the files that are searched, sorted by name. Blocks the thread.
 pub(super) fn walk(
     place: &Path,
     chosen: &Override,

@@ -27,7 +27,7 @@ const TOGETHER: usize = 64;
 /// A file that was written just now may be written again within the same tick of the clock.
 const FRESH: Duration = Duration::from_secs(2);
 
-/// What an indexing uses: a reader of documents, a report of progress, and a sign to stop.
+/// Tools of an indexing: a reader of documents, a report of progress, and a stop signal.
 pub(super) struct IndexWork<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) progress: &'a dyn Fn(Progress),
@@ -211,7 +211,7 @@ impl Index {
         Ok(())
     }
 
-    /// The chunks that hold words of the query, best first.
+    /// Finds the chunks that contain words of the query, best first.
     pub(super) fn by_words(&self, words: &str, limit: usize) -> Result<Ranked, SearchError> {
         let mut statement = self.db.prepare_cached(
             "SELECT chunk.id, -bm25(words, 3.0, 1.0) AS score FROM words JOIN chunk ON chunk.id = words.rowid
@@ -221,7 +221,7 @@ impl Index {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The chunks nearest to the vector, nearest first; the score is the cosine.
+    /// Finds the chunks nearest to the vector, nearest first; the score is the cosine.
     pub(super) fn by_vector(&self, model: &str, query: &[f32], limit: usize) -> Result<Ranked, SearchError> {
         let bytes = bytes_of(query);
         let mut statement = self.db.prepare_cached(
@@ -238,7 +238,7 @@ impl Index {
         Ok(ranked.into_iter().filter(|(_, score)| *score > 0.0).collect())
     }
 
-    /// What a row holds.
+    /// Returns the contents of a row.
     pub(super) fn stored(&self, id: i64) -> Result<Option<Stored>, SearchError> {
         let mut statement = self.db.prepare_cached(
             "SELECT file.name, title, text, page, start, end, first, last, file.form FROM chunk JOIN file ON file.id = chunk.file
@@ -262,7 +262,7 @@ impl Index {
         Ok(found)
     }
 
-    /// How many files there are, and which of them could not be read, with the reason.
+    /// Returns the number of files, and which of them could not be read, with the reason.
     pub(super) fn problems(&self) -> Result<(usize, Vec<(String, String)>), SearchError> {
         let files: i64 = self
             .db
@@ -387,7 +387,7 @@ fn put_chunks(
     Ok(())
 }
 
-/// The texts of a file. `None` when it was stopped.
+/// Reads the texts of a file. `None` if it was stopped.
 fn pages(form: Form, bytes: Vec<u8>, work: &mut IndexWork<'_>) -> Option<Result<Vec<Page>, String>> {
     if matches!(form, Form::Pdf | Form::Html) {
         return work.reader.read(form, bytes, work.stop);
@@ -401,7 +401,7 @@ fn pages(form: Form, bytes: Vec<u8>, work: &mut IndexWork<'_>) -> Option<Result<
     Some(Ok(vec![Page { number: None, text }]))
 }
 
-/// As SQLite has numbers.
+/// Converts a number to SQLite's integer type.
 fn whole(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }

@@ -14,7 +14,7 @@ pub struct SearchPlace {
     pub access: Option<Access>,
 }
 
-/// The place that `name` means for a graph in `folder`, whose files are bounded by `root`.
+/// Resolves the place that `name` means for a graph in `folder`, whose files are bounded by `root`.
 ///
 /// A relative name stays inside the graph's folder, whatever links lie on the way. An absolute one may lead anywhere, and
 /// outside of the project it is marked, so that its owner can be asked.
@@ -50,7 +50,7 @@ pub fn resolve(folder: Option<&Path>, root: Option<&Path>, name: &str) -> Result
     Ok(SearchPlace { path, access: None })
 }
 
-/// Reading at `path`.
+/// Creates the access for reading at `path`.
 pub(crate) fn access(path: &Path) -> Access {
     Access::Folder(path.display().to_string())
 }

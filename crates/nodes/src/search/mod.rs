@@ -41,7 +41,7 @@ const CANDIDATES: usize = 60;
 /// How much a rank counts for less than the one before it: the usual constant of reciprocal rank fusion.
 const DAMPING: f64 = 60.0;
 
-/// How documents are found.
+/// Method of finding documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
@@ -55,7 +55,7 @@ pub enum Mode {
     Both,
 }
 
-/// What is searched, and how.
+/// Place, query and settings of a search.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// Folder or file, as [`resolve`] gave it.
@@ -101,7 +101,7 @@ pub struct Hit {
     pub cite: String,
 }
 
-/// What was found.
+/// Results of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hits {
     /// Best first.
@@ -112,7 +112,7 @@ pub struct Hits {
     pub problems: Vec<(String, String)>,
 }
 
-/// How far an indexing is.
+/// Progress of an indexing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Progress {
     /// `reading` or `embedding`.
@@ -151,7 +151,7 @@ impl Folders {
         self
     }
 
-    /// PDF and HTML are read by this program; see [`reader`]. Without one they are not searched.
+    /// Sets the program that reads PDF and HTML; see [`reader`]. Without one they are not searched.
     pub fn read_by(mut self, program: Option<ReaderProgram>) -> Self {
         self.reader = program;
         self
@@ -193,7 +193,7 @@ impl Folders {
         find(index, search, runtime)
     }
 
-    /// The file of an index; none when they are in memory or there is no place for them.
+    /// Returns the file of an index; `None` if indexes are in memory or there is no place for them.
     fn file(&self, name: &str) -> Option<PathBuf> {
         let folder = self.kept.as_ref()?;
         if let Err(e) = std::fs::create_dir_all(folder) {
@@ -205,7 +205,7 @@ impl Folders {
     }
 }
 
-/// One index for each place, choice of files and way of cutting.
+/// Returns the name of an index: one for each place, choice of files and way of cutting.
 fn name_of(search: &Search, size: Size) -> String {
     let text = format!("{:?} {:?} {size:?}", search.place, search.files);
     let digest = Sha256::digest(text.as_bytes());
@@ -286,7 +286,7 @@ fn find(index: &Index, search: &Search, runtime: &Handle) -> Result<Hits, Search
     Ok(found)
 }
 
-/// Reciprocal rank fusion: the ranks count and not the scores, which cannot be compared.
+/// Merges two rankings by reciprocal rank fusion: the ranks count and not the scores, which cannot be compared.
 fn fused(a: &Ranked, b: &Ranked) -> Ranked {
     let mut joined: Vec<(i64, f64)> = Vec::new();
     for ranking in [a, b] {
@@ -319,7 +319,7 @@ fn cite(stored: &Stored) -> String {
     }
 }
 
-/// Hits as a part of a prompt, numbered so that an answer can name them.
+/// Formats hits as a part of a prompt, numbered so that an answer can name them.
 pub fn as_text(hits: &[Hit]) -> String {
     let one =
         |(place, hit): (usize, &Hit)| format!("[{}] {} ({})\n{}", place + 1, hit.title, hit.cite, hit.text);

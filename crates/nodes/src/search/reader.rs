@@ -31,7 +31,7 @@ const MEMORY: u64 = 1536 * 1024 * 1024;
 /// Deep documents want a deep stack.
 const STACK: usize = 64 * 1024 * 1024;
 
-/// How the other process is started.
+/// Command that starts the other process.
 #[derive(Clone, Debug)]
 pub struct ReaderProgram {
     /// The file.
@@ -43,7 +43,7 @@ pub struct ReaderProgram {
 }
 
 impl ReaderProgram {
-    /// This program once more; none when it does not call [`serve_if_asked`](crate::serve_if_asked).
+    /// Returns this program as a reader; `None` if it does not call [`serve_if_asked`](crate::serve_if_asked).
     pub fn this() -> Option<Self> {
         let HelperProgram { path, args } = HelperProgram::this()?;
         Some(Self {
@@ -76,7 +76,7 @@ enum Answer {
     Problem(String),
 }
 
-/// Reads documents while one folder is indexed; the process is started for the first one and ends with this.
+/// Reader of documents while one folder is indexed; the process is started for the first one and ends with this.
 pub(super) struct Reader<'a> {
     program: Option<&'a ReaderProgram>,
     process: Option<Process>,
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The pages of a document, or why there are none. `None` when `stop` said so.
+    /// Reads the pages of a document, or returns why there are none. `None` if `stop` returned true.
     pub(super) fn read(
         &mut self,
         form: Form,
@@ -222,7 +222,7 @@ pub(crate) fn work() -> bool {
     served.is_ok_and(|served| served.join().is_ok())
 }
 
-/// No more memory than a document may need, no files written, no core dumps.
+/// Limits the process: no more memory than a document may need, no files written, no core dumps.
 fn limit() {
     #[cfg(unix)]
     {
@@ -270,7 +270,7 @@ fn serve() {
     }
 }
 
-/// The texts of the pages. A page that cannot be read does not hide the others.
+/// Reads the texts of the pages. A page that cannot be read does not hide the others.
 fn pdf(bytes: &[u8]) -> Result<Vec<Page>, String> {
     use pdf_extract::{Document, PlainTextOutput, output_doc_page};
     let guarded = std::panic::AssertUnwindSafe(|| {
@@ -315,7 +315,7 @@ fn pdf(bytes: &[u8]) -> Result<Vec<Page>, String> {
     }
 }
 
-/// The text of a page, with its headings as Markdown has them.
+/// Reads the text of a page, with its headings in Markdown.
 fn html(bytes: &[u8]) -> Result<Vec<Page>, String> {
     // Lines are the paragraphs' own, not those of a screen.
     const WIDTH: usize = 100_000;
@@ -339,8 +339,8 @@ fn html(bytes: &[u8]) -> Result<Vec<Page>, String> {
     }])
 }
 
-/// A heading that is never closed takes in all that follows it, each line marked as one. Only the first of such lines is
-/// the heading; between two headings there is an empty line.
+/// Repairs headings that are never closed, which include everything that follows, each line marked as a heading. Only
+/// the first of such lines is the heading; between two headings there is an empty line.
 fn unrolled(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut above = 0;

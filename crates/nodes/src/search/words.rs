@@ -12,12 +12,13 @@ const COMMON: &[&str] = &[
     "what", "when", "where", "which", "who", "why", "will", "with", "would", "you", "your",
 ];
 
-/// Is this a sign of a script that is written without spaces between words?
+/// Returns whether the character belongs to a script that is written without spaces between words.
 fn unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }
 
-/// The text as it is indexed: Chinese and Japanese signs stand alone, because nothing else separates their words.
+/// Prepares the text for indexing: Chinese and Japanese characters are separated, because nothing else separates their
+/// words.
 pub(super) fn spaced(text: &str) -> String {
     let mut spaced = String::with_capacity(text.len());
     for c in text.chars() {
@@ -30,8 +31,8 @@ pub(super) fn spaced(text: &str) -> String {
     spaced
 }
 
-/// The words of the query, each quoted, any of which may match; `None` when there is no word. Of a run of Chinese or
-/// Japanese signs, each pair of neighbours is a word.
+/// Returns the words of the query, each quoted, any of which may match; `None` if there is no word. In a run of Chinese
+/// or Japanese characters, each pair of neighbours is a word.
 pub(super) fn match_expression(query: &str) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
     for part in query.split(|c: char| !c.is_alphanumeric()) {

@@ -3,7 +3,7 @@
 use superstep::{BinaryOp, ChannelSpec, Value};
 use superstep_document::{ChannelKind, Reducer, StateKey};
 
-/// The channel of a state key.
+/// Returns the channel of a state key.
 pub(crate) fn channel(key: &StateKey) -> ChannelSpec {
     let initial = key.initial().map(Value::from);
     let starting = |spec: ChannelSpec| match &initial {

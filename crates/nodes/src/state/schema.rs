@@ -35,7 +35,7 @@ pub struct Key {
 pub struct Keys(Vec<Key>);
 
 impl Keys {
-    /// The keys of `document`.
+    /// Collects the keys of `document`.
     pub fn of(document: &Document) -> Self {
         Self(
             document
@@ -44,15 +44,15 @@ impl Keys {
                 .collect(),
         )
     }
-    /// One key.
+    /// Returns the key with this name.
     pub fn get(&self, name: &str) -> Option<&Key> {
         self.0.iter().find(|key| &*key.name == name)
     }
-    /// Their names.
+    /// Returns the names of the keys.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|key| &*key.name)
     }
-    /// All of them.
+    /// Returns all keys.
     pub fn iter(&self) -> impl Iterator<Item = &Key> {
         self.0.iter()
     }
@@ -225,7 +225,7 @@ const TYPES: &[&str] = &[
     "null", "boolean", "integer", "number", "string", "array", "object",
 ];
 
-/// A schema in words, where words are shorter.
+/// Describes a schema in words, where words are shorter.
 fn expected(schema: &Json) -> String {
     if let Some(options) = schema.get("enum").and_then(Json::as_array) {
         let options: Vec<String> = options.iter().map(Json::to_string).collect();
@@ -361,7 +361,7 @@ impl StateSchema {
         graph.channel(name, spec)
     }
 
-    /// What to say of a key that is none: another that was meant, and those there are.
+    /// Returns the message about a key that does not exist: the one that was probably meant, and the existing ones.
     pub(crate) fn no_key(&self, key: &str) -> String {
         let known = || self.rules.iter().map(|rule| &*rule.name);
         format!(
@@ -401,7 +401,7 @@ impl StateSchema {
     }
 }
 
-/// Does the key take one item where its value is a list?
+/// Returns whether an update of the key may be one item where its value is a list.
 fn takes_items(key: &StateKey) -> bool {
     match key.channel {
         ChannelKind::Topic => true,
@@ -410,7 +410,7 @@ fn takes_items(key: &StateKey) -> bool {
     }
 }
 
-/// The schema of an update of this key, derived from the schema of its value.
+/// Returns the schema of an update of this key, derived from the schema of its value.
 fn update_schema(key: &StateKey) -> Json {
     let keep = |names: &[&str]| {
         let fields = key.schema.as_object();

@@ -56,7 +56,7 @@ impl Place {
         }
     }
 
-    /// Nothing more comes: who reads what is there comes to an end.
+    /// Closes the readers: nothing more comes, and they end after reading what is there.
     fn close(&self) {
         self.view.lock().readers.close();
     }
@@ -195,7 +195,7 @@ impl Scope {
         }
     }
 
-    /// A message of the graph at `ns` will not be whole.
+    /// Closes a message of the graph at `ns` that will never be complete.
     fn cut(&mut self, ns: &[String], run_id: &str) {
         let depth = self.place.path.len();
         if ns.len() > depth {
@@ -207,7 +207,7 @@ impl Scope {
         }
     }
 
-    /// Nothing more comes from here: what is open below ends in `status`.
+    /// Ends the scope: nothing more comes from here, and what is open below ends in `status`.
     fn end(&mut self, status: Status, error: Option<&str>, dispatch: &mut Dispatch<'_>) {
         for ended in self.deep.close(status, error) {
             self.announce(Lifecycle::ended(ended), dispatch);
@@ -338,7 +338,7 @@ impl Hub {
         }
     }
 
-    /// The messages that a task streamed are whole now, or never will be.
+    /// Ends the messages that a task streamed, which are complete now, or never will be.
     fn end_streams(&mut self, shared: &Arc<Shared>, task: Option<&TaskId>, are_whole: bool) {
         let of_task = |one: &mut Streamed| match task {
             Some(task) => one.key.0.rsplit(':').next() == Some(task.as_str()),
@@ -406,7 +406,7 @@ impl Hub {
         }
     }
 
-    /// The run is over.
+    /// Ends the run.
     pub(super) fn end(&mut self, shared: &Arc<Shared>, status: Status, error: Option<&str>) {
         self.end_streams(shared, None, status == Status::Completed);
         let is_asking = !self.root.place.view.lock().interrupts.is_empty();
@@ -429,7 +429,8 @@ impl Hub {
     }
 }
 
-/// The metadata of a message's pieces: the run's id is in the message's id where LangChain's way of naming is kept.
+/// Adds the run's id to the metadata of a message's pieces: it is in the message's id if that follows LangChain's
+/// naming.
 fn with_run_id(metadata: Value, id: &str) -> Value {
     let bare = id.strip_prefix("lc_").unwrap_or(id);
     let run_id = bare
@@ -441,7 +442,7 @@ fn with_run_id(metadata: Value, id: &str) -> Value {
     fields.into()
 }
 
-/// The values that the protocol shows: a state beside which questions wait is an object.
+/// Returns the values that the protocol shows: a state with pending questions is an object.
 fn beside(values: Value, interrupts: &[Interrupt]) -> Value {
     match values {
         Value::Object(_) => values,

@@ -42,12 +42,12 @@ impl MessageStream {
         self.pieces.lock().is_closed = true;
     }
 
-    /// The node that it comes from.
+    /// Returns the node that the message comes from.
     pub fn node(&self) -> Option<&str> {
         self.node.as_deref()
     }
 
-    /// The message's id.
+    /// Returns the message's id.
     pub fn id(&self) -> Option<String> {
         match self.pieces.lock().events.first() {
             Some(MessageEvent::Start { id, .. }) => id.clone(),
@@ -55,8 +55,8 @@ impl MessageStream {
         }
     }
 
-    /// The next piece; None when the message is whole, or when the run or the attempt that streamed it ended before.
-    /// Drives the run.
+    /// Reads the next piece; None when the message is complete, or when the run or the attempt that streamed it ended
+    /// before. Drives the run.
     pub async fn next(&mut self) -> Option<MessageEvent> {
         loop {
             {
@@ -78,7 +78,7 @@ impl MessageStream {
         }
     }
 
-    /// The text of what has not been read yet, when all of it has come. Drives the run.
+    /// Reads the text that has not been read yet, once all of it has arrived. Drives the run.
     pub async fn text(mut self) -> String {
         let mut whole = String::new();
         while let Some(piece) = self.next().await {

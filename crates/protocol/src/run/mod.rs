@@ -21,7 +21,7 @@ pub use message::MessageStream;
 use queue::{Path, Queue};
 use superstep::{Clock, Interrupt, Payload, Run, RunError, RunResult, StreamMode, Value};
 
-/// What can be read of a graph in a run.
+/// Kind of items that can be read of a graph in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Projection {
     /// The state after each step.
@@ -39,7 +39,7 @@ pub enum Projection {
 }
 
 impl Projection {
-    /// The projection's name.
+    /// Returns the projection's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Projection::Values => "values",
@@ -70,7 +70,7 @@ pub enum Projected {
 }
 
 impl Projected {
-    /// The projection that it is of.
+    /// Returns the projection that the item belongs to.
     pub fn projection(&self) -> Projection {
         match self {
             Projected::Values(_) => Projection::Values,
@@ -90,7 +90,7 @@ enum Reading {
     Over,
 }
 
-/// What all readers of a run share.
+/// State that all readers of a run share.
 pub(super) struct Shared {
     run: tokio::sync::Mutex<Reading>,
     hub: Mutex<Hub>,
@@ -149,7 +149,7 @@ impl Shared {
     }
 }
 
-/// What one reader reads of a run, in the order in which it was emitted. Dropping it forgets what was not read.
+/// Reader of some items of a run, in the order in which they were emitted. Dropping it discards what was not read.
 ///
 /// Items from before a reader begins are not kept for it, and those of a reader that does not read wait in memory: read
 /// what you asked for.
@@ -163,7 +163,7 @@ pub struct Reader<T> {
 pub type Values = Reader<Value>;
 /// Messages.
 pub type Messages = Reader<MessageStream>;
-/// Where graphs below begin and end.
+/// Reader of where graphs below begin and end.
 pub type LifecycleEvents = Reader<Lifecycle>;
 /// The graphs right below.
 pub type Subgraphs = Reader<SubgraphRunStream>;
@@ -183,7 +183,7 @@ impl<T> fmt::Debug for Reader<T> {
 }
 
 impl<T> Reader<T> {
-    /// The next item; None when no more comes. Drives the run.
+    /// Reads the next item; None when no more comes. Drives the run.
     pub async fn next(&mut self) -> Option<T> {
         loop {
             if let Some(item) = self.try_next() {
@@ -197,7 +197,7 @@ impl<T> Reader<T> {
         }
     }
 
-    /// The next item that is there already. Does not drive the run.
+    /// Reads the next item if it is there already. Does not drive the run.
     pub fn try_next(&mut self) -> Option<T> {
         loop {
             let (path, item) = self.queue.pop()?;
@@ -207,7 +207,7 @@ impl<T> Reader<T> {
         }
     }
 
-    /// The items as a stream.
+    /// Converts the reader to a stream of its items.
     pub fn into_stream(self) -> impl Stream<Item = T> + Send
     where
         T: Send,
@@ -244,7 +244,7 @@ impl Projections {
         }
     }
 
-    /// The graph's states.
+    /// Returns the graph's states.
     pub fn values(&self) -> Values {
         self.read(Projection::Values, |_, item| match item {
             Projected::Values(values) => Some(values),
@@ -252,7 +252,7 @@ impl Projections {
         })
     }
 
-    /// The messages of the graph's nodes; those of graphs below are read there.
+    /// Returns the messages of the graph's nodes; those of graphs below are read there.
     pub fn messages(&self) -> Messages {
         self.read(Projection::Messages, |_, item| match item {
             Projected::Message(message) => Some(message),
@@ -260,7 +260,7 @@ impl Projections {
         })
     }
 
-    /// Where graphs below begin and end, at any depth.
+    /// Returns where graphs below begin and end, at any depth.
     pub fn lifecycle(&self) -> LifecycleEvents {
         self.read(Projection::Lifecycle, |_, item| match item {
             Projected::Lifecycle(lifecycle) => Some(lifecycle),
@@ -268,7 +268,7 @@ impl Projections {
         })
     }
 
-    /// The graphs right below, as they begin.
+    /// Returns the graphs directly below, as they begin.
     pub fn subgraphs(&self) -> Subgraphs {
         self.read(Projection::Subgraphs, |_, item| match item {
             Projected::Subgraph(graph) => Some(graph),
@@ -276,7 +276,7 @@ impl Projections {
         })
     }
 
-    /// The items of a stream mode of the graph; an error if the run was not asked for it.
+    /// Returns the items of a stream mode of the graph; an error if the run was not asked for it.
     pub fn mode(&self, mode: StreamMode) -> Result<Payloads, RunError> {
         let queue = self.shared.queue(&[Projection::Mode(mode)])?;
         Ok(self.reader(queue, |_, item| match item {
@@ -285,23 +285,23 @@ impl Projections {
         }))
     }
 
-    /// Several projections in the order in which their items came.
+    /// Returns several projections in the order in which their items came.
     pub fn interleave(&self, projections: &[Projection]) -> Result<Reader<Projected>, RunError> {
         let queue = self.shared.queue(projections)?;
         Ok(self.reader(queue, |_, item| Some(item)))
     }
 
-    /// Where the graph stands: `node:task` segments, empty at the root.
+    /// Returns the place of the graph: `node:task` segments, empty at the root.
     pub fn path(&self) -> &[String] {
         &self.place.path
     }
 
-    /// How the graph stands.
+    /// Returns the status of the graph.
     pub fn status(&self) -> Status {
         self.place.view.lock().status
     }
 
-    /// Why it failed.
+    /// Returns why the graph failed.
     pub fn error(&self) -> Option<String> {
         self.place.view.lock().error.clone()
     }
@@ -312,19 +312,19 @@ impl Projections {
         }
     }
 
-    /// The last state, when the graph has ended; None if it never emitted one. How it ended is its
-    /// [`status`](Self::status). Drives the run.
+    /// Returns the last state when the graph has ended; None if it never emitted one. The graph's
+    /// [`status`](Self::status) tells how it ended. Drives the run.
     pub async fn output(&self) -> Option<Value> {
         self.ended().await;
         self.place.view.lock().latest.clone()
     }
 
-    /// Does it ask, when it has ended? Drives the run.
+    /// Returns whether the graph asks questions when it has ended. Drives the run.
     pub async fn interrupted(&self) -> bool {
         !self.interrupts().await.is_empty()
     }
 
-    /// What it asks, when it has ended. Drives the run.
+    /// Returns the graph's questions when it has ended. Drives the run.
     pub async fn interrupts(&self) -> Vec<Interrupt> {
         self.ended().await;
         self.place.view.lock().interrupts.clone()
@@ -361,7 +361,7 @@ impl GraphRunStream {
         GraphRunStream(Projections { shared, place })
     }
 
-    /// The log: all events, those of nested graphs included, numbered from 1.
+    /// Returns the log: all events, those of nested graphs included, numbered from 1.
     pub fn events(&self) -> Log {
         self.read(Projection::Log, |_, item| match item {
             Projected::Event(event) => Some(event),
@@ -369,7 +369,8 @@ impl GraphRunStream {
         })
     }
 
-    /// Projections of all graphs in the run, however deep, with the place of the graph that each item is of.
+    /// Returns projections of all graphs in the run, at any depth, with the place of the graph that each item belongs
+    /// to.
     pub fn everything(&self, projections: &[Projection]) -> Result<Everything, RunError> {
         let queue = self.shared.queue(projections)?;
         let mut hub = self.shared.hub.lock();
@@ -418,12 +419,12 @@ impl SubgraphRunStream {
         SubgraphRunStream(Projections { shared, place })
     }
 
-    /// The node that runs it, or the agent's name.
+    /// Returns the node that runs the graph, or the agent's name.
     pub fn graph_name(&self) -> Option<&str> {
         self.0.place.graph_name.as_deref()
     }
 
-    /// The task that runs it; None for a graph that keeps one namespace over all runs.
+    /// Returns the task that runs the graph; None for a graph that keeps one namespace over all runs.
     pub fn trigger_call_id(&self) -> Option<&str> {
         self.0.place.trigger_call_id.as_deref()
     }

@@ -11,7 +11,7 @@ use super::{Projected, Projection};
 /// A graph's place in the run: `node:task` segments.
 pub(super) type Path = Arc<[String]>;
 
-/// What waits for one reader.
+/// Queue of items for one reader.
 #[derive(Debug)]
 pub(super) struct Queue {
     wants: Vec<Projection>,
@@ -30,7 +30,7 @@ impl Queue {
     pub(super) fn pop(&self) -> Option<(Path, Projected)> {
         self.items.lock().pop_front()
     }
-    /// Is there something to read, or nothing ever more?
+    /// Returns whether there is something to read, or nothing more will come.
     pub(super) fn is_ready(&self) -> bool {
         self.is_closed.load(Ordering::Acquire) || !self.items.lock().is_empty()
     }

@@ -7,7 +7,7 @@ use superstep::StorageError;
 use super::{Backend, ENTRIES, Location, OF_PATHS};
 use crate::base::{Address, Open, Synchronous, shown};
 
-/// The scheme of an address, and what follows it.
+/// Splits an address into its scheme and what follows it.
 pub(super) fn split(url: &str) -> (&str, &str) {
     match url.split_once(':') {
         // A single letter before the colon is a Windows drive.
@@ -91,7 +91,7 @@ pub(crate) fn read(url: &str) -> Result<(Open, Address), StorageError> {
     Ok((open, whole(path.into(), synchronous)))
 }
 
-/// Every backend that can be opened, as a remedy.
+/// Lists every backend that can be opened, as a remedy.
 fn remedy() -> String {
     let (memory, others): (Vec<_>, Vec<_>) = ENTRIES
         .iter()
@@ -101,7 +101,7 @@ fn remedy() -> String {
     format!("Use {} or the path of a SQLite file", forms.join(", "))
 }
 
-/// True when the file or folder is not there: opening it would make it.
+/// Returns whether the file or folder does not exist yet, so that opening would create it.
 pub(crate) fn is_new(path: &Path) -> bool {
     match path.metadata() {
         // A folder that somebody made for it.
@@ -111,7 +111,7 @@ pub(crate) fn is_new(path: &Path) -> bool {
     }
 }
 
-/// The file or folder that an address names; none for memory and for servers.
+/// Returns the file or folder that an address names; `None` for memory and for servers.
 pub fn path_of(url: &str) -> Result<Option<PathBuf>, StorageError> {
     Ok(read(url)?.1.path().map(Path::to_owned))
 }

@@ -23,7 +23,7 @@ pub enum Backend {
     Memory,
 }
 
-/// Where a backend keeps what is stored.
+/// Location at which a backend keeps stored data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
     /// In the process.
@@ -119,13 +119,13 @@ impl Backend {
         Backend::Memory,
     ];
 
-    /// The kind whose addresses begin with a scheme.
+    /// Returns the kind whose addresses begin with the scheme.
     pub fn named(scheme: &str) -> Option<Self> {
         let entry = ENTRIES.iter().find(|entry| entry.schemes.contains(&scheme))?;
         Some(entry.backend)
     }
 
-    /// The kind that an address names; `None` for a scheme that is not known. A plain path names a SQLite file.
+    /// Returns the kind that an address names; `None` for an unknown scheme. A plain path names a SQLite file.
     pub fn of(url: &str) -> Option<Self> {
         Self::named(address::split(url).0)
     }
@@ -135,42 +135,42 @@ impl Backend {
         &ENTRIES[self as usize]
     }
 
-    /// How its addresses begin.
+    /// Returns the scheme with which its addresses begin.
     pub fn scheme(self) -> &'static str {
         self.entry().schemes[0]
     }
 
-    /// Its name.
+    /// Returns the name of the backend.
     pub fn title(self) -> &'static str {
         self.entry().title
     }
 
-    /// The form of its addresses, for help and messages.
+    /// Returns the form of the backend's addresses, for help and messages.
     pub fn form(self) -> &'static str {
         self.entry().form
     }
 
-    /// An address.
+    /// Returns an example of an address.
     pub fn example(self) -> &'static str {
         self.entry().example
     }
 
-    /// Where it keeps what is stored.
+    /// Returns where the backend keeps stored data.
     pub fn location(self) -> Location {
         self.entry().location
     }
 
-    /// True when what it holds is there for another process, or the same one later.
+    /// Returns whether its contents are available to another process, or to the same one later.
     pub fn is_durable(self) -> bool {
         self.location() != Location::Process
     }
 
-    /// True when several programs may have it open.
+    /// Returns whether several programs may have the backend open.
     pub fn is_shared(self) -> bool {
         matches!(self.location(), Location::File | Location::Server)
     }
 
-    /// True when it can be opened: a program may be built without the servers' clients.
+    /// Returns whether the backend can be opened: a program may be built without the servers' clients.
     pub fn is_built_in(self) -> bool {
         self.entry().open.is_some()
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What an acknowledged commit survives. Both survive the death of the process and never damage the file.
+/// Events that an acknowledged commit survives. Both levels survive the death of the process and never damage the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Synchronous {
     /// A power cut may lose the last commits (not damage the file).
@@ -23,13 +23,13 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// The file or folder.
+    /// Returns the file or folder.
     pub(crate) fn path(&self) -> Option<&Path> {
         (!self.path.as_os_str().is_empty()).then_some(&*self.path)
     }
 }
 
-/// A URL without its password.
+/// Returns the URL without its password.
 pub fn shown(url: &str) -> String {
     // A question mark before the host belongs to a password that should have been written as %3F.
     let host = url.rfind('@').filter(|_| url.contains("://")).unwrap_or(0);

@@ -2,7 +2,7 @@
 
 use superstep::StorageError;
 
-/// Does something on a thread that may wait for the disk.
+/// Runs work on a thread that may wait for the disk.
 pub(crate) async fn blocking<T: Send + 'static>(
     what: &str,
     work: impl FnOnce() -> Result<T, StorageError> + Send + 'static,

@@ -13,8 +13,8 @@ pub(crate) struct HeldClaim {
 }
 
 impl HeldClaim {
-    /// What a commit knows of the thread's claim once the server has accepted what it `shows`: nothing when that ended it,
-    /// or was accepted beside the claim of another run.
+    /// Returns what a commit knows of the thread's claim once the server has accepted what it `shows`: nothing if that
+    /// ended the claim, or was accepted beside the claim of another run.
     pub(crate) fn after(shows: &ClaimUse, since: Instant) -> Option<Self> {
         let beside = shows.take.as_ref().is_some_and(|take| take.beside_own);
         (!shows.ends && !beside).then(|| Self {
@@ -28,8 +28,8 @@ impl HeldClaim {
         self.claim == *claim
     }
 
-    /// True when a commit need not show it: it is the same claim, nothing changes about it, and it lasts for at least half of
-    /// its length.
+    /// Returns whether a commit need not show its claim: the claim is the same, nothing about it changes, and it lasts
+    /// for at least half of its length.
     pub(crate) fn covers(&self, shows: &ClaimUse) -> bool {
         let changes = shows.take.is_some() || shows.ends;
         !changes && shows.claim == self.claim && self.since.elapsed() < shows.length / 6

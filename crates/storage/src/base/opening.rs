@@ -27,14 +27,14 @@ pub(crate) struct Opened {
     pub(crate) stores: Arc<dyn Stores>,
 }
 
-/// What makes stores of other configurations on the items of an opened backend.
+/// Factory of stores with other configurations on the items of an opened backend.
 #[async_trait]
 pub(crate) trait Stores: fmt::Debug + Send + Sync {
     async fn with_config(&self, config: StoreConfig) -> Result<Arc<dyn Store>, StorageError>;
 }
 
 impl Opened {
-    /// A backend whose checkpointer makes its stores.
+    /// Opens a backend whose checkpointer makes its stores.
     pub(crate) async fn of<S: Checkpointer + Stores + 'static>(
         saver: S,
         config: StoreConfig,
@@ -47,7 +47,7 @@ impl Opened {
         })
     }
 
-    /// A backend with a store of its own, which makes the others.
+    /// Creates a backend with a store of its own, which makes the others.
     pub(crate) fn with_store<S: Store + Stores + 'static>(
         checkpointer: impl Checkpointer + 'static,
         store: S,

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use superstep::StorageError;
 
-/// Tells a file from every other one; `None` where the system keeps open files from being deleted.
+/// Identity that distinguishes a file from every other one; `None` where the system keeps open files from being
+/// deleted.
 type Identity = Option<(u64, u64)>;
 
 #[cfg(unix)]
@@ -25,7 +26,7 @@ fn identity(_: &Metadata) -> Identity {
 pub(crate) struct Presence(Vec<(PathBuf, Option<Identity>)>);
 
 impl Presence {
-    /// The files that stand at these paths; one that is not there yet counts from when it is first seen.
+    /// Records the files at these paths; one that does not exist yet counts from when it is first seen.
     pub(crate) fn of(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let paths = paths.into_iter();
         Self(

@@ -13,7 +13,7 @@ pub(crate) const ASIDE: &str = "damaged";
 pub(crate) const SET_ASIDE: &str =
     "the item is moved below the namespace `damaged`, with what was stored as text";
 
-/// The value of an item that is set aside.
+/// Creates the value of an item that is set aside.
 pub(crate) fn aside(text: &str) -> Object {
     [("stored", text)].into_iter().collect()
 }
@@ -24,7 +24,8 @@ pub(crate) fn passed_over(thread: &ThreadId, error: &StorageError) {
     tracing::error!(%thread, %error, "a list goes on without what cannot be read of a thread; `verify` says more");
 }
 
-/// What withdraws the questions among the writes of a checkpoint of an older release that a new input came after.
+/// Creates the writes that withdraw the questions among the writes of a checkpoint of an older release that a new input
+/// came after.
 pub(crate) fn withdrawals(of: &CheckpointId, pending: &[PendingWrite]) -> Vec<TaskWrites> {
     let by_task = pending.chunk_by(|a, b| a.task_id == b.task_id);
     let asking = by_task.filter(|writes| {

@@ -1,6 +1,6 @@
 //! Numbers of variable length, and what is made of them alone.
 
-/// Why bytes could not be understood.
+/// Result of decoding; the error is the reason why bytes could not be understood.
 pub(crate) type Decoded<T> = Result<T, String>;
 
 /// Appends a number, 7 bits a byte.
@@ -12,7 +12,7 @@ pub(crate) fn put_number(out: &mut Vec<u8>, mut n: u64) {
     out.push(n as u8);
 }
 
-/// Takes numbers off bytes.
+/// Cursor that reads numbers from bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a>(pub(crate) &'a [u8]);
 
@@ -37,7 +37,7 @@ impl<'a> Cursor<'a> {
         i64::try_from(self.number()?).map_err(|_| "a row number is too large".to_owned())
     }
 
-    /// A count of things of at least one byte each: more than the bytes left is damage, not a size to reserve.
+    /// Reads a count of things of at least one byte each: more than the bytes left is damage, not a size to reserve.
     pub(crate) fn count(&mut self) -> Decoded<usize> {
         let n = usize::try_from(self.number()?).map_err(|_| "a count is too large".to_owned())?;
         if n > self.0.len() {
@@ -62,7 +62,7 @@ pub(crate) fn put_row(out: &mut Vec<u8>, row: i64) {
     put_number(out, row.unsigned_abs());
 }
 
-/// A list of name rows.
+/// Encodes a list of name rows.
 pub(crate) fn rows_blob(rows: &[i64]) -> Vec<u8> {
     let mut out = Vec::with_capacity(rows.len() + 1);
     for &row in rows {

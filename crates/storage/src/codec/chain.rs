@@ -11,16 +11,16 @@ const FOLD_BYTES: i64 = 16 * 1024;
 
 /// A row as the chain sees it.
 pub(crate) trait Chained: Clone {
-    /// Why a row cannot be looked at.
+    /// Reason why a row cannot be looked at.
     type Error;
-    /// How often its items were folded.
+    /// Returns how often the row's items were folded.
     fn level(&self) -> i64;
-    /// Its position in a run of rows of one level; 0 for a row that begins the chain.
+    /// Returns the row's position in a run of rows of one level; 0 for a row that begins the chain.
     fn run(&self) -> i64;
 }
 
-/// Where the next row goes: its base, its level and its position in the run. `newest` is the last row of the chain;
-/// `before` gives, for the last row of a run that is full, the row before the run and the bytes of the run.
+/// Returns where the next row goes: its base, its level and its position in the run. `newest` is the last row of the
+/// chain; `before` returns, for the last row of a run that is full, the row before the run and the bytes of the run.
 pub(crate) fn place<L: Chained>(
     newest: L,
     mut before: impl FnMut(&L) -> Result<Option<(L, i64)>, L::Error>,
@@ -65,7 +65,7 @@ mod tests {
         }
     }
 
-    /// The rows of a list that grew one by one, each row of this many bytes an item.
+    /// Creates the rows of a list that grew one by one, each row with this many bytes per item.
     fn grown(items: usize, bytes: i64) -> Vec<Row> {
         let mut rows = vec![Row(0, 0, 0, 0, None)];
         for len in 1..=items {

@@ -21,7 +21,7 @@ thread_local! {
     static UNPACKER: RefCell<Option<Unpacker>> = RefCell::new(Unpacker::new().ok());
 }
 
-/// JSON text as it is stored: as it is, or compressed behind a byte that no JSON begins with.
+/// Converts JSON text to its stored form: unchanged, or compressed behind a byte that no JSON begins with.
 pub(crate) fn compressed(text: Vec<u8>) -> Vec<u8> {
     COMPRESSOR.with_borrow_mut(|compressor| match compressor {
         Some(compressor) => compressor.data(&text, false),
@@ -29,12 +29,12 @@ pub(crate) fn compressed(text: Vec<u8>) -> Vec<u8> {
     })
 }
 
-/// Whether [`compressed`] made it shorter.
+/// Returns whether [`compressed`] made the text shorter.
 pub(crate) fn is_compressed(data: &[u8]) -> bool {
     !matches!(data.first(), None | Some(b' '..))
 }
 
-/// The text of what [`compressed`] gave.
+/// Returns the text from the output of [`compressed`].
 pub(crate) fn decompressed(data: &[u8]) -> Decoded<Cow<'_, [u8]>> {
     if !is_compressed(data) {
         return Ok(Cow::Borrowed(data));
@@ -45,7 +45,8 @@ pub(crate) fn decompressed(data: &[u8]) -> Decoded<Cow<'_, [u8]>> {
     })
 }
 
-/// A long line in letters and digits: Base64 of a frame that `zstd` reads. Nothing for one that would not be shorter.
+/// Encodes a long line in letters and digits: Base64 of a frame that `zstd` reads. Returns `None` for one that would
+/// not become shorter.
 pub(crate) fn lettered(text: &[u8]) -> Option<Vec<u8>> {
     if text.len() < LINE_FROM {
         return None;
@@ -55,7 +56,7 @@ pub(crate) fn lettered(text: &[u8]) -> Option<Vec<u8>> {
     (letters.len() + text.len() / 8 < text.len()).then_some(letters)
 }
 
-/// The text of what [`lettered`] gave, or of a line that is JSON.
+/// Returns the text from the output of [`lettered`], or from a line that is JSON.
 pub(crate) fn unlettered(line: &[u8]) -> Decoded<Cow<'_, [u8]>> {
     if line.starts_with(b"{") {
         return Ok(Cow::Borrowed(line));

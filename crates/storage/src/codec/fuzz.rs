@@ -32,7 +32,7 @@ impl Noise {
         (0..len).map(|_| self.next() as u8).collect()
     }
 
-    /// What was stored, spoiled.
+    /// Returns a corrupted copy of stored bytes.
     pub(crate) fn spoil(&mut self, stored: &[u8]) -> Vec<u8> {
         let mut bytes = stored.to_vec();
         for _ in 0..=self.below(4) {
@@ -148,7 +148,7 @@ fn values() {
     assert!(refused > rounds() / 4, "{refused} of {}", rounds());
 }
 
-/// A record with everything that one can have.
+/// Creates a record with every part that one can have.
 pub(crate) fn record() -> Value {
     json!({
         "head": {

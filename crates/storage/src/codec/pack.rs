@@ -46,17 +46,17 @@ pub(crate) struct Content<'a> {
     pub(crate) size: u64,
 }
 
-/// Where parts are kept.
+/// Storage for parts.
 pub(crate) trait PartSink {
-    /// Why a part could not be kept.
+    /// Reason why a part could not be kept.
     type Error;
-    /// The number of the part with this content, made when there is none.
+    /// Returns the number of the part with this content, which is created if there is none.
     fn keep(&mut self, part: &Content<'_>) -> Result<i64, Self::Error>;
-    /// What makes texts short.
+    /// Returns the compressor of texts.
     fn compressor(&mut self) -> &mut Compressor;
 }
 
-/// Why a value could not be packed.
+/// Reason why a value could not be packed.
 #[derive(Debug)]
 pub(crate) enum Unpackable<E> {
     /// It could not be read back.
@@ -76,7 +76,7 @@ pub(crate) struct Packed {
     pub(crate) size: u64,
 }
 
-/// Makes texts short.
+/// Compressor of texts.
 pub(crate) struct Compressor(zstd::bulk::Compressor<'static>);
 
 impl Compressor {
@@ -84,12 +84,13 @@ impl Compressor {
         Ok(Self(zstd::bulk::Compressor::new(LEVEL)?))
     }
 
-    /// The text as a frame that `zstd` reads. An error here is one of space; the text is then stored as it is.
+    /// Compresses the text to a frame that `zstd` reads. An error here is one of space; the text is then stored
+    /// unchanged.
     pub(crate) fn frame(&mut self, text: &[u8]) -> Option<Vec<u8>> {
         self.0.compress(text).ok()
     }
 
-    /// The stored form of a text.
+    /// Returns the stored form of a text.
     pub(crate) fn data(&mut self, text: &[u8], referring: bool) -> Vec<u8> {
         let flag = if referring { REFERRING } else { 0 };
         if text.len() >= COMPRESSED_FROM
@@ -111,7 +112,7 @@ impl Compressor {
     }
 }
 
-/// Turns values into what is stored.
+/// Converter of values to their stored form.
 #[derive(Default)]
 pub(crate) struct Packer {
     text: Vec<u8>,
@@ -122,7 +123,8 @@ pub(crate) struct Packer {
 }
 
 impl Packer {
-    /// Call it before values that were packed are dropped: another value may then be where they were.
+    /// Forgets where values are in memory. Call it before values that were packed are dropped: another value may then
+    /// be where they were.
     pub(crate) fn forget(&mut self) {
         self.met.clear();
     }
@@ -313,12 +315,12 @@ fn distinct(refs: &[i64]) -> Vec<i64> {
     refs
 }
 
-/// What a part is found by, and what shows that it was damaged.
+/// Computes the hash by which a part is found, and which reveals that it was damaged.
 pub(crate) fn hash(text: &[u8]) -> i64 {
     xxh3_64(text).cast_signed()
 }
 
-/// References as a column; nothing when there are none.
+/// Encodes references as a column; `None` if there are none.
 pub(crate) fn refs_blob(refs: &[i64]) -> Option<Vec<u8>> {
     if refs.is_empty() {
         return None;
@@ -346,7 +348,7 @@ pub(crate) fn read_refs(blob: Option<&[u8]>) -> Decoded<Vec<i64>> {
 }
 
 impl Packed {
-    /// The value with its references in front, for where they have no column of their own.
+    /// Converts the value to bytes with its references in front, for places where they have no column of their own.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         let Some(refs) = refs_blob(&self.refs) else {
             return self.data;
@@ -360,12 +362,12 @@ impl Packed {
     }
 }
 
-/// Does what [`Packed::into_bytes`] made refer to parts?
+/// Returns whether the output of [`Packed::into_bytes`] refers to parts.
 pub(crate) fn refers(bytes: &[u8]) -> bool {
     bytes.first() == Some(&WITH_REFS)
 }
 
-/// The references and the stored value of what [`Packed::into_bytes`] made.
+/// Splits the output of [`Packed::into_bytes`] into the references and the stored value.
 pub(crate) fn split(bytes: &[u8]) -> Decoded<(Vec<i64>, &[u8])> {
     let Some((&WITH_REFS, rest)) = bytes.split_first() else {
         return Ok((Vec::new(), bytes));
@@ -412,7 +414,7 @@ mod tests {
         }
     }
 
-    /// The value with all parts read back.
+    /// Restores the value, with all parts read back.
     fn back(packed: &Packed, sink: &Memory) -> Value {
         let mut parts: HashMap<i64, Value> = HashMap::new();
         for (n, (text, referring, size)) in sink.kept.iter().enumerate() {

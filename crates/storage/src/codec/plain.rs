@@ -13,7 +13,7 @@ use super::plan::{Changes, ChannelState};
 /// Levels of nesting that can be read back: the JSON parser stops at 128, and a record adds six around a value.
 const DEEPEST: usize = 120;
 
-/// What lists show of a checkpoint.
+/// Data of a checkpoint that lists show.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) id: CheckpointId,
@@ -66,7 +66,8 @@ impl Head {
         )
     }
 
-    /// As lists show it, in its namespace, with the numbers of tasks that ask and that have failed.
+    /// Converts the head to the form that lists show, in its namespace, with the numbers of tasks that ask and that
+    /// have failed.
     pub(crate) fn shown(self, ns: Name, interrupted: u32, failed: u32) -> CheckpointHead {
         CheckpointHead {
             ns,
@@ -81,7 +82,7 @@ impl Head {
         }
     }
 
-    /// A checkpoint without state.
+    /// Converts the head to a checkpoint without state.
     pub(crate) fn checkpoint(self) -> Checkpoint {
         Checkpoint {
             metadata: self.metadata(),
@@ -97,7 +98,7 @@ impl Head {
     }
 }
 
-/// What a node has seen.
+/// Channel versions that a node has seen.
 pub(crate) type Seen = BTreeMap<Name, u64>;
 
 /// A checkpoint: its head, and what its state changes against the parent, or all of it.
@@ -116,8 +117,8 @@ pub(crate) struct Record<S> {
 }
 
 impl<S> Record<S> {
-    /// The change of a checkpoint against what is known of its parent; `slot` is asked for each changed channel that
-    /// still has a version, with the length of the parent's list where the list only grew.
+    /// Creates the change of a checkpoint against what is known of its parent; `slot` is called for each changed
+    /// channel that still has a version, with the length of the parent's list if the list only grew.
     pub(crate) fn of<E>(
         put: &Put,
         parent: Option<(&ChannelVersions, &VersionsSeen)>,
@@ -188,7 +189,7 @@ pub(crate) enum WrittenSlot {
     Add(u64, usize, Value),
 }
 
-/// What a task wrote.
+/// Writes of a task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Task {
     pub(crate) of: CheckpointId,
@@ -253,7 +254,7 @@ impl JournalEntry {
     }
 }
 
-/// The record of a checkpoint whose values are written out.
+/// Creates the record of a checkpoint whose values are written out.
 pub(crate) fn written_out(put: &Put, parent: Option<&Checkpoint>) -> Record<WrittenSlot> {
     let known = parent.map(|parent| (&parent.channel_versions, &parent.versions_seen));
     let made = Record::of::<std::convert::Infallible>(put, known, |channel, version, value, from| {
@@ -274,7 +275,7 @@ pub(crate) fn written_out(put: &Put, parent: Option<&Checkpoint>) -> Record<Writ
     }
 }
 
-/// The checkpoint that a record describes.
+/// Restores the checkpoint that a record describes.
 pub(crate) fn read_back(
     record: Record<WrittenSlot>,
     parent: Option<&Checkpoint>,

@@ -11,7 +11,7 @@ pub(crate) struct Looked<K> {
     pub(crate) run: Option<String>,
 }
 
-/// The keys of the checkpoints of one namespace that go; the removal reports them.
+/// Returns the keys of the checkpoints of one namespace to remove; the removal reports them.
 pub(crate) fn doomed<'r, K>(
     pruning: &Pruning,
     thread: &ThreadId,

@@ -11,7 +11,7 @@ use super::text::uuid_bytes;
 /// Channel name rows and the versions that a node has seen.
 pub(crate) type SeenRows = Vec<(i64, u64)>;
 
-/// What a checkpoint changes against its parent, or, as a snapshot, everything.
+/// Changes of a checkpoint against its parent, or, as a snapshot, everything.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Delta {
     /// Channel name row, version (`None`: the channel is gone), row of the value in `items` (0: it has none).
@@ -156,7 +156,7 @@ impl Rows {
 pub(crate) struct Tasks(pub(crate) Vec<(TaskId, Name, Vec<u8>)>);
 
 impl Tasks {
-    /// False when they are longer than this many bytes; asked before they are encoded.
+    /// Returns whether the tasks fit into this many bytes; called before they are encoded.
     pub(crate) fn fits(&self, most: usize) -> bool {
         let bytes = |(_, path, rows): &(TaskId, Name, Vec<u8>)| path.len() + rows.len();
         self.0.iter().map(bytes).sum::<usize>() <= most

@@ -1,13 +1,13 @@
 //! Texts that are mostly of one form and are then stored as a number or as bytes.
 
-/// The bytes of an id that is a UUID in its usual form; other ids are stored as their text.
+/// Returns the bytes of an id that is a UUID in its usual form; other ids are stored as their text.
 pub(crate) fn uuid_bytes(text: &str) -> Option<[u8; 16]> {
     // Only the canonical form comes back from bytes as the same text.
     let canonical = text.len() == 36 && !text.bytes().any(|b| b.is_ascii_uppercase());
     canonical.then(|| uuid::Uuid::try_parse(text).ok().map(uuid::Uuid::into_bytes))?
 }
 
-/// The milliseconds of a time stamp in the engine's form; others are stored as their text.
+/// Returns the milliseconds of a time stamp in the engine's form; others are stored as their text.
 pub(crate) fn millis(ts: &str) -> Option<i64> {
     let field = |from: usize, to: usize| ts.get(from..to)?.parse::<i64>().ok();
     let (year, month, day) = (field(0, 4)?, field(5, 7)?, field(8, 10)?);

@@ -4,7 +4,7 @@ use superstep::{StorageError, ThreadId, Value};
 
 pub(crate) use super::pack::DEEPEST;
 
-/// JSON text of a value that can be read back.
+/// Returns the JSON text of a value that can be read back.
 pub(crate) fn json(value: &Value, what: &str, thread: &ThreadId) -> Result<Vec<u8>, StorageError> {
     let bytes = serde_json::to_vec(value).map_err(|e| StorageError::Backend {
         what: format!("storing {what} of thread {thread}"),
@@ -17,7 +17,8 @@ pub(crate) fn json(value: &Value, what: &str, thread: &ThreadId) -> Result<Vec<u
     Ok(bytes)
 }
 
-/// JSON text of a value that has at most this many bytes; nothing for a longer one, which is not looked through.
+/// Returns the JSON text of a value that has at most this many bytes; `None` for a longer one, which is not fully
+/// examined.
 pub(crate) fn short(value: &Value, most: usize) -> Option<Vec<u8>> {
     struct Short(Vec<u8>, usize);
     impl std::io::Write for Short {
@@ -70,7 +71,7 @@ pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// How many bytes at the beginning need no escape.
+/// Counts the bytes at the beginning that need no escape.
 fn plain(bytes: &[u8]) -> usize {
     let is_escaped = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
     let (blocks, _) = bytes.as_chunks::<32>();
@@ -81,7 +82,7 @@ fn plain(bytes: &[u8]) -> usize {
     from + tail.iter().position(is_escaped).unwrap_or(tail.len())
 }
 
-/// The refusal of a value that could not be read back.
+/// Creates the error that refuses a value which could not be read back.
 pub(crate) fn nested(what: &str, thread: &ThreadId) -> StorageError {
     StorageError::Backend {
         what: format!("storing {what} of thread {thread}"),
@@ -90,7 +91,7 @@ pub(crate) fn nested(what: &str, thread: &ThreadId) -> StorageError {
     }
 }
 
-/// True for JSON that could not be read back.
+/// Returns whether the JSON is nested too deep to be read back.
 pub(crate) fn too_deep(json: &[u8]) -> bool {
     if json.len() <= DEEPEST {
         return false;
@@ -114,7 +115,7 @@ pub(crate) fn too_deep(json: &[u8]) -> bool {
     false
 }
 
-/// The value of JSON text.
+/// Parses the value of JSON text.
 pub(crate) fn parse(json: &[u8]) -> Result<Value, String> {
     serde_json::from_slice(json).map_err(|e| format!("it is not JSON: {e}"))
 }

@@ -90,7 +90,7 @@ impl<S: Clone> ValueCache<S> {
         }
     }
 
-    /// What is kept under this count of removals; nothing for a reader that sees an older moment.
+    /// Returns what is kept under this count of removals; `None` for a reader that sees an older moment.
     fn at(&self, epoch: i64) -> Option<MutexGuard<'_, Inner<S>>> {
         let mut inner = self.inner.lock();
         if inner.epoch < epoch {
@@ -103,7 +103,7 @@ impl<S: Clone> ValueCache<S> {
         (inner.epoch == epoch).then_some(inner)
     }
 
-    /// The value that ends with this row.
+    /// Returns the value that ends with this row.
     pub(crate) fn value(&self, epoch: i64, row: i64) -> Option<Value> {
         let weight = |(_, bytes): &(Value, u64)| *bytes;
         let found = self.at(epoch)?.values.get(row, weight, self.most);
@@ -124,7 +124,7 @@ impl<S: Clone> ValueCache<S> {
         inner.values.put(row, (value, bytes), bytes, self.most);
     }
 
-    /// What is known of a checkpoint.
+    /// Returns what is known of a checkpoint.
     pub(crate) fn state(&self, epoch: i64, row: i64) -> Option<S> {
         self.at(epoch)?.states.get(row, |_| 1, STATES)
     }

@@ -78,8 +78,8 @@ impl Folder {
         self.replace(&self.path.join(ABOUT), text.as_bytes())
     }
 
-    /// Are the questions of older releases that a new input came after withdrawn? Where nothing may be written, there is
-    /// nothing to do about them.
+    /// Returns whether the questions of older releases that a new input came after are withdrawn. Where nothing may be
+    /// written, there is nothing to do about them.
     pub(super) fn is_settled(&self) -> bool {
         self.settled || !self.is_ours()
     }
@@ -89,7 +89,7 @@ impl Folder {
         self.say(true)
     }
 
-    /// The schema, and whether questions are settled.
+    /// Reads the schema, and whether questions are settled.
     fn schema(&self, about: &Path) -> Result<(i64, bool), StorageError> {
         let text = fs::read(about).map_err(|error| failed("reading", about, &error))?;
         let about = serde_json::from_slice::<serde_json::Value>(&text).ok();
@@ -114,7 +114,7 @@ impl Folder {
         &self.path
     }
 
-    /// True when the folder may be changed.
+    /// Returns whether the folder may be changed.
     pub(super) fn is_ours(&self) -> bool {
         self.lock.is_some()
     }
@@ -124,12 +124,12 @@ impl Folder {
         Unfinished::write(path, content)?.place()
     }
 
-    /// The journal of a thread.
+    /// Returns the journal of a thread.
     pub(super) fn journal(&self, thread: &ThreadId) -> PathBuf {
         self.path.join("threads").join(file_name(thread.as_str()))
     }
 
-    /// The files of threads; a thread whose name the file name does not hold whole is read from the file.
+    /// Returns the files of threads; a thread whose name is not complete in the file name is read from the file.
     pub(super) fn journals(&self) -> Result<Vec<(Option<ThreadId>, PathBuf)>, StorageError> {
         let journals = self.ending_in("jsonl")?.into_iter().map(|path| {
             let stem = path.file_stem().and_then(|stem| stem.to_str());
@@ -254,7 +254,7 @@ fn is_new(path: &Path) -> Result<bool, StorageError> {
     }
 }
 
-/// Is this `superstep.json` as it is being written?
+/// Returns whether this is an unfinished `superstep.json`.
 fn is_unfinished_about(name: &std::ffi::OsStr) -> bool {
     let name = Path::new(name);
     let beside = |path: &Path| path.file_stem().map(PathBuf::from);
@@ -279,8 +279,8 @@ fn lock(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// A process that starts a program shares what is locked with it until that program has begun, so a folder that was just closed
-/// may look as if somebody had it. Nobody who works with it lets go so soon.
+/// Waits for the lock. A process that starts a program shares its locks with it until that program has begun, so a
+/// folder that was just closed may seem to be in use. Nobody who works with it releases it this soon.
 fn wait_for_lock(file: &File) -> io::Result<()> {
     let until = Instant::now() + LOCK_WAIT;
     loop {
@@ -314,7 +314,7 @@ fn is_refusal(error: &io::Error) -> bool {
     )
 }
 
-/// What the system said, with what to do about it.
+/// Converts the system's error, and adds what to do about it.
 pub(super) fn failed(what: &str, path: &Path, error: &io::Error) -> StorageError {
     let remedy = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
@@ -338,8 +338,9 @@ pub(super) fn failed(what: &str, path: &Path, error: &io::Error) -> StorageError
 /// Names that Windows keeps for devices, whatever their ending.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
 
-/// The file of a thread: its name, with everything but small letters, digits, `-`, `_` and `.` as `%` and two digits,
-/// because some systems do not tell large letters from small ones. A very long name is cut and ends in a hash.
+/// Returns the file name of a thread: its name, with everything but small letters, digits, `-`, `_` and `.` as `%` and
+/// two digits, because some systems do not distinguish upper and lower case. A very long name is cut and ends in a
+/// hash.
 fn file_name(thread: &str) -> String {
     let device = DEVICES.iter().any(|name| {
         let rest = thread.strip_prefix(name);
@@ -367,7 +368,7 @@ fn file_name(thread: &str) -> String {
     name + ".jsonl"
 }
 
-/// The thread of a file name without its ending; `None` when it was cut.
+/// Returns the thread of a file name without its extension; `None` if it was cut.
 fn thread_name(stem: &str) -> Option<String> {
     if stem == "%" {
         return Some(String::new());

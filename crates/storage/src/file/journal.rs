@@ -59,7 +59,7 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// Bytes of the journal's lines that are in it.
+    /// Returns the number of bytes of the journal's lines that are loaded.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Acquire)
     }
@@ -68,24 +68,24 @@ impl Loaded {
         self.bytes.store(bytes, Ordering::Release);
     }
 
-    /// How many checkpoints it has, in every namespace.
+    /// Returns the number of checkpoints, in every namespace.
     pub(super) fn checkpoints(&self) -> u64 {
         self.checkpoints.load(Ordering::Relaxed)
     }
 
-    /// Does a question of the outermost graph wait?
+    /// Returns whether a question of the outermost graph is waiting.
     pub(super) fn asks(&self) -> bool {
         let count = self.saver.count_waiting().now_or_never();
         count.and_then(Result::ok).is_some_and(|count| count > 0)
     }
 
-    /// The checkpoints whose questions wait.
+    /// Returns the checkpoints whose questions are waiting.
     pub(super) fn waiting(&self) -> Vec<Waiting> {
         let waiting = self.saver.waiting(&WaitingQuery::default()).now_or_never();
         waiting.and_then(Result::ok).unwrap_or_default()
     }
 
-    /// What withdraws the questions that a new input came after.
+    /// Creates the commit that withdraws the questions that a new input came after.
     pub(super) fn abandoned(&self, thread: &ThreadId) -> Option<Commit> {
         let waiting = self.waiting();
         if waiting.is_empty() {
@@ -113,13 +113,14 @@ impl Loaded {
         })
     }
 
-    /// A checkpoint of the thread.
+    /// Reads a checkpoint of the thread.
     pub(super) fn read(&self, thread: &ThreadId, ns: &str, id: &CheckpointId) -> Option<Checkpoint> {
         let found = self.saver.get(thread, ns, Some(id)).now_or_never()?;
         Some(found.ok()??.checkpoint)
     }
 
-    /// The error for anyone who asks for something that a damaged line may have held.
+    /// Checks that no line is damaged; otherwise returns the error for anyone who asks for something that a damaged
+    /// line may have contained.
     pub(super) fn sound(&self, thread: &ThreadId) -> Result<(), StorageError> {
         match self.damage.first() {
             None => Ok(()),
@@ -134,7 +135,7 @@ impl Loaded {
         }
     }
 
-    /// Which checkpoints can still be read, for anyone who cannot list them.
+    /// Returns which checkpoints can still be read, for anyone who cannot list them.
     fn readable(&self) -> String {
         let newest = ListQuery {
             ns: Some("".into()),
@@ -159,7 +160,7 @@ impl Loaded {
     }
 }
 
-/// How a checkpoint is written: what its chain of changes weighs.
+/// Weight of a checkpoint's chain of changes, which decides how the checkpoint is written.
 #[derive(Clone, Copy, Debug, Default)]
 struct Chain {
     changes: u32,
@@ -195,7 +196,7 @@ impl Journal {
         Ok(Self::of(thread, path, &bytes))
     }
 
-    /// What a file with this text holds.
+    /// Parses a file with this text.
     pub(super) fn of(thread: &ThreadId, path: &Path, text: &[u8]) -> Self {
         let mut journal = Self {
             thread: thread.clone(),
@@ -246,17 +247,17 @@ impl Journal {
         }
     }
 
-    /// Where it is.
+    /// Returns the journal's path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Bytes of its sound lines.
+    /// Returns the number of bytes of the journal's sound lines.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The thread whose journal this is, for a name too long for a file name.
+    /// Reads the thread whose journal this is, for a name too long for a file name.
     pub(super) fn named(path: &Path) -> Result<ThreadId, StorageError> {
         let bytes = fs::read(path).map_err(|error| failed("reading", path, &error))?;
         let first = lines(&bytes).0.next();
@@ -344,7 +345,7 @@ impl Journal {
         }
     }
 
-    /// True when nothing is in it.
+    /// Returns whether the journal is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.chains.values().all(HashMap::is_empty)
     }
@@ -496,7 +497,7 @@ impl Journal {
     }
 }
 
-/// The first line of the journal of a thread.
+/// Returns the first line of the journal of a thread.
 pub(super) fn first(thread: &ThreadId) -> Record {
     Record::Journal {
         schema: SCHEMA,

@@ -31,17 +31,17 @@ pub(super) fn put_line(out: &mut Vec<u8>, record: &impl Serialize) -> Result<usi
     Ok(length)
 }
 
-/// The record of a line, without its line feed.
+/// Parses the record of a line, given without its line feed.
 pub(super) fn read_line<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
     read_text(&text_of(line)?)
 }
 
-/// The record in the text of a line.
+/// Parses the record in the text of a line.
 pub(super) fn read_text<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
     serde_json::from_slice(text).map_err(|error| format!("it is not a record: {error}"))
 }
 
-/// The text of a line, without its line feed.
+/// Returns the text of a line, given without its line feed.
 pub(super) fn text_of(line: &[u8]) -> Result<Cow<'_, [u8]>, String> {
     let (prefix, text) = line.split_at_checked(PREFIX).ok_or("it is too short")?;
     if prefix != format!("{:016x} ", xxh3_64(text)).as_bytes() {
@@ -50,12 +50,12 @@ pub(super) fn text_of(line: &[u8]) -> Result<Cow<'_, [u8]>, String> {
     unlettered(text)
 }
 
-/// What a line says that does not fit its checksum, where it can be made out.
+/// Parses a line that does not match its checksum, as far as it can be read.
 pub(super) fn unchecked<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
     serde_json::from_slice(&unlettered(line.get(PREFIX..)?).ok()?).ok()
 }
 
-/// The finished lines of a file with the number of each, and how many bytes they take.
+/// Splits a file into its finished lines with the number of each, and returns how many bytes they take.
 pub(super) fn lines(bytes: &[u8]) -> (impl Iterator<Item = (usize, &[u8])>, usize) {
     let finished = bytes
         .iter()

@@ -49,14 +49,14 @@ const ASKED: &str = "listing questions that wait";
 const PRUNING: &str = "pruning a thread";
 const COPYING: &str = "copying a thread";
 
-/// How to open a folder.
+/// Settings for opening a folder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FileOptions {
     /// What an acknowledged commit survives.
     pub synchronous: Synchronous,
 }
 
-/// Keeps checkpoints in a folder, a file for each thread.
+/// Saver that keeps checkpoints in a folder, one file for each thread.
 pub struct FileSaver {
     folder: Arc<Folder>,
     shared: Arc<Shared>,
@@ -86,7 +86,7 @@ impl FileSaver {
         Self::in_folder(folder, options, None)
     }
 
-    /// Threads and long-term memory in one folder.
+    /// Opens threads and long-term memory in one folder.
     pub fn open_with_store(
         path: impl AsRef<Path>,
         options: FileOptions,
@@ -122,7 +122,7 @@ impl FileSaver {
         })
     }
 
-    /// The folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -182,7 +182,7 @@ impl FileSaver {
         }
     }
 
-    /// Does something on a thread that may wait for the disk, and not on the writer's.
+    /// Runs `work` on a thread that may wait for the disk, not on the writer's thread.
     async fn beside<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -231,14 +231,15 @@ impl FileSaver {
         }
     }
 
-    /// True when the thread has another file now, or none. The writer is asked, because it may be about to do it.
+    /// Returns whether the thread now has another file, or none. The writer is asked, because it may be about to change
+    /// that.
     async fn is_replaced(&self, thread: &ThreadId, file: Option<u64>) -> Result<bool, StorageError> {
         let thread = thread.clone();
         let now = self.submit(move |writer| Ok(writer.file_of(&thread))).await?;
         Ok(now != file)
     }
 
-    /// What `read` finds in the threads that a query is about, newest first.
+    /// Returns what `read` finds in the threads that a query is about, newest first.
     async fn select<T, F: Future<Output = Result<Vec<T>, StorageError>>>(
         &self,
         query: &ListQuery,

@@ -37,7 +37,7 @@ pub(super) struct Begun {
     pub(super) loaded: Arc<Loaded>,
 }
 
-/// What of a thread goes, and the journal without it.
+/// Result of pruning a thread: what is removed, and the journal without it.
 pub(super) struct Pruned {
     pub(super) removal: Removal,
     /// Written where it is not a dry run.
@@ -57,7 +57,8 @@ impl Begun {
         heads.and_then(Result::ok).unwrap_or_default()
     }
 
-    /// What pruning removes of the thread; `None` when that is nothing. `at` is asked again and again whether to go on.
+    /// Determines what pruning removes of the thread; `None` when that is nothing. `at` is asked repeatedly whether to
+    /// continue.
     pub(super) fn prune(
         self,
         pruning: &Pruning,
@@ -112,7 +113,7 @@ impl Begun {
         (doomed, removal)
     }
 
-    /// The journal of this thread with what it lacks of another one.
+    /// Builds the journal of this thread with what it lacks of another one.
     pub(super) fn with_copy_of(self, from: &Self) -> Result<Rewrite, StorageError> {
         let there: Doomed = self.heads().into_iter().map(|head| (head.ns, head.id)).collect();
         let (go_on, never) = (|| Ok(()), |_: &Name, _: &CheckpointId| false);
@@ -191,7 +192,7 @@ impl Rewrite {
         Ok(true)
     }
 
-    /// True when no checkpoint is left.
+    /// Returns whether no checkpoint is left.
     pub(super) fn is_empty(&self) -> bool {
         self.journal.is_empty()
     }
@@ -293,7 +294,7 @@ impl RewriteSource<'_> {
     }
 }
 
-/// A number of bytes of a file.
+/// Reads a number of bytes of a file.
 fn read_from(path: &Path, from: u64, count: u64) -> Result<Vec<u8>, StorageError> {
     let read = || {
         let mut file = File::open(path)?;
@@ -316,7 +317,7 @@ mod tests {
     use super::*;
     use crate::FileSaver;
 
-    /// The root, and a number after it.
+    /// Creates the root and a number of checkpoints after it.
     async fn grow(saver: &dyn Checkpointer, thread: &str, count: u64) -> Vec<Checkpoint> {
         let root = Draft::root(id(1)).set("log", json!([]));
         let mut made = vec![root.store(saver, thread, "").await.expect("stores")];
@@ -350,7 +351,7 @@ mod tests {
         }
     }
 
-    /// What is done while a prune of "long" is held open.
+    /// Writes to the threads while a prune of "long" is held open.
     async fn go_on(saver: &dyn Checkpointer, made: &[Checkpoint], cold: &Checkpoint) {
         // After the newest one, after one that goes, and in another thread.
         let next = Draft::after(&made[made.len() - 1], id(100)).append("log", vec![json!("on")]);

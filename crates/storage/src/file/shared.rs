@@ -25,10 +25,10 @@ pub(super) const THREADS: usize = 256;
 /// Bytes of journals whose threads are held in memory, unless one alone has more.
 pub(super) const BYTES: u64 = 256 * 1024 * 1024;
 
-/// What a thread stands at: its summary at a length of the journal.
+/// Summary of a thread at a given length of its journal.
 pub(super) type Summary = (u64, Option<ThreadSummary>);
 
-/// What readers see without asking the writer.
+/// State that readers see without asking the writer.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     state: Mutex<FolderState>,
@@ -72,7 +72,7 @@ struct KnownThread {
     asking: Vec<CheckpointId>,
 }
 
-/// Where a thread stood when its file was about to be read.
+/// State of a thread when its file was about to be read.
 #[derive(Clone, Debug)]
 struct Moment {
     path: PathBuf,
@@ -89,7 +89,7 @@ impl KnownThread {
         }
     }
 
-    /// False when what was read then may be old by now.
+    /// Returns whether the file is unchanged since the moment; if not, what was read then may be outdated.
     fn is_still(&self, moment: &Moment) -> bool {
         self.file == moment.file && self.left == moment.left
     }
@@ -111,7 +111,7 @@ impl FolderState {
         })
     }
 
-    /// These of a thread wait, and no others.
+    /// Sets the waiting checkpoints of a thread, replacing all earlier ones.
     fn ask(&mut self, thread: &ThreadId, asked: impl IntoIterator<Item = Asked>) {
         self.unlooked.remove(thread);
         self.ask_nothing(thread);
@@ -137,13 +137,13 @@ impl FolderState {
         }
     }
 
-    /// The same, as a thread in memory says.
+    /// Sets the waiting checkpoints of a thread from its copy in memory.
     fn ask_as(&mut self, thread: &ThreadId, loaded: &Loaded) {
         let asked = loaded.waiting().into_iter();
         self.ask(thread, asked.map(|one| (one.checkpoint, one.ts, one.tasks)));
     }
 
-    /// Is it the newest checkpoint of the outermost graph of a thread?
+    /// Returns whether the id is that of the newest checkpoint of the outermost graph of a thread.
     fn is_newest(&self, thread: &ThreadId, id: &CheckpointId) -> bool {
         if let Some(loaded) = self.loaded.get(thread) {
             let summary = loaded.saver.thread(thread).now_or_never();
@@ -155,7 +155,7 @@ impl FolderState {
     }
 }
 
-/// What is kept in memory of a thread.
+/// Extent to which a thread is kept in memory.
 pub(super) enum Residence {
     Nothing,
     Unread,
@@ -163,7 +163,7 @@ pub(super) enum Residence {
 }
 
 impl Shared {
-    /// The claims of threads.
+    /// Returns the claims of threads.
     pub(super) fn claims(&self) -> MutexGuard<'_, Claims> {
         self.claims.lock()
     }
@@ -193,7 +193,7 @@ impl Shared {
         loaded.used.store(moment, Ordering::Relaxed);
     }
 
-    /// The file of a thread that has one, with its number.
+    /// Returns the file of a thread that has one, with its number.
     pub(super) fn file_of(&self, thread: &ThreadId) -> Option<(PathBuf, u64)> {
         let state = self.state();
         state
@@ -202,7 +202,7 @@ impl Shared {
             .map(|known| (known.path.clone(), known.file))
     }
 
-    /// A file that was found when the folder was opened.
+    /// Adds a file that was found when the folder was opened.
     pub(super) fn found(&self, thread: ThreadId, path: PathBuf, known: Option<ThreadListCache>) {
         let mut state = self.state();
         match known {
@@ -217,7 +217,7 @@ impl Shared {
         }
     }
 
-    /// A thread that is in memory asks something else than before.
+    /// Records that a thread in memory asks something else than before.
     pub(super) fn asks(&self, thread: &ThreadId, loaded: &Loaded) {
         self.state().ask_as(thread, loaded);
     }
@@ -268,7 +268,7 @@ impl Shared {
         state.ask_as(&journal.thread, &journal.loaded);
     }
 
-    /// Another file is in the place of the journal.
+    /// Records that the journal was replaced by another file.
     pub(super) fn replaced(&self, thread: &ThreadId) {
         let mut state = self.state();
         state.files += 1;
@@ -295,7 +295,7 @@ impl Shared {
         }
     }
 
-    /// A thread is no longer stored.
+    /// Records that a thread is no longer stored.
     pub(super) fn gone(&self, thread: &ThreadId) {
         self.claims().forget(thread);
         let mut state = self.state();
@@ -306,7 +306,8 @@ impl Shared {
         state.threads.remove(thread);
     }
 
-    /// The thread in memory, brought there if need be; also whether the writer is to take it over. Waits for the disk.
+    /// Returns the thread in memory, loading it if need be; also whether the writer should take it over. Waits for the
+    /// disk.
     pub(super) fn bring(&self, thread: &ThreadId) -> Result<Option<(Arc<Loaded>, bool)>, StorageError> {
         let moment = {
             let state = self.state();
@@ -342,7 +343,7 @@ impl Shared {
         (loaded, keep)
     }
 
-    /// What a reader brought into memory of a thread, for the writer.
+    /// Takes the journal that a reader loaded into memory of a thread, for the writer.
     pub(super) fn take_over(&self, thread: &ThreadId) -> Option<Journal> {
         self.state().brought.remove(thread)
     }
@@ -400,7 +401,7 @@ impl Shared {
         }
     }
 
-    /// One thread that cannot be read does not hide the others.
+    /// Summarizes all threads; one that cannot be read does not hide the others.
     fn summarize_all(&self) {
         for thread in &self.threads() {
             if let Err(error) = self.summarize(thread) {
@@ -436,7 +437,7 @@ impl Shared {
         Ok(summary.and_then(|(_, summary)| summary.clone()))
     }
 
-    /// What threads stand at, for the next opening.
+    /// Returns the state of threads to be cached for the next opening.
     pub(super) fn remembered(&self) -> Vec<(ThreadId, ThreadListCache)> {
         let state = self.state();
         // The next to list the threads learns of damage too.
@@ -457,7 +458,7 @@ impl Shared {
             .collect()
     }
 
-    /// What each thread takes, the largest first.
+    /// Returns the usage of each thread, the largest first.
     pub(super) fn usage(&self) -> Vec<ThreadUsage> {
         let mut usage = Vec::new();
         for thread in self.threads() {
@@ -496,7 +497,7 @@ impl FolderState {
     }
 }
 
-/// The bytes of a file, none where there is none.
+/// Returns the size of a file in bytes, 0 if the file does not exist.
 pub(super) fn size_of(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |file| file.len())
 }
@@ -527,7 +528,7 @@ mod tests {
         assert_eq!(gone.collect::<Vec<_>>(), ["t1"]);
     }
 
-    /// What happens, how, and whether what was read is kept all the same.
+    /// An event, the function that triggers it, and whether what was read is kept nevertheless.
     type Happening<'a> = (&'static str, &'a dyn Fn(&Shared), bool);
 
     /// What happens to a thread between the look at where it stands and the end of reading its file.

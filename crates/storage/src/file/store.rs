@@ -65,7 +65,7 @@ impl Change {
     }
 }
 
-/// Keeps items in a folder, beside the threads there.
+/// Store that keeps items in a folder, beside the threads there.
 pub struct FileStore {
     config: StoreConfig,
     inner: Arc<Inner>,
@@ -89,7 +89,7 @@ struct Journal {
     changes: usize,
 }
 
-/// What a journal adds up to.
+/// Result of replaying a journal.
 struct Replayed {
     items: Items,
     changes: usize,
@@ -146,7 +146,7 @@ impl Replayed {
     }
 }
 
-/// The places that a damaged line seems to be about: for a person, who may know better than the line.
+/// Returns the places that a damaged line seems to be about, for a person, who may know better than the line.
 fn named(line: &[u8]) -> Option<String> {
     let Record::Batch(change) = unchecked(line)? else {
         return None;
@@ -173,7 +173,7 @@ impl FileStore {
         Self::in_folder(folder, FileOptions::default(), config)
     }
 
-    /// The same items, with another configuration for what is put and found through it.
+    /// Returns the same items, with another configuration for what is put and found through the new store.
     pub fn sharing(&self, config: StoreConfig) -> Self {
         Self {
             config,
@@ -208,7 +208,7 @@ impl FileStore {
         })
     }
 
-    /// What the saver in the same folder needs of it, to check it.
+    /// Returns the part of the store that the saver in the same folder needs to check it.
     pub(super) fn inner(&self) -> Arc<Inner> {
         self.inner.clone()
     }
@@ -319,7 +319,7 @@ impl Inner {
         Ok(())
     }
 
-    /// The error for anyone who reads what a damaged line may have changed.
+    /// Checks that no line is damaged; the error is for anyone who reads what a damaged line may have changed.
     fn sound(&self) -> Result<(), StorageError> {
         match self.damage.read().first() {
             None => Ok(()),

@@ -71,15 +71,15 @@ impl Root {
     }
 }
 
-/// What is known of a thread without its journal.
+/// Information known about a thread without its journal.
 pub(super) type ThreadListCache = (Summary, Vec<Asked>);
 
-/// The file of the list.
+/// Returns the path of the list's file.
 pub(super) fn path_in(folder: &Path) -> PathBuf {
     folder.join("threads.jsonl")
 }
 
-/// What the list says. Without it, or with a line that cannot be read, the journals are read.
+/// Reads the list. Without it, or with a line that cannot be read, the journals are read.
 pub(super) fn read(folder: &Folder) -> HashMap<ThreadId, ThreadListCache> {
     let bytes = fs::read(path_in(folder.path())).unwrap_or_default();
     let found = lines(&bytes)

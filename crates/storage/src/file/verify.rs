@@ -6,7 +6,8 @@ use super::folder::Folder;
 use super::journal::Journal;
 use super::shared::{Residence, Shared};
 
-/// What a check of every thread finds, and the threads that are to be read again because memory shows them otherwise.
+/// Checks every thread; returns the findings, and the threads that must be read again because memory shows them
+/// differently.
 pub(super) fn threads(
     shared: &Shared,
     folder: &Folder,

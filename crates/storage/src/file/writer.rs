@@ -23,7 +23,7 @@ const GROUP: usize = 256;
 /// How long written lines wait for the disk when nobody asks for it.
 const CALM: Duration = Duration::from_secs(1);
 
-/// Something for the writer to do. It gives back how to answer, given that the disk could not be waited for.
+/// A job for the writer. It returns a function that answers the caller, given the error if waiting for the disk failed.
 pub(super) type Job = Box<dyn FnOnce(&mut Writer) -> Answer + Send>;
 /// Answers the caller.
 pub(super) type Answer = Box<dyn FnOnce(Option<&StorageError>) + Send>;
@@ -163,7 +163,7 @@ impl Writer {
         thread_list_cache::write(&self.folder, self.shared.remembered())
     }
 
-    /// The journal of a thread, read if need be.
+    /// Returns the journal of a thread, reading it if need be.
     fn journal(&mut self, thread: &ThreadId) -> Result<&mut Journal, StorageError> {
         if !self.open.contains_key(thread) {
             let journal = match self.shared.take_over(thread) {
@@ -299,17 +299,18 @@ impl Writer {
         Ok(())
     }
 
-    /// Every thread, with what was committed before this was asked.
+    /// Returns every thread, including what was committed before this call.
     pub(super) fn threads(&self) -> Vec<ThreadId> {
         self.shared.threads()
     }
 
-    /// The number of the file of a thread, if it has one.
+    /// Returns the number of the file of a thread, if it has one.
     pub(super) fn file_of(&self, thread: &ThreadId) -> Option<u64> {
         self.shared.file_of(thread).map(|(_, file)| file)
     }
 
-    /// The thread as it stands, for something that takes long and is done beside the writer; `None` when there is none.
+    /// Returns the current state of a thread, for a long operation beside the writer; `None` when there is no such
+    /// thread.
     pub(super) fn begin(&mut self, thread: &ThreadId) -> Result<Option<Begun>, StorageError> {
         match self.shared.thread(thread) {
             Residence::Nothing => Ok(None),
@@ -317,7 +318,7 @@ impl Writer {
         }
     }
 
-    /// The thread as it stands, also when nothing is in it yet.
+    /// Returns the current state of a thread, even when nothing is stored in it yet.
     fn begin_again(&mut self, thread: &ThreadId) -> Result<Begun, StorageError> {
         let journal = self.journal(thread)?;
         journal.loaded.sound(thread)?;
@@ -332,7 +333,7 @@ impl Writer {
         })
     }
 
-    /// The threads of a copy as they stand; `None` when there is nothing to do.
+    /// Returns the current state of the threads of a copy; `None` when there is nothing to do.
     pub(super) fn begin_copy(
         &mut self,
         from: &ThreadId,

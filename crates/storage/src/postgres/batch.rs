@@ -54,7 +54,7 @@ pub(super) struct Touch {
     pub(super) takes_over: bool,
 }
 
-/// What is to be stored together.
+/// Changes that are stored together.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     /// New namespaces: number, thread, name.
@@ -76,7 +76,7 @@ pub(super) struct Batch {
     pub(super) claims: Shown,
 }
 
-/// Where a task is that may ask.
+/// Location of a task that may ask.
 #[derive(Debug)]
 pub(super) struct Asking {
     pub(super) space: i64,
@@ -89,31 +89,31 @@ impl Batch {
         self.touched.is_empty() && self.claims.is_empty()
     }
 
-    /// The batch builds on this namespace.
+    /// Records that the batch builds on this namespace.
     pub(super) fn touch(&mut self, space: i64, epoch: i64) -> &mut Touch {
         let touch = self.touched.entry(space).or_default();
         touch.epoch = epoch;
         touch
     }
 
-    /// The batch takes the claim of a thread whose outermost namespace this is.
+    /// Records that the batch takes over the claim of the thread whose outermost namespace this is.
     pub(super) fn take_over(&mut self, space: i64, epoch: i64) {
         self.touch(space, epoch).takes_over = true;
     }
 
-    /// The epoch that a namespace will have, when the batch builds on it.
+    /// Returns the epoch that a namespace will have, if the batch builds on it.
     pub(super) fn epoch_after(&self, space: i64) -> Option<i64> {
         let touch = self.touched.get(&space)?;
         let is_new = self.spaces.iter().any(|(id, ..)| *id == space);
         Some(touch.epoch + i64::from(touch.takes_over && !is_new))
     }
 
-    /// Does the batch add checkpoints to the namespace?
+    /// Returns whether the batch adds checkpoints to the namespace.
     pub(super) fn grows(&self, space: i64) -> bool {
         self.touched.get(&space).is_some_and(|touch| touch.added > 0)
     }
 
-    /// The batch adds a checkpoint to a namespace.
+    /// Records that the batch adds a checkpoint to a namespace.
     pub(super) fn added(&mut self, space: i64, epoch: i64, id: &str) {
         let touch = self.touch(space, epoch);
         touch.added += 1;
@@ -133,7 +133,7 @@ impl Batch {
         self.writes.insert(key, (row, value));
     }
 
-    /// A task of a checkpoint of an outermost graph wrote what may change whether it asks.
+    /// Records that a task of a checkpoint of an outermost graph wrote something that may change whether it asks.
     pub(super) fn asks(&mut self, space: i64, seq: i64, of: &TaskWrites, thread: &ThreadId) {
         let task = Asking {
             space,
@@ -143,7 +143,7 @@ impl Batch {
         self.asking.insert((seq, of.task_id.to_string()), task);
     }
 
-    /// A task of a checkpoint of an outermost graph wrote what finishes it.
+    /// Records that a task of a checkpoint of an outermost graph wrote what finishes it.
     pub(super) fn answers(&mut self, seq: i64, task: &TaskId) {
         self.answering.insert((seq, task.to_string()));
     }

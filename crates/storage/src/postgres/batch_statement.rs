@@ -11,7 +11,7 @@ use super::parts::{PartStore, Stored};
 pub(super) type Params = Vec<Box<dyn ToSql + Sync + Send>>;
 
 impl Batch {
-    /// The statement that stores everything or nothing, with only the parts that are needed.
+    /// Builds the statement that stores everything or nothing, with only the parts that are needed.
     pub(super) fn statement(self, part_store: &PartStore) -> (String, Params) {
         let (mut parts, mut naming) = (Parts::default(), Vec::new());
         if !self.claims.is_empty() {

@@ -10,7 +10,7 @@ use tokio_postgres::Error;
 use super::fault::PostgresFault;
 use super::reader::View;
 
-/// What the commits of a statement show, by thread, in their order.
+/// Claims shown by the commits of a statement, by thread, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Shown(Vec<(ThreadId, ClaimUse, bool)>);
 
@@ -40,7 +40,7 @@ impl Shown {
         self.0.is_empty()
     }
 
-    /// What is shown last of each thread.
+    /// Returns the last claim shown for each thread.
     pub(super) fn last(&self) -> HashMap<ThreadId, ClaimUse> {
         let shown = self.0.iter();
         shown
@@ -48,12 +48,12 @@ impl Shown {
             .collect()
     }
 
-    /// True when a claim of the thread is shown.
+    /// Returns whether a claim of the thread is shown.
     pub(super) fn names(&self, thread: &ThreadId) -> bool {
         self.0.iter().any(|(of, ..)| of == thread)
     }
 
-    /// The text for the database. In the order of the threads, so that two programs cannot wait for each other.
+    /// Builds the text for the database, ordered by thread so that two programs cannot wait for each other.
     pub(super) fn text(mut self) -> String {
         self.0.sort_by(|(a, ..), (b, ..)| a.cmp(b));
         let all: Vec<Json> = self
@@ -94,7 +94,7 @@ impl Shown {
     }
 }
 
-/// What a refusal of `show_claims` means; nothing for other errors.
+/// Converts a refusal of `show_claims` into an error; returns `None` for other errors.
 pub(super) fn refusal(error: &Error) -> Option<StorageError> {
     let reply = error.as_db_error()?;
     let code = reply.code().code();

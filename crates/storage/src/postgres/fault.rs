@@ -38,7 +38,7 @@ impl PostgresFault {
         })
     }
 
-    /// True when the connection is gone: what was asked may or may not have been done.
+    /// Returns whether the connection is lost: the request may or may not have been executed.
     pub(super) fn is_lost(&self) -> bool {
         match self {
             PostgresFault::Sql(error) => is_lost(error),
@@ -46,8 +46,8 @@ impl PostgresFault {
         }
     }
 
-    /// True when nothing was done because another program was quicker: what is known is old, or the two stood in each
-    /// other's way.
+    /// Returns whether nothing was done because another program was faster: what is known is outdated, or the two
+    /// blocked each other.
     pub(super) fn is_overtaken(&self) -> bool {
         let error = match self {
             PostgresFault::Sql(error) => error,
@@ -64,7 +64,7 @@ impl PostgresFault {
             .is_some_and(|code| again.contains(code) || code.code() == "SS001")
     }
 
-    /// True when the user, or the server, may not write.
+    /// Returns whether the user, or the server, may not write.
     pub(super) fn is_refused(&self) -> bool {
         let PostgresFault::Sql(error) = self else {
             return false;
@@ -76,7 +76,7 @@ impl PostgresFault {
         error.code().is_some_and(|code| refused.contains(code))
     }
 
-    /// The error for the caller; `what` says what was being done, `place` on which database.
+    /// Converts the fault into the error for the caller; `what` says what was being done, `place` on which database.
     pub(super) fn worded(self, what: &str, place: &str) -> StorageError {
         match self {
             PostgresFault::Storage(error) => error,
@@ -104,7 +104,7 @@ fn is_lost(error: &Error) -> bool {
     error.is_closed() || cut || error.code().is_some_and(|code| ended.contains(code))
 }
 
-/// True for what passes by itself when a server starts again.
+/// Returns whether the error passes by itself when a server restarts.
 pub(super) fn is_passing(error: &Error) -> bool {
     error.code() == Some(&SqlState::CANNOT_CONNECT_NOW)
         || error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS)
@@ -121,7 +121,7 @@ pub(super) fn is_passing(error: &Error) -> bool {
             })
 }
 
-/// What PostgreSQL, or the way to it, says.
+/// Returns the message of PostgreSQL, or of the connection to it.
 pub(super) fn cause(error: &Error) -> String {
     if let Some(reply) = error.as_db_error() {
         let detail = reply.detail().map(|detail| format!(" ({detail})"));

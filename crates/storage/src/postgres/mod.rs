@@ -45,7 +45,7 @@ use writer::{Job, Request, Writer};
 
 const OPENING: &str = "opening the database";
 
-/// Keeps checkpoints in a PostgreSQL database.
+/// Saver that keeps checkpoints in a PostgreSQL database.
 pub struct PostgresSaver {
     server: Arc<Server>,
     names: Arc<Names>,
@@ -138,12 +138,12 @@ impl PostgresSaver {
         Ok(self)
     }
 
-    /// The store in the same database.
+    /// Returns the store in the same database.
     pub fn store(&self, config: StoreConfig) -> PostgresStore {
         PostgresStore::new(self.server.clone(), config, self.requests.clone())
     }
 
-    /// The database, as it may be shown: without the password.
+    /// Returns the URL of the database as it may be shown, without the password.
     pub fn url(&self) -> &str {
         &self.server.shown
     }
@@ -168,8 +168,8 @@ impl PostgresSaver {
     }
 }
 
-/// A thread with a runtime that looks after connections and, once it has it, runs the writer until it is not needed
-/// any more.
+/// Starts a thread with a runtime that manages connections and, once it has the writer, runs it until it is no longer
+/// needed.
 fn writer_thread(
     queue: mpsc::UnboundedReceiver<Request>,
 ) -> Result<(Handle, oneshot::Sender<Writer>), StorageError> {

@@ -18,19 +18,19 @@ struct KnownNames {
 }
 
 impl Names {
-    /// The name with this row number, if it is known here.
+    /// Returns the name with this row number, if it is known here.
     pub(super) fn name(&self, row: i64) -> Option<Name> {
         let known = self.0.read();
         known.names.get(&row).cloned()
     }
 
-    /// The name with this row number, after [`Names::learn`].
+    /// Returns the name with this row number, after [`Names::learn`].
     pub(super) fn expect(&self, row: i64) -> Result<Name, String> {
         self.name(row)
             .ok_or_else(|| format!("it uses name {row}, which is missing"))
     }
 
-    /// The row number of a name, after [`Names::make`].
+    /// Returns the row number of a name, after [`Names::make`].
     pub(super) fn row(&self, name: &Name) -> Option<i64> {
         let known = self.0.read();
         known.rows.get(name).copied()
@@ -99,7 +99,7 @@ impl Names {
     }
 }
 
-/// A name as PostgreSQL can hold it, whose text cannot have U+0000: that is two times U+0001, and U+0001 is followed by
+/// Escapes a name for PostgreSQL, whose text cannot hold U+0000: that becomes U+0001 twice, and U+0001 is followed by
 /// U+0002.
 fn escaped(name: &str) -> String {
     let mut text = String::with_capacity(name.len());

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// A power cut may take back the number, which is then another one, too.
 const RAISE: &str = "SET LOCAL synchronous_commit = off; UPDATE changes SET n = n + 1";
 
-/// What is to be announced of the changes of this saver and of its stores.
+/// Changes of this saver and its stores that are to be announced.
 #[derive(Debug, Default)]
 pub(super) struct Notice {
     changed: Notify,
@@ -30,7 +30,7 @@ pub(super) struct Notice {
 }
 
 impl Server {
-    /// Has it announce that something was changed here.
+    /// Schedules the announcement that something was changed here.
     pub(super) fn changed(&self) {
         self.notice.is_behind.store(true, Ordering::Release);
         self.notice.changed.notify_one();
@@ -70,7 +70,7 @@ impl Server {
         Ok(())
     }
 
-    /// As [`tell`](Self::tell), for a thread that may wait: not for long.
+    /// Announces changes like [`tell`](Self::tell), for a thread that may wait, but not for long.
     pub(super) fn tell_last(self: &Arc<Self>) {
         let (done, ended) = std::sync::mpsc::channel();
         let server = self.clone();
@@ -81,7 +81,7 @@ impl Server {
         let _ = ended.recv_timeout(PATIENCE);
     }
 
-    /// The number without what was added to it here; nothing for a role that may not read it.
+    /// Returns the number of changes without those made here; `None` for a role that may not read it.
     pub(super) async fn changes(self: &Arc<Self>) -> Result<Option<u64>, PostgresFault> {
         let own = self.notice.own.lock().await;
         let mut again = true;

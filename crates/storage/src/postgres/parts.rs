@@ -69,13 +69,14 @@ impl PartStore {
         })
     }
 
-    /// Parts are not known to be stored any more, and from now on get other numbers than with other salts.
+    /// Forgets which parts are stored; from now on, parts get other numbers than with other salts.
     pub(super) fn forget(&mut self, salt: u64) {
         self.stored.clear();
         self.sink.salt = salt;
     }
 
-    /// Call it before the values that were packed are dropped. With `stored`, their parts are in the database now.
+    /// Ends packing; must be called before the packed values are dropped. With `stored`, their parts are in the
+    /// database now.
     pub(super) fn done(&mut self, stored: bool) {
         self.packer.forget();
         let kept = std::mem::take(&mut self.sink.kept);
@@ -87,7 +88,7 @@ impl PartStore {
         }
     }
 
-    /// A part of what was packed since [`PartStore::done`].
+    /// Returns a part of what was packed since [`PartStore::done`].
     pub(super) fn part(&self, id: i64) -> Option<Part> {
         let part = self.sink.kept.get(&id)?;
         let mut part = part.clone();
@@ -107,7 +108,7 @@ impl PartStore {
         self.sink.stored(packed, what, thread)
     }
 
-    /// Items of a list.
+    /// Packs items of a list.
     pub(super) fn items<'a>(
         &mut self,
         items: impl Iterator<Item = &'a Value>,
@@ -118,7 +119,8 @@ impl PartStore {
         self.sink.stored(packed, what, thread)
     }
 
-    /// A value that names no parts: what may be replaced, so that nobody has to say what is not needed any more.
+    /// Packs a value so that it names no parts: a value that may be replaced, so that nobody has to track what is no
+    /// longer needed.
     pub(super) fn alone(
         &mut self,
         value: &Value,
@@ -211,7 +213,7 @@ impl Library {
         })
     }
 
-    /// The value of what a row holds, which names these parts.
+    /// Decodes the data of a row that names these parts into its value.
     pub(super) fn value(&mut self, data: &[u8], parts: &[i64]) -> Result<Value, String> {
         // A part comes after those inside it.
         let mut open: Vec<(i64, bool)> = parts.iter().map(|part| (*part, false)).collect();

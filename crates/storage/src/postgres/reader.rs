@@ -52,7 +52,7 @@ impl Found {
     }
 }
 
-/// How a checkpoint is named in messages.
+/// Returns the name of a checkpoint for messages.
 pub(super) fn place(id: &CheckpointId, thread: &ThreadId, ns: &str) -> String {
     let ns = match ns {
         "" => String::new(),
@@ -205,7 +205,7 @@ impl View {
         Ok(tuples)
     }
 
-    /// The whole checkpoints of these heads.
+    /// Loads the whole checkpoints of these heads.
     pub(super) async fn whole(&mut self, found: Vec<Found>) -> Result<Vec<CheckpointTuple>, PostgresFault> {
         let spaces: Vec<i64> = found.iter().map(|found| found.space).collect();
         let ids: Vec<&str> = found.iter().map(|found| found.head.id.as_str()).collect();
@@ -224,7 +224,7 @@ impl View {
         Ok(found.into_iter().map(|found| found.head).collect())
     }
 
-    /// Matching heads, newest first; equal ids of copied threads in thread and namespace order.
+    /// Selects matching heads, newest first; equal ids of copied threads in thread and namespace order.
     pub(super) async fn select(&mut self, query: &ListQuery) -> Result<Vec<Found>, PostgresFault> {
         let limit = query.limit.unwrap_or(usize::MAX);
         if limit == 0 {
@@ -304,7 +304,7 @@ impl View {
         self.names.learn(&mut self.session, names).await
     }
 
-    /// The heads in these rows. Of a list of many threads, what cannot be read of one does not hide the others.
+    /// Reads the heads in these rows. In a list of many threads, one that cannot be read does not hide the others.
     async fn heads_of(&mut self, rows: &[Row], many: bool) -> Result<Vec<Found>, PostgresFault> {
         self.learn_names(rows).await?;
         let mut heads = Vec::with_capacity(rows.len());
@@ -368,7 +368,7 @@ impl View {
         })
     }
 
-    /// Metadata as stored, decoded once per operation.
+    /// Decodes stored metadata, once per operation.
     fn meta(&mut self, json: &str) -> Result<Meta, String> {
         if let Some(meta) = self.metas.get(json) {
             return Ok(meta.clone());
@@ -379,7 +379,7 @@ impl View {
     }
 }
 
-/// Down to which id a page is complete: `None` when it is everything.
+/// Returns the id down to which a page is complete; `None` when it holds everything.
 fn complete_until(part: &[Row], page: i64) -> Result<Option<String>, PostgresFault> {
     let mut spaces: HashMap<i64, (i64, &str)> = HashMap::new();
     for row in part {
@@ -391,7 +391,7 @@ fn complete_until(part: &[Row], page: i64) -> Result<Option<String>, PostgresFau
     Ok(cut.map(|(_, last)| last.to_owned()).max())
 }
 
-/// The statement as it is planned best: one that may mean any thread is planned for all of them.
+/// Returns the statement in the form that is planned best: one that may mean any thread is planned for all of them.
 fn in_thread(sql: &str, thread: Option<&str>) -> String {
     match thread {
         Some(_) => sql.replace("($1::text IS NULL OR s.thread = $1)", "s.thread = $1"),
@@ -404,7 +404,7 @@ trait ConcatRows {
 }
 
 impl ConcatRows for Vec<Vec<Row>> {
-    /// The rows of the only statement.
+    /// Returns the rows of the only statement.
     fn concat_rows(self) -> Vec<Row> {
         self.into_iter().flatten().collect()
     }

@@ -25,7 +25,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
 /// "SStp" in ASCII: the first half of the advisory lock; the second is a hash of the schema's name.
 const LOCK: i32 = 0x5353_7470;
 
-/// True when nothing of ours is in the schema.
+/// Returns whether the schema contains nothing of ours.
 pub(super) async fn is_new(server: &Server, session: &mut Session) -> Result<bool, PostgresFault> {
     Ok(version(server, session).await? == 0)
 }
@@ -82,7 +82,7 @@ async fn migrate(server: &Server, session: &mut Session) -> Result<(), PostgresF
     Ok(())
 }
 
-/// The newest migration that was applied; 0 for none.
+/// Returns the newest migration that was applied; 0 for none.
 async fn version(server: &Server, session: &mut Session) -> Result<i64, PostgresFault> {
     let table = format!("\"{}\".migrations", server.schema);
     let known = session

@@ -42,7 +42,7 @@ const EPOCH: i64 = 1;
 /// Parameters of a statement.
 pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// Where the database is and how to get there.
+/// Address of the database, and the means to connect to it.
 pub(super) struct Server {
     config: Config,
     tls: MakeRustlsConnect,
@@ -63,7 +63,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// The server that a URL names, `postgres://user:password@host:port/database?schema=…&sslmode=…`.
+    /// Creates the server that a URL names, `postgres://user:password@host:port/database?schema=…&sslmode=…`.
     pub(super) fn new(url: &str, runtime: Handle) -> Result<Self, StorageError> {
         let (shown, rest, own) = split(url);
         let refuse = |cause: String, remedy: &str| StorageError::Backend {
@@ -119,7 +119,7 @@ impl Server {
         })
     }
 
-    /// A session that nobody else uses now.
+    /// Returns a session that nobody else is using.
     pub(super) async fn session(self: &Arc<Self>) -> Result<Session, PostgresFault> {
         // The semaphore is never closed.
         let place = self.places.clone().acquire_owned().await.ok();
@@ -142,12 +142,12 @@ impl Server {
         });
     }
 
-    /// The value that ends with this row, when it is in memory.
+    /// Returns the value that ends with this row, when it is in memory.
     pub(super) fn cached_value(&self, row: i64) -> Option<Value> {
         self.value_cache.value(EPOCH, row)
     }
 
-    /// Has the value that ends with this row in memory; it continues the value of the row `base`.
+    /// Keeps the value that ends with this row in memory; it continues the value of the row `base`.
     pub(super) fn have(&self, row: i64, base: Option<i64>, value: Value, size: i64) {
         self.value_cache
             .keep(EPOCH, row, base, value, size.unsigned_abs());
@@ -231,7 +231,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// The prepared statement for `sql`.
+    /// Returns the prepared statement for `sql`.
     pub(super) async fn prepare(&mut self, sql: &str) -> Result<Statement, PostgresFault> {
         if let Some(known) = self.statements.get(sql) {
             return Ok(known.clone());
@@ -256,7 +256,7 @@ impl Session {
     }
 }
 
-/// What a URL says beside what the client library understands.
+/// Options of a URL that the client library does not understand.
 #[derive(Default)]
 struct Own {
     schema: Option<String>,
@@ -264,7 +264,8 @@ struct Own {
     sslrootcert: Option<String>,
 }
 
-/// The URL as it may be shown, the URL for the client library, and what only we understand.
+/// Splits a URL into the URL as it may be shown, the URL for the client library, and the options that only we
+/// understand.
 fn split(url: &str) -> (String, String, Own) {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let shown = match address.split_once("://") {
@@ -317,8 +318,8 @@ fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// As with libpq, a connection is encrypted when the server offers it, and the server's certificate is only looked at
-/// when the URL asks for it: most servers have one that nobody signed.
+/// Creates the TLS configuration. As with libpq, a connection is encrypted when the server offers it, and the server's
+/// certificate is verified only when the URL asks for it: most servers have one that nobody signed.
 fn tls(verify: bool, roots: Option<&str>) -> Result<ClientConfig, String> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider.clone())

@@ -34,7 +34,7 @@ const TRIES: usize = 5;
 /// Sorts after every label.
 const LAST: &str = "\u{10ffff}\u{10ffff}\u{10ffff}\u{10ffff}";
 
-/// Keeps items in a PostgreSQL database; made by [`PostgresSaver::store`](super::PostgresSaver::store).
+/// Store that keeps items in a PostgreSQL database; created by [`PostgresSaver::store`](super::PostgresSaver::store).
 pub struct PostgresStore {
     server: Arc<Server>,
     config: StoreConfig,
@@ -272,7 +272,7 @@ impl PostgresStore {
         })
     }
 
-    /// Whether vectors can be compared by the database.
+    /// Returns whether the database can compare vectors.
     async fn has_extension(&self, session: &mut Session) -> Result<bool, PostgresFault> {
         if self.extension.load(Ordering::Relaxed) == 0 {
             let rows = session
@@ -382,7 +382,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// The next page, and whether no other follows.
+    /// Reads the next page, and returns whether no other follows.
     async fn page(
         &mut self,
         session: &mut Session,
@@ -466,7 +466,7 @@ async fn nearest(
     Ok(ranked)
 }
 
-/// Namespaces that hold items.
+/// Lists namespaces that hold items.
 async fn list(
     session: &mut Session,
     batch: &Prepared,
@@ -580,13 +580,13 @@ async fn put(session: &mut Session, batch: &Prepared, writes: Vec<Written>) -> R
     Ok(())
 }
 
-/// Vectors as the text of one array.
+/// Converts vectors to the text of one array.
 fn numbers(vectors: &[Vec<f32>]) -> String {
     let numbers: Vec<String> = vectors.iter().flatten().map(f32::to_string).collect();
     format!("{{{}}}", numbers.join(","))
 }
 
-/// JSON that can be read back.
+/// Converts a write to JSON that can be read back.
 fn text(write: &Written) -> Result<String, PostgresFault> {
     let refuse = |cause: String, remedy: &str| {
         PostgresFault::Storage(StorageError::Backend {
@@ -606,7 +606,7 @@ fn text(write: &Written) -> Result<String, PostgresFault> {
     }
 }
 
-/// An item, and whether it has a time to live.
+/// Reads an item, and whether it has a time to live.
 pub(super) fn found(row: &Row) -> Result<(Item, bool), PostgresFault> {
     let (namespace, key): (Vec<String>, String) = (row.try_get(0)?, row.try_get(1)?);
     let value: Result<Value, _> = serde_json::from_str(row.try_get(2)?);
@@ -640,12 +640,12 @@ pub(super) fn found(row: &Row) -> Result<(Item, bool), PostgresFault> {
     Ok((item, row.try_get::<_, Option<i64>>(5)?.is_some()))
 }
 
-/// A time as the server knows integers.
+/// Converts a time to the integer type of the server.
 fn time(ms: Option<u64>) -> Option<i64> {
     ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX))
 }
 
-/// A word that an index has room for.
+/// Shortens a word to what an index has room for.
 fn short(word: &str) -> String {
     if word.len() <= LONGEST {
         return word.to_owned();
@@ -656,7 +656,8 @@ fn short(word: &str) -> String {
     format!("{start}{hex}")
 }
 
-/// The first namespace at or below a prefix, and the first one after these. Labels hold neither periods nor U+0000.
+/// Returns the first namespace at or below a prefix, and the first one after these. Labels contain neither periods nor
+/// U+0000.
 fn range(prefix: &[String]) -> (String, String) {
     match prefix.is_empty() {
         true => (String::new(), LAST.to_owned()),

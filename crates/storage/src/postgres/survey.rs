@@ -18,7 +18,7 @@ use crate::base::quarantine::SET_ASIDE;
 /// Checkpoints that are read at a time.
 const PAGE: usize = 100;
 
-/// What cannot be read.
+/// Checkpoints and items that cannot be read.
 #[derive(Debug, Default)]
 pub(super) struct Sick {
     /// Checkpoints, by space.

@@ -84,7 +84,7 @@ const FREED: &str = "WITH named AS (
             WHERE p.refs <= n.refs)::bigint";
 
 impl Writer {
-    /// The namespaces of a thread, which nobody else changes until the transaction ends.
+    /// Locks and returns the namespaces of a thread; nobody else changes them until the transaction ends.
     async fn hold(&mut self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, PostgresFault> {
         let sql = "SELECT id, ns FROM spaces WHERE thread = $1 ORDER BY id FOR UPDATE";
         let mut held = self.spaces_by(sql, thread).await?;
@@ -98,7 +98,7 @@ impl Writer {
         }
     }
 
-    /// The same for who only looks: nobody waits for that, and it needs no right to write.
+    /// Returns the namespaces of a thread without a lock: nobody waits for that, and it needs no right to write.
     async fn look_at(&mut self, thread: &ThreadId) -> Result<Vec<(i64, Name)>, PostgresFault> {
         let sql = "SELECT id, ns FROM spaces WHERE thread = $1 ORDER BY id";
         self.spaces_by(sql, thread).await
@@ -250,7 +250,7 @@ impl Writer {
         Ok(removal)
     }
 
-    /// True while a run holds the thread.
+    /// Returns whether a run holds the thread.
     async fn is_claimed(&mut self, thread: &ThreadId) -> Result<bool, PostgresFault> {
         let sql = "SELECT 1 FROM claims WHERE thread = $1 AND until > claim_clock()";
         let rows = self.session().await?.query(sql, &[&thread.as_str()]).await?;
@@ -498,7 +498,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The whole states of checkpoints as one delta each.
+    /// Builds the whole states of checkpoints as one delta each.
     async fn wholes(&mut self, space: i64, ids: &[String]) -> Result<Vec<(String, Delta)>, PostgresFault> {
         if ids.is_empty() {
             return Ok(Vec::new());
@@ -520,7 +520,7 @@ impl Writer {
         Ok(wholes)
     }
 
-    /// The items of a namespace that are neither kept nor built on by one that is, and their bytes.
+    /// Returns the items of a namespace that are neither kept nor built on by one that is, and their bytes.
     async fn lost_items(
         &mut self,
         space: i64,

@@ -37,7 +37,7 @@ pub(super) const PLANNED_ONCE: &str =
 const PLANNED_FRESH: &str =
     "SET LOCAL plan_cache_mode TO DEFAULT; SET LOCAL enable_seqscan TO DEFAULT; SET LOCAL jit TO DEFAULT";
 
-/// Something for the writer to do.
+/// A job for the writer.
 #[derive(Debug)]
 pub(super) enum Job {
     /// Of one caller, in order: all of them or none.
@@ -51,7 +51,7 @@ pub(super) enum Job {
 }
 
 impl Job {
-    /// True when others look for what it does: not for a claim that lasts longer.
+    /// Returns whether other programs watch for the effect of the job: not for a claim that is only extended.
     fn is_noticed(&self) -> bool {
         match self {
             Job::Commits(commits) => commits.iter().any(|commit| {
@@ -79,7 +79,7 @@ impl Job {
     }
 }
 
-/// What a job removed; nothing for most.
+/// Removal made by a job; empty for most jobs.
 pub(super) type Outcome = Result<Removal, StorageError>;
 /// A job and where its outcome goes.
 pub(super) type Request = (Job, oneshot::Sender<Outcome>);
@@ -202,7 +202,8 @@ impl Writer {
         }
     }
 
-    /// Does one job, again when somebody got in the way. Every job may be done twice: what is there already is left.
+    /// Runs one job, repeating it when another program interferes. Every job may run twice: what already exists is
+    /// left.
     async fn alone(&mut self, job: &Job) -> Outcome {
         let mut tries = 0_u64;
         loop {
@@ -254,7 +255,7 @@ impl Writer {
         }
     }
 
-    /// The connection; a new one when the old one is gone.
+    /// Returns the connection, opening a new one when the old one is gone.
     pub(super) async fn session(&mut self) -> Result<&mut Session, PostgresFault> {
         let session = match self.session.take() {
             Some(session) if !session.client.is_closed() => session,
@@ -276,7 +277,7 @@ impl Writer {
         self.left.clear();
     }
 
-    /// A number for a row.
+    /// Reserves a number for a row.
     pub(super) async fn number(&mut self) -> Result<i64, PostgresFault> {
         self.reserve(1).await?;
         self.next_number()
@@ -297,7 +298,7 @@ impl Writer {
         Ok(())
     }
 
-    /// A number for a row, after [`Writer::reserve`].
+    /// Returns a number for a row, after [`Writer::reserve`].
     fn next_number(&mut self) -> Result<i64, PostgresFault> {
         let number = self.numbers.pop_front();
         number.ok_or_else(|| {
@@ -305,7 +306,7 @@ impl Writer {
         })
     }
 
-    /// The row of a name that was made before.
+    /// Returns the row of a name that was created before.
     pub(super) fn name(&self, name: &Name) -> Result<i64, PostgresFault> {
         let row = self.names.row(name);
         row.ok_or_else(|| PostgresFault::corrupt("The table of names", format!("{name:?} is missing")))

@@ -8,13 +8,13 @@ use superstep::{ClaimId, ClaimUse, ClaimView, Holder, StorageError, TakeOver, Th
 
 use super::server::{CLAIMS, Server, number, parts, text};
 
-/// The arguments of a claim that only has to be the thread's.
+/// Builds the arguments of a claim that only has to belong to the thread.
 pub(super) fn staying(claim: &ClaimId) -> Vec<Vec<u8>> {
     vec![b"3".to_vec(), claim.as_str().as_bytes().to_vec()]
 }
 
-/// The arguments of what a commit shows. `ended` when a later commit of the same call ends the claim: a call that
-/// arrives twice is accepted once more.
+/// Builds the arguments of what a commit shows. `ended` means that a later commit of the same call ends the claim: a
+/// call that arrives twice is accepted once more.
 pub(super) fn arguments(shown: Option<&ClaimUse>, ended: bool) -> Vec<Vec<u8>> {
     let flag = |flag: bool| if flag { "1" } else { "0" };
     let words = |words: &[&str]| words.iter().map(|word| word.as_bytes().to_vec()).collect();
@@ -45,7 +45,7 @@ pub(super) fn arguments(shown: Option<&ClaimUse>, ended: bool) -> Vec<Vec<u8>> {
     arguments
 }
 
-/// What a refusal means: `busy` or `old`, and the detail.
+/// Converts a refusal into an error: `busy` or `old`, and the detail.
 pub(super) fn refusal(thread: &ThreadId, kind: &str, detail: &str) -> Option<StorageError> {
     let detail: Json = serde_json::from_str(detail).ok()?;
     match kind {
@@ -87,7 +87,7 @@ impl Server {
         Ok(found)
     }
 
-    /// True while a run holds the thread.
+    /// Returns whether a run holds the thread.
     pub(super) async fn is_claimed(&self, thread: &ThreadId) -> Result<bool, StorageError> {
         let found = self.claims(std::slice::from_ref(thread)).await?;
         Ok(found.get(thread).is_some_and(ClaimView::is_live))

@@ -40,7 +40,7 @@ use server::{Own, Server};
 pub use store::RedisStore;
 use writer::{Job, Other, Outcome, Writer};
 
-/// How to use a server.
+/// Settings for using a server.
 #[derive(Clone, Debug)]
 pub struct RedisOptions {
     /// What the names of our keys begin with.
@@ -70,7 +70,7 @@ struct Home {
 type Opened = Result<(Server, tokio::runtime::Handle), StorageError>;
 
 impl Home {
-    /// Connects; the connection lives until `main` is over.
+    /// Connects to the server; the connection lives until `main` ends.
     async fn start<F: Future<Output = ()>>(
         url: &str,
         options: RedisOptions,
@@ -106,7 +106,7 @@ impl Home {
         }
     }
 
-    /// Does something in the runtime in which the connection lives.
+    /// Runs `work` in the runtime in which the connection lives.
     async fn read<T: Send + 'static, F: Future<Output = Result<T, StorageError>> + Send + 'static>(
         &self,
         work: impl FnOnce(Server) -> F,
@@ -164,7 +164,7 @@ fn serve<F: Future<Output = ()>>(
     });
 }
 
-/// Keeps checkpoints in Redis.
+/// Saver that keeps checkpoints in Redis.
 pub struct RedisSaver {
     /// Dropped first: it ends the connection's thread when every job is done.
     jobs: mpsc::UnboundedSender<Job>,
@@ -245,13 +245,13 @@ impl RedisSaver {
         })
     }
 
-    /// A store in the same place, with a connection of its own. To [`changes`](Coordination::changes), what it writes is
-    /// this saver's own.
+    /// Opens a store in the same place, with its own connection. [`changes`](Coordination::changes) counts its writes
+    /// as this saver's own.
     pub async fn store(&self, config: StoreConfig) -> Result<RedisStore, StorageError> {
         RedisStore::connect(&self.address, self.options.clone(), self.own.clone(), config).await
     }
 
-    /// The URL, without its password.
+    /// Returns the URL, without its password.
     pub fn url(&self) -> &str {
         &self.home.shown
     }
@@ -278,7 +278,7 @@ impl RedisSaver {
     }
 }
 
-/// The URL for the server, and what of it is for us.
+/// Splits a URL into the URL for the server and our own options.
 fn read_url(url: &str) -> Result<(String, RedisOptions), StorageError> {
     let mut options = RedisOptions::default();
     let Some((address, query)) = url.split_once('?') else {

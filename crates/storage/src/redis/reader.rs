@@ -22,7 +22,7 @@ const PAGE: usize = 256;
 /// A value may be gone between two round trips, when somebody prunes: then everything is read again.
 const TRIES: usize = 4;
 
-/// What was read of some checkpoints of a thread.
+/// Data read of some checkpoints of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) epoch: Vec<u8>,
@@ -67,7 +67,7 @@ impl Server {
         })
     }
 
-    /// The newest checkpoint of a namespace, or this one.
+    /// Fetches the newest checkpoint of a namespace, or the given one.
     pub(super) async fn fetch_one(
         &self,
         thread: &ThreadId,
@@ -81,7 +81,7 @@ impl Server {
         self.fetch(thread, arguments).await
     }
 
-    /// These checkpoints, as the index has them.
+    /// Fetches these checkpoints, given as the index has them.
     pub(super) async fn fetch_these(
         &self,
         thread: &ThreadId,
@@ -91,8 +91,8 @@ impl Server {
         self.fetch(thread, arguments.collect()).await
     }
 
-    /// These rows: whole with those they continue (`rows`), the first lines of the same with how long each row is
-    /// (`starts`), or the first lines of these alone (`first`).
+    /// Reads these rows: whole with those they continue (`rows`), the first lines of the same with the length of each
+    /// row (`starts`), or the first lines of these alone (`first`).
     pub(super) async fn rows(
         &self,
         thread: &ThreadId,
@@ -133,7 +133,7 @@ impl Server {
         last
     }
 
-    /// The checkpoints that were read, with their values.
+    /// Builds the checkpoints that were read, with their values.
     async fn tuples(&self, thread: &ThreadId, read: &Read) -> Result<Vec<CheckpointTuple>, StorageError> {
         let mut states = Vec::with_capacity(read.there.len());
         for key in &read.there {
@@ -226,7 +226,7 @@ impl Server {
         Ok(Some(values))
     }
 
-    /// The checkpoints of a thread that a query may be about, newest first, equal ids by namespace.
+    /// Returns the checkpoints of a thread that a query may be about, newest first, equal ids by namespace.
     async fn index(&self, thread: &ThreadId, query: &ListQuery) -> Result<Vec<Vec<u8>>, StorageError> {
         let mut ask = redis::cmd("ZRANGE");
         ask.arg(self.keys.of("index", thread));
@@ -264,7 +264,7 @@ impl Server {
         Ok(found.into_iter().map(|(_, _, head)| head).collect())
     }
 
-    /// The heads that a query finds, with their threads and places in the index.
+    /// Finds the heads that match a query, with their threads and places in the index.
     async fn found(
         &self,
         query: &ListQuery,
@@ -306,7 +306,7 @@ impl Server {
         Ok(found)
     }
 
-    /// The heads of these checkpoints; one that has just gone is left out.
+    /// Reads the heads of these checkpoints; one that has just been removed is omitted.
     pub(super) async fn heads_of(
         &self,
         thread: &ThreadId,
@@ -316,7 +316,7 @@ impl Server {
         heads.map(|(key, head)| Ok((key, head?))).collect()
     }
 
-    /// The same, with what is wrong with each that cannot be read.
+    /// Reads the heads of these checkpoints, with the error for each that cannot be read.
     async fn heads_each(
         &self,
         thread: &ThreadId,
@@ -400,7 +400,7 @@ impl Server {
     }
 }
 
-/// Namespace, id and state of a checkpoint that was read.
+/// Returns the namespace, id and state of a checkpoint that was read.
 pub(super) fn state_at(
     thread: &ThreadId,
     key: &[u8],
@@ -430,8 +430,8 @@ fn head_of(ns: Name, record: &[u8], open: &[u8]) -> Result<CheckpointHead, Strin
     Ok(head.shown(ns, interrupted, failed))
 }
 
-/// What the scripts keep of a task's writes, as the digit of a number: 1 finished, 2 asked, 4 failed, 8 withdrawn, 16 asked
-/// again. The last two stand in one slot, so the later one counts.
+/// Returns what the scripts keep of a task's writes, as the digit of a number: 1 finished, 2 asked, 4 failed, 8
+/// withdrawn, 16 asked again. The last two share one slot, so the later one counts.
 pub(super) fn flags_of<'a>(task: &TaskId, channels: impl IntoIterator<Item = &'a str>) -> char {
     let add = |all, channel| {
         let status = TaskStatus::of(task, [channel]);
@@ -447,7 +447,7 @@ pub(super) fn flags_of<'a>(task: &TaskId, channels: impl IntoIterator<Item = &'a
     char::from_digit(flags, 32).unwrap_or('0')
 }
 
-/// The pending writes that lines add up to.
+/// Combines lines into the pending writes that they result in.
 pub(super) fn pending(lines: &[Vec<u8>]) -> Result<Vec<PendingWrite>, String> {
     let mut tasks: BTreeMap<TaskId, (Name, BTreeMap<i32, Write>)> = BTreeMap::new();
     for line in lines {

@@ -72,24 +72,24 @@ impl Keys {
         }
     }
 
-    /// A key of all threads together.
+    /// Returns a key of all threads together.
     pub(super) fn of_all(&self, kind: &str) -> Vec<u8> {
         format!("{}:{kind}", self.prefix).into_bytes()
     }
 
-    /// A key of one thread: facts, index, heads, values, writes or open.
+    /// Returns a key of one thread: facts, index, heads, values, writes or open.
     pub(super) fn of(&self, kind: &str, thread: &ThreadId) -> Vec<u8> {
         format!("{}:{kind}:{thread}", self.prefix).into_bytes()
     }
 
-    /// The six keys of a thread.
+    /// Returns the six keys of a thread.
     pub(super) fn thread(&self, thread: &ThreadId) -> Vec<Vec<u8>> {
         ["facts", "index", "heads", "values", "writes", "open"]
             .map(|kind| self.of(kind, thread))
             .into()
     }
 
-    /// The six keys of a thread and those that list threads.
+    /// Returns the six keys of a thread and those that list threads.
     pub(super) fn thread_and_lists(&self, thread: &ThreadId) -> Vec<Vec<u8>> {
         let mut keys = self.thread(thread);
         keys.extend(["places", "threads", "expiry", "waiting", "asking"].map(|kind| self.of_all(kind)));
@@ -97,8 +97,8 @@ impl Keys {
     }
 }
 
-/// The place of a thread in the list of threads: sorts by head, and backwards by name, because the list is read from
-/// its end. Zero is below every byte of text, 0xff above every changed one.
+/// Builds the place of a thread in the list of threads: it sorts by head, and backwards by name, because the list is
+/// read from its end. Zero is below every byte of text, 0xff above every changed one.
 pub(super) fn place(head: &CheckpointId, thread: &ThreadId) -> Vec<u8> {
     let mut place = head.as_str().as_bytes().to_vec();
     place.push(0);
@@ -107,7 +107,7 @@ pub(super) fn place(head: &CheckpointId, thread: &ThreadId) -> Vec<u8> {
     place
 }
 
-/// What a place says.
+/// Parses a place into its head and thread.
 pub(super) fn placed(place: &[u8]) -> Option<(CheckpointId, ThreadId)> {
     let end = place.iter().position(|byte| *byte == 0)?;
     let (head, thread) = (&place[..end], place[end + 1..].strip_suffix(&[0xff])?);
@@ -143,7 +143,7 @@ impl Default for Own {
     }
 }
 
-/// How long threads live.
+/// Lifetime of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Life {
     /// A thread goes when nothing was stored in it for so long.
@@ -236,7 +236,7 @@ impl Server {
         Ok(())
     }
 
-    /// The layout of what is stored with our prefix, if anything is. What cannot be used is refused.
+    /// Returns the layout of what is stored with our prefix, if anything is. A layout that cannot be used is refused.
     pub(super) async fn layout(&self) -> Result<Option<i64>, StorageError> {
         let mut get = redis::cmd("GET");
         get.arg(self.keys.of_all("schema"));
@@ -269,14 +269,14 @@ impl Server {
         }
     }
 
-    /// Milliseconds that a thread lives after a commit; 0 is for ever.
+    /// Returns the milliseconds that a thread lives after a commit; 0 means forever.
     pub(super) fn time_to_live(&self) -> u64 {
         self.life.map_or(0, |life| {
             u64::try_from(life.time.as_millis()).unwrap_or(u64::MAX >> 11)
         })
     }
 
-    /// A thread was read.
+    /// Records that a thread was read.
     pub(super) async fn touch(&self, thread: &ThreadId) -> Result<(), StorageError> {
         if self.life.is_none_or(|life| !life.reading_counts) {
             return Ok(());
@@ -349,7 +349,7 @@ impl Server {
         refusal(thread, kind, detail).map_or(Ok(()), Err)
     }
 
-    /// The keys of a script that changes something, with those by which others notice it.
+    /// Adds to the keys of a script that changes something those by which others notice it.
     pub(super) fn telling(&self, mut keys: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         self.own.wrote.store(true, Ordering::Relaxed);
         keys.extend(self.change_keys());
@@ -361,7 +361,7 @@ impl Server {
         [self.keys.of_all("changes"), self.keys.of_all(&own)]
     }
 
-    /// Number of changes that others made. Anyone who may not write made none.
+    /// Returns the number of changes that others made. A user who may not write made none.
     pub(super) async fn changes(&self) -> Result<u64, StorageError> {
         const WHAT: &str = "looking for changes";
         if self.own.wrote.load(Ordering::Relaxed) {
@@ -452,7 +452,7 @@ impl Server {
     }
 }
 
-/// What makes the script remove everything of a thread; with `gone`, only if its time is over.
+/// Builds the arguments that make the script remove everything of a thread; with `gone`, only if its time is over.
 fn everything(thread: &ThreadId, when: &str, shown: Option<&ClaimUse>) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = [thread.as_str(), "", when, ""]
         .map(|text| text.as_bytes().to_vec())
@@ -461,7 +461,7 @@ fn everything(thread: &ThreadId, when: &str, shown: Option<&ClaimUse>) -> Vec<Ve
     all
 }
 
-/// True for what goes away by itself: a broken connection, a server that is starting.
+/// Returns whether the error goes away by itself: a broken connection, a server that is starting.
 fn passes(error: &RedisError) -> bool {
     match error.kind() {
         ErrorKind::Server(kind) => matches!(
@@ -473,14 +473,15 @@ fn passes(error: &RedisError) -> bool {
     }
 }
 
-/// True when the user lacks a right. A server says it in one way for a command, and in others for one within a script.
+/// Returns whether the user lacks a right. A server reports it in one way for a command, and in others for one within a
+/// script.
 fn is_forbidden(error: &RedisError) -> bool {
     let within = ["can't run this command", "ACL failure in script"];
     let text = error.to_string();
     error.code() == Some("NOPERM") || within.iter().any(|reason| text.contains(reason))
 }
 
-/// What the server said, with what to do about it.
+/// Builds the error from the server's message, with what to do about it.
 fn failed(what: &str, error: &RedisError) -> StorageError {
     let remedy = match (error.kind(), error.code()) {
         (ErrorKind::AuthenticationFailed, _) | (_, Some("NOAUTH" | "WRONGPASS")) => {
@@ -519,7 +520,8 @@ fn failed(what: &str, error: &RedisError) -> StorageError {
     }
 }
 
-/// What the server, or the way to it, says: without the library's kinds of errors, and without the names of our scripts.
+/// Returns the message of the server, or of the connection to it, without the library's kinds of errors and the names
+/// of our scripts.
 fn cause(error: &RedisError) -> String {
     let message = match (error.code(), error.detail()) {
         (Some("ERR"), Some(detail)) => detail.to_owned(),
@@ -537,7 +539,7 @@ fn cause(error: &RedisError) -> String {
     message.trim_end_matches('.').to_owned()
 }
 
-/// The bytes of an answer; none for nothing.
+/// Returns the bytes of an answer; empty if there are none.
 pub(super) fn bytes(value: Value) -> Vec<u8> {
     match value {
         Value::BulkString(bytes) => bytes,
@@ -549,13 +551,13 @@ pub(super) fn bytes(value: Value) -> Vec<u8> {
     }
 }
 
-/// The text of an answer.
+/// Returns the text of an answer.
 pub(super) fn text(value: Value) -> String {
     String::from_utf8(bytes(value))
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// The parts of an answer.
+/// Returns the parts of an answer.
 pub(super) fn parts(value: Value) -> Vec<Value> {
     match value {
         Value::Array(parts) | Value::Set(parts) => parts,
@@ -564,7 +566,7 @@ pub(super) fn parts(value: Value) -> Vec<Value> {
     }
 }
 
-/// The number in an answer; zero for nothing.
+/// Returns the number in an answer; zero if there is none.
 pub(super) fn number(value: Value) -> i64 {
     match value {
         Value::Int(number) => number,

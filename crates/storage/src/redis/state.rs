@@ -25,7 +25,7 @@ pub(super) enum Held {
     At(u64, u64),
 }
 
-/// A checkpoint as it is stored: with the base it changes, in a line before it that the scripts read.
+/// Encodes a checkpoint for storage, after a line with the base that it changes, which the scripts read.
 pub(super) fn record_text(record: &Record<Held>) -> Result<Vec<u8>, String> {
     let mut text = Vec::new();
     if let (true, Some(base)) = (record.continues, &record.head.parent) {
@@ -37,7 +37,7 @@ pub(super) fn record_text(record: &Record<Held>) -> Result<Vec<u8>, String> {
     Ok(text)
 }
 
-/// A record as stored.
+/// Parses a stored record.
 pub(super) fn read_record(text: &[u8]) -> Result<Record<Held>, String> {
     let end = text
         .iter()
@@ -46,7 +46,7 @@ pub(super) fn read_record(text: &[u8]) -> Result<Record<Held>, String> {
     serde_json::from_slice(&text[end + 1..]).map_err(|error| format!("it is not a record: {error}"))
 }
 
-/// A checkpoint in the index.
+/// Returns the index key of a checkpoint.
 pub(super) fn index_key(ns: &str, id: &CheckpointId) -> Vec<u8> {
     let mut key = ns.as_bytes().to_vec();
     key.push(0);
@@ -54,7 +54,7 @@ pub(super) fn index_key(ns: &str, id: &CheckpointId) -> Vec<u8> {
     key
 }
 
-/// Namespace and checkpoint of a place in the index.
+/// Splits an index key into namespace and checkpoint.
 pub(super) fn index_parts(key: &[u8]) -> Option<(Name, CheckpointId)> {
     let end = key.iter().position(|byte| *byte == 0)?;
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
@@ -70,7 +70,7 @@ pub(super) struct Resolved {
 }
 
 impl Resolved {
-    /// What the record of a checkpoint and those it builds on add up to.
+    /// Resolves the record of a checkpoint together with those it builds on.
     pub(super) fn of(
         ns: &str,
         id: &CheckpointId,
@@ -111,7 +111,7 @@ impl Resolved {
     }
 }
 
-/// What the first line of a row says: which row it continues, and for a list how it has grown.
+/// First line of a row: the row that it continues, and for a list how it has grown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Start {
     pub(super) base: u64,
@@ -120,7 +120,7 @@ pub(super) struct Start {
     pub(super) whole: Option<u64>,
 }
 
-/// How a list has grown: its items, and the run of rows since the last one that holds many.
+/// Growth of a list: its items, and the run of rows since the last one that holds many.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Grown {
     len: usize,
@@ -184,7 +184,7 @@ impl Start {
     }
 }
 
-/// The row for a value: its items after those that are stored, when it is a list that only grew, or all of it.
+/// Builds the row for a value: its items after those that are stored, when it is a list that only grew, or all of it.
 pub(super) fn row(
     number: u64,
     value: &Value,
@@ -216,7 +216,7 @@ pub(super) fn row(
     Ok(made(0, grown, json(value)?))
 }
 
-/// A list that continues a stored one, with what it grew from: how long that was, where it is, and how it grew.
+/// Returns a list that continues a stored one, with what it grew from: the length, the location and the growth of that.
 pub(super) fn continued(
     value: &Value,
     grown_from: Option<(usize, u64, Grown)>,
@@ -248,7 +248,7 @@ fn made(base: u64, grown: Option<Grown>, json: Vec<u8>) -> (Vec<u8>, Start) {
     (row, start)
 }
 
-/// The value in a row, given the rows it continues.
+/// Builds the value in a row, given the rows it continues.
 pub(super) fn value_of(number: u64, rows: &HashMap<u64, Vec<u8>>) -> Result<Value, String> {
     let mut pieces = Vec::new();
     let mut at = number;

@@ -21,7 +21,7 @@ use crate::base::quarantine::{ASIDE, aside};
 /// Expired items removed in one go.
 const PAGE: usize = 500;
 
-/// Keeps items in Redis.
+/// Store that keeps items in Redis.
 pub struct RedisStore {
     config: StoreConfig,
     /// Dropped first: it ends the connection's thread.
@@ -44,7 +44,7 @@ pub(super) struct Broken {
     pub(super) error: StorageError,
 }
 
-/// What a batch changes.
+/// Changes made by a batch.
 struct Change {
     keys: Vec<Vec<u8>>,
     arguments: Vec<Vec<u8>>,
@@ -94,7 +94,7 @@ fn items_key(server: &Server, namespace: &str) -> Vec<u8> {
     server.keys.of_all(&format!("store:items:{namespace}"))
 }
 
-/// A namespace as one text: labels hold no periods.
+/// Joins a namespace into one text: labels contain no periods.
 fn joined(namespace: &[String]) -> String {
     namespace.join(".")
 }
@@ -317,7 +317,7 @@ impl Server {
         change.run(self).await.map(drop)
     }
 
-    /// Every key that holds something of the store.
+    /// Returns every key that holds data of the store.
     pub(super) async fn store_keys(&self) -> Result<Vec<Vec<u8>>, StorageError> {
         let mut keys = vec![
             self.keys.of_all("store:namespaces"),
@@ -328,7 +328,7 @@ impl Server {
         Ok(keys)
     }
 
-    /// The namespaces at and below this one, joined.
+    /// Returns the namespaces at and below this prefix, joined.
     async fn namespaces(&self, prefix: &[String]) -> Result<Vec<String>, StorageError> {
         let range = async |from: String, to: String| {
             let mut ask = redis::cmd("ZRANGE");
@@ -349,7 +349,7 @@ impl Server {
         Ok(found)
     }
 
-    /// Those of these namespaces in which not everything has expired.
+    /// Returns those of these namespaces in which not everything has expired.
     async fn with_living_items(
         &self,
         namespaces: Vec<String>,
@@ -413,7 +413,7 @@ impl Server {
     }
 }
 
-/// An item as stored: when it was first put and when it expires, which scripts change, then the rest.
+/// Parses a stored item: when it was first put and when it expires, which scripts change, then the rest.
 pub(super) fn kept(place: &Place, stored: &[u8]) -> Result<Kept, StorageError> {
     let corrupt = |cause: String| StorageError::Corrupt {
         place: format!("Item {:?} of namespace {:?}", place.1, place.0),

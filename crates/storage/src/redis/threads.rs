@@ -31,7 +31,7 @@ pub(super) struct Whole {
     pub(super) records: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// Heads of checkpoints that were read, by namespace.
+/// Returns the heads of checkpoints that were read, by namespace.
 fn heads_by_space(
     thread: &ThreadId,
     whole: &Whole,
@@ -68,7 +68,7 @@ impl Server {
         Ok((facts.next().unwrap_or_default(), facts.next().unwrap_or_default()))
     }
 
-    /// True when something was stored in the thread or removed since it was read.
+    /// Returns whether something was stored in the thread or removed since it was read.
     async fn has_changed(&self, thread: &ThreadId, whole: &Whole) -> Result<bool, StorageError> {
         let (epoch, changes) = self.facts(thread).await?;
         Ok((epoch, changes) != (whole.epoch.clone(), whole.changes.clone()))

@@ -34,14 +34,14 @@ impl Server {
         Ok(usage)
     }
 
-    /// Bytes that a key takes in the memory of the server.
+    /// Returns the bytes that a key takes in the memory of the server.
     async fn memory(&self, key: &[u8]) -> Result<u64, StorageError> {
         let mut ask = redis::cmd("MEMORY");
         ask.arg("USAGE").arg(key);
         Ok(number(self.call(ask, "measuring what is stored").await?).unsigned_abs())
     }
 
-    /// Checkpoints of a thread.
+    /// Counts the checkpoints of a thread.
     pub(super) async fn count(&self, thread: &ThreadId) -> Result<u64, StorageError> {
         let mut ask = redis::cmd("ZCARD");
         ask.arg(self.keys.of("index", thread));
@@ -124,13 +124,13 @@ fn sizes(starts: &HashMap<u64, Vec<u8>>) -> HashMap<u64, u64> {
     starts.iter().filter_map(size).collect()
 }
 
-/// How long the texts of those are that are compressed.
+/// Returns the text lengths of those rows that are compressed.
 fn wholes(starts: &HashMap<u64, Vec<u8>>) -> HashMap<u64, u64> {
     let whole = |(row, text): (&u64, &Vec<u8>)| Some((*row, Start::read(text).ok()?.0.whole?));
     starts.iter().filter_map(whole).collect()
 }
 
-/// These rows and all that they continue.
+/// Returns these rows and all that they continue.
 pub(super) fn with_bases(rows: &HashSet<u64>, bases: &HashMap<u64, u64>) -> HashSet<u64> {
     let mut all = HashSet::new();
     for row in rows {

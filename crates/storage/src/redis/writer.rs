@@ -31,10 +31,10 @@ const ROUNDS: usize = 16;
 /// The outcome of a job.
 pub(super) type Outcome = Result<Removal, StorageError>;
 
-/// Something that is not a commit.
+/// A job that is not a commit.
 pub(super) type Other = Box<dyn for<'a> FnOnce(&'a mut Writer) -> BoxFuture<'a, Outcome> + Send>;
 
-/// Something for the writer to do, and where its outcome goes.
+/// A job for the writer, and the receiver of its outcome.
 pub(super) enum Job {
     /// Of one caller, in order. After one that fails nothing later is stored.
     Commits(Vec<Commit>, oneshot::Sender<Outcome>),
@@ -49,7 +49,7 @@ struct KnownRows {
     grown: OrdMap<Name, (u64, Grown)>,
 }
 
-/// What is known of a thread.
+/// Known state of a thread.
 #[derive(Debug, Default)]
 struct Thread {
     epoch: Vec<u8>,
@@ -115,7 +115,7 @@ impl Writer {
         }
     }
 
-    /// Does the commits of several callers, those of each thread in their order.
+    /// Executes the commits of several callers, those of each thread in their order.
     async fn commit(&mut self, jobs: Vec<(Vec<Commit>, oneshot::Sender<Outcome>)>) {
         let mut batches: Vec<Batch> = Vec::new();
         let mut failed: HashMap<usize, StorageError> = HashMap::new();
@@ -306,7 +306,7 @@ impl Writer {
         }
     }
 
-    /// Only between jobs: what is on its way is known here alone.
+    /// Forgets threads to free memory. May run only between jobs: what is in transit is known here alone.
     fn make_room(&mut self) {
         while (self.known > KNOWN || self.threads.len() > KNOWN)
             // Any will do: with many threads nobody can say whose turn is next.

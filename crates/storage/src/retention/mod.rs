@@ -13,7 +13,7 @@ use crate::base::quarantine::passed_over;
 /// Threads that are looked at together.
 const PAGE: usize = 200;
 
-/// What is left of a thread, and when.
+/// Rule about what is kept of a thread, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// A thread that has not changed for so long.
@@ -22,7 +22,7 @@ pub struct Retention {
     pub keep: Keep,
 }
 
-/// What a rule does not touch.
+/// Threads and checkpoints that a rule does not touch.
 #[derive(Clone, Debug, Default)]
 pub struct Exempt {
     /// Threads, for example those that run.

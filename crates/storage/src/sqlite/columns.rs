@@ -15,7 +15,7 @@ impl ToSql for IdColumn {
     }
 }
 
-/// The column value of an id.
+/// Converts an id to its column value.
 pub(super) fn id_column(text: &str) -> ToSqlOutput<'_> {
     match uuid_bytes(text) {
         Some(bytes) => ToSqlOutput::Owned(Sql::Blob(bytes.to_vec())),
@@ -35,7 +35,7 @@ impl FromSql for IdColumn {
     }
 }
 
-/// A time stamp as a column: milliseconds when that gives the same text back.
+/// Converts a timestamp to a column value: milliseconds when they give the same text back.
 pub(super) fn time_column(ts: &str) -> Sql {
     match millis(ts) {
         Some(ms) => Sql::Integer(ms),
@@ -43,7 +43,7 @@ pub(super) fn time_column(ts: &str) -> Sql {
     }
 }
 
-/// The text of a time stamp column.
+/// Returns the text of a timestamp column.
 pub(super) fn time_text(column: ValueRef<'_>) -> FromSqlResult<String> {
     match column {
         ValueRef::Integer(ms) => u64::try_from(ms)

@@ -71,7 +71,7 @@ impl Connections {
         })
     }
 
-    /// A file that may only be read.
+    /// Creates the connections to a file that may only be read.
     pub(super) fn reading(path: PathBuf, options: SqliteOptions) -> Self {
         Self {
             path,
@@ -92,7 +92,7 @@ impl Connections {
         }
     }
 
-    /// A number that another program's commit changes; none of a file that may only be read.
+    /// Returns a number that changes with another program's commit; `None` for a file that may only be read.
     pub(super) fn changes(&self) -> Result<Option<u64>, SqliteFault> {
         let Some(queue) = &self.queue else { return Ok(None) };
         // A look without it sees less, and fails where the writer's does.
@@ -144,7 +144,7 @@ impl Connections {
         )
     }
 
-    /// What takes no longer than handing it to another thread; nothing when it might.
+    /// Runs an operation that takes no longer than handing it to another thread; returns `None` when it might.
     pub(super) fn glance<T>(
         &self,
         operation: impl FnOnce(&mut View<'_>) -> Result<T, SqliteFault>,
@@ -160,7 +160,7 @@ impl Connections {
         self.readers.lock().pop()
     }
 
-    /// One transaction: every statement of the operation sees the same moment.
+    /// Runs an operation in one transaction, so that every statement of it sees the same moment.
     fn look<T>(
         &self,
         reader: &mut Reader,
@@ -232,7 +232,7 @@ impl Drop for Moment<'_> {
     }
 }
 
-/// SQLite asks in the middle of each statement whether to go on.
+/// Installs a handler with which SQLite asks in the middle of each statement whether to continue.
 fn ask(conn: &mut Connection, progress: &Progress) -> Result<(), SqliteFault> {
     let progress = progress.clone();
     Ok(conn.progress_handler(ASK_EVERY, Some(move || progress.is_stopped()))?)

@@ -44,7 +44,7 @@ impl SqliteFault {
         }
     }
 
-    /// True when the system does not let the file, or others beside it, be written.
+    /// Returns whether the system does not allow writing the file, or others beside it.
     pub(super) fn is_refusal(&self) -> bool {
         let SqliteFault::Sql(error) = self else {
             return false;
@@ -55,7 +55,7 @@ impl SqliteFault {
         )
     }
 
-    /// The error for the caller; `what` says what was being done, `path` on which file.
+    /// Converts the fault into the error for the caller; `what` says what was being done, `path` on which file.
     pub(super) fn worded(self, what: &str, path: &Path) -> StorageError {
         match self {
             SqliteFault::Storage(error) => error,
@@ -73,7 +73,7 @@ impl SqliteFault {
     }
 }
 
-/// The refusal of a change to a file that may only be read.
+/// Creates the error that refuses a change to a file that may only be read.
 pub(super) fn only_read(path: &Path) -> StorageError {
     StorageError::Backend {
         what: format!("writing to {}", path.display()),
@@ -83,7 +83,7 @@ pub(super) fn only_read(path: &Path) -> StorageError {
     }
 }
 
-/// A page of the file is damaged.
+/// Returns whether a page of the file is damaged.
 pub(super) fn is_corrupt(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
 }

@@ -48,7 +48,7 @@ pub use store::SqliteStore;
 /// Heads that are read where they are asked for.
 const FEW: usize = 16;
 
-/// How to open a database.
+/// Settings for opening a database.
 #[derive(Clone, Copy, Debug)]
 pub struct SqliteOptions {
     /// What an acknowledged commit survives.
@@ -69,7 +69,7 @@ impl Default for SqliteOptions {
     }
 }
 
-/// Keeps checkpoints in a SQLite file.
+/// Saver that keeps checkpoints in a SQLite file.
 #[derive(Clone)]
 pub struct SqliteSaver {
     connections: Arc<Connections>,
@@ -101,7 +101,7 @@ impl SqliteSaver {
         })
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.connections.path
     }
@@ -126,7 +126,7 @@ impl SqliteSaver {
         }
     }
 
-    /// True when the file may only be read.
+    /// Returns whether the file may only be read.
     pub(crate) fn is_read_only(&self) -> bool {
         self.connections.queue.is_none()
     }
@@ -341,7 +341,7 @@ mod tests {
 
     use super::*;
 
-    /// A saver whose file may not grow beyond this many pages: what SQLite then says is what it says on a full disk.
+    /// Creates a saver whose file may not grow beyond this many pages: SQLite then reports the same as on a full disk.
     fn small(path: &Path, pages: i64) -> SqliteSaver {
         let saver = SqliteSaver::open(path).expect("a new database");
         let options = saver.connections.options;

@@ -27,7 +27,7 @@ fn no_memory(error: std::io::Error) -> StorageError {
     }
 }
 
-/// What turns stored values back.
+/// Creates the unpacker that decodes stored values.
 pub(super) fn unpacker() -> Result<Unpacker, StorageError> {
     Unpacker::new().map_err(no_memory)
 }
@@ -54,7 +54,7 @@ struct PartWriter<'a> {
     seed: u64,
 }
 
-/// Where what is packed comes from.
+/// Source of what is packed.
 pub(super) enum PartSource<'a, I> {
     /// A value.
     Value(&'a superstep::Value),
@@ -74,19 +74,19 @@ impl PartStore {
         })
     }
 
-    /// What turns stored values back.
+    /// Returns the unpacker that decodes stored values.
     pub(super) fn unpacker(&mut self) -> &mut Unpacker {
         &mut self.unpacker
     }
 
-    /// Nothing is known of the database any more.
+    /// Forgets everything that is known of the database.
     pub(super) fn forget(&mut self) {
         self.met.clear();
         self.owed.clear();
         self.packer.forget();
     }
 
-    /// Values that were packed may be dropped after this.
+    /// Releases the values that were packed; they may be dropped after this.
     pub(super) fn let_go(&mut self) {
         self.packer.forget();
     }
@@ -113,14 +113,14 @@ impl PartStore {
         Ok(packed)
     }
 
-    /// A row refers to these parts.
+    /// Records that a row refers to these parts.
     pub(super) fn refer(&mut self, refs: &[i64]) {
         for part in refs {
             *self.owed.entry(*part).or_default() += 1;
         }
     }
 
-    /// A row that referred to these parts is gone.
+    /// Records that a row that referred to these parts is gone.
     pub(super) fn release(&mut self, refs: &[i64]) {
         for part in refs {
             *self.owed.entry(*part).or_default() -= 1;
@@ -146,7 +146,7 @@ impl PartStore {
         Ok(freed)
     }
 
-    /// What [`Self::settle`] would free, with nothing changed: what was released is forgotten.
+    /// Computes what [`Self::settle`] would free, without changing anything: what was released is forgotten.
     pub(super) fn plan(&mut self, conn: &Connection) -> Result<u64, SqliteFault> {
         let mut freed = 0;
         // References that are left beyond the first; none when a part is gone.
@@ -251,7 +251,7 @@ impl PartSink for PartWriter<'_> {
 }
 
 impl PartWriter<'_> {
-    /// The part with this text: equal hashes alone prove nothing.
+    /// Finds the part with this text: equal hashes alone prove nothing.
     fn find(&mut self, hash: i64, part: &Content<'_>) -> Result<Option<i64>, SqliteFault> {
         let mut statement = self
             .conn

@@ -55,7 +55,7 @@ struct QueueState {
     seen: Seen,
 }
 
-/// What the looks for changes of others have found.
+/// Results of looking for changes of others.
 #[derive(Default)]
 struct Seen {
     /// What the writer's connection said last.
@@ -115,7 +115,7 @@ impl Queue {
         self.work.notify_one();
     }
 
-    /// Does what waits, unless somebody else writes or the thread was called for it.
+    /// Runs the waiting jobs, unless somebody else is writing or the thread was called for them.
     fn serve_here(&self) {
         let mut state = self.state.lock();
         if state.called || state.waiting.is_empty() {
@@ -135,7 +135,7 @@ impl Queue {
         }
     }
 
-    /// What the thread does, until the queue is closed. `open` makes a connection for folding the log.
+    /// Runs the loop of the thread until the queue is closed. `open` creates a connection for folding the log.
     pub(super) fn serve(&self, open: impl Fn() -> rusqlite::Result<Connection>) {
         let mut folding = None;
         let mut state = self.state.lock();
@@ -193,9 +193,9 @@ impl Queue {
         }
     }
 
-    /// A number that another program's commit changes. `other` is the version that another connection of this program sees:
-    /// while the writer works on one job over two looks (it waits for another program, or for the disk), a new version
-    /// there counts, which may also be the job's own.
+    /// Returns a number that changes with another program's commit. `other` is the version that another connection of
+    /// this program sees: while the writer works on one job over two looks (it waits for another program, or for the
+    /// disk), a new version there counts, which may also be the job's own.
     pub(super) fn changes(&self, other: Option<i64>) -> rusqlite::Result<Option<u64>> {
         let mut state = self.state.lock();
         let leases = state.leases;
@@ -223,7 +223,7 @@ impl Queue {
         Ok(by_writer.map(|version| version.wrapping_add(beside << 32)))
     }
 
-    /// No more jobs come: the thread does what waits and ends.
+    /// Closes the queue: no more jobs come, and the thread runs the waiting ones and ends.
     pub(super) fn close(&self) {
         self.state.lock().closed = true;
         self.work.notify_one();
@@ -239,12 +239,12 @@ impl Queue {
     }
 }
 
-/// The log grows until it can be folded; nothing is lost.
+/// Warns that the write-ahead log could not be folded: it grows until it can be; nothing is lost.
 fn complain(error: &rusqlite::Error) {
     tracing::warn!(%error, "the write-ahead log could not be folded into the file");
 }
 
-/// As much of what waits as fits into a transaction.
+/// Takes as many of the waiting requests as fit into a transaction.
 fn take_group(waiting: &mut VecDeque<Request>) -> Vec<Request> {
     let (mut size, mut group) = (0, Vec::new());
     while size < GROUP
@@ -318,7 +318,7 @@ impl Drop for Unasked {
 }
 
 impl Job {
-    /// May the caller who hands it in do it? Only what is short.
+    /// Returns whether the caller who submits the job may run it, which holds only for short ones.
     pub(super) fn is_short(&self) -> bool {
         matches!(self, Job::Commits(commits) if commits.iter().map(|commit| commit.writes.len() + 1).sum::<usize>() <= SHORT)
     }

@@ -30,7 +30,7 @@ pub(super) type SqliteState = plan::ChannelState<SqliteSlot>;
 /// Metadata without source and step.
 pub(super) type Meta = (Object, Object);
 
-/// What one read operation has already decoded. With `keep`, prefixes are kept too: a listing of a whole thread
+/// Data that one read operation has already decoded. With `keep`, prefixes are kept too: a listing of a whole thread
 /// then decodes every row once.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
@@ -51,7 +51,7 @@ pub(super) struct Metas {
 const METAS: usize = 1024;
 
 impl Metas {
-    /// An operation begins: numbers of rows that were removed since may have been given again.
+    /// Begins an operation: numbers of rows that were removed since may have been reused.
     pub(super) fn at(&mut self, epoch: Option<i64>) {
         if epoch.is_none() || self.epoch != epoch || self.rows.len() > METAS {
             self.rows.clear();
@@ -255,7 +255,7 @@ impl View<'_> {
         Ok(spaces)
     }
 
-    /// Matching heads with the index of their space and their row, newest first.
+    /// Selects matching heads with the index of their space and their row, newest first.
     fn select(
         &mut self,
         query: &ListQuery,
@@ -363,7 +363,7 @@ impl View<'_> {
         })
     }
 
-    /// Metadata of a row, decoded once.
+    /// Returns the metadata of a row, decoded once.
     pub(super) fn meta(&mut self, row: i64, place: &str) -> Result<Meta, SqliteFault> {
         if let Some(meta) = self.metas.rows.get(&row) {
             return Ok(meta.clone());

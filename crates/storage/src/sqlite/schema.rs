@@ -72,7 +72,7 @@ pub(super) fn open(path: &Path, options: SqliteOptions) -> Result<Option<Connect
     }
 }
 
-/// Asked before SQLite does: it would leave files beside one that it can only read.
+/// Checks whether the file may be written before SQLite does, which would leave files beside one that it can only read.
 fn may_be_written(path: &Path) -> bool {
     let opened = OpenOptions::new().read(true).write(true).open(path);
     !opened.is_err_and(|error| {
@@ -122,8 +122,8 @@ pub(super) fn open_only_reader(path: &Path, options: SqliteOptions) -> Result<Co
     Ok(conn)
 }
 
-/// Statements are prepared once. By itself SQLite prepares those whose best plan may depend on a value again for every
-/// other value, which takes longer than most of ours run.
+/// Keeps statements, so that they are prepared once. By itself SQLite prepares those whose best plan may depend on a
+/// value again for every other value, which takes longer than most of ours run.
 fn keep_statements(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_prepared_statement_cache_capacity(64);
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -140,7 +140,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// The URI of a file that does not change while it is open.
+/// Returns the URI of a file that does not change while it is open.
 fn unchanging(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     let text = path.to_string_lossy();
@@ -179,7 +179,7 @@ fn number(conn: &Connection, pragma: &str) -> rusqlite::Result<i64> {
     conn.pragma_query_value(None, pragma, |row| row.get(0))
 }
 
-/// The schema version of our own or an empty file (0); an error for anything else.
+/// Returns the schema version of our own or an empty file (0); an error for anything else.
 fn check(conn: &Connection, path: &Path) -> Result<i64, SqliteFault> {
     let (application, version) = (number(conn, "application_id")?, number(conn, "user_version")?);
     let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
@@ -261,10 +261,10 @@ fn has_index_of_steps(conn: &Connection) -> rusqlite::Result<bool> {
     conn.query_row(found, [], |row| row.get(0))
 }
 
-/// What goes with the migration to schema 5: the index that the table of steps takes the place of fills it, because it has
-/// just what is needed, in order, and is dropped. In a transaction of its own, because one that met a damaged page cannot
-/// be committed, and where there is one the rest of the file must still be read. Nothing depends on it: anyone who looks for
-/// a step looks at what is not in the table.
+/// Completes the migration to schema 5: the index that the table of steps replaces fills it, because it has exactly
+/// what is needed, in order, and is dropped. This is a transaction of its own, because one that met a damaged page
+/// cannot be committed, and with such a page the rest of the file must still be readable. Nothing depends on it: anyone
+/// who looks for a step also looks at what is not in the table.
 fn steps_of_index(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch(
         "INSERT OR IGNORE INTO steps SELECT space, step, seq FROM checkpoints INDEXED BY checkpoints_by_step;

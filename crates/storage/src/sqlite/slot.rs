@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::codec::plan;
 
-/// Where a channel's value is.
+/// Location of a channel's value.
 #[derive(Clone, Debug)]
 pub(super) enum SqliteSlot {
     /// In the delta, as JSON text.

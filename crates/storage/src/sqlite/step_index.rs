@@ -12,7 +12,7 @@ const MANY: i64 = 2048;
 /// Namespaces that are few.
 const NAMESPACES: usize = 8;
 
-/// What was stored lately and may not be in the table.
+/// Checkpoints that were stored lately and may not be in the table.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     /// The last checkpoint.
@@ -22,7 +22,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// A checkpoint was stored.
+    /// Records that a checkpoint was stored.
     pub(super) fn stored(&mut self, space: i64, seq: i64) {
         self.last = seq;
         if self.spaces.len() <= NAMESPACES && !self.spaces.contains(&space) {
@@ -30,7 +30,7 @@ impl Tail {
         }
     }
 
-    /// Is it long enough, when the table ends at this row?
+    /// Returns whether the tail is long enough, when the table ends at this row.
     pub(super) fn is_due(&self, stepped: i64) -> bool {
         let few = self.spaces.len() <= NAMESPACES;
         self.last - stepped >= if few { FEW } else { MANY }
@@ -49,7 +49,7 @@ pub(super) fn fill(conn: &Connection) -> rusqlite::Result<Option<i64>> {
         .optional()
 }
 
-/// How many checkpoints that should be in the table are not, how many rows of it stand for none, and whether it claims to
+/// Counts the checkpoints that are missing in the table and its rows without a checkpoint, plus one if it claims to
 /// have some that are yet to come.
 pub(super) fn wrong(conn: &Connection) -> rusqlite::Result<i64> {
     conn.query_row(
@@ -94,7 +94,7 @@ mod tests {
         SqliteSaver::open_with(file, options).expect("opens")
     }
 
-    /// What both say of each step.
+    /// Checks that both savers return the same for each step.
     async fn same(saver: &SqliteSaver, memory: &MemorySaver, when: &str) {
         for step in [-1, 0, 1, 40, 52, 90, 127, 128, 129, 250, 299, 300, 4000] {
             for thread in ["a", "many 3", "copy"] {

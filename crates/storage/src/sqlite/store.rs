@@ -17,7 +17,7 @@ use super::fault::SqliteFault;
 use super::writer::{Done, ItemChanges, Job};
 use crate::codec::value::parse;
 
-/// Keeps items in the file of a [`SqliteSaver`].
+/// Store that keeps items in the file of a [`SqliteSaver`].
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
     saver: SqliteSaver,
@@ -25,7 +25,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteSaver {
-    /// The store in the same file.
+    /// Returns the store in the same file.
     pub fn store(&self, config: StoreConfig) -> SqliteStore {
         // A repair cuts words as this store does.
         *self.connections.cutting.lock() = config.clone();
@@ -104,7 +104,7 @@ impl Store for SqliteStore {
 /// Vectors filed under no name are none: what a put said about how the item is found, as JSON.
 pub(super) const SAID: &str = "";
 
-/// What was excluded is not outdated; before that was noted, it is what no word finds.
+/// Finds outdated items. What was excluded is not outdated; before that was recorded, it is what no word finds.
 fn outdated(
     conn: &Connection,
     (embedding, dims): (&str, usize),
@@ -154,17 +154,17 @@ fn outdated(
 /// Expired items removed in one transaction.
 pub(super) const SWEPT: u64 = 500;
 
-/// A namespace as it is stored.
+/// Converts a namespace to its stored form.
 pub(super) fn joined(namespace: &[String]) -> String {
     namespace.join(".")
 }
 
-/// A time or duration as SQL knows it.
+/// Converts a time or duration to the integer type of SQL.
 pub(super) fn number(ms: u64) -> i64 {
     i64::try_from(ms).unwrap_or(i64::MAX)
 }
 
-/// A vector as it is stored.
+/// Converts a vector to its stored form.
 pub(super) fn bytes(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
@@ -311,13 +311,14 @@ struct Scope {
 }
 
 impl Scope {
-    /// A parameter with this value.
+    /// Adds a parameter with this value and returns its placeholder.
     fn value(&mut self, value: Sql) -> String {
         self.values.push(value);
         format!("?{}", self.values.len())
     }
 
-    /// At a namespace or below it; a period is followed by a slash in the order of characters.
+    /// Adds the condition for a namespace or those below it; a period is followed by a slash in the order of
+    /// characters.
     fn below(&mut self, prefix: &[String]) {
         if prefix.is_empty() {
             self.clauses.push_str("1 = 1");

@@ -115,7 +115,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// As much of a summary as the question is about.
+    /// Builds as much of a summary as the query needs.
     fn light(&mut self, row: &Row<'_>, thread: ThreadId) -> Result<ThreadSummary, SqliteFault> {
         let source: u8 = row.get(4)?;
         let (parents, user) = self.meta(row.get(6)?, "The newest checkpoint")?;
@@ -177,7 +177,7 @@ impl View<'_> {
     }
 }
 
-/// One damaged thread must not hide the others.
+/// Skips a damaged thread, which must not hide the others.
 fn skip(thread: &ThreadId, fault: SqliteFault) -> Result<(), SqliteFault> {
     match fault {
         SqliteFault::Storage(error @ StorageError::Corrupt { .. }) => {

@@ -15,7 +15,7 @@ use super::fault::SqliteFault;
 use super::parts::{CHECKPOINT_BYTES, ROW_BYTES};
 use super::reader::{View, refs_of_writes};
 
-/// Counts the bytes of rows, each once. Damaged rows count with what can be read of them.
+/// Counter of the bytes of rows, each once. Damaged rows count with what can be read of them.
 struct Scale<'a> {
     conn: &'a Connection,
     items: HashSet<i64>,
@@ -31,7 +31,7 @@ impl<'a> Scale<'a> {
         }
     }
 
-    /// A value row with what it builds on.
+    /// Returns the bytes of a value row with what it builds on.
     fn item(&mut self, item: i64) -> Result<u64, SqliteFault> {
         let (mut bytes, mut at) = (0, Some(item));
         while let Some(item) = at.filter(|item| self.items.insert(*item)) {
@@ -131,7 +131,7 @@ impl View<'_> {
         })
     }
 
-    /// What each checkpoint of a thread added, in the order in which they were stored, and what its keys took.
+    /// Returns what each checkpoint of a thread added, in the order in which they were stored, and what its keys took.
     fn weigh(
         &mut self,
         thread: &ThreadId,
@@ -187,7 +187,7 @@ impl View<'_> {
     }
 }
 
-/// Length of the JSON of a whole value. An older release did not write it down; its rows hold JSON text.
+/// Returns the length of the JSON of a whole value. An older release did not record it; its rows hold JSON text.
 fn whole(conn: &Connection, item: i64) -> Result<u64, SqliteFault> {
     let (mut bytes, mut at) = (0, Some(item));
     while let Some(item) = at {

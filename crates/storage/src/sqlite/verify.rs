@@ -19,7 +19,7 @@ use crate::base::quarantine::SET_ASIDE;
 /// Messages of the database's own check that are asked for.
 const MESSAGES: i64 = 20;
 
-/// What is wrong, and what a repair needs to know about it.
+/// Problems found, and what a repair needs to know about them.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) integrity: Integrity,
@@ -63,7 +63,7 @@ impl Findings {
     }
 }
 
-/// What nothing refers to, and how often parts really are referred to.
+/// Items and metadata that are referred to, and how often parts really are.
 #[derive(Debug, Default)]
 pub(super) struct Reachable {
     pub(super) items: HashSet<i64>,
@@ -179,7 +179,8 @@ impl View<'_> {
         Ok(())
     }
 
-    /// A thread without a name cannot be asked for, and a new one would be given its number and its past.
+    /// Checks that threads have names: one without cannot be asked for, and a new one would get its number and its
+    /// past.
     fn check_names(&mut self, findings: &mut Findings) -> Result<(), SqliteFault> {
         let mut statement = self.conn.prepare(
             "SELECT DISTINCT thread FROM spaces WHERE thread NOT IN (SELECT id FROM threads) ORDER BY thread",
@@ -194,7 +195,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// The table of steps must have every checkpoint up to the row that it says, and no other.
+    /// Checks that the table of steps has every checkpoint up to the row that it states, and no other.
     fn check_steps(&self, findings: &mut Findings) -> Result<(), SqliteFault> {
         if findings.pages {
             // They are named, and what stands on them cannot be asked for.
@@ -209,7 +210,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// The table of questions that wait must say what tasks wrote.
+    /// Checks that the table of waiting questions matches what tasks wrote.
     fn check_waiting(&self, findings: &mut Findings) -> Result<(), SqliteFault> {
         if findings.pages {
             return Ok(());
@@ -292,7 +293,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// The rows of writes of a checkpoint that cannot be read.
+    /// Returns the rows of writes of a checkpoint that cannot be read.
     fn bad_writes(&mut self, seq: i64) -> Result<Vec<i64>, SqliteFault> {
         let conn = self.conn;
         let rows: Vec<i64> = conn
@@ -362,7 +363,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// What checkpoints and their writes refer to, through lists and parts.
+    /// Returns what checkpoints and their writes refer to, through lists and parts.
     pub(super) fn reachable(&mut self) -> Result<Reachable, SqliteFault> {
         let mut found = Reachable::default();
         let mut open = Vec::new();
@@ -436,7 +437,7 @@ impl View<'_> {
     }
 }
 
-/// Why something could not be read, when it is damaged; other errors end the check.
+/// Returns why something could not be read, when it is damaged; other errors end the check.
 fn unreadable<T>(read: Result<T, SqliteFault>) -> Result<Option<String>, SqliteFault> {
     match read {
         Ok(_) => Ok(None),

@@ -87,7 +87,7 @@ impl View<'_> {
         Ok(count.unsigned_abs())
     }
 
-    /// The writes of a checkpoint, without a look at anything else of it.
+    /// Reads the writes of a checkpoint, and nothing else of it.
     pub(super) fn writes(&mut self, address: &CheckpointAddress) -> Result<Vec<PendingWrite>, SqliteFault> {
         let CheckpointAddress { thread, ns, id } = address;
         let found: Option<(i64, i64)> = self
@@ -125,7 +125,7 @@ fn shown(row: &Row<'_>, thread: &ThreadId) -> Result<Waiting, SqliteFault> {
     })
 }
 
-/// How many rows of the table are wrong or missing.
+/// Counts the rows of the table that are wrong or missing.
 pub(super) fn wrong(conn: &Connection) -> rusqlite::Result<i64> {
     conn.query_row(
         concat!(
@@ -147,7 +147,7 @@ pub(super) fn refill(conn: &Connection) -> rusqlite::Result<()> {
     ))
 }
 
-/// Is there anything to do for [`fill`]?
+/// Returns whether there is anything to do for [`fill`].
 pub(super) fn is_unfilled(conn: &Connection) -> rusqlite::Result<bool> {
     conn.query_row(
         "SELECT EXISTS (SELECT 1 FROM epochs WHERE asked = 0)",
@@ -156,9 +156,9 @@ pub(super) fn is_unfilled(conn: &Connection) -> rusqlite::Result<bool> {
     )
 }
 
-/// What goes with the migration to schema 6, in a transaction of its own for the same reason as `steps_of_index`: questions
-/// that were asked before there was a table are put into it. Older releases did not withdraw those that a new input came
-/// after; that is made up for, so that they wait for nobody.
+/// Completes the migration to schema 6, in a transaction of its own for the same reason as `steps_of_index`: questions
+/// that were asked before the table existed are added to it. Older releases did not withdraw those that were followed
+/// by a new input; this is corrected, so that they wait for nobody.
 pub(super) fn fill(conn: &Connection) -> rusqlite::Result<()> {
     let abandoned = "SELECT w.id, w.data FROM writes w JOIN checkpoints q ON q.seq = w.checkpoint
                      JOIN spaces s ON s.id = q.space AND s.ns = ''

@@ -50,7 +50,7 @@ use super::step_index::{self, Tail};
 use super::waiting;
 use tasks::Written;
 
-/// What every commit looks into.
+/// Map for the lookups of every commit.
 type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// States of stored checkpoints kept in memory, and places of namespaces.
@@ -58,7 +58,7 @@ const KNOWN: usize = 4096;
 /// Longest JSON text of a value that is kept in the delta: a row would take more, and the time of an insert.
 const SHORT: usize = 100;
 
-/// Something for the writer to do.
+/// A job for the writer.
 #[derive(Debug)]
 pub(super) enum Job {
     /// Of one caller, in order: all of them or none.
@@ -77,7 +77,7 @@ pub(super) enum Job {
     Renew(String, Vec<NewVectors>),
 }
 
-/// What a batch of the store changes.
+/// Changes made by a batch of the store.
 #[derive(Debug)]
 pub(super) struct ItemChanges {
     pub(super) batch: Prepared,
@@ -86,7 +86,7 @@ pub(super) struct ItemChanges {
 }
 
 impl Job {
-    /// How much it adds to a transaction.
+    /// Returns how much the job adds to a transaction.
     pub(super) fn size(&self) -> usize {
         match self {
             Job::Commits(commits) => commits.len(),
@@ -111,7 +111,7 @@ impl Job {
     }
 }
 
-/// What a job says when it is done.
+/// Result of a job.
 #[derive(Debug)]
 pub(super) enum Done {
     /// Nothing more.
@@ -130,7 +130,7 @@ pub(super) type Request = (Job, Answer);
 
 type KnownRows = plan::KnownCheckpoint<SqliteSlot>;
 
-/// What the open transaction stores, for readers to have in memory once it is committed.
+/// Values and states that the open transaction stores, for readers to have in memory once it is committed.
 #[derive(Debug, Default)]
 struct Fresh {
     /// Row, the row whose value it continues, value, length of its JSON.
@@ -184,13 +184,13 @@ pub(super) struct Writer {
     pages: Arc<AtomicU32>,
 }
 
-/// Does another program hold the lock of the file?
+/// Returns whether another program holds the lock of the file.
 fn is_locked(fault: &SqliteFault) -> bool {
     matches!(fault, SqliteFault::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
 }
 
 impl Writer {
-    /// What pruning would remove, over a connection that only reads and so keeps nobody from writing.
+    /// Computes what pruning would remove, over a connection that only reads and so keeps nobody from writing.
     pub(super) fn plan(
         conn: Connection,
         path: PathBuf,
@@ -246,8 +246,8 @@ impl Writer {
         })
     }
 
-    /// Does what was asked for and answers. Without patience, what another program's writing is in the way of is given
-    /// back undone.
+    /// Executes requests and answers them. Without patience, requests that another program's writing blocks are
+    /// returned undone.
     pub(super) fn serve(&mut self, group: Vec<Request>, patient: bool) -> Vec<Request> {
         self.be_patient(patient);
         if !patient {
@@ -269,7 +269,7 @@ impl Writer {
         Vec::new()
     }
 
-    /// Wait for another program that writes?
+    /// Sets whether to wait for another program that is writing.
     fn be_patient(&mut self, patient: bool) {
         if patient != self.patient {
             let wait = if patient { self.patience } else { Duration::ZERO };
@@ -279,7 +279,7 @@ impl Writer {
         }
     }
 
-    /// Pages in the write-ahead log after the last commit.
+    /// Returns the pages in the write-ahead log after the last commit.
     pub(super) fn log_pages(&self) -> u32 {
         self.pages.load(Ordering::Relaxed)
     }
@@ -365,7 +365,7 @@ impl Writer {
         Ok(outcomes)
     }
 
-    /// A number that another connection's commit changes.
+    /// Returns a number that another connection's commit changes.
     pub(super) fn changes(&self) -> rusqlite::Result<u64> {
         let mut version = self.conn.prepare_cached("PRAGMA data_version")?;
         version
@@ -414,7 +414,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Where a page of the table of steps is damaged, it is left as it is from now on: it must keep nobody from storing.
+    /// Stops using the table of steps when one of its pages is damaged: it must keep nobody from storing.
     fn without_steps(&self, error: rusqlite::Error) -> rusqlite::Error {
         if is_corrupt(&error) {
             tracing::warn!(%error, file = %self.path.display(), "checkpoints are not found by their step at once");
@@ -485,7 +485,7 @@ impl Writer {
         Ok(Done::Stored)
     }
 
-    /// Rows may be gone, and others be given their numbers: nobody is to take what is in memory for them.
+    /// Records that rows may be gone and their numbers reused: nobody may take what is in memory for them.
     fn removed(&mut self) -> Result<(), SqliteFault> {
         if self.wrote {
             // The number of the last checkpoint may be given again, to one that is not in the table of steps.
@@ -505,7 +505,7 @@ impl Writer {
     }
 }
 
-/// How often rows were removed from the file, as far as this connection sees.
+/// Returns how often rows were removed from the file, as far as this connection sees.
 pub(super) fn epoch(conn: &Connection) -> rusqlite::Result<i64> {
     conn.prepare_cached("SELECT removals FROM epochs")?
         .query_row([], |row| row.get(0))

@@ -20,7 +20,7 @@ use superstep::{
 pub use file::{Imported, export, import};
 use thread::{Reader, Writer};
 
-/// Why a thread did not get where it should.
+/// Reason why a thread could not be transferred.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
     /// One of the two backends failed.

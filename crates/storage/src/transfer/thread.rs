@@ -39,7 +39,7 @@ struct Parents {
 }
 
 impl Parents {
-    /// The parent of a checkpoint, which is not asked for again by this one.
+    /// Takes the parent of a checkpoint, which is not requested again by this one.
     fn take(&mut self, ns: &Name, parent: Option<&CheckpointId>) -> Option<Checkpoint> {
         let place = (ns.clone(), parent?.clone());
         if let Some(count) = self.awaited.get_mut(&place)
@@ -59,7 +59,7 @@ impl Parents {
     }
 }
 
-/// Reads a thread, the oldest checkpoint first.
+/// Reader of a thread, the oldest checkpoint first.
 pub(super) struct Reader<'a> {
     saver: &'a dyn Checkpointer,
     thread: &'a ThreadId,
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A checkpoint with what it changes against its parent.
+/// Builds a put from a checkpoint, with what it changes against its parent.
 pub(super) fn put(checkpoint: Checkpoint, parent: Option<&Checkpoint>) -> Put {
     let version = |name: &Name| parent.and_then(|parent| parent.channel_versions.get(name));
     let versions = checkpoint.channel_versions.iter();
@@ -169,7 +169,8 @@ fn appended_from(before: Option<&Value>, now: Option<&Value>) -> Option<usize> {
     }
 }
 
-/// Equal? Items that a backend has read once are the same in memory, and need no look inside.
+/// Returns whether two values are equal. Items that a backend has read once are the same in memory, and need no look
+/// inside.
 fn alike(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => a.same(b) || a == b,

@@ -73,7 +73,7 @@ pub(super) async fn search_empty(bench: &Bench) -> Outcome {
     )
 }
 
-/// Keys of the items that a filter finds, sorted and joined.
+/// Returns the keys of the items that a filter finds, sorted and joined.
 async fn filtered(bench: &Bench, filter: Value) -> Result<String, Mismatch> {
     let found = search(bench, StoreQuery::under(&["f"]).filter(filter).limit(100)).await?;
     Ok(sorted(found).join(" "))

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Chooses the same in every run.
+/// Random choices that are the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -109,7 +109,7 @@ impl Dice {
     }
 }
 
-/// What a query finds, without an order that is the backend's: keys, with scores where they are cosines.
+/// Returns what a query finds, without an order that depends on the backend: keys, with scores where they are cosines.
 fn found(items: Vec<Item>, cosines: bool) -> Vec<(Vec<String>, String, i64)> {
     let score = |item: &Item| item.score.map_or(0, |score| (score * 1e4).round() as i64);
     let one = |item: Item| {

@@ -157,7 +157,7 @@ fn one_field(config: &mut StoreConfig) {
 
 macro_rules! cases {
     ($($name:literal, $setup:ident => $check:path,)*) => {
-        /// Every case, in the order of the report.
+        /// Returns every case, in the order of the report.
         pub fn cases() -> Vec<Case> {
             vec![$(Case { name: $name, setup: $setup, check: |bench| Box::pin($check(bench)) },)*]
         }

@@ -3,7 +3,7 @@
 use super::words::worded;
 use super::*;
 
-/// Keys with their scores, rounded.
+/// Returns the keys with their scores, rounded.
 fn scored(items: &[Item]) -> String {
     let one = |item: &Item| match item.score {
         Some(score) => format!("{}:{score:.3}", item.key),

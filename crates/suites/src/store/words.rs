@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Keys of the items that words find, sorted and joined.
+/// Returns the keys of the items that words find, sorted and joined.
 pub(super) async fn worded(bench: &Bench, query: &str) -> Result<String, Mismatch> {
     let query = StoreQuery::under(&["w"])
         .query(query)

@@ -1,6 +1,6 @@
 //! What is arranged, boxes and the links between them, and what that may cost.
 
-/// Something to be placed.
+/// A box to be placed.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     /// Its size, with the room that its labels need.
@@ -12,7 +12,7 @@ pub(crate) struct Place {
     pub(crate) end: Option<End>,
 }
 
-/// Which end of the drawing a box is.
+/// End of the drawing at which a box is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     First,
@@ -28,7 +28,7 @@ pub(crate) struct Link {
     pub(crate) port: f64,
 }
 
-/// What an arrangement may cost, in visits of a link or a box; and what is called with how much of it is done.
+/// Limit on the cost of an arrangement, in visits of a link or a box; and the callback that receives the progress.
 pub(crate) struct Budget<'a> {
     left: u64,
     total: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Budget<'a> {
 }
 
 impl<'a> Budget<'a> {
-    /// `on_progress` answers whether to go on.
+    /// Creates a budget; `on_progress` returns whether to continue.
     pub(crate) fn new(total: u64, on_progress: &'a dyn Fn(u64, u64) -> bool) -> Self {
         Budget {
             left: total,

@@ -43,7 +43,7 @@ pub(super) fn figures(boxes: &[Place], links: &[Link], places: &[(f64, f64)]) ->
     Figures { crossings, length }
 }
 
-/// Does a wire to the right pass between the left and the right side of a box at the box's height?
+/// Returns whether a wire to the right passes between the left and the right side of a box at the box's height.
 fn is_behind([from, to]: &[(f64, f64); 2], each: &Place, (x, y): (f64, f64)) -> bool {
     if x < from.0 || x + each.width > to.0 {
         return false;

@@ -67,7 +67,7 @@ pub(super) fn layered(boxes: &[Place], links: &[Link]) -> Layered {
     finish(items, spans, part, count)
 }
 
-/// The links that close a circle, seen from the first box and in the order of the list.
+/// Returns which links close a cycle, seen from the first box and in the order of the list.
 fn leading_back(boxes: &[Place], links: &[Link], out: &[Vec<usize>]) -> Vec<bool> {
     #[derive(Clone, Copy, PartialEq)]
     enum Seen {
@@ -113,7 +113,8 @@ fn leading_back(boxes: &[Place], links: &[Link], out: &[Vec<usize>]) -> Vec<bool
     back
 }
 
-/// The longest way from a source to each box; then boxes that more leads away from than to stand as far right as they can.
+/// Computes the longest path from a source to each box; then boxes with more links away from them than to them move as
+/// far right as they can.
 fn layers_of(boxes: &[Place], links: &[Link], forward: &[usize]) -> Vec<usize> {
     let count = boxes.len();
     let mut after = vec![Vec::new(); count];
@@ -169,7 +170,7 @@ fn layers_of(boxes: &[Place], links: &[Link], forward: &[usize]) -> Vec<usize> {
     without_gaps(layer)
 }
 
-/// The same layers without empty ones.
+/// Renumbers the layers without empty ones.
 fn without_gaps(mut layer: Vec<usize>) -> Vec<usize> {
     let mut used: Vec<usize> = layer.clone();
     used.sort_unstable();
@@ -180,7 +181,7 @@ fn without_gaps(mut layer: Vec<usize>) -> Vec<usize> {
     layer
 }
 
-/// Which part each box is of: the parts are what links join.
+/// Returns the part that each box belongs to: boxes joined by links form a part.
 fn parts(count: usize, links: &[Link]) -> Vec<usize> {
     let mut above: Vec<usize> = (0..count).collect();
     fn root(above: &mut [usize], mut index: usize) -> usize {
@@ -197,7 +198,7 @@ fn parts(count: usize, links: &[Link]) -> Vec<usize> {
     (0..count).map(|index| root(&mut above, index)).collect()
 }
 
-/// Spans for the forward links, with bends where they pass a layer.
+/// Creates spans for the forward links, with bends where they pass a layer.
 fn bends(boxes: &[Place], links: &[Link], forward: &[usize], items: &mut Vec<Item>) -> Vec<Span> {
     let length = |index: usize| items[links[index].to].layer - items[links[index].from].layer;
     let mut lengths: Vec<usize> = forward.iter().map(|&index| length(index)).collect();

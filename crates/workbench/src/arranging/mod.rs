@@ -19,7 +19,7 @@ use superstep_document::text;
 /// More boxes or links than this are refused: no canvas shows them.
 const MOST: usize = 400_000;
 
-/// Left and upper sides of all boxes, in layers from left to right.
+/// Computes the left and upper sides of all boxes, in layers from left to right.
 pub(crate) fn arrange(
     boxes: &[Place],
     links: &[Link],
@@ -104,7 +104,7 @@ impl Workbench {
     }
 }
 
-/// The boxes and links of a request, whose numbers may be anything.
+/// Reads the boxes and links of a request, whose numbers may be anything.
 fn read(request: &ArrangeGraph) -> Result<(Vec<Place>, Vec<Link>), Problem> {
     let count = request.boxes.len();
     if count > MOST || request.links.len() > MOST {

@@ -15,7 +15,7 @@ const KEPT: usize = 12;
 /// The items of each layer, from the top.
 type Order = Vec<Vec<usize>>;
 
-/// Orders of the items with few crossings, the best one first.
+/// Computes orders of the items with few crossings, the best one first.
 pub(super) fn orders(graph: &mut Layered, budget: &mut Budget<'_>) -> Result<Vec<Order>, Stopped> {
     let work = graph.items.len() + 2 * graph.spans.len();
     let mut kept = vec![(crossings(graph), graph.layers.clone())];
@@ -90,7 +90,7 @@ fn sweep(graph: &mut Layered, down: bool, late: bool) {
     }
 }
 
-/// The mean place of what an item is linked to; a port further down counts a little more.
+/// Returns the mean place of what an item is linked to; a port further down counts a little more.
 fn middle(graph: &Layered, rank: &[f64], index: usize, down: bool) -> Option<f64> {
     let spans = if down {
         &graph.before[index]
@@ -122,7 +122,7 @@ fn fraction(port: f64, height: f64) -> f64 {
     }
 }
 
-/// How many pairs of spans between neighbouring layers cross.
+/// Counts the pairs of spans between neighbouring layers that cross.
 pub(super) fn crossings(graph: &Layered) -> u64 {
     let rank = ranks(graph);
     let mut sum = 0;
@@ -144,7 +144,7 @@ pub(super) fn crossings(graph: &Layered) -> u64 {
     sum
 }
 
-/// Pairs of numbers under `width` of which the greater stands first, counted in a tree of sums.
+/// Counts the pairs of numbers under `width` of which the greater stands first, using a tree of sums.
 fn inversions(numbers: &[usize], width: usize) -> u64 {
     let mut tree = vec![0u64; width + 1];
     let mut sum = 0;
@@ -196,7 +196,7 @@ fn switch(graph: &mut Layered, budget: &mut Budget<'_>) -> Result<bool, Stopped>
     Ok(true)
 }
 
-/// Where the spans of two neighbours end, from the top; kept so that a comparison allocates nothing.
+/// Ends of the spans of two neighbours, from the top; kept so that a comparison allocates nothing.
 #[derive(Default)]
 struct Sides {
     one: Vec<(usize, u64)>,
@@ -204,7 +204,7 @@ struct Sides {
 }
 
 impl Sides {
-    /// Crossings between the spans of two neighbours, as they stand and the other way round.
+    /// Counts the crossings between the spans of two neighbours, in their current order and swapped.
     fn compare(&mut self, graph: &Layered, rank: &[usize], one: usize, other: usize) -> (u64, u64) {
         let (mut now, mut then) = (0, 0);
         for before in [true, false] {
@@ -217,7 +217,7 @@ impl Sides {
     }
 }
 
-/// Where the spans of an item end, on one side of it.
+/// Collects where the spans of an item end, on one side of it.
 fn ends(graph: &Layered, rank: &[usize], index: usize, before: bool, found: &mut Vec<(usize, u64)>) {
     let spans = if before {
         &graph.before[index]
@@ -241,7 +241,7 @@ fn ends(graph: &Layered, rank: &[usize], index: usize, before: bool, found: &mut
     found.sort_unstable();
 }
 
-/// In how many pairs the one of `low` is above the one of `high`.
+/// Counts the pairs in which the one of `low` is above the one of `high`.
 fn above(low: &[(usize, u64)], high: &[(usize, u64)]) -> u64 {
     let mut under = 0;
     let mut sum = 0;

@@ -15,7 +15,7 @@ const PART_GAP: f64 = 64.0;
 /// How often the layers are gone through, forth and back.
 const SWEEPS: usize = 16;
 
-/// Upper sides of all items.
+/// Computes the upper sides of all items.
 pub(super) fn heights(graph: &Layered, budget: &mut Budget<'_>) -> Result<Vec<f64>, Stopped> {
     let mut y = stacked(graph);
     let work = graph.items.len() + graph.spans.len();
@@ -42,7 +42,7 @@ pub(super) fn heights(graph: &Layered, budget: &mut Budget<'_>) -> Result<Vec<f6
     Ok(y)
 }
 
-/// Which links an item follows.
+/// Links that an item follows.
 #[derive(Clone, Copy, PartialEq)]
 enum Sides {
     Before,
@@ -50,7 +50,7 @@ enum Sides {
     Both,
 }
 
-/// Each layer from the top, one item under the other.
+/// Stacks each layer from the top, one item under the other.
 fn stacked(graph: &Layered) -> Vec<f64> {
     let mut y = vec![0.0; graph.items.len()];
     for layer in &graph.layers {
@@ -63,7 +63,7 @@ fn stacked(graph: &Layered) -> Vec<f64> {
     y
 }
 
-/// The least distances of a layer's items from its first one.
+/// Returns the least distances of a layer's items from its first one.
 fn offsets(graph: &Layered, layer: &[usize]) -> Vec<f64> {
     let mut at = 0.0;
     let mut last: Option<usize> = None;
@@ -111,7 +111,8 @@ fn settle(graph: &Layered, layer: usize, sides: Sides, y: &mut [f64]) {
     }
 }
 
-/// Where an item's links are straight, and how much that matters. Bends matter most: a long link is to be straight.
+/// Returns where an item's links are straight, and how much that matters. Bends matter most: a long link should be
+/// straight.
 fn wanted(graph: &Layered, index: usize, sides: Sides, y: &[f64]) -> (f64, f64) {
     let mut wishes: Vec<(f64, f64)> = Vec::new();
     if sides != Sides::After {
@@ -139,7 +140,7 @@ fn wanted(graph: &Layered, index: usize, sides: Sides, y: &[f64]) -> (f64, f64) 
     (middle(&wishes), wishes.iter().map(|(_, weight)| weight).sum())
 }
 
-/// The place with as much weight above it as below; between two of them the middle.
+/// Returns the place with as much weight above it as below; between two of them the middle.
 fn middle(wishes: &[(f64, f64)]) -> f64 {
     let half: f64 = wishes.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
     let mut sum = 0.0;
@@ -189,7 +190,7 @@ fn apart(graph: &Layered, y: &mut [f64]) {
     }
 }
 
-/// Left and upper sides of the boxes.
+/// Returns the left and upper sides of the boxes.
 pub(super) fn positions(boxes: &[Place], graph: &Layered, y: &[f64]) -> Vec<(f64, f64)> {
     let mut widths = vec![0.0f64; graph.layers.len()];
     for (each, item) in boxes.iter().zip(&graph.items) {

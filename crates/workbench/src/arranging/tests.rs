@@ -88,7 +88,7 @@ fn the_examples_are_placed_about_as_well_as_elk_places_them() {
     }
 }
 
-/// A graph of which every run is the same: links near each other, some far, some back.
+/// Creates a graph that is the same in every run: links near each other, some far, some back.
 fn dense(count: usize, more: usize) -> (Vec<Place>, Vec<Link>) {
     let mut seed = 7u64;
     let mut next = |most: usize| {

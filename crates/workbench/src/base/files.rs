@@ -90,7 +90,7 @@ pub fn make_data_dir(path: &Path) -> io::Result<()> {
     builder.recursive(true).create(path)
 }
 
-/// The same, for what only its owner may read.
+/// Writes a file like [`write_atomic`], for content that only its owner may read.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut staged = Staged::begin(path)?;
     #[cfg(unix)]
@@ -102,7 +102,7 @@ pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     staged.finish()
 }
 
-/// What identifies a file's content, to notice changes made outside.
+/// Identifier of a file's content, to notice changes made outside.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Fingerprint(String);
 
@@ -116,12 +116,12 @@ impl Fingerprint {
     }
 }
 
-/// Milliseconds since the epoch.
+/// Returns the milliseconds since the epoch.
 pub(crate) fn now_ms() -> u64 {
     superstep::Clock::now_ms(&superstep::SystemClock)
 }
 
-/// Now, as text.
+/// Returns the current time as text.
 pub(crate) fn now() -> String {
     superstep::iso8601(now_ms())
 }
@@ -150,12 +150,12 @@ pub(crate) fn absolute(path: &str) -> Result<PathBuf, Problem> {
     std::path::absolute(&expanded).map_err(|e| Problem::file(text!("find"), &expanded, &e))
 }
 
-/// A JSON file whose beginning names our format. Reads at most 4 KiB.
+/// Returns whether the path is a JSON file whose beginning names our format. Reads at most 4 KiB.
 pub(crate) fn is_graph_file(path: &Path) -> bool {
     superstep_nodes::files::read_beginning(path, 4096).is_ok_and(|head| head.contains("\"superstep/"))
 }
 
-/// Folders first, then JSON files, by name; hidden ones are left out.
+/// Lists folders first, then JSON files, by name; hidden ones are omitted.
 pub(crate) fn list(dir: &Path) -> Result<FileList, Problem> {
     let read = fs::read_dir(dir).map_err(|e| Problem::file(text!("list"), dir, &e))?;
     let mut entries: Vec<FileEntry> = read

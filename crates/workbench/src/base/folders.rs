@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// `$SUPERSTEP_DATA`, or `superstep` in the place where this system keeps such data; `None` when there is no home.
+/// Returns `$SUPERSTEP_DATA`, or `superstep` in the place where this system keeps such data; `None` when there is no
+/// home.
 pub fn default_data_dir() -> Option<PathBuf> {
     data_dir(|name| std::env::var_os(name).filter(|value| !value.is_empty()))
 }

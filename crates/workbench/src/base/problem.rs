@@ -8,7 +8,7 @@ use crate::wire::{Problem, ProblemTexts};
 use superstep_document::{Text, text};
 
 impl Problem {
-    /// A problem without a remedy.
+    /// Creates a problem without a remedy.
     pub fn new(code: &str, message: impl Into<Text>) -> Self {
         let message = message.into();
         Problem {
@@ -35,22 +35,22 @@ impl Problem {
         self
     }
 
-    /// A request that cannot be understood.
+    /// Creates the problem of a request that cannot be understood.
     pub fn invalid(message: impl Into<Text>) -> Self {
         Problem::new("invalid-request", message)
     }
 
-    /// Something named in a request that is not there.
+    /// Creates the problem of something named in a request that does not exist.
     pub fn not_found(what: impl Into<Text>) -> Self {
         Problem::new("not-found", what)
     }
 
-    /// A file or folder that could not be read or written.
+    /// Creates the problem of a file or folder that could not be read or written.
     pub fn file(doing: Text, path: &Path, error: &std::io::Error) -> Self {
         Self::at(doing, path.display().to_string().into(), error)
     }
 
-    /// The same of a place that is called otherwise.
+    /// Creates the same problem for a place with another name.
     pub(crate) fn at(doing: Text, place: Text, error: &std::io::Error) -> Self {
         use std::io::ErrorKind as Kind;
         let remedy = match error.kind() {
@@ -151,7 +151,7 @@ impl From<&RunError> for Problem {
     }
 }
 
-/// What the engine says, with its pattern where people meet it often.
+/// Returns the message of the engine, with its pattern where people meet it often.
 fn said(error: &RunError) -> Text {
     match error {
         RunError::Recursion { limit } => text!(
@@ -280,7 +280,7 @@ pub(crate) fn no_thread(id: &str) -> Problem {
         .remedy(text!("It may have been deleted in another window."))
 }
 
-/// The thread is there, and the checkpoint is not.
+/// Creates the problem of a missing checkpoint in a thread that exists.
 pub(crate) fn no_checkpoint(thread_id: &str, id: &str) -> Problem {
     Problem::not_found(text!("Thread {thread_id} has no checkpoint {id}.", thread_id, id)).remedy(text!(
         "It may have been deleted in another window; choose another one."

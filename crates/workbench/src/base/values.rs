@@ -16,7 +16,7 @@ const BRIEF: u64 = 512;
 /// Bytes of the beginning that stand for a larger value.
 const HEAD: usize = 240;
 
-/// Counts what is written and keeps the beginning.
+/// Writer that only counts the bytes written.
 #[derive(Default)]
 struct Counter {
     bytes: u64,
@@ -32,7 +32,7 @@ impl Write for Counter {
     }
 }
 
-/// Keeps the first bytes and then stops the writer, so that the head of a large value costs no more than a small one.
+/// Writer that keeps the first bytes and then stops, so that the head of a large value costs no more than a small one.
 struct Head(Vec<u8>);
 
 impl Write for Head {
@@ -81,12 +81,12 @@ fn length(value: &Value) -> u32 {
     small(length as u64)
 }
 
-/// A value, whole when small, otherwise summarised.
+/// Returns the view of a value, whole when small, otherwise summarised.
 pub(crate) fn view(value: &Value) -> ValueView {
     view_within(value, INLINE)
 }
 
-/// The same for a list of many: whole when it is very small.
+/// Returns the view of a value in a list of many: whole when it is very small.
 pub(crate) fn brief(value: &Value) -> ValueView {
     view_within(value, BRIEF)
 }
@@ -103,7 +103,7 @@ fn view_within(value: &Value, most: u64) -> ValueView {
     }
 }
 
-/// What the keys of a graph begin with.
+/// Returns the initial values of the keys of a graph.
 pub(crate) fn initial(document: &Document) -> Object {
     document
         .state_keys()
@@ -111,12 +111,12 @@ pub(crate) fn initial(document: &Document) -> Object {
         .collect()
 }
 
-/// A segment of a JSON Pointer as it is meant.
+/// Unescapes a segment of a JSON Pointer.
 pub(crate) fn unescaped(segment: &str) -> String {
     segment.replace("~1", "/").replace("~0", "~")
 }
 
-/// The part of a value that a JSON Pointer names.
+/// Returns the part of a value that a JSON Pointer names.
 pub(crate) fn at<'a>(root: &'a Value, pointer: &str) -> Result<&'a Value, Problem> {
     if pointer.is_empty() {
         return Ok(root);
@@ -142,7 +142,8 @@ pub(crate) fn at<'a>(root: &'a Value, pointer: &str) -> Result<&'a Value, Proble
     Ok(value)
 }
 
-/// The answer to `thread.value`: the value, or a range of a list or text; `bytes` and `length` are of the whole.
+/// Returns the answer to `thread.value`: the value, or a range of a list or text; `bytes` and `length` are of the
+/// whole.
 pub(crate) fn part(value: &Value, offset: u32, limit: u32) -> ValueView {
     let (offset, limit) = (
         offset as usize,
@@ -164,12 +165,12 @@ pub(crate) fn part(value: &Value, offset: u32, limit: u32) -> ValueView {
     }
 }
 
-/// True when `longer` is `shorter` with items added at the end.
+/// Returns whether `longer` is `shorter` with items added at the end.
 pub(crate) fn is_appended(shorter: &List, longer: &List) -> bool {
     shorter.len() < longer.len() && shorter.iter().eq(longer.iter().take(shorter.len()))
 }
 
-/// A question as an interface receives it.
+/// Converts a question to the form that an interface receives.
 pub(crate) fn interrupt_view(interrupt: &Interrupt) -> InterruptView {
     InterruptView {
         id: interrupt.id.to_string(),
@@ -180,7 +181,7 @@ pub(crate) fn interrupt_view(interrupt: &Interrupt) -> InterruptView {
 /// Characters of a title.
 pub(crate) const TITLE: usize = 60;
 
-/// The first text in an input, on one line, cut to `limit` characters.
+/// Returns the first text in an input, on one line, cut to `limit` characters.
 pub(crate) fn first_text(value: &Value, limit: usize) -> Option<String> {
     match value {
         Value::String(text) => {

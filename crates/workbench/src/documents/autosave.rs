@@ -51,7 +51,7 @@ pub(crate) struct Steps {
     pub(crate) steps: Json,
 }
 
-/// Where one document's copies are.
+/// Location of one document's copies.
 #[derive(Debug, Clone)]
 pub(crate) struct AutosaveSlot {
     dir: PathBuf,
@@ -71,7 +71,7 @@ impl AutosaveSlot {
         }
     }
 
-    /// Every slot that exists.
+    /// Returns every slot that exists.
     pub(crate) fn all(root: &Path) -> Vec<AutosaveSlot> {
         fs::read_dir(root)
             .into_iter()
@@ -138,7 +138,7 @@ impl AutosaveSlot {
         copies
     }
 
-    /// The text of a copy; `None` when there is no such copy.
+    /// Reads the text of a copy; `None` when there is no such copy.
     pub(crate) fn read_copy(&self, id: &str) -> Option<String> {
         let copy = self.copies().into_iter().find(|copy| copy.id() == id)?;
         fs::read_to_string(self.history().join(copy.file())).ok()
@@ -178,7 +178,7 @@ impl AutosaveSlot {
         self.dir.join("named")
     }
 
-    /// Versions that somebody gave a name.
+    /// Returns the versions that somebody gave a name.
     pub(crate) fn named_versions(&self) -> Vec<Named> {
         let entries = fs::read_dir(self.named()).into_iter().flatten().flatten();
         let texts = entries.filter_map(|entry| fs::read_to_string(entry.path()).ok());

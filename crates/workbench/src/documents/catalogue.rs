@@ -19,7 +19,8 @@ use crate::wire::{
 };
 use superstep_document::text;
 
-/// Does an example's folder hold its graph and what is written about it, and nothing that the graph needs?
+/// Checks whether an example's folder holds only its graph and what is written about it, and nothing that the graph
+/// needs.
 fn is_alone(folder: &Path) -> bool {
     let about = ["graph.json", "README.md", "expect"];
     fs::read_dir(folder).is_ok_and(|entries| {
@@ -76,7 +77,7 @@ impl Workbench {
         .await
     }
 
-    /// The examples that come with the app, by folder name.
+    /// Returns the examples that come with the app, by folder name.
     pub(crate) fn examples(&self) -> &[Example] {
         self.examples.get_or_init(|| {
             self.examples_dir

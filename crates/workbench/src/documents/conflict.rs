@@ -19,7 +19,7 @@ struct Sides {
     theirs_name: String,
 }
 
-/// What a line belongs to.
+/// Part of a conflict that a line belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Both,
@@ -29,7 +29,7 @@ enum Part {
 }
 
 impl Sides {
-    /// `None` when there are no marks, or when they do not fit together.
+    /// Parses the sides of a text; returns `None` when there are no marks, or when they do not fit together.
     fn of(text: &str) -> Option<Self> {
         let mut sides = Sides::default();
         let mut base = String::new();
@@ -71,7 +71,7 @@ impl Sides {
     }
 }
 
-/// The sign and the name of a line that is a mark.
+/// Returns the sign and the name of a line that is a mark.
 fn mark(line: &str) -> Option<(char, &str)> {
     let sign = line.chars().next().filter(|sign| "<|=>".contains(*sign))?;
     let rest = line.strip_prefix(&sign.to_string().repeat(7))?;
@@ -83,7 +83,7 @@ fn mark(line: &str) -> Option<(char, &str)> {
     }
 }
 
-/// What is reported of a file with conflict marks, in the place of the mistake that the first mark is.
+/// Returns the diagnostic for a file with conflict marks, in place of the mistake that the first mark is.
 pub(super) fn diagnostic(document: &Document) -> Option<Diagnostic> {
     Sides::of(document.source()?)?;
     Some(Diagnostic::error(

@@ -27,7 +27,7 @@ const DEEPEST: usize = 8;
 const SKIPPED: [&str; 4] = ["node_modules", "target", "__pycache__", "venv"];
 
 impl OpenDocument {
-    /// What of this document is searched: it, where it is, and its revision.
+    /// Returns what of this document is searched: the document, its path and its revision.
     pub(super) fn searched(&self) -> (Document, Option<PathBuf>, u32) {
         let state = self.state.lock();
         (state.document.clone(), state.path.clone(), state.rev)
@@ -172,12 +172,12 @@ impl Search<'_> {
     }
 }
 
-/// What says of an open document that it is the one that was searched.
+/// Returns the version by which an open document is recognized as the one that was searched.
 pub(super) fn version_of(rev: u32) -> String {
     format!("rev-{rev}")
 }
 
-/// The same of a file's text.
+/// Returns the version of a file's text, for the same purpose.
 pub(super) fn fingerprint_of(text: &str) -> String {
     format!("{:?}", Fingerprint::of(text))
 }

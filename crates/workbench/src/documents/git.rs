@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Messages of git are read so far.
 const MOST_WORDS: u64 = 4 << 10;
 
-/// How a command of git ended.
+/// Result of a git command.
 enum Ended {
     Done(Vec<u8>),
     Failed(String),

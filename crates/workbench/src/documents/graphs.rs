@@ -55,7 +55,7 @@ impl Built {
 /// Built graphs by the document's key, the version of it that a thread ran on, and who answers for their models.
 type BuiltGraphs = HashMap<(String, Option<String>, RunModels), Arc<Built>>;
 
-/// What a document consists of, as long as none of these files changes.
+/// Parts of a document, valid as long as none of these files changes.
 #[derive(Debug)]
 struct Gathered {
     /// Of the document.
@@ -64,7 +64,7 @@ struct Gathered {
     current: Current,
 }
 
-/// What a graph consists of now.
+/// Current parts of a graph.
 #[derive(Clone, Debug)]
 pub(crate) struct Current {
     pub(crate) sources: Arc<GraphSources>,
@@ -98,7 +98,7 @@ impl Graphs {
         (source.key.clone(), earlier, answering.clone())
     }
 
-    /// Any graph of a document: they differ in who answers, and not in what is stored.
+    /// Returns any graph of a document: they differ in who answers, and not in what is stored.
     fn any(&self, key: &str) -> Option<Arc<Built>> {
         let all = self.lock();
         let is_it = |built: &&Arc<Built>| built.source.key == key && built.source.earlier.is_none();
@@ -143,12 +143,12 @@ pub(crate) fn cannot_run(source: &GraphSource, errors: &[Diagnostic]) -> Problem
 }
 
 impl Workbench {
-    /// The graph of a document, with the models that its nodes name.
+    /// Builds the graph of a document, with the models that its nodes name.
     pub(crate) fn build(&self, source: GraphSource) -> Result<Arc<Built>, Problem> {
         self.build_with(source, RunModels::default())
     }
 
-    /// The graph of a document, ready to run.
+    /// Builds the graph of a document, ready to run.
     pub(crate) fn build_with(
         &self,
         source: GraphSource,
@@ -179,7 +179,7 @@ impl Workbench {
         Ok(built)
     }
 
-    /// The graph of a document and the files that it was built from, made now and not kept.
+    /// Builds the graph of a document now, without keeping it, and returns the files that it was built from.
     pub(crate) fn made(
         &self,
         source: &GraphSource,
@@ -217,13 +217,13 @@ impl Workbench {
         Ok((graph, made.files))
     }
 
-    /// What a graph consists of, read now, and the files that it was read from.
+    /// Reads now what a graph consists of, and returns the files that it was read from.
     pub(crate) fn gather(&self, source: &GraphSource) -> (GraphSources, Vec<(PathBuf, Stamp)>) {
         let folder = source.path.as_deref().and_then(Path::parent);
         GraphSources::of(&source.document, &self.environment(folder.map(Path::to_path_buf)))
     }
 
-    /// What a graph consists of now: read again only where a file has changed. May take long.
+    /// Returns what a graph consists of now, reading it again only where a file has changed. May take long.
     pub(crate) fn consists_of(&self, source: &GraphSource) -> Current {
         if let Some(ran) = &source.earlier {
             let sources = Arc::new(ran.sources.clone());
@@ -261,7 +261,7 @@ impl Workbench {
         current
     }
 
-    /// A graph that runs one node of a document and nothing else.
+    /// Builds a graph that runs one node of a document and nothing else.
     pub(crate) fn build_node_test(
         &self,
         source: &GraphSource,
@@ -280,7 +280,7 @@ impl Workbench {
         Ok(made.graph.with_store(self.store()))
     }
 
-    /// The graph to read a thread with: the one that it ran on, where it is kept and can be built.
+    /// Builds the graph to read a thread with: the one that it ran on, where it is kept and can be built.
     pub(crate) fn build_as_it_was(&self, key: &str, ran: RanOn) -> Option<Arc<Built>> {
         let source = self.source_by_key(key).ok()?.as_it_was(ran);
         match self.build(source) {
@@ -292,7 +292,8 @@ impl Workbench {
         }
     }
 
-    /// The graph to read a thread with: the one of its document as it is, or else the last one that could be built.
+    /// Builds the graph to read a thread with: the one of its document as it is, or else the last one that could be
+    /// built.
     pub(crate) fn build_to_read(&self, key: &str) -> Option<Arc<Built>> {
         match self.source_by_key(key).and_then(|source| self.build(source)) {
             Ok(built) => Some(built),

@@ -86,7 +86,7 @@ struct DocumentState {
     closed: bool,
 }
 
-/// What checking a document finds.
+/// Results of checking a document.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Found {
     diagnostics: Vec<Diagnostic>,
@@ -152,7 +152,7 @@ pub(crate) struct GraphSource {
 }
 
 impl GraphSource {
-    /// The graph as it was when a thread ran on it.
+    /// Returns the graph as it was when a thread ran on it.
     pub(crate) fn as_it_was(&self, ran: RanOn) -> Self {
         Self {
             document: ran.sources.document(),
@@ -162,7 +162,7 @@ impl GraphSource {
         }
     }
 
-    /// What it may use of the world around it, with graph files as this version has them.
+    /// Returns the environment that the graph may use, with graph files as this version has them.
     pub(crate) fn within(&self, environment: Environment) -> Environment {
         match &self.earlier {
             Some(ran) => environment.at_version(&ran.sources),
@@ -170,7 +170,7 @@ impl GraphSource {
         }
     }
 
-    /// What a checkpoint that these models answered for says of it.
+    /// Creates the origin that is recorded in a checkpoint that these models answered for.
     pub(crate) fn origin(&self, models: &RunModels) -> Origin {
         Origin {
             graph: self.name.clone(),
@@ -230,7 +230,7 @@ impl OpenDocument {
         }
     }
 
-    /// What a thread's metadata says of this document.
+    /// Returns the key that a thread's metadata holds for this document.
     pub(crate) fn key(&self) -> String {
         let state = self.state.lock();
         state
@@ -240,7 +240,7 @@ impl OpenDocument {
     }
 }
 
-/// What a check needs of an open document. Checks may take long, and the document is not held meanwhile.
+/// Data of an open document that a check needs. Checks may take long, and the document is not locked meanwhile.
 struct Subject {
     document: Document,
     path: Option<PathBuf>,
@@ -288,7 +288,7 @@ impl DocumentState {
         }
     }
 
-    /// What is shown among the problems: what the check found, and an autosave that failed.
+    /// Returns what is shown among the problems: what the check found, and an autosave that failed.
     fn shown(&self) -> Found {
         let mut found = self.found.clone();
         found.diagnostics.extend(self.unkept.as_ref().map(|problem| {
@@ -331,7 +331,7 @@ impl Documents {
             .cloned()
     }
 
-    /// By what a thread's metadata says: a path or a draft's id.
+    /// Finds a document by the key in a thread's metadata: a path or a draft's id.
     pub(crate) fn by_key(&self, key: &str) -> Option<Arc<OpenDocument>> {
         self.open
             .lock()
@@ -354,7 +354,7 @@ impl Workbench {
         self.data_dir.join("autosave")
     }
 
-    /// The open document, or the problem that says it is not open.
+    /// Returns the open document, or the problem that says it is not open.
     pub(crate) fn document(&self, graph_id: &str) -> Result<Arc<OpenDocument>, Problem> {
         self.documents.get(graph_id).ok_or_else(|| {
             Problem::not_found(text!("No graph with id {graph_id} is open.", graph_id))

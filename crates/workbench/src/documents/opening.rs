@@ -31,7 +31,7 @@ impl Workbench {
         }
     }
 
-    /// An open document from unsaved changes.
+    /// Creates an open document from unsaved changes.
     fn recovered(&self, slot: AutosaveSlot, unsaved: Unsaved, path: Option<PathBuf>) -> Arc<OpenDocument> {
         let (document, of_text) = Document::parse(&unsaved.text);
         let id = if path.is_none() {
@@ -100,7 +100,7 @@ impl Workbench {
         Ok(open.view())
     }
 
-    /// The graph that a node is inside.
+    /// Returns the graph that a node is inside.
     fn inside(&self, at: &NodeRef) -> Result<Document, Problem> {
         let source = self.document(&at.graph_id)?.source();
         self.registry.inside(&source.document, &at.node).ok_or_else(|| {
@@ -208,7 +208,7 @@ impl Workbench {
         Ok(self.document(&request.graph_id)?.view())
     }
 
-    /// The document that a thread ran: open, in its file, or a draft in the autosave folder.
+    /// Returns the document that a thread ran: open, in its file, or a draft in the autosave folder.
     pub(crate) fn source_by_key(&self, key: &str) -> Result<GraphSource, Problem> {
         let key = self.ledger.followed(key)?;
         if let Some(open) = self.documents.by_key(&key) {
@@ -257,7 +257,8 @@ impl Workbench {
     }
 }
 
-/// A graph that came as text and has no file to go back to: what cannot be read as one is refused, other problems are told.
+/// Parses a graph that came as text and has no file to return to: what cannot be read as one is refused, other problems
+/// are reported.
 fn of_text(text: &str) -> Result<(Document, Vec<Diagnostic>), Problem> {
     if text.len() as u64 > superstep_nodes::files::LARGEST_GRAPH {
         return Err(
@@ -275,7 +276,7 @@ fn of_text(text: &str) -> Result<(Document, Vec<Diagnostic>), Problem> {
     }
 }
 
-/// Settled form of a path that names a graph: the file itself for a folder, links resolved where the file exists.
+/// Returns the canonical path of a graph: the file itself for a folder, links resolved where the file exists.
 pub(super) fn graph_file(path: &str) -> Result<PathBuf, Problem> {
     let mut path = files::absolute(path)?;
     if path.is_dir() {

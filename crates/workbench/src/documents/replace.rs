@@ -162,7 +162,7 @@ fn wire_op(op: PatchOp) -> wire::PatchOp {
     }
 }
 
-/// The patch that replaces matches, and how many it replaces. Names stay: others refer to them.
+/// Builds the patch that replaces matches, and counts the replacements. Names stay: others refer to them.
 fn ops_for(
     document: &Document,
     pattern: &Pattern,

@@ -16,7 +16,7 @@ use crate::session::name_of;
 use crate::wire::{CloseGraph, Empty, Problem, SaveGraph, Saved};
 use superstep_document::{Text, text};
 
-/// Where a graph is saved: under the name that was given, else where it was.
+/// Returns where a graph is saved: under the given name, else where it was.
 fn saved_to(named: Option<&str>, old: Option<&Path>) -> Result<PathBuf, Problem> {
     match (named, old) {
         (Some(path), _) => {

@@ -17,7 +17,7 @@ const DEEPEST: usize = 32;
 /// Parts of an edge that name nodes, and what is no text for people.
 const NOT_TEXT: [&str; 4] = ["from", "to", "default", "paths"];
 
-/// Something to look for.
+/// A search pattern.
 #[derive(Debug)]
 pub(super) struct Pattern {
     regex: Regex,
@@ -71,7 +71,7 @@ impl Pattern {
         })
     }
 
-    /// The matches of a text. Empty ones are none.
+    /// Returns the matches in a text. Empty ones are skipped.
     fn captures<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Captures<'t>> {
         self.regex.captures_iter(text).filter(move |captures| {
             let found = captures.get_match();
@@ -87,7 +87,7 @@ impl Pattern {
         }
     }
 
-    /// The text with the wanted matches replaced, and how many there were.
+    /// Returns the text with the wanted matches replaced, and their number.
     pub(super) fn replace(
         &self,
         text: &str,
@@ -110,7 +110,7 @@ impl Pattern {
     }
 }
 
-/// Does no letter, digit or underscore go on right before or after?
+/// Returns whether no letter, digit or underscore stands directly before or after the match.
 fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let inside = &text[start..end];
@@ -119,7 +119,7 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
         && !goes_on(text[end..].chars().next(), inside.chars().next_back())
 }
 
-/// Where a text is.
+/// Location of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Place {
     /// The name of a record, or the label of a route.
@@ -135,8 +135,8 @@ pub(super) struct Text<'d> {
     pub(super) text: &'d str,
 }
 
-/// Visits every text that people write: names, titles, settings, conditions, notes. What only refers to a name is left
-/// out. Stops when `visit` answers `false`.
+/// Visits every text that people write: names, titles, settings, conditions, notes. What only refers to a name is
+/// omitted. Stops when `visit` returns `false`.
 pub(super) fn visit<'d>(document: &'d Document, visit: &mut dyn FnMut(Text<'d>) -> bool) {
     for (record, value) in document.records() {
         let Json::Object(fields) = value else { continue };
@@ -234,7 +234,7 @@ fn escaped(segment: &str) -> String {
     segment.replace('~', "~0").replace('/', "~1")
 }
 
-/// The matches in a document; at most `limit`.
+/// Finds the matches in a document; at most `limit`.
 pub(super) fn find(
     document: &Document,
     pattern: &Pattern,
@@ -278,7 +278,7 @@ pub(super) fn find(
     found
 }
 
-/// `true`, or the way of a node that is disabled.
+/// Returns whether a node is disabled: the value is `true`, or the way in which it is disabled.
 fn is_on(value: &Json) -> bool {
     !matches!(value, Json::Null | Json::Bool(false))
 }

@@ -27,7 +27,7 @@ const VERSIONS: usize = 200;
 /// Letters of a name.
 const LONGEST_NAME: usize = 120;
 
-/// Where a version is, as its id says it.
+/// Location of a version, as its id states it.
 enum Place<'a> {
     Copy(&'a str),
     Named(&'a str),
@@ -49,7 +49,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The id of a version that a thread keeps.
+/// Returns the id of a version that a thread keeps.
 pub(crate) fn id_in_thread(version: &str, thread: &str) -> String {
     format!("run:{version}@{thread}")
 }
@@ -62,7 +62,7 @@ fn small(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// The versions that the newest runs of a graph's threads ran, each with the thread that changed last.
+/// Returns the versions that the newest runs of a graph's threads ran, each with the thread that changed last.
 async fn of_threads(saver: &dyn Checkpointer, keys: &[String]) -> Result<Vec<GraphVersionView>, Problem> {
     let mut by_version: BTreeMap<String, (String, u32)> = BTreeMap::new();
     let mut order = Vec::new();
@@ -205,7 +205,7 @@ impl Workbench {
         .await
     }
 
-    /// What a version consists of: of a copy the document alone is kept.
+    /// Returns what a version consists of: of a copy, only the document is kept.
     async fn version_sources(
         self: &Arc<Self>,
         open: &Arc<OpenDocument>,

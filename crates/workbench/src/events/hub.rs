@@ -30,7 +30,7 @@ const LOOK_BACK: usize = 64;
 /// Tasks of a run that a new listener gets; of more it sees when they end.
 const MOST_TASKS: usize = 1000;
 
-/// Where events are published.
+/// Hub where events are published.
 #[derive(Debug, Default)]
 pub(crate) struct Hub {
     fan: Mutex<Fan>,
@@ -178,12 +178,12 @@ impl Hub {
         }
     }
 
-    /// The other program that reports a run of a thread.
+    /// Returns the other program that reports a run of a thread.
     pub(crate) fn elsewhere(&self, thread_id: &str) -> Option<String> {
         self.fan.lock().running.get(thread_id)?.of.clone()
     }
 
-    /// The tasks of a thread that work at this moment.
+    /// Returns the tasks of a thread that are working at this moment.
     pub(crate) fn working(&self, thread_id: &str) -> HashSet<String> {
         let fan = self.fan.lock();
         let run = fan.running.get(thread_id);
@@ -191,8 +191,9 @@ impl Hub {
             .unwrap_or_default()
     }
 
-    /// Interfaces see that events are missing. What waits for them about threads is dropped, because they take the events of
-    /// a batch after what they read again: the beginning of a run that nobody reports the end of would stand for good.
+    /// Signals to interfaces that events are missing. Their pending events about threads are dropped, because they
+    /// apply the events of a batch after what they read again: the beginning of a run whose end nobody reports would
+    /// remain for good.
     pub(crate) fn gap(&self) {
         let fan = self.fan.lock();
         for queue in fan.queues.iter().filter_map(Weak::upgrade) {
@@ -208,7 +209,7 @@ impl Hub {
         }
     }
 
-    /// Does an interface listen?
+    /// Returns whether an interface is listening.
     pub(crate) fn has_subscribers(&self) -> bool {
         let fan = self.fan.lock();
         let mut queues = fan.queues.iter().filter_map(Weak::upgrade);
@@ -310,7 +311,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// The next batch, at most one per frame; `None` when the workbench has shut down. Nothing is lost when the
+    /// Returns the next batch, at most one per frame; `None` when the workbench has shut down. Nothing is lost when the
     /// returned future is dropped before it is ready.
     pub async fn next(&mut self) -> Option<EventBatch> {
         loop {

@@ -23,7 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(60);
 /// A thread that could not be continued is left alone for so long.
 const AGAIN_AFTER: u64 = 60_000;
 
-/// Reports to the watch that other questions wait now.
+/// Notifier that reports to the watch that other questions wait now.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
     changed: Arc<Notify>,
@@ -31,7 +31,7 @@ pub(crate) struct Deadlines {
     stop: CancellationToken,
 }
 
-/// Where questions came or went since the last look.
+/// Threads in which questions came or went since the last look.
 #[derive(Debug, Default)]
 enum Changed {
     #[default]
@@ -63,7 +63,8 @@ impl Deadlines {
     }
 }
 
-/// What the watch has seen. What one run changes costs what its own thread asks, however many questions wait elsewhere.
+/// State that the watch has seen. The cost of a change by one run depends on what its own thread asks, however many
+/// questions wait elsewhere.
 #[derive(Default)]
 struct Seen {
     /// Checkpoints that ask; of those whose questions have a deadline, when something is to be done about it.

@@ -30,7 +30,7 @@ const AT_ONCE: usize = 16;
 /// The least time between two counts.
 const COUNT_EVERY: Duration = Duration::from_millis(50);
 
-/// Reports to who counts that other questions wait now.
+/// Notifier that reports to the counter of questions that other questions wait now.
 #[derive(Debug, Default)]
 pub(crate) struct InboxCount {
     changed: Arc<Notify>,
@@ -104,7 +104,7 @@ impl Workbench {
         })
     }
 
-    /// The questions of these checkpoints, without those that are being answered.
+    /// Returns the questions of these checkpoints, without those that are being answered.
     async fn questions_in(
         self: &Arc<Self>,
         page: &[Waiting],
@@ -158,7 +158,7 @@ impl Workbench {
         Ok(questions)
     }
 
-    /// What the ledger has of the threads; one that came from elsewhere gets its row.
+    /// Reads the ledger's rows of the threads; one that came from elsewhere gets its row.
     async fn rows_of(
         self: &Arc<Self>,
         page: &[Waiting],
@@ -175,7 +175,7 @@ impl Workbench {
         Ok(Arc::new(rows))
     }
 
-    /// What each checkpoint of a page asks, with the nodes that ask.
+    /// Returns what each checkpoint of a page asks, with the nodes that ask.
     async fn asked_by(
         self: &Arc<Self>,
         page: &[Waiting],
@@ -196,7 +196,7 @@ impl Workbench {
         Ok(asked_by.buffered(AT_ONCE).collect().await)
     }
 
-    /// The pending writes of a checkpoint.
+    /// Reads the pending writes of a checkpoint.
     pub(crate) async fn writes_at(
         &self,
         thread_id: &str,
@@ -206,7 +206,7 @@ impl Workbench {
         Ok(writes?)
     }
 
-    /// The questions in the writes of a checkpoint, with the nodes that ask.
+    /// Returns the questions in the writes of a checkpoint, with the nodes that ask.
     async fn asked_in(
         self: &Arc<Self>,
         pending: &[PendingWrite],
@@ -229,8 +229,8 @@ impl Workbench {
         asking.into_iter().map(named).collect()
     }
 
-    /// The names of a checkpoint's tasks, from the thread's graph. Without it questions are shown all the same: they must
-    /// not disappear because a file did.
+    /// Returns the names of a checkpoint's tasks, from the thread's graph. Without the graph, questions are shown
+    /// nevertheless: they must not disappear because a file did.
     async fn task_names(
         self: &Arc<Self>,
         waiting: &Waiting,
@@ -256,7 +256,7 @@ impl Workbench {
         }
     }
 
-    /// Where the branches of a page are, of those that are not the newest of their threads.
+    /// Locates the branches of those checkpoints of a page that are not the newest of their threads.
     async fn branches(
         &self,
         page: &[Waiting],
@@ -297,7 +297,7 @@ impl Workbench {
         Ok(found)
     }
 
-    /// How many tasks ask whom nobody is answering now.
+    /// Counts the tasks that ask and that nobody is answering now.
     async fn count_waiting(&self) -> Result<u32, Problem> {
         let mut waiting = self.saver().count_waiting().await?;
         for (thread_id, checkpoint, answers) in self.runs.being_answered() {

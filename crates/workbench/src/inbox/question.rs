@@ -13,7 +13,7 @@ use crate::wire::{
 };
 use superstep_document::{Text, text};
 
-/// What is asked, from the value that a node gave: the fields of the `ask` kind, or any other value as text.
+/// Parses what is asked from the value that a node gave: the fields of the `ask` kind, or any other value as text.
 pub(crate) fn asked(value: &Value) -> Asked {
     let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
     let nothing = || Json::Object(serde_json::Map::new());
@@ -65,7 +65,7 @@ pub(crate) fn asked(value: &Value) -> Asked {
     }
 }
 
-/// Somebody else was first.
+/// Creates the problem that somebody else answered first.
 pub(crate) fn already_answered(message: Text) -> Problem {
     Problem::new("already-answered", message).remedy(text!("Look at the inbox again."))
 }
@@ -102,9 +102,8 @@ impl Workbench {
         Ok(Empty {})
     }
 
-    /// What changed in a thread since somebody last had a hand in it, which is since its last run began: with an input,
-    /// an answer, or after an edit.
-    /// At the end of another branch it is the run that led there.
+    /// Returns what changed in a thread since somebody was last involved, which is since its last run began: with an
+    /// input, an answer, or after an edit. At the end of another branch it is the run that led there.
     pub(crate) async fn inbox_changes(self: &Arc<Self>, request: ReadChanges) -> Result<Changes, Problem> {
         let id = request.thread_id.as_str();
         let newest = self.heads(id, None, Some(1)).await?.into_iter().next();

@@ -21,7 +21,7 @@ const PUBLISH_EVERY: Duration = Duration::from_millis(500);
 /// Files of the data folder that others may write.
 const FILES: [&str; 3] = ["settings.json", Trust::FILE, ModelSettings::FILE];
 
-/// What the watch is given.
+/// Input of the watch.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     stop: CancellationToken,
@@ -44,7 +44,7 @@ impl Watch {
         *lapse = Some(lapse.map_or(ends, |earlier| earlier.min(ends)));
     }
 
-    /// True once after the end of a claim that was noted.
+    /// Returns whether a claim that was noted has ended; `true` only once.
     fn has_lapsed(&self) -> bool {
         let mut lapse = self.lapse.lock();
         lapse.take_if(|ends| *ends < Instant::now()).is_some()
@@ -55,7 +55,7 @@ impl Watch {
     }
 }
 
-/// What a look found; another program's change makes it another one.
+/// Result of a look; a change by another program makes it differ.
 #[derive(Debug, Default, PartialEq)]
 struct Look {
     place: String,

@@ -11,14 +11,14 @@ use crate::ipc::instance::Instance;
 use crate::wire::Problem;
 
 impl Instance {
-    /// This process as a holder of claims; `program` is how a person calls it.
+    /// Returns this process as a holder of claims; `program` is its name for people.
     pub fn holder(&self, program: &str) -> Holder {
         let host = host().map_or_else(String::new, |host| format!(" on {host}"));
         let name = format!("{program}{host}, process {}", std::process::id());
         Holder::new(format!("{}{}", self.prefix(), self.id()), name)
     }
 
-    /// A request to run, edit or delete a thread as its only runner.
+    /// Creates a request to run, edit or delete a thread as its only runner.
     pub async fn claim(&self, saver: &dyn Checkpointer, thread: &ThreadId, program: &str) -> ClaimRequest {
         let mut request = ClaimRequest::by(self.holder(program));
         if let Some(coordination) = saver.coordination()
@@ -32,13 +32,13 @@ impl Instance {
         request
     }
 
-    /// True when the claim is of a process that runs, other than this one.
+    /// Returns whether the claim belongs to a running process other than this one.
     pub(crate) fn is_of_another(&self, held: &ClaimView) -> bool {
         held.is_live() && !self.is_dead(held)
     }
 
-    /// Is the holder a process of this data folder that has ended? A claim of this process is of a run that has: it
-    /// begins no second one on a thread.
+    /// Returns whether the holder is a process of this data folder that has ended. A claim of this process belongs to a
+    /// run that has ended: it begins no second one on a thread.
     fn is_dead(&self, held: &ClaimView) -> bool {
         let id = held.holder.id.strip_prefix(&*self.prefix());
         id.is_some_and(|id| !self.is_other_alive(id))
@@ -66,7 +66,7 @@ impl Claimant {
         }
     }
 
-    /// True when the claim is of a process that runs, as far as this one can know.
+    /// Returns whether the claim belongs to a running process, as far as this one can know.
     pub fn is_held(&self, held: &ClaimView) -> bool {
         match &self.instance {
             Some(instance) => instance.is_of_another(held),
@@ -78,7 +78,7 @@ impl Claimant {
         self.program
     }
 
-    /// A request to run, edit or delete a thread as its only runner.
+    /// Creates a request to run, edit or delete a thread as its only runner.
     pub async fn claim(&self, saver: &dyn Checkpointer, thread: &ThreadId, take_over: bool) -> ClaimRequest {
         let mut request = match &self.instance {
             Some(instance) => instance.claim(saver, thread, self.program).await,
@@ -97,7 +97,7 @@ impl Claimant {
 /// How a person calls a workbench.
 pub(crate) const PROGRAM: &str = "the Superstep app";
 
-/// The name of this machine.
+/// Returns the name of this machine.
 fn host() -> Option<String> {
     let named = std::fs::read_to_string("/etc/hostname").ok();
     let named = named.or_else(|| std::env::var("COMPUTERNAME").ok())?;
@@ -114,7 +114,8 @@ impl Workbench {
         request
     }
 
-    /// A request to run a thread. While somebody else runs it, it is refused before anything of the run is noted.
+    /// Creates a request to run a thread. While somebody else runs it, it is refused before anything of the run is
+    /// recorded.
     pub(crate) async fn claim_to_run(&self, thread: &str, take_over: bool) -> Result<ClaimRequest, Problem> {
         let request = self.claim(thread, take_over).await;
         let saver = self.saver();
@@ -132,8 +133,8 @@ impl Workbench {
 }
 
 impl Workbench {
-    /// The other programs that run some of these threads, as a person calls them: by their claims, so those of other
-    /// data folders and machines too.
+    /// Returns the other programs that run some of these threads, with their names for people: by their claims, so
+    /// those of other data folders and machines too.
     pub(crate) async fn programs_of(&self, thread_ids: &[&str]) -> Result<HashMap<String, String>, Problem> {
         let saver = self.saver();
         let Some(coordination) = saver.coordination().filter(|_| !thread_ids.is_empty()) else {

@@ -47,7 +47,7 @@ pub struct Peer {
     ended: CancellationToken,
 }
 
-/// Who waits for what the other program answers.
+/// Callers that wait for answers of the other program.
 #[cfg(unix)]
 struct Waiters {
     calls: Arc<Mutex<HashMap<u64, Answered>>>,
@@ -114,7 +114,7 @@ impl Peer {
             .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
     }
 
-    /// There are no such sockets here.
+    /// Fails, because there are no such sockets on this system.
     #[cfg(not(unix))]
     pub async fn connect(_: &Path) -> io::Result<(Self, mpsc::Receiver<Happened>)> {
         Err(io::ErrorKind::Unsupported.into())
@@ -196,7 +196,7 @@ impl Peer {
         Ok((peer, events))
     }
 
-    /// Who it is.
+    /// Returns the identity of the other program.
     pub fn hello(&self) -> &Hello {
         &self.hello
     }

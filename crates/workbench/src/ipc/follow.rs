@@ -44,7 +44,7 @@ impl Followed {
         self.stop.cancel();
     }
 
-    /// A program that is followed.
+    /// Returns a program that is followed.
     pub(crate) fn peer(&self, id: &str) -> Option<Arc<Peer>> {
         match self.lock().get(id) {
             Some(State::Open(peer)) => Some(peer.clone()),
@@ -52,7 +52,7 @@ impl Followed {
         }
     }
 
-    /// Those of these that are to be connected to now.
+    /// Returns those of these sockets that are to be connected to now.
     fn begin(&self, sockets: Vec<(String, PathBuf)>) -> Vec<(String, PathBuf)> {
         let mut known = self.lock();
         known.retain(|id, state| {
@@ -155,7 +155,7 @@ impl Workbench {
         }
     }
 
-    /// Another program is not followed any more: what it ran is not known to run.
+    /// Stops following another program: what it ran is not known to run any more.
     fn lost_sight(&self, id: &str) {
         if self.hub.forget_all_of(id) {
             self.hub.gap();
@@ -170,7 +170,7 @@ impl Workbench {
         peer.hello().storage == storage_of(&self.database.place())
     }
 
-    /// The program of another instance, when it keeps its threads where this one does and answers.
+    /// Returns the program of another instance, when it keeps its threads where this one does and answers.
     pub(crate) async fn peer(&self, id: &str) -> Option<Arc<Peer>> {
         let peer = match self.followed.peer(id) {
             Some(peer) => peer,

@@ -42,13 +42,13 @@ pub struct HandedGraph {
     pub content: String,
 }
 
-/// A name for what is in a document, equal for equal content.
+/// Returns a name for the content of a document, equal for equal content.
 pub fn content_of(document: &Document) -> String {
     let text = document.to_text();
     format!("{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
 }
 
-/// What a run reports.
+/// A report of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Reported {
@@ -97,7 +97,7 @@ impl From<&StreamEvent> for Streamed {
     }
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Ending {
@@ -177,7 +177,7 @@ impl From<&Result<RunResult, RunError>> for Ending {
     }
 }
 
-/// What a run that was handed over has of its own.
+/// Own settings of a run that was handed over.
 #[derive(Debug)]
 pub(crate) struct Handed {
     pub(crate) source: Option<GraphSource>,
@@ -186,7 +186,8 @@ pub(crate) struct Handed {
     pub(crate) report: Report,
 }
 
-/// Reports a run to the program that handed it over. A program that does not take it misses parts, and holds nothing up.
+/// Reporter of a run to the program that handed it over. A program that does not receive the reports misses parts, and
+/// delays nothing.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) modes: Vec<StreamMode>,
@@ -248,7 +249,7 @@ impl Workbench {
         Ok((run, reports))
     }
 
-    /// The graph at a path, when it is the same here.
+    /// Returns the graph at a path, when it is the same here.
     async fn same_graph(self: &Arc<Self>, graph: HandedGraph) -> Result<GraphSource, Problem> {
         let this = self.clone();
         blocking(move || {

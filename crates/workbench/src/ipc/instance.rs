@@ -47,17 +47,17 @@ impl Instance {
         }
     }
 
-    /// What the ids of holders of this folder begin with.
+    /// Returns the prefix of the ids of holders of this folder.
     pub(crate) fn prefix(&self) -> String {
         format!("{}:", self.folder)
     }
 
-    /// Its id, another one for each start.
+    /// Returns the id of the instance, another one for each start.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The data folder.
+    /// Returns the data folder.
     pub(crate) fn data_dir(&self) -> &Path {
         self.dir.parent().unwrap_or(&self.dir)
     }
@@ -67,7 +67,7 @@ impl Instance {
         (&self.lock).write_all(socket.as_os_str().as_encoded_bytes())
     }
 
-    /// True when another process of this id is alive.
+    /// Returns whether another process with this id is alive.
     pub(crate) fn is_other_alive(&self, id: &str) -> bool {
         if id == self.id || id.is_empty() || !id.bytes().all(|b| b.is_ascii_hexdigit()) {
             return false;
@@ -89,13 +89,13 @@ impl Instance {
     }
 }
 
-/// The socket that is noted in the file of an instance.
+/// Returns the socket that is recorded in the file of an instance.
 fn socket_in(lock: &Path, id: &str) -> Option<PathBuf> {
     let socket = PathBuf::from(fs::read_to_string(lock).ok()?);
     ipc::is_socket_of(&socket, id).then_some(socket)
 }
 
-/// Where the processes of a data folder take connections, by instance. Some may have ended.
+/// Returns the sockets where the processes of a data folder accept connections, by instance. Some may have ended.
 pub(crate) fn sockets(data_dir: &Path) -> Vec<(String, PathBuf)> {
     let entries = fs::read_dir(data_dir.join("instances"));
     let noted = |entry: fs::DirEntry| {
@@ -112,7 +112,7 @@ pub(crate) fn sockets(data_dir: &Path) -> Vec<(String, PathBuf)> {
         .collect()
 }
 
-/// The name of a folder of instances, which the first process makes up.
+/// Returns the name of a folder of instances, which the first process makes up.
 fn name_of(dir: &Path) -> io::Result<String> {
     let path = dir.join("folder");
     if let Ok(name) = fs::read_to_string(&path)

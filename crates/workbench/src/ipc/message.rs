@@ -10,7 +10,7 @@ pub(crate) const VERSION: u32 = 2;
 /// The longest message, in bytes.
 pub(crate) const MOST_BYTES: usize = 16 << 20;
 
-/// What a client sends.
+/// A message from a client.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub(crate) enum Request {
@@ -39,7 +39,7 @@ pub(crate) enum Request {
     Subscribe,
 }
 
-/// What a server sends.
+/// A message from a server.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub(crate) enum Answer {
@@ -77,7 +77,7 @@ pub(crate) enum Answer {
     },
 }
 
-/// Who serves a socket.
+/// Identity of the program that serves a socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// Version of the protocol.
@@ -91,7 +91,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// Of a program whose threads are in this database.
+    /// Creates the identity of a program whose threads are in this database.
     pub(crate) fn of(program: &str, storage: &str, starts_runs: bool) -> Self {
         Self {
             version: VERSION,
@@ -102,7 +102,7 @@ impl Hello {
     }
 }
 
-/// An address that is the same in every program, wherever each was started.
+/// Returns an address that is the same in every program, wherever each was started.
 pub fn storage_of(url: &str) -> String {
     let path = superstep_storage::path_of(url).ok().flatten();
     let Some(path) = path else {
@@ -117,7 +117,7 @@ pub fn storage_of(url: &str) -> String {
     format!("{scheme}:{}", path.display())
 }
 
-/// Is this for another program that shows threads of the same database?
+/// Returns whether the event is for another program that shows threads of the same database.
 pub(crate) fn is_of_threads(event: &AppEvent) -> bool {
     // An answer to `thread.events` is of the moment of its mark; with another database threads are other ones.
     event.thread_id().is_some() || matches!(event, AppEvent::Mark { .. } | AppEvent::Storage)

@@ -46,12 +46,12 @@ use crate::wire::{Json, Problem, RunView};
 /// A run that was handed over, and what it reports.
 pub(crate) type Started = (RunView, mpsc::Receiver<Reported>);
 
-/// What a program offers to others.
+/// Services that a program offers to others.
 #[async_trait]
 pub(crate) trait Host: fmt::Debug + Send + Sync + 'static {
     /// Says who answers.
     fn hello(&self) -> Hello;
-    /// Does what a command says.
+    /// Executes a command.
     async fn call(&self, command: String, request: Json) -> Result<Json, Problem>;
     /// Starts a run that the other program shows.
     async fn run(&self, run: HandedRun) -> Result<Started, Problem>;
@@ -115,7 +115,7 @@ impl Drop for Listener {
     }
 }
 
-/// A running program of a data folder, when its socket answers.
+/// Returns the running programs of a data folder whose sockets answer.
 pub async fn running(data_dir: &std::path::Path) -> Vec<Peer> {
     let mut found = Vec::new();
     for (_, socket) in crate::ipc::instance::sockets(data_dir) {

@@ -41,7 +41,7 @@ pub(super) fn bind(instance: &Instance) -> io::Result<(UnixListener, PathBuf)> {
     Ok((listener, path))
 }
 
-/// Does the other end belong to the same user?
+/// Returns whether the other end belongs to the same user.
 pub(super) fn is_same_user(stream: &UnixStream) -> bool {
     let user = rustix::process::geteuid().as_raw();
     stream.peer_cred().is_ok_and(|peer| peer.uid() == user)
@@ -76,7 +76,7 @@ pub(super) async fn serve(listener: UnixListener, host: Arc<dyn Host>, stop: Can
     while connections.join_next().await.is_some() {}
 }
 
-/// A message of a reader; `None` at its end. The error says why it is none of ours.
+/// Reads a message from a reader; `None` at its end. The error says why it is none of ours.
 pub(super) async fn read_line<R: AsyncRead + Unpin>(
     reader: &mut BufReader<R>,
     most: usize,
@@ -92,7 +92,7 @@ pub(super) async fn read_line<R: AsyncRead + Unpin>(
     }
 }
 
-/// A message as a line.
+/// Converts a message to a line.
 pub(super) fn line(message: &impl serde::Serialize) -> Option<Vec<u8>> {
     let mut line = serde_json::to_vec(message)
         .inspect_err(|error| tracing::error!(%error, "a message could not be written"))

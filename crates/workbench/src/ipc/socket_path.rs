@@ -12,7 +12,7 @@ const LONGEST: usize = 103;
 /// What the names of sockets end in.
 const ENDING: &str = "sock";
 
-/// A place for the socket of an instance; its folder is there and private.
+/// Returns a path for the socket of an instance; its folder exists and is private.
 #[cfg(unix)]
 pub(crate) fn of(data_dir: &Path, id: &str) -> std::io::Result<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
@@ -60,7 +60,7 @@ fn private(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Is this the socket of an instance, by its name? Nothing else is connected to, or removed.
+/// Checks by its name whether a path is the socket of an instance. Nothing else is connected to, or removed.
 pub(crate) fn is_of(path: &Path, id: &str) -> bool {
     path.is_absolute()
         && path.extension() == Some(OsStr::new(ENDING))

@@ -56,7 +56,7 @@ enum Operation {
 }
 
 impl Operation {
-    /// False for one that only reads.
+    /// Returns whether the operation changes anything; `false` for one that only reads.
     fn changes(&self) -> bool {
         match self {
             Operation::Commit(_)
@@ -73,7 +73,7 @@ impl Operation {
     }
 }
 
-/// What came of an operation.
+/// Result of an operation.
 type Outcome = Result<Json, StoreError>;
 
 fn storage(what: &str, cause: impl fmt::Display) -> StorageError {
@@ -90,7 +90,7 @@ fn json<T: Serialize>(answer: Result<T, impl Into<StoreError>>) -> Outcome {
 }
 
 impl Workbench {
-    /// Does an operation for another program.
+    /// Executes an operation for another program.
     pub(super) async fn storage_for(self: &Arc<Self>, request: Json) -> Result<Json, Problem> {
         let operation: Operation = serde_json::from_value(request).map_err(|error| {
             Problem::invalid(text!(
@@ -178,7 +178,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Those of this program; `config` says how memory is searched there.
+    /// Creates the storage of this program; `config` says how memory is searched there.
     pub fn of(program: Peer, config: StoreConfig) -> Self {
         Self {
             program,

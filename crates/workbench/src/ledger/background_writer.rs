@@ -58,7 +58,7 @@ impl BackgroundWriter {
         }
     }
 
-    /// Does something after everything that was handed in before.
+    /// Runs `work` after everything that was submitted before.
     pub(crate) fn then(&self, work: impl FnOnce(&Ledger) + Send + 'static) {
         self.order(Order::Now(Box::new(work)));
     }
@@ -68,8 +68,8 @@ impl BackgroundWriter {
         self.order(Order::Soon(log));
     }
 
-    /// Does something after everything that was handed in before, and gives its result.
-    /// It is handed in when this is called; the future only waits for it.
+    /// Runs `work` after everything that was submitted before, and returns its result. It is submitted when this is
+    /// called; the future only waits for it.
     pub(crate) fn ask<T, W>(&self, work: W) -> impl Future<Output = Result<T, Problem>> + use<T, W>
     where
         T: Send + 'static,
@@ -89,7 +89,7 @@ impl BackgroundWriter {
         }
     }
 
-    /// Does what was handed in and ends; logs have to hand in what they have before.
+    /// Finishes what was submitted and ends; logs must submit what they have before.
     pub(crate) fn finish(&self) {
         drop(self.orders.lock().take());
         let thread = self.thread.lock().take();

@@ -7,7 +7,7 @@ use crate::wire::{Breakpoint, Problem};
 use superstep_document::text;
 
 impl Ledger {
-    /// The breakpoints of a graph; none where nothing was kept.
+    /// Returns the breakpoints of a graph; none where nothing was kept.
     pub(crate) fn breakpoints(&self, graph: &str) -> Result<Vec<Breakpoint>, Problem> {
         let body = self.with(|c| {
             c.prepare_cached("SELECT body FROM breakpoints WHERE graph = ?1")?
@@ -45,7 +45,8 @@ impl Ledger {
         })
     }
 
-    /// A graph was saved under another name: the copy stops where the original does, unless it has breakpoints already.
+    /// Copies the breakpoints of a graph that was saved under another name: the copy stops where the original does,
+    /// unless it has breakpoints already.
     pub(crate) fn copy_breakpoints(&self, from: &str, to: &str) -> Result<(), Problem> {
         self.with(|c| {
             c.execute(

@@ -55,7 +55,7 @@ struct Written {
     total: u64,
 }
 
-/// What is kept of the runs of a thread.
+/// Events that are kept of the runs of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     /// The oldest first.
@@ -97,8 +97,8 @@ impl RunLog {
         then();
     }
 
-    /// What is handed in later is written later: it is taken, and given to the thread, under one lock. They are for looking: a
-    /// run does not fail because they could not be written.
+    /// Submits the waiting events. What is submitted later is written later: it is taken, and given to the thread,
+    /// under one lock. Events are for viewing: a run does not fail because they could not be written.
     fn hand_in(self: &Arc<Self>, waiting: &mut Waiting) {
         let events = std::mem::take(waiting).events;
         if events.is_empty() {
@@ -227,7 +227,8 @@ fn batches(events: &[AppEvent]) -> Vec<Batch> {
 }
 
 impl Waiting {
-    /// Pieces of a message become one; one of another kind begins another entry, so that their order stays.
+    /// Adds an event. Pieces of a message are merged; one of another kind begins another entry, so that their order
+    /// stays.
     fn push(&mut self, event: AppEvent) {
         if let AppEvent::Token {
             task_id,
@@ -250,7 +251,8 @@ impl Waiting {
     }
 }
 
-/// Events of a batch, as those of this thread. What another release wrote and this one does not know is left out.
+/// Decodes events of a batch, as those of this thread. What another release wrote and this one does not know is
+/// omitted.
 fn events(body: &[u8], thread_id: &str) -> Vec<AppEvent> {
     let json = zstd::decode_all(body).unwrap_or_default();
     let events: Vec<Json> = serde_json::from_slice(&json).unwrap_or_default();
@@ -266,7 +268,7 @@ fn events(body: &[u8], thread_id: &str) -> Vec<AppEvent> {
 }
 
 impl Ledger {
-    /// What is kept of the runs of a thread: the newest of it, or what came after a batch.
+    /// Returns what is kept of the runs of a thread: the newest of it, or what came after a batch.
     pub(crate) fn events(&self, thread_id: &str, after: Option<i64>) -> Result<Kept, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(

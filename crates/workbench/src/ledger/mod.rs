@@ -157,12 +157,13 @@ pub(crate) struct Ledger {
     connection: Mutex<Connection>,
 }
 
-/// Several ids as one parameter.
+/// Joins several ids into one parameter.
 fn list(ids: &[&str]) -> String {
     serde_json::Value::from(ids).to_string()
 }
 
-/// Checkpoints that were bookmarked in the app of a data folder, by thread: for hosts that remove checkpoints without it.
+/// Returns the checkpoints that were bookmarked in the app of a data folder, by thread: for hosts that remove
+/// checkpoints without the app.
 pub fn bookmarks(data_dir: &Path) -> Result<HashMap<String, HashSet<String>>, Problem> {
     let path = data_dir.join("workbench.db");
     if !path.exists() {
@@ -230,7 +231,7 @@ impl Ledger {
         work(&mut self.lock()).map_err(Problem::from)
     }
 
-    /// A number that is another one after another process changed anything.
+    /// Returns a number that changes after another process changed anything.
     pub(crate) fn changes(&self) -> Result<i64, Problem> {
         self.with(|c| {
             c.prepare_cached("PRAGMA data_version")?

@@ -8,7 +8,7 @@ use super::Ledger;
 use crate::wire::{Json, Problem};
 
 impl Ledger {
-    /// The pinned outputs of a graph, by node.
+    /// Returns the pinned outputs of a graph, by node.
     pub(crate) fn pins(&self, graph: &str) -> Result<BTreeMap<String, Json>, Problem> {
         let rows: Vec<(String, String)> = self.with(|c| {
             let mut statement = c.prepare_cached("SELECT node, output FROM pins WHERE graph = ?1")?;
@@ -19,7 +19,7 @@ impl Ledger {
         Ok(rows.into_iter().filter_map(read).collect())
     }
 
-    /// A node is called otherwise.
+    /// Renames the node of a pin.
     pub(crate) fn rename_pin(&self, graph: &str, node: &str, name: &str) -> Result<(), Problem> {
         self.with(|c| {
             c.execute(
@@ -30,7 +30,7 @@ impl Ledger {
         })
     }
 
-    /// Pins the output of a node, or ends that.
+    /// Pins the output of a node, or removes the pin.
     pub(crate) fn set_pin(&self, graph: &str, node: &str, output: Option<&Json>) -> Result<(), Problem> {
         let text = output.map(Json::to_string);
         self.with(|c| {

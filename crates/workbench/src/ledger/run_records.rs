@@ -42,7 +42,7 @@ struct Batch {
 }
 
 impl Carried {
-    /// The records that a file has. Those of a form that is not known are left out: the thread is whole without them.
+    /// Reads the records in a file. Those of an unknown form are omitted: the thread is complete without them.
     pub(crate) fn of(about: &Object) -> Option<Self> {
         let records = about.get(RUN_RECORDS)?;
         let read = serde_json::from_value(records.into());
@@ -52,7 +52,7 @@ impl Carried {
 }
 
 impl Ledger {
-    /// The records of a thread.
+    /// Reads the records of a thread.
     pub(crate) fn carried(&self, thread_id: &str) -> Result<Carried, Problem> {
         // From the first id to one that comes after every id.
         let tasks = self.tasks(thread_id, "", "\u{10ffff}")?;
@@ -133,7 +133,7 @@ impl Ledger {
     }
 }
 
-/// The records that the data folder has of a thread, for a host that writes its file without the app.
+/// Reads the records that the data folder has of a thread, for a host that writes its file without the app.
 pub fn run_records(data_dir: &Path, thread_id: &str) -> Result<Object, Problem> {
     let path = data_dir.join("workbench.db");
     let carried = match path.exists() {

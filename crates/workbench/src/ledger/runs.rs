@@ -50,7 +50,7 @@ pub(crate) struct TaskRow {
     pub(crate) targets: Vec<String>,
 }
 
-/// When a checkpoint was made, in milliseconds, as our ids say; 0 for one that another program named.
+/// Returns when a checkpoint was created, in milliseconds, as our ids say; 0 for one that another program named.
 fn made_at(checkpoint_id: &str) -> i64 {
     let id = uuid::Uuid::parse_str(checkpoint_id).ok();
     let made = id.filter(|id| id.get_version_num() == 7);
@@ -127,7 +127,7 @@ impl Ledger {
         })
     }
 
-    /// The context of a thread's last run.
+    /// Returns the context of a thread's last run.
     pub(crate) fn context(&self, thread_id: &str) -> Result<Option<Json>, Problem> {
         let kept: Option<Option<String>> = self.with(|c| {
             c.prepare_cached("SELECT context FROM threads WHERE thread_id = ?1")?
@@ -179,7 +179,7 @@ impl Ledger {
         })
     }
 
-    /// A run.
+    /// Returns a run.
     pub(crate) fn run(&self, run_id: &str) -> Result<Option<RunRow>, Problem> {
         self.with(|c| {
             c.prepare_cached(
@@ -191,7 +191,7 @@ impl Ledger {
         })
     }
 
-    /// The last run of each of these threads.
+    /// Returns the last run of each of these threads.
     pub(crate) fn last_runs(&self, thread_ids: &[&str]) -> Result<HashMap<String, RunRow>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
@@ -230,7 +230,7 @@ impl Ledger {
         })
     }
 
-    /// Tasks of a thread that ended, by checkpoint, from the first to the last of these checkpoints.
+    /// Returns the tasks of a thread that ended, by checkpoint, from the first to the last of these checkpoints.
     pub(crate) fn tasks(
         &self,
         thread_id: &str,

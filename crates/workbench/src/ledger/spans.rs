@@ -40,7 +40,7 @@ impl Ledger {
         })
     }
 
-    /// The newest spans of a thread that came after a place.
+    /// Returns the newest spans of a thread that came after a place.
     pub(crate) fn spans(&self, thread_id: &str, after: u64, most: usize) -> Result<Spans, Problem> {
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         self.with(|c| {
@@ -67,7 +67,7 @@ impl Ledger {
         })
     }
 
-    /// The newest spans of all threads of a graph, the newest first.
+    /// Returns the newest spans of all threads of a graph, the newest first.
     pub(crate) fn spans_of_graph(&self, key: &str, most: usize) -> Result<Vec<TraceSpan>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
@@ -80,7 +80,7 @@ impl Ledger {
         })
     }
 
-    /// The spans of one task, the oldest first.
+    /// Returns the spans of one task, the oldest first.
     pub(crate) fn spans_of(&self, thread_id: &str, task_id: &str) -> Result<Vec<TraceSpan>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
@@ -94,7 +94,7 @@ impl Ledger {
         })
     }
 
-    /// Was a step seen that began from a checkpoint?
+    /// Returns whether the ledger has a span of a step that began from a checkpoint.
     pub(crate) fn has_spans_at(&self, thread_id: &str, checkpoint_id: &str) -> Result<bool, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
@@ -104,7 +104,7 @@ impl Ledger {
         })
     }
 
-    /// The newest runs of a thread, the oldest of them first.
+    /// Returns the newest runs of a thread, the oldest of them first.
     pub(crate) fn runs_of(&self, thread_id: &str) -> Result<Vec<RunRow>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(

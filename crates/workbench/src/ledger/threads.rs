@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, params};
 use super::{Ledger, list};
 use crate::wire::Problem;
 
-/// What is known of a thread.
+/// Record of a thread in the ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadRow {
     pub(crate) thread_id: String,
@@ -49,7 +49,7 @@ impl Ledger {
         })
     }
 
-    /// What is known of these threads.
+    /// Returns the records of these threads, by thread.
     pub(crate) fn threads(&self, thread_ids: &[&str]) -> Result<HashMap<String, ThreadRow>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
@@ -88,7 +88,7 @@ impl Ledger {
         })
     }
 
-    /// The titles of all threads, by thread.
+    /// Returns the titles of all threads, by thread.
     pub(crate) fn titles(&self) -> Result<Vec<(String, String)>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached("SELECT thread_id, title FROM threads")?;
@@ -117,7 +117,7 @@ impl Ledger {
         })
     }
 
-    /// The threads that were begun in the database at a place, or seen there.
+    /// Returns the threads that were begun in the database at a place, or seen there.
     pub(crate) fn threads_at(&self, place: &str) -> Result<Vec<String>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached("SELECT thread_id FROM threads WHERE place = ?1")?;
@@ -126,7 +126,7 @@ impl Ledger {
         })
     }
 
-    /// Those of these threads that were begun or seen in a database at another place.
+    /// Returns those of these threads that were begun or seen in a database at another place.
     pub(crate) fn threads_not_at(
         &self,
         place: &str,
@@ -142,7 +142,7 @@ impl Ledger {
         })
     }
 
-    /// These threads are in the database at this place.
+    /// Records that these threads are in the database at this place.
     pub(crate) fn placed(&self, place: &str, thread_ids: &[&str]) -> Result<(), Problem> {
         self.with(|c| {
             c.execute(
@@ -154,7 +154,8 @@ impl Ledger {
         })
     }
 
-    /// Has the thread ever stored anything? One that failed before it could is still to be shown.
+    /// Returns whether the thread has ever stored anything. A thread that failed before it stored anything must still
+    /// be shown.
     pub(crate) fn has_stored(&self, thread_id: &str) -> Result<bool, Problem> {
         self.with(|c| {
             c.prepare_cached(
@@ -165,8 +166,8 @@ impl Ledger {
         })
     }
 
-    /// A draft became a file: threads that ran the draft belong to the file now, and so do its breakpoints and
-    /// pinned outputs.
+    /// Records that a draft became a file: threads that ran the draft belong to the file now, and so do its breakpoints
+    /// and pinned outputs.
     pub(crate) fn moved(&self, draft: &str, path: &str) -> Result<(), Problem> {
         self.with(|c| {
             let transaction = c.transaction()?;
@@ -186,7 +187,7 @@ impl Ledger {
         })
     }
 
-    /// The drafts that became this file.
+    /// Returns the drafts that became this file.
     pub(crate) fn drafts_of(&self, path: &str) -> Result<Vec<String>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached("SELECT draft FROM moved WHERE path = ?1")?;
@@ -195,7 +196,8 @@ impl Ledger {
         })
     }
 
-    /// A copy of a thread: its own title; the times, bookmarks, exchanges, failed attempts and events of the other.
+    /// Records a copy of a thread: with its own title, and with the times, bookmarks, exchanges, failed attempts and
+    /// events of the original.
     pub(crate) fn thread_copied(&self, from: &str, row: &ThreadRow, place: &str) -> Result<(), Problem> {
         self.thread_began(row, place)?;
         self.with(|c| {
@@ -251,7 +253,7 @@ impl Ledger {
         })
     }
 
-    /// Bookmarks by thread and checkpoint; of one thread when given.
+    /// Returns bookmarks by thread and checkpoint; only those of one thread when it is given.
     pub(crate) fn bookmarks(
         &self,
         thread_id: Option<&str>,
@@ -270,7 +272,7 @@ impl Ledger {
         })
     }
 
-    /// Where the graph that a thread's metadata names is now.
+    /// Returns the current key of the graph that a thread's metadata names, also after a draft became a file.
     pub(crate) fn followed(&self, key: &str) -> Result<String, Problem> {
         if !key.starts_with("draft-") {
             return Ok(key.to_owned());

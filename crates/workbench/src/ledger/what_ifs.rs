@@ -34,7 +34,7 @@ impl Ledger {
         })
     }
 
-    /// The grids of a thread, the newest first. One that cannot be read is left out.
+    /// Returns the grids of a thread, the newest first. Grids that cannot be read are left out.
     pub(crate) fn what_ifs(&self, thread_id: &str) -> Result<Vec<WhatIfView>, Problem> {
         let bodies: Vec<String> = self.with(|c| {
             let mut statement =
@@ -50,7 +50,7 @@ impl Ledger {
         Ok(bodies.into_iter().filter_map(read).collect())
     }
 
-    /// One grid.
+    /// Returns one grid.
     pub(crate) fn what_if(&self, thread_id: &str, id: &str) -> Result<Option<WhatIfView>, Problem> {
         let body = self.with(|c| {
             c.prepare_cached("SELECT body FROM what_ifs WHERE thread_id = ?1 AND id = ?2")?

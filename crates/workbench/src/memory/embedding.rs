@@ -105,7 +105,7 @@ impl Embedding for ModelEmbedding {
     }
 }
 
-/// What a store is opened with.
+/// Builds the configuration that a store is opened with.
 fn config_of(memory: &MemorySettings, data_dir: &Path, secrets: &Arc<dyn Secrets>) -> StoreConfig {
     let embed = match (memory.embedding.as_deref(), memory.dims) {
         (Some(NGRAMS), _) => Some(Arc::new(HashedNgrams::default()) as Arc<dyn Embedding>),
@@ -135,13 +135,13 @@ fn config_of(memory: &MemorySettings, data_dir: &Path, secrets: &Arc<dyn Secrets
         .index(embed.map(VectorIndex::new))
 }
 
-/// What the long-term memory of a data folder's database is opened with, as its settings say.
+/// Builds the configuration that the long-term memory of a data folder's database is opened with, from its settings.
 pub fn store_config(data_dir: &Path, secrets: &Arc<dyn Secrets>) -> StoreConfig {
     let memory = settings::memory(data_dir).unwrap_or_default();
     config_of(&memory, data_dir, secrets)
 }
 
-/// Settings as they are meant: what is as usual is left out.
+/// Returns the settings in normal form: values equal to the defaults are left out.
 fn meant(memory: MemorySettings) -> MemorySettings {
     let named = memory.embedding.map(|name| name.trim().to_owned());
     MemorySettings {
@@ -153,7 +153,8 @@ fn meant(memory: MemorySettings) -> MemorySettings {
 }
 
 impl Workbench {
-    /// Settings of long-term memory that can be used, and a store that works as they say: a model must give a vector first.
+    /// Returns settings of long-term memory that can be used, and a store that follows them: a model must return a
+    /// vector first.
     pub(crate) async fn usable_memory(
         &self,
         memory: Option<MemorySettings>,

@@ -20,7 +20,7 @@ const NAMESPACES: usize = 500;
 /// Items of one answer, when nobody says how many, and at most.
 const ITEMS: (usize, usize) = (50, 500);
 
-/// A store's refusal says itself what to do; only the backend's failures have a remedy of their own.
+/// Converts an item for interfaces; `view` converts its value.
 fn shown(item: Item, view: impl Fn(&Value) -> crate::wire::ValueView) -> ItemView {
     ItemView {
         namespace: item.namespace,

@@ -53,7 +53,7 @@ impl Reembedding {
         Ok(Begun(self))
     }
 
-    /// Its vectors are not wanted any more: another embedding was chosen, or another database.
+    /// Stops the work when its vectors are no longer needed: another embedding was chosen, or another database.
     pub(crate) fn stop(&self) {
         if let Some(running) = &*self.lock() {
             running.stop.cancel();
@@ -67,7 +67,7 @@ impl Drop for Begun<'_> {
     }
 }
 
-/// How many items are to be embedded again, and whether there are more than were counted.
+/// Counts the items that must be embedded again; the flag is true when there are more than were counted.
 async fn outdated(store: &dyn Store) -> Result<(usize, bool), StoreError> {
     let (mut after, mut count) = (None, 0);
     while count <= COUNTED {
@@ -81,7 +81,7 @@ async fn outdated(store: &dyn Store) -> Result<(usize, bool), StoreError> {
     Ok((count.min(COUNTED), count > COUNTED))
 }
 
-/// What was done before a failure is not lost, and what to do is in the problem itself.
+/// Converts a failure into a problem that says what to do; the work done before the failure is not lost.
 fn failed(error: &StoreError) -> Problem {
     let mut problem = Problem::from(error);
     if !matches!(error, StoreError::Storage(StorageError::Stopped)) {

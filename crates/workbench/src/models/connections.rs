@@ -28,7 +28,7 @@ fn account(connection: &str) -> String {
     format!("model-connection:{connection}")
 }
 
-/// The key of a connection, from the keychain.
+/// Reads the key of a connection from the keychain.
 pub fn key_of(secrets: &dyn Secrets, connection: &str) -> Option<String> {
     secrets.get(&account(connection)).unwrap_or_else(|cause| {
         tracing::warn!(connection, "its key was not read: {cause}");
@@ -380,7 +380,7 @@ mod tests {
         }
     }
 
-    /// A list of models for the holder of the key; the answer to another one names it.
+    /// Starts a server that lists models for the holder of the key; its answer to any other key repeats that key.
     async fn server() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());

@@ -20,7 +20,7 @@ const RECORDINGS: [(ModelRecording, &str, Recording); 3] = [
 ];
 
 impl RunModels {
-    /// As the metadata of a checkpoint has it.
+    /// Reads the choice from the metadata of a checkpoint.
     pub fn of(metadata: &Object) -> Self {
         let text = |name: &str| metadata.get(name).and_then(Value::as_str);
         Self {
@@ -46,7 +46,7 @@ impl RunModels {
         RECORDINGS.into_iter().find(|(known, ..)| *known == recording)
     }
 
-    /// These, and of what they leave open, what was chosen before.
+    /// Returns these choices; those that are open are taken from `before`.
     pub fn or(self, before: Self) -> Self {
         Self {
             scripted: self.scripted.or(before.scripted),
@@ -54,12 +54,12 @@ impl RunModels {
         }
     }
 
-    /// Whether it is for the nodes to say.
+    /// Returns whether nothing is chosen, so that the nodes decide.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Without a model that has no name.
+    /// Returns the choices without a model whose name is empty.
     pub fn cleaned(self) -> Self {
         let named = self.scripted.map(|model| model.trim().to_owned());
         Self {
@@ -68,7 +68,7 @@ impl RunModels {
         }
     }
 
-    /// What the nodes receive.
+    /// Returns the environment that the nodes receive, with these choices set.
     pub fn within(&self, environment: Environment) -> Environment {
         Environment {
             stand_in: self.scripted.clone(),
@@ -78,13 +78,13 @@ impl RunModels {
     }
 }
 
-/// As a checkpoint has it, for interfaces.
+/// Returns the choice that a checkpoint stores, for interfaces.
 pub(crate) fn chosen(head: &CheckpointHead) -> Option<RunModels> {
     Some(RunModels::of(&head.metadata.user)).filter(|models| !models.is_empty())
 }
 
 impl Workbench {
-    /// Who answered on the way to a checkpoint, or to the newest.
+    /// Returns which models answered on the way to a checkpoint, or to the newest one.
     pub(crate) async fn models_of(
         &self,
         thread_id: &str,

@@ -6,9 +6,9 @@ use keyring::Entry;
 
 /// A place for keys.
 pub trait Secrets: fmt::Debug + Send + Sync {
-    /// Why it cannot be used here.
+    /// Returns the reason why the keychain cannot be used here.
     fn problem(&self) -> Option<String>;
-    /// The key of this name, if there is one.
+    /// Reads the key of this name, if there is one.
     fn get(&self, name: &str) -> Result<Option<String>, String>;
     /// Keeps a key.
     fn set(&self, name: &str, secret: &str) -> Result<(), String>;
@@ -23,7 +23,7 @@ pub struct Keychain;
 /// Under which all keys of this program are found in the keychain.
 const SERVICE: &str = "superstep";
 
-/// Keychains are asked from a thread of their own: they wait for other programs, and on some systems for a person.
+/// Runs a keychain request on a thread of its own: keychains wait for other programs, and on some systems for a person.
 fn ask<T: Send>(question: impl FnOnce() -> Result<T, keyring::Error> + Send) -> Result<T, String> {
     let answer = std::thread::scope(|scope| scope.spawn(question).join());
     match answer {
@@ -42,7 +42,7 @@ fn reason(error: &keyring::Error) -> String {
     }
 }
 
-/// Why there is no keychain at all.
+/// Returns the reason why there is no keychain at all.
 fn status() -> Option<String> {
     let error = Entry::store_status().as_ref().err()?;
     Some(format!(

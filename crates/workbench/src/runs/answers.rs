@@ -30,7 +30,7 @@ impl Workbench {
         )))
     }
 
-    /// The problem of an answer to a thread that is busy, when the question is what keeps it busy.
+    /// Returns the problem of an answer to a busy thread when the question itself keeps the thread busy.
     pub(super) async fn too_late(
         &self,
         thread_id: &str,

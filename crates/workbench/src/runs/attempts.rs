@@ -37,7 +37,7 @@ impl Ledger {
         })
     }
 
-    /// What failed before these tasks ended, by task.
+    /// Returns the attempts that failed before these tasks ended, by task.
     pub(crate) fn attempts(
         &self,
         thread_id: &str,

@@ -159,7 +159,7 @@ impl Workbench {
         }
     }
 
-    /// The graph that is run: the one that is named, or the thread's.
+    /// Returns the graph to run: the one that is named, or the thread's.
     async fn source_of(self: &Arc<Self>, request: &StartRun) -> Result<GraphSource, Problem> {
         match (&request.graph_id, &request.thread_id) {
             (Some(graph_id), _) => Ok(self.document(graph_id)?.source()),
@@ -174,7 +174,8 @@ impl Workbench {
         }
     }
 
-    /// Who answers for the models. A thread goes on as it began: from where it is continued, which may be a past checkpoint.
+    /// Returns the choice of who answers for the models. A thread keeps the choice of the checkpoint where it is
+    /// continued, which may be a past one.
     async fn models_for(
         &self,
         request: &StartRun,
@@ -187,7 +188,8 @@ impl Workbench {
         }
     }
 
-    /// Tags and metadata of the run: those of the request, or those of the checkpoint where the thread goes on.
+    /// Returns the tags and metadata of the run: those of the request, or those of the checkpoint from which the thread
+    /// is continued.
     async fn labels_for(
         &self,
         request: &mut StartRun,
@@ -207,8 +209,8 @@ impl Workbench {
         }
     }
 
-    /// What nodes write instead of running: as the request says, or as it is kept for the graph. Those of nodes that are gone
-    /// mean nothing.
+    /// Returns the values that nodes write instead of running: those of the request, or those kept for the graph.
+    /// Values of nodes that are gone are ignored.
     fn pinned_for(&self, request: &mut StartRun, built: &Built) -> Result<BTreeMap<Name, Value>, Problem> {
         let pinned = match request.pinned.take() {
             Some(pinned) => pinned,
@@ -223,7 +225,7 @@ impl Workbench {
             .collect())
     }
 
-    /// The title of the thread: of a new one, its first input.
+    /// Returns the title of the thread; for a new thread, its first input.
     fn title_of(&self, thread_id: &str, action: &RunAction, built: &Built) -> Result<String, Problem> {
         if let Some(row) = self.ledger.thread(thread_id)? {
             return Ok(row.title);
@@ -235,7 +237,7 @@ impl Workbench {
         Ok(title.unwrap_or_else(|| built.source.name.clone()))
     }
 
-    /// With what the run begins, when it can.
+    /// Returns the start of the run, if it can begin.
     async fn start_of(
         &self,
         thread_id: &str,

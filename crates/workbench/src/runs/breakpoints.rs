@@ -15,7 +15,7 @@ use superstep_document::{Join, Text, text};
 /// The names that a condition sees beside `state`.
 const NAMES: [&str; 6] = ["old", "new", "writer", "task", "value", "run"];
 
-/// The variables of a condition.
+/// Builds the variables of a condition.
 fn scope(seen: &Value) -> Scope {
     let mut scope = Scope::new(&seen["state"]);
     for name in NAMES {
@@ -57,7 +57,7 @@ fn known(point: &Breakpoint, uses: &Uses) -> Result<(), Problem> {
 }
 
 impl Breakpoint {
-    /// A breakpoint that is switched on and has nothing but its place.
+    /// Creates a breakpoint that is switched on and has nothing but its place.
     pub fn at(when: BreakWhen, node: impl Into<String>) -> Self {
         Self {
             id: None,
@@ -137,7 +137,7 @@ impl Breakpoint {
         })
     }
 
-    /// The breakpoint as the engine takes it.
+    /// Converts the breakpoint to the engine's form.
     ///
     /// # Errors
     ///
@@ -241,7 +241,7 @@ fn bad(message: Text) -> Problem {
     Problem::new("invalid-breakpoint", message).remedy(FORMS)
 }
 
-/// The number that this says; `whole` is what it is part of.
+/// Parses a number above zero; `whole` is the text that contains it.
 fn above_zero(text: &str, whole: &str) -> Result<u32, Problem> {
     let number = text.parse::<u32>().ok().filter(|number| *number > 0);
     number.ok_or_else(|| {
@@ -254,7 +254,7 @@ fn above_zero(text: &str, whole: &str) -> Result<u32, Problem> {
 }
 
 impl Breakpoint {
-    /// The breakpoint that a place means; `whole` is the text around it.
+    /// Parses the place of a breakpoint; `whole` is the text around it.
     fn at_place(place: &str, whole: &str) -> Result<Self, Problem> {
         let (name, of) = place.split_once(':').unwrap_or((place, ""));
         let node = |of: &str| {

@@ -19,7 +19,8 @@ impl From<EffectChoice> for EffectPolicy {
     }
 }
 
-/// What the request says of effects that were done already; where it says nothing, a person is asked.
+/// Sets how the run treats effects that were already done, as the request says; where it says nothing, a person is
+/// asked.
 pub(crate) fn choose(request: &StartRun, config: &mut RunConfig) {
     config.effects = EffectPolicy::Ask;
     let chosen = request.effects.iter();

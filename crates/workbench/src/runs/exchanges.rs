@@ -139,7 +139,7 @@ impl Ledger {
 }
 
 impl Workbench {
-    /// What a task that is over asked of models.
+    /// Takes the exchanges with models of a task that has ended.
     pub(crate) fn taken_exchanges(&self, task: &str) -> Vec<ExchangeView> {
         let exchanges = self.registry.exchanges().take(task);
         exchanges.into_iter().map(view).collect()

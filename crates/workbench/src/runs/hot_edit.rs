@@ -14,13 +14,13 @@ use crate::wire::{
 };
 use superstep_document::{Join, Text, text};
 
-/// What a thread ran on, and what becomes of it with the graph as it is now.
+/// The graph version that a thread ran on, and the report on continuing with the current graph.
 struct Moved {
     ran: RanOn,
     report: GoOnReport,
 }
 
-/// Nodes with those around them, as people read them.
+/// Formats the names of nodes with those of the graphs around them, for people.
 fn named(tasks: &[&TaskChange]) -> Text {
     let name = |task: &&TaskChange| {
         let path = task.path.iter().chain([&task.node]);
@@ -30,7 +30,7 @@ fn named(tasks: &[&TaskChange]) -> Text {
 }
 
 impl Workbench {
-    /// The checkpoint that a thread goes on from; `None` for one that has none yet.
+    /// Reads the checkpoint that a thread continues from; `None` if the thread has none yet.
     async fn going_on_from(
         &self,
         thread_id: &str,
@@ -42,7 +42,7 @@ impl Workbench {
         }
     }
 
-    /// What a checkpoint's run ran on, when the graph is another one now.
+    /// Returns the version that a checkpoint's run ran on, if the graph is a different one now.
     async fn moved(
         self: &Arc<Self>,
         thread_id: &str,
@@ -96,8 +96,8 @@ impl Workbench {
         Ok(view)
     }
 
-    /// The graph that a run runs: as it is now, or as it was when the thread ran; and which nodes run in the place of others.
-    /// Refused when next tasks would be lost and nobody has said how to go on.
+    /// Returns the graph version that a run uses, as it is now or as it was when the thread ran, and which nodes run in
+    /// place of others. Refused when next tasks would be lost and nobody has chosen how to continue.
     pub(super) async fn version_to_run(
         self: &Arc<Self>,
         thread_id: &str,
@@ -141,7 +141,7 @@ impl Workbench {
         }
     }
 
-    /// How a run begins when nodes run in the place of others.
+    /// Returns the start of a run in which some nodes run in place of others.
     pub(super) async fn renamed_start(
         &self,
         thread_id: &str,

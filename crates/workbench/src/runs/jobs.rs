@@ -51,7 +51,7 @@ impl Job<'_> {
         !self.stop.is_cancelled()
     }
 
-    /// Cancelled when it is to stop.
+    /// Returns the token that is cancelled when the job should stop.
     pub(crate) fn stop(&self) -> &CancellationToken {
         &self.stop
     }

@@ -64,7 +64,7 @@ impl Runs {
         self.lock().get(thread_id).is_some_and(|active| active.running)
     }
 
-    /// Threads that run.
+    /// Returns the threads that are running.
     pub(crate) fn running(&self) -> Vec<String> {
         let active = self.lock();
         let running = active.iter().filter(|(_, active)| active.running);
@@ -84,7 +84,7 @@ impl Runs {
             .unwrap_or_default()
     }
 
-    /// Questions that are being answered, by thread and checkpoint.
+    /// Returns the questions that are being answered, with their thread and checkpoint.
     pub(crate) fn being_answered(&self) -> Vec<(String, String, Vec<String>)> {
         let active = self.lock();
         let answered = active.iter().filter(|(_, active)| !active.answering.is_empty());
@@ -136,7 +136,8 @@ impl Drop for TakenThread {
     }
 }
 
-/// How a graph's own error text `Class('message')` reads to a person is the interface's business; codes are ours.
+/// Returns the status of a run from its result, and its problem. Interfaces decide how to present a graph's own error
+/// text `Class('message')`; the codes are ours.
 pub(crate) fn status_of(
     result: &Result<superstep::RunResult, RunError>,
     open: bool,
@@ -163,7 +164,7 @@ pub(crate) fn status_of(
     }
 }
 
-/// Where a breakpoint stopped a run.
+/// Returns where a breakpoint stopped a run.
 pub(crate) fn stop_of(result: &Result<superstep::RunResult, RunError>) -> Option<RunStop> {
     result.as_ref().ok()?.stopped.as_ref().map(RunStop::from)
 }

@@ -33,7 +33,7 @@ const MAX_EMITTED: usize = 500;
 /// Characters of what models answered that are given back.
 const MAX_TEXT: usize = 256 * 1024;
 
-/// What a person would read of it.
+/// Output of a tested node, as far as a person would read it.
 #[derive(Default)]
 struct Collected {
     ended: Option<TaskEnd>,
@@ -102,7 +102,7 @@ impl Collected {
         }
     }
 
-    /// The task as it is shown.
+    /// Converts the task to the result that is shown.
     fn shown(
         self,
         task: TaskEnd,
@@ -141,12 +141,12 @@ impl Collected {
     }
 }
 
-/// An input that makes the state exactly these values.
+/// Builds an input that makes the state exactly these values.
 fn input(document: &Document, values: &Object) -> Value {
     replacing(document, values, |_| true)
 }
 
-/// How a node is tried: everything is recorded, and nothing runs behind it.
+/// Builds the configuration for testing a node: everything is recorded, and no node runs after it.
 fn config(node: &str) -> RunConfig {
     RunConfig::on(THREAD)
         .modes([

@@ -37,7 +37,7 @@ const ASKED: [&str; 6] = [
     "tool_choice",
 ];
 
-/// The settings of the one node.
+/// Builds the settings of the single node.
 fn settings(own: Map<String, Json>, request: &AskModel) -> Map<String, Json> {
     let mut config = own;
     for name in ["system", "prompt", "images", "tools_of", "resources"]
@@ -68,7 +68,7 @@ fn settings(own: Map<String, Json>, request: &AskModel) -> Map<String, Json> {
     config
 }
 
-/// The graph of the request, and its node.
+/// Builds the graph of the request, and returns it with the name of its node.
 fn graph_of(source: &Document, request: &AskModel) -> Result<(Document, String), Problem> {
     let asked = (request.node.as_deref()).and_then(|name| source.nodes().find(|(id, _)| *id == name));
     let asked = asked.filter(|(_, spec)| spec.kind == "model");

@@ -20,7 +20,7 @@ use crate::wire::AppEvent;
 /// A thread's entry in lists is sent at most so often while it runs.
 const THREAD_EVERY: Duration = Duration::from_millis(250);
 
-/// Reads one run to its end.
+/// Reader of one run, up to its end.
 pub(super) struct Reader {
     workbench: Arc<Workbench>,
     slot: TakenThread,

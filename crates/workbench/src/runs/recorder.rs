@@ -23,7 +23,7 @@ use crate::wire::{
 /// Ended tasks are handed in when this number waits, at a checkpoint, or when the run is quiet.
 const TASKS_AT_ONCE: usize = 256;
 
-/// Follows one run.
+/// Recorder of one run.
 pub(crate) struct Recorder {
     thread_id: String,
     document: Arc<Document>,
@@ -107,7 +107,8 @@ impl Recorder {
         }
     }
 
-    /// The node whose task emitted something; of a task that is not known the node that works, when there is only one.
+    /// Returns the node whose task emitted something; if the task is not known, the node that is working, when there is
+    /// only one.
     fn emitter(&self, task: Option<&TaskId>) -> String {
         let own = task.and_then(|id| self.at_work.get(id.as_str()));
         if let Some(span) = own.filter(|span| span.parent.is_none()) {
@@ -257,8 +258,8 @@ impl Recorder {
         }
     }
 
-    /// The task that called this one, of the outermost graph: a call has a name of its own and says nothing of its caller, so
-    /// this is known when one task of the step is at work.
+    /// Returns the task of the outermost graph that called this one: a call has a name of its own and does not name its
+    /// caller, so the caller is known only when a single task of the step is at work.
     fn caller(&self, task: &TaskStart) -> Option<String> {
         let name = &*task.name;
         if task.triggers.iter().all(|trigger| &**trigger != "__pregel_push")
@@ -280,7 +281,7 @@ impl Recorder {
         }
     }
 
-    /// Pieces of a model's answer; whole messages are in the state soon enough.
+    /// Returns the pieces of a model's answer; whole messages are skipped, because they soon appear in the state.
     fn message(&self, message: &Value, metadata: &Value) -> Vec<AppEvent> {
         let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         let Some(node) = text(metadata, "langgraph_node") else {
@@ -303,7 +304,7 @@ impl Recorder {
         tokens::pieces(message).into_iter().map(event).collect()
     }
 
-    /// The time for which a task waited is not counted as work.
+    /// Records a wait of a task; the time is not counted as work.
     fn waited(&mut self, waited: &TaskWaited) -> AppEvent {
         let task_id = waited.id.to_string();
         if let Some((begun, _)) = self.begun.get_mut(&task_id) {
@@ -372,7 +373,7 @@ impl Recorder {
     }
 }
 
-/// What is kept for looking: a run does not fail because it could not be written.
+/// Logs a failure to store records that are kept only for viewing: a run does not fail because of it.
 fn looked_at(thread: &str, kept: Result<(), Problem>) {
     if let Err(problem) = kept {
         tracing::warn!(thread, %problem, "times and attempts of tasks were not stored");

@@ -74,14 +74,14 @@ impl Records {
         self.open.lock()
     }
 
-    /// The log of a run that begins.
+    /// Creates the log of a run that begins.
     pub(crate) fn begin(&self, thread_id: &str, run_id: &str) -> Arc<RunLog> {
         let log = RunLog::new(self.keeper.clone(), thread_id, run_id);
         self.open().insert(thread_id.to_owned(), log.clone());
         log
     }
 
-    /// Nothing more comes to the log.
+    /// Closes the log, which receives nothing more.
     pub(crate) fn ended(&self, log: &Arc<RunLog>) {
         log.hand_in_and(|| {
             self.open().retain(|_, open| !Arc::ptr_eq(open, log));
@@ -120,7 +120,7 @@ impl Workbench {
     }
 }
 
-/// What was kept of a thread at a moment, which is marked among the events.
+/// Reads what was kept of a thread, and marks the current moment among the events.
 async fn events_of(
     request: ReadEvents,
     log: Option<Arc<RunLog>>,
@@ -192,7 +192,7 @@ pub struct RunRecord {
     _instance: Instance,
 }
 
-/// What other programs may ask of a program that runs one graph.
+/// Answers to what other programs may ask of a program that runs one graph.
 struct RunHost {
     hello: Hello,
     thread_id: String,
@@ -337,7 +337,7 @@ impl RunRecord {
         })
     }
 
-    /// These modes of a stream, and those that a record is made from.
+    /// Returns these stream modes together with those that a record is made from.
     pub fn with_modes(asked: &[StreamMode]) -> Vec<StreamMode> {
         let more = MODES.into_iter().filter(|mode| !asked.contains(mode));
         asked.iter().copied().chain(more).collect()
@@ -389,7 +389,7 @@ impl RunRecord {
     }
 }
 
-/// A graph within another went one step further.
+/// Builds the event for a nested graph that advanced one step.
 pub(crate) fn within(thread_id: &str, event: &StreamEvent, made: &CheckpointEvent) -> AppEvent {
     AppEvent::Within {
         thread_id: thread_id.to_owned(),
@@ -398,7 +398,7 @@ pub(crate) fn within(thread_id: &str, event: &StreamEvent, made: &CheckpointEven
     }
 }
 
-/// A checkpoint when it was made.
+/// Builds the view of a checkpoint that was just made.
 fn checkpoint_view(made: &CheckpointEvent) -> CheckpointView {
     CheckpointView {
         id: made.id.to_string(),

@@ -23,7 +23,7 @@ use crate::session::{Given, Origin, Start, only_waits};
 /// The longest time that a timer is trusted: the machine may sleep meanwhile, and its timers with it.
 const LOOK_EVERY: u64 = 10_000;
 
-/// What every host says of a run.
+/// Parameters of a run that every host gives.
 #[derive(Debug)]
 pub(crate) struct RunOf<'a> {
     pub(crate) thread: &'a str,
@@ -110,10 +110,11 @@ pub struct Request<'a> {
 
 /// Receives what happens in a run.
 pub trait Watcher {
-    /// An event of the modes that were asked for; false when nobody reads any more, which stops the run. The thread stays
-    /// resumable.
+    /// Receives an event of the requested modes; returns false when nobody reads any more, which stops the run. The
+    /// thread stays resumable.
     fn event(&mut self, event: &StreamEvent) -> bool;
-    /// The thread waits until then, in milliseconds since the epoch; false when that is not waited for.
+    /// Receives the time until which the thread waits, in milliseconds since the epoch; returns false when the run
+    /// should not wait for it.
     fn waits(&mut self, until: u64) -> bool;
 }
 
@@ -182,7 +183,7 @@ impl Session {
         }
     }
 
-    /// The run.
+    /// Returns the id of the run.
     pub fn run_id(&self) -> &str {
         &self.run_id
     }

@@ -89,14 +89,15 @@ impl Workbench {
         }
     }
 
-    /// The instance of another program of the data folder that runs a thread.
+    /// Returns the instance of another program of the data folder that runs a thread.
     fn runs_in(&self, thread_id: &str) -> Result<Option<String>, Problem> {
         let last = self.ledger.last_runs(&[thread_id])?.remove(thread_id);
         let running = last.filter(|last| last.status == RunStatus::Running);
         Ok((running.map(|last| last.instance)).filter(|instance| self.instance.is_other_alive(instance)))
     }
 
-    /// What the program that runs a thread answers; `None` when it is not one that can be asked.
+    /// Asks the program that runs a thread to stop it, and returns its answer; `None` if there is no such program that
+    /// can be asked.
     async fn ask_to_stop(&self, request: &StopRun) -> Result<Option<Result<Empty, Problem>>, Problem> {
         let Some(instance) = self.runs_in(&request.thread_id)? else {
             return Ok(None);

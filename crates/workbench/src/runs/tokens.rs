@@ -13,7 +13,7 @@ fn text(value: &Value, name: &str) -> String {
         .to_owned()
 }
 
-/// What is new in a message; nothing for a whole message, which is in the state soon enough.
+/// Returns the new pieces in a message; none for a whole message, which soon appears in the state.
 pub(crate) fn pieces(message: &Value) -> Vec<TokenPiece> {
     if !text(message, "type").ends_with("Chunk") {
         return Vec::new();
@@ -63,7 +63,7 @@ pub(crate) fn pieces(message: &Value) -> Vec<TokenPiece> {
 }
 
 impl TokenPiece {
-    /// Its text.
+    /// Returns the text of the piece.
     pub fn text(&self) -> &str {
         match self {
             TokenPiece::Text { text } | TokenPiece::Reasoning { text } | TokenPiece::Call { text, .. } => {

@@ -11,7 +11,7 @@ use crate::wire::{ExchangeView, Problem, ReadTrace, SpanCall, TraceView};
 const PAGE: u32 = 10_000;
 const LARGEST_PAGE: u32 = 20_000;
 
-/// An exchange with a model without its texts.
+/// Converts an exchange with a model to its entry in a span, without its texts.
 pub(crate) fn call(exchange: &ExchangeView) -> SpanCall {
     SpanCall {
         model: exchange.model.clone(),
@@ -38,7 +38,7 @@ fn read(ledger: &Ledger, request: &ReadTrace) -> Result<TraceView, Problem> {
     })
 }
 
-/// What ran when on a thread, as the data folder has it, for a host that has no workbench.
+/// Reads what ran when on a thread from the data folder, for a host that has no workbench.
 pub fn trace(data_dir: &Path, request: &ReadTrace) -> Result<TraceView, Problem> {
     let path = data_dir.join("workbench.db");
     match path.exists() {

@@ -87,7 +87,7 @@ impl Directory for Threads {
 }
 
 impl Workbench {
-    /// What is known of threads beside their checkpoints.
+    /// Creates the directory of what is known of threads apart from their checkpoints.
     pub(super) fn directory(self: &Arc<Self>) -> Arc<dyn Directory> {
         let threads = Threads {
             workbench: self.clone(),
@@ -100,7 +100,7 @@ impl Workbench {
         Desk::new(self.saver(), self.directory()).with_index(self.index_path())
     }
 
-    /// The keys that the graph of a request is known by.
+    /// Returns the keys that the graph of a request is known by.
     fn graph_keys(&self, graph_id: Option<&str>, path: Option<String>) -> Result<Vec<String>, Problem> {
         let mut keys: Vec<String> = path.into_iter().collect();
         if let Some(graph_id) = graph_id {
@@ -144,7 +144,7 @@ impl Workbench {
         self.desk().reconsider(&request, &document, &graphs).await
     }
 
-    /// What is stored of a thread.
+    /// Reads the stored summary of a thread.
     async fn summary(&self, thread: &str) -> Result<ThreadSummary, Problem> {
         let found = self.saver().thread(&thread.into()).await?;
         found.ok_or_else(|| Problem::not_found(text!("The thread is not stored any more.")))

@@ -85,7 +85,8 @@ impl Condition {
         })
     }
 
-    /// Is it true of a checkpoint? Of a step of several nodes, when it is true of one of them.
+    /// Returns whether the condition is true of a checkpoint; for a step of several nodes, whether it is true of one of
+    /// them.
     pub(super) fn holds(
         &self,
         past: &ThreadHistory<'_>,
@@ -110,12 +111,12 @@ impl Condition {
         })
     }
 
-    /// Does it use this name?
+    /// Returns whether the condition uses this name.
     pub(super) fn uses(&self, name: &str) -> bool {
         self.expression.uses().names.contains(name)
     }
 
-    /// Is it false? What cannot be evaluated is not.
+    /// Returns whether the condition is false. A condition that cannot be evaluated is not false.
     pub(super) fn is_false(&self, scope: &Scope, unknown: &mut Unknown) -> bool {
         match self.expression.truth(scope) {
             Ok(holds) => !holds,
@@ -126,7 +127,7 @@ impl Condition {
         }
     }
 
-    /// What it gives at a moment.
+    /// Evaluates the expression at a moment.
     pub(super) fn value(&self, scope: &Scope) -> Evaluated {
         match self.expression.eval(scope) {
             Ok(value) => Evaluated {
@@ -140,7 +141,7 @@ impl Condition {
         }
     }
 
-    /// What it gives at a checkpoint, with the first of the nodes that led there.
+    /// Evaluates the expression at a checkpoint, with the first of the nodes that led there.
     pub(super) fn value_at(&self, past: &ThreadHistory<'_>, place: usize, state: &Object) -> Evaluated {
         let scope = scope(past, place, state);
         let node = past.ran(place).into_iter().next();
@@ -149,12 +150,12 @@ impl Condition {
     }
 }
 
-/// The task of a node, with how many of them one step had.
+/// Builds the task of a node, with the number of its tasks in one step.
 pub(super) fn task(node: &Name, count: u32) -> Value {
     superstep::json!({"node": &**node, "count": count})
 }
 
-/// `state` and `run` of a checkpoint.
+/// Builds `state` and `run` of a checkpoint.
 pub(super) fn scope(past: &ThreadHistory<'_>, place: usize, state: &Object) -> Scope {
     let head = &past.heads[place];
     let run = superstep::json!({

@@ -42,7 +42,7 @@ pub struct Desk {
     index: Option<PathBuf>,
 }
 
-/// Which threads are read, and how many results are wanted.
+/// Selection of the threads to read, and the number of results wanted.
 #[derive(Debug, Default)]
 pub(super) struct Frame<'a> {
     /// The keys that the graph is known by; empty for every graph.
@@ -190,7 +190,7 @@ impl Desk {
         })
     }
 
-    /// How the invariants of a document stand at a checkpoint of a thread.
+    /// Evaluates the invariants of a document at a checkpoint of a thread.
     pub(super) async fn stands(
         &self,
         document: &Document,
@@ -203,7 +203,7 @@ impl Desk {
             .await
     }
 
-    /// The value of an expression at the steps of a branch.
+    /// Evaluates an expression at the steps of a branch.
     pub(super) async fn watched(
         &self,
         summary: &ThreadSummary,
@@ -314,7 +314,7 @@ impl Desk {
         }
     }
 
-    /// The threads that may have results.
+    /// Returns the threads that may have results.
     async fn threads(&self, frame: &Frame<'_>) -> Result<Threads, Problem> {
         let query = ThreadQuery {
             status: match frame.status {
@@ -338,7 +338,7 @@ impl Desk {
 }
 
 impl<'a> Frame<'a> {
-    /// All threads of the graph that is known by these keys.
+    /// Selects all threads of the graph that is known by these keys.
     fn of(graphs: &'a [String], after: Option<&'a str>, limit: u32) -> Self {
         Self {
             graphs,
@@ -390,7 +390,7 @@ mod tests {
     use super::*;
     use crate::search::folder::Folder;
 
-    /// A folder that nobody made.
+    /// Creates a folder of threads that has no data folder.
     fn folder(graph: Option<Graph>) -> Arc<Folder> {
         Arc::new(Folder::open(None, move |_| graph.clone()).unwrap())
     }

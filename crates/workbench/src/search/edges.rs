@@ -13,7 +13,7 @@ const TRIGGER: &str = "branch:to:";
 /// What the channel of a join begins with.
 const JOIN: &str = "join:";
 
-/// Where a write leads; `None` for one that leads nowhere.
+/// Returns where a write leads; `None` if it leads nowhere.
 fn target(write: &PendingWrite) -> Option<&str> {
     let channel = &*write.write.channel;
     if channel == TASKS {
@@ -25,7 +25,7 @@ fn target(write: &PendingWrite) -> Option<&str> {
     channel.strip_prefix(TRIGGER)
 }
 
-/// The writes of each task.
+/// Groups the writes by task.
 pub(super) fn by_task(writes: &[PendingWrite]) -> BTreeMap<&TaskId, Vec<&PendingWrite>> {
     let mut tasks: BTreeMap<&TaskId, Vec<&PendingWrite>> = BTreeMap::new();
     for write in writes {
@@ -34,8 +34,9 @@ pub(super) fn by_task(writes: &[PendingWrite]) -> BTreeMap<&TaskId, Vec<&Pending
     tasks
 }
 
-/// Did `from` lead to `to` in the step that came to a checkpoint? `writes` are those of the step's tasks. Packets say which
-/// node they are for and not which task's: those of a node that ran by packets alone count as its.
+/// Checks whether `from` led to `to` in the step that produced a checkpoint. `writes` are those of the step's tasks.
+/// Packets name the node they are for, but not the task that sent them: those of a node that ran only because of
+/// packets count as sent by it.
 pub(super) fn led(
     past: &ThreadHistory<'_>,
     place: usize,

@@ -32,7 +32,7 @@ pub(super) struct Query {
     wanted: Wanted,
 }
 
-/// A text without spaces around, if there is any.
+/// Returns a text without surrounding spaces, or `None` if nothing is left.
 fn given(text: Option<&String>) -> Option<&str> {
     text.map(|text| text.trim()).filter(|text| !text.is_empty())
 }
@@ -144,7 +144,7 @@ impl<'q> Matched<'q> {
         }
     }
 
-    /// The hit, when all words are there.
+    /// Returns the hit if all words are present.
     fn hit(self, place: usize, state: &Object) -> Option<Hit> {
         let (_, hit, text) = self
             .best
@@ -158,7 +158,7 @@ impl<'q> Matched<'q> {
     }
 }
 
-/// What is known of a thread while it is read.
+/// Matches found so far while a thread is read.
 #[derive(Debug, Default)]
 struct Found {
     /// The newest hits of the words, the oldest first.
@@ -182,7 +182,7 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The moments that fit, the newest first.
+    /// Returns the moments that fit, the newest first.
     pub(super) async fn run(&self, unknown: &mut Unknown) -> Result<Vec<MomentFound>, Problem> {
         let query = self.query;
         let mut past = ThreadHistory::read(self.saver, self.directory, self.summary, &query.wanted).await?;

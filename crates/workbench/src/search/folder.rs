@@ -15,7 +15,7 @@ use crate::ledger::Ledger;
 use crate::session;
 use crate::wire::{Problem, RunStatus};
 
-/// Builds the graph of a thread.
+/// Function that builds the graph of a thread.
 type BuildGraph = dyn Fn(&ThreadSummary) -> Option<Graph> + Send + Sync;
 
 /// The threads as a data folder knows them, for a host that has no workbench.

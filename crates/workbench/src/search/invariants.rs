@@ -47,7 +47,7 @@ struct Step<'a> {
 type Known = (Object, Vec<PendingWrite>);
 
 impl Rules {
-    /// The invariants of a document, or one of them.
+    /// Compiles the invariants of a document, or one of them.
     pub(super) fn compile(
         document: &Document,
         only: Option<&str>,
@@ -78,7 +78,7 @@ impl Rules {
         Ok(Self { rules, wanted, since })
     }
 
-    /// The moments of a thread, the newest first.
+    /// Returns the moments of a thread at which an invariant is broken, the newest first.
     pub(super) async fn run(
         &self,
         reading: &Reading,
@@ -129,7 +129,7 @@ impl Rules {
         Ok(found)
     }
 
-    /// How each stands at one checkpoint of a thread; nothing, when that is not stored any more.
+    /// Evaluates each invariant at one checkpoint of a thread; returns nothing if the checkpoint is no longer stored.
     pub(super) async fn at(
         &self,
         saver: &dyn Checkpointer,
@@ -176,7 +176,7 @@ impl Rules {
 }
 
 impl Rule {
-    /// What is read of checkpoints for it.
+    /// Returns what must be read of checkpoints for the rule.
     fn wanted(&self) -> Wanted {
         let uses = |name: &str| self.must.uses(name);
         if uses("writer") || (uses("old") && !self.is_of_key()) {
@@ -194,7 +194,7 @@ impl Rule {
         matches!(self.places.first(), Some(BreakpointPlace::Key(_)))
     }
 
-    /// Is it broken at a checkpoint? Not, where the step did not come to its place.
+    /// Checks whether the rule is broken at a checkpoint. It is not broken if the step did not come to its place.
     fn is_broken(&self, step: &Step<'_>, unknown: &mut Unknown) -> bool {
         self.places.iter().any(|place| {
             let Some(node) = step.came_to(place) else {
@@ -247,7 +247,7 @@ impl Rule {
 }
 
 impl Step<'_> {
-    /// Did the step come to the place, and by which node?
+    /// Checks whether the step came to the place, and returns the node that led to it.
     fn came_to(&self, place: &BreakpointPlace) -> Option<Option<Name>> {
         match place {
             BreakpointPlace::Watch => Some(None),
@@ -275,7 +275,7 @@ impl Step<'_> {
         }
     }
 
-    /// The node that wrote a key last, where that was read.
+    /// Returns the node that last wrote a key, where that was read.
     fn writer(&self, key: &Name) -> Option<Name> {
         let (_, writes) = self.before?;
         let mut own: Vec<&PendingWrite> = writes

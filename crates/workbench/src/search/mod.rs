@@ -46,15 +46,16 @@ pub struct Listed {
     pub status: RunStatus,
 }
 
-/// What a host knows of threads beside their checkpoints.
+/// Knowledge of a host about threads, apart from their checkpoints.
 #[async_trait]
 pub trait Directory: Debug + Send + Sync {
-    /// These threads as lists show them, in their order.
+    /// Returns these threads as lists show them, in the same order.
     async fn listed(&self, threads: &[ThreadSummary]) -> Result<Vec<Listed>, Problem>;
-    /// The titles of all threads that have one, by thread.
+    /// Returns the titles of all threads that have one, by thread.
     async fn titles(&self) -> Result<Vec<(String, String)>, Problem>;
-    /// What the state keys of a thread's graph begin with; nothing when the graph is gone.
+    /// Returns the initial values of the state keys of a thread's graph; empty when the graph is gone.
     async fn initial(&self, thread: &ThreadSummary) -> Object;
-    /// The graph of a thread over its storage, which shows values that are stored as deltas; `None` when it is gone.
+    /// Returns the graph of a thread over its storage, which shows values that are stored as deltas; `None` when the
+    /// graph is gone.
     async fn graph(&self, thread: &ThreadSummary) -> Option<Graph>;
 }

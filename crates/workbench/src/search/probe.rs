@@ -27,7 +27,7 @@ pub(super) struct Probe {
     pub(super) since: Option<String>,
 }
 
-/// What the tasks of a node wrote in a step.
+/// Returns what the tasks of a node wrote in a step.
 fn writes_of(node: &str, writes: &[PendingWrite]) -> Object {
     let own = writes
         .iter()
@@ -54,7 +54,7 @@ impl Probe {
         })
     }
 
-    /// The visits of a thread, the newest first.
+    /// Returns the visits of a thread, the newest first.
     pub(super) async fn run(
         &self,
         reading: &Reading,

@@ -27,7 +27,7 @@ pub(super) struct Draft {
     pub(super) since: Option<String>,
 }
 
-/// What was found in one thread.
+/// Decisions found in one thread.
 #[derive(Debug, Default)]
 pub(super) struct Reconsidered {
     pub(super) decisions: u64,
@@ -80,7 +80,7 @@ impl Draft {
         })
     }
 
-    /// The decisions of a thread, the newest first.
+    /// Returns the decisions of a thread, the newest first.
     pub(super) async fn run(
         &self,
         reading: &Reading,
@@ -141,7 +141,7 @@ impl Draft {
         Ok(found)
     }
 
-    /// What a task decided at this edge.
+    /// Returns the decision of a task at this edge.
     fn decision(&self, writes: &[&PendingWrite]) -> Option<Decision> {
         let record = writes.iter().find(|write| &*write.write.channel == RECORD)?;
         let decisions = TaskRecord::from_value(&record.write.value).decisions;
@@ -149,7 +149,7 @@ impl Draft {
         decisions.into_iter().find(is_own)
     }
 
-    /// Where the edge would lead.
+    /// Evaluates where the edge would lead.
     fn again(&self, task: &Decided<'_>, graph: Option<&Graph>) -> Result<(Led, Value), String> {
         let scope = Scope::new(&task.seen(graph)?);
         let failed = |error: superstep_nodes::expression::ExpressionError| error.message;
@@ -194,7 +194,7 @@ impl Draft {
 }
 
 impl Decided<'_> {
-    /// The state that the edge saw: that of the step's beginning, with what the task itself wrote.
+    /// Returns the state that the edge saw: that of the step's beginning, with the writes of the task itself.
     fn seen(&self, graph: Option<&Graph>) -> Result<Value, String> {
         let own = self.writes.iter().map(|write| &write.write);
         let own: Vec<_> = own
@@ -216,7 +216,7 @@ impl Decided<'_> {
     }
 }
 
-/// The nodes, without the end, in one order.
+/// Returns the nodes in a fixed order, without the end.
 fn nodes<'a>(to: impl IntoIterator<Item = &'a str>) -> Led {
     let to: BTreeSet<&str> = to.into_iter().filter(|to| *to != END).collect();
     Led {

@@ -24,7 +24,7 @@ pub(super) struct Text<'a> {
     pub(super) text: Cow<'a, str>,
 }
 
-/// What is given each text.
+/// Receiver of each text.
 type Sink<'s> = &'s mut dyn FnMut(Text<'_>);
 
 struct Walk<'s> {
@@ -54,7 +54,7 @@ impl Walk<'_> {
         });
     }
 
-    /// The texts of `now` that `before` does not have.
+    /// Emits the texts of `now` that `before` does not have.
     fn added(&mut self, before: Option<&Value>, now: &Value, depth: usize) {
         if depth > DEEPEST || before == Some(now) {
             return;

@@ -18,7 +18,7 @@ use crate::wire::Problem;
 /// Checkpoints that are read at once.
 const CHUNK: usize = 256;
 
-/// What is read of checkpoints beside what they are.
+/// Parts that are read of checkpoints in addition to their heads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// Nothing.
@@ -30,7 +30,7 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
-    /// What two expressions need together.
+    /// Combines the needs of two expressions.
     pub(super) fn and(self, other: &Wanted) -> Self {
         match (self, other) {
             (Wanted::Heads, other) => other.clone(),
@@ -69,7 +69,7 @@ pub(super) struct Read {
     pub(super) writes: Vec<PendingWrite>,
 }
 
-/// What happened on a thread.
+/// History of a thread.
 #[derive(Debug)]
 pub(super) struct ThreadHistory<'a> {
     saver: &'a dyn Checkpointer,
@@ -93,7 +93,7 @@ fn query(summary: &ThreadSummary) -> ListQuery {
     }
 }
 
-/// The state keys of a checkpoint; those that nothing was written to have what they begin with.
+/// Returns the state keys of a checkpoint; keys that were never written have their initial values.
 fn state(initial: &Object, stored: &Stored) -> Object {
     let values = stored.values.iter();
     let mut state = initial.clone();
@@ -193,13 +193,13 @@ impl<'a> ThreadHistory<'a> {
         }))
     }
 
-    /// The checkpoint before one, if it is still stored.
+    /// Returns the parent of a checkpoint, if it is still stored.
     pub(super) fn parent(&self, place: usize) -> Option<usize> {
         let parent = self.heads.get(place)?.parent.as_ref()?;
         self.places.get(parent).copied()
     }
 
-    /// The nodes that ran in the step which led to a checkpoint.
+    /// Returns the nodes that ran in the step which led to a checkpoint.
     pub(super) fn ran(&self, place: usize) -> BTreeSet<&Name> {
         let head = self
             .heads
@@ -209,8 +209,8 @@ impl<'a> ThreadHistory<'a> {
         parent.map_or_else(BTreeSet::new, |parent| self.heads[parent].next.iter().collect())
     }
 
-    /// The first step in which the last of these nodes ran, when each ran in a later step of the same branch than the one
-    /// before.
+    /// Returns the first step in which the last of these nodes ran, provided that each ran in a later step of the same
+    /// branch than the one before.
     pub(super) fn passed(
         &self,
         nodes: &[String],
@@ -263,12 +263,12 @@ impl<'a> ThreadHistory<'a> {
         Ok(read)
     }
 
-    /// The first place of the chunk after the one from this place on.
+    /// Returns the first place after the chunk that begins at this place.
     pub(super) fn next(&self, from: usize) -> usize {
         self.heads.len().min(from + CHUNK)
     }
 
-    /// The state of one checkpoint.
+    /// Reads the state of one checkpoint.
     pub(super) async fn state(
         &mut self,
         place: usize,
@@ -287,8 +287,8 @@ impl<'a> ThreadHistory<'a> {
         }))
     }
 
-    /// The states of checkpoints that only the graph can show: keys that are stored as deltas. Nothing where there is no
-    /// such key, or no graph any more.
+    /// Rebuilds the states of checkpoints with keys that are stored as deltas, which only the graph can show. Returns
+    /// nothing if there is no such key, or no graph any more.
     async fn rebuilt(
         &mut self,
         stored: &[Stored],

@@ -36,14 +36,14 @@ fn nodes_around(ns: &str) -> Vec<String> {
         .collect()
 }
 
-/// The checkpoint of the outermost graph that the step of a checkpoint belongs to.
+/// Returns the checkpoint of the outermost graph that the step of a checkpoint belongs to.
 fn outermost(head: &CheckpointHead) -> String {
     let root = head.metadata.parents.get("").and_then(Value::as_str);
     root.map_or_else(|| head.id.to_string(), str::to_owned)
 }
 
 impl Wanted {
-    /// The uses in a thread, the newest first; in the graphs within its own, too.
+    /// Returns the uses in a thread, the newest first; those in nested graphs, too.
     pub(super) async fn run(
         &self,
         saver: &dyn Checkpointer,

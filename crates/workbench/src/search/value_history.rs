@@ -12,7 +12,7 @@ const STEPS: usize = 2_000;
 /// Changes that are given.
 const CHANGES: usize = 500;
 
-/// Two values are one when they would be shown alike.
+/// Returns whether two values would be shown alike, and thus count as one.
 fn alike(a: &Evaluated, b: &Evaluated) -> bool {
     let text = |result: &Evaluated| {
         let value = result.value.as_ref();

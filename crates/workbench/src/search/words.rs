@@ -19,12 +19,12 @@ pub(super) struct Words {
     terms: Vec<String>,
 }
 
-/// Does every letter stand for itself, without spaces between words?
+/// Returns whether the letter belongs to a script in which letters stand for themselves, without spaces between words.
 fn is_ideographic(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// A letter as it is compared: each becomes exactly one, so that places are the same.
+/// Folds a letter for comparison: each becomes exactly one letter, so that places stay the same.
 fn folded_letter(c: char) -> char {
     match c {
         c if c.is_whitespace() => ' ',
@@ -32,7 +32,7 @@ fn folded_letter(c: char) -> char {
     }
 }
 
-/// A text as it is compared, with as many letters.
+/// Folds a text for comparison; the number of letters stays the same.
 pub(super) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         let same = |byte: u8| !byte.is_ascii_uppercase() && (byte == b' ' || !byte.is_ascii_whitespace());
@@ -43,7 +43,7 @@ pub(super) fn fold(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(folded_letter).collect())
 }
 
-/// The words of a folded text as the index keeps them.
+/// Splits a folded text into words as the index keeps them.
 pub(super) fn tokens(folded: &str) -> impl Iterator<Item = &str> {
     let words = folded.split(|c: char| !c.is_alphanumeric());
     words.flat_map(|word| {
@@ -61,20 +61,20 @@ pub(super) fn tokens(folded: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// True when a word may begin at this place.
+/// Returns whether a word may begin at this place.
 fn begins(folded: &str, at: usize) -> bool {
     let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && !is_ideographic(c));
     !(letter(folded[at..].chars().next()) && letter(folded[..at].chars().next_back()))
 }
 
-/// The places of a word in a folded text.
+/// Returns the places of a word in a folded text.
 fn places<'a>(folded: &'a str, term: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     let found = folded.match_indices(term).filter(|(at, _)| begins(folded, *at));
     found.map(|(at, term)| at..at + term.len())
 }
 
 impl Words {
-    /// The words of a person; `None` when there are none.
+    /// Parses the words that a person entered; `None` when there are none.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut terms = Vec::new();
         for (place, part) in text.split(['"', '“', '”', '„']).enumerate() {
@@ -94,18 +94,18 @@ impl Words {
         self.terms.len()
     }
 
-    /// The words, folded.
+    /// Returns the words, folded.
     pub(super) fn terms(&self) -> &[String] {
         &self.terms
     }
 
-    /// Which of the words a folded text has, as a list of flags.
+    /// Returns a flag for each word that tells whether the folded text has it.
     pub(super) fn present(&self, folded: &str) -> Vec<bool> {
         let is_in = |term: &String| places(folded, term).next().is_some();
         self.terms.iter().map(is_in).collect()
     }
 
-    /// What of a text is shown: what stands around the first of the words, the words marked.
+    /// Returns the excerpt of a text to show: the surroundings of the first of the words, with the words marked.
     pub(super) fn snippet(&self, text: &str) -> Vec<SnippetPart> {
         let folded = fold(text);
         let mut marks: Vec<Range<usize>> = (self.terms.iter())

@@ -9,8 +9,8 @@ use superstep_document::{ChannelKind, Document, Reducer};
 use super::Origin;
 use crate::wire::Updated;
 
-/// These values for the keys, of which those that `replaced` chooses take the place of what is there: their reducers do not
-/// join them with it.
+/// Builds an update of these values in which the keys chosen by `replaced` overwrite the current values instead of
+/// being joined with them by their reducers.
 pub(crate) fn replacing(document: &Document, values: &Object, replaced: impl Fn(&str) -> bool) -> Value {
     let joins = |name: &str| {
         document.state_keys().any(|(key, spec)| {
@@ -27,7 +27,7 @@ pub(crate) fn replacing(document: &Document, values: &Object, replaced: impl Fn(
     Value::Object(values.collect())
 }
 
-/// What an edit writes.
+/// Content that an edit writes.
 #[derive(Clone, Debug)]
 pub enum Write {
     /// Values by key, as the result of a node; it is found out when absent.
@@ -83,7 +83,7 @@ impl Edit {
     }
 }
 
-/// One update for each task that runs after the checkpoint, without values.
+/// Builds one update without values for each task that runs after the checkpoint.
 async fn skips(graph: &Graph, at: &StateRef, origin: &Origin) -> Result<Vec<StateUpdate>, RunError> {
     let tasks = graph.get_state(at).await?.tasks;
     if tasks.is_empty() {

@@ -8,8 +8,9 @@ use superstep_document::Document;
 use crate::base::values;
 use crate::wire::{EffectList, EffectState, EffectView, Problem};
 
-/// What a run from a checkpoint (None: from the newest) would do again to the world outside, and the questions that would
-/// keep waiting on another branch. The graph has the checkpointer, and was built from the document.
+/// Returns the effects on the outside world that a run from a checkpoint (None: from the newest) would repeat, and the
+/// questions that would keep waiting on another branch. The graph has the checkpointer, and was built from the
+/// document.
 pub async fn effects_after(
     graph: &Graph,
     document: &Document,

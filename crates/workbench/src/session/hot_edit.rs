@@ -57,7 +57,7 @@ struct OpenTask {
     answered: u32,
 }
 
-/// Where a thread stands.
+/// Current position of a thread.
 struct Stand {
     tasks: Vec<OpenTask>,
     keys: BTreeSet<Name>,
@@ -65,7 +65,7 @@ struct Stand {
     nested: BTreeMap<Vec<String>, Vec<String>>,
 }
 
-/// What becomes of a thread at a checkpoint, when it goes on with the graph as it is now.
+/// Reports what happens to a thread at a checkpoint if it continues with the current graph.
 pub async fn go_on_report(
     saver: &dyn Checkpointer,
     thread: &ThreadId,
@@ -77,9 +77,9 @@ pub async fn go_on_report(
     Ok(compare(&stand, before, now))
 }
 
-/// How a run begins when these nodes run in the place of next tasks whose node is gone: on a branch of its own from where the
-/// thread stands, so that its checkpoints name the graph as it is now. What the step's tasks ask is asked again there, and an
-/// answer to it is left out.
+/// Returns the start of a run in which these nodes run in place of next tasks whose node is gone: on a branch of its
+/// own from the thread's current checkpoint, so that its checkpoints name the current graph. Questions of the step's
+/// tasks are asked again there, and answers to them are left out.
 pub fn onto(start: Start, renamed: &Renamed, head: &CheckpointHead) -> Start {
     if renamed.is_empty() {
         return start;
@@ -134,8 +134,8 @@ impl Stand {
     }
 }
 
-/// The tasks of a checkpoint that have not finished: those that wrote something say what they are, of the others the node
-/// is known.
+/// Returns the tasks of a checkpoint that have not finished: those that wrote something identify themselves, of the
+/// others only the node is known.
 fn open_tasks(head: &CheckpointHead, pending: &[PendingWrite]) -> Vec<OpenTask> {
     let mut of_tasks: BTreeMap<&TaskId, Vec<&PendingWrite>> = BTreeMap::new();
     for write in pending.iter().filter(|write| !write.task_id.is_null()) {
@@ -225,7 +225,8 @@ fn compare(stand: &Stand, before: &GraphSources, now: &GraphSources) -> GoOnRepo
     report
 }
 
-/// Nodes that the graph has since, the likeliest first: with the same settings, of the same kind, any other.
+/// Returns nodes that were added to the graph since, the likeliest first: with the same settings, of the same kind, any
+/// other.
 fn candidates(was: &NodeSpec, old: &Document, new: &Document) -> Vec<String> {
     let known: BTreeSet<&str> = old.node_ids().collect();
     let since = new
@@ -242,7 +243,7 @@ fn candidates(was: &NodeSpec, old: &Document, new: &Document) -> Vec<String> {
     since.into_iter().map(|(_, id)| id.to_owned()).collect()
 }
 
-/// A nested graph that is open: its next nodes must be where the nodes around it lead now.
+/// Reports the lost next nodes of an open nested graph: they must be in the graph that the nodes around it run now.
 fn nested(
     path: &[String],
     next: &[String],
@@ -273,7 +274,8 @@ fn nested(
     }
 }
 
-/// The document of the graph files that nodes run, one inside the other; `None` when one of them runs none.
+/// Returns the document of the innermost graph file on a path of nodes that each run a graph file; `None` when one of
+/// them runs none.
 fn within(sources: &GraphSources, document: &Document, path: &[String]) -> Option<Document> {
     let (mut file, mut document) = (String::new(), document.clone());
     for node in path {

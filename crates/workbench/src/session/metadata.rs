@@ -63,7 +63,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Metadata of the checkpoints of a run.
+    /// Builds the metadata of a run's checkpoints.
     pub fn of_run(&self, run_id: &str) -> Object {
         let mut metadata = self.of_graph();
         self.labels.note(&mut metadata);
@@ -81,7 +81,7 @@ impl Origin {
         metadata
     }
 
-    /// Metadata of an edit that writes these keys.
+    /// Builds the metadata of an edit that writes these keys.
     pub fn of_edit<'a>(&self, keys: impl IntoIterator<Item = &'a str>) -> Object {
         let keys: Vec<&str> = keys.into_iter().collect();
         let mut metadata = self.of_graph();
@@ -107,32 +107,32 @@ fn text<'a>(head: &'a CheckpointHead, name: &str) -> Option<&'a str> {
     head.metadata.user.get(name).and_then(Value::as_str)
 }
 
-/// The name of the graph that made a checkpoint.
+/// Returns the name of the graph that made a checkpoint.
 pub fn graph_name(head: &CheckpointHead) -> Option<&str> {
     text(head, GRAPH)
 }
 
-/// The path of the graph that made a checkpoint, or the id of its draft.
+/// Returns the path of the graph that made a checkpoint, or the id of its draft.
 pub fn graph_path(head: &CheckpointHead) -> Option<&str> {
     text(head, GRAPH_PATH)
 }
 
-/// The run that made a checkpoint.
+/// Returns the id of the run that made a checkpoint.
 pub(crate) fn run_id(head: &CheckpointHead) -> Option<&str> {
     text(head, RUN_ID)
 }
 
-/// The disabled nodes that the run of a checkpoint passed by.
+/// Returns the disabled nodes that the run of a checkpoint skipped.
 pub fn disabled_nodes(head: &CheckpointHead) -> impl Iterator<Item = &str> {
     text(head, DISABLED).into_iter().flat_map(str::lines)
 }
 
-/// The nodes whose output was pinned in the run of a checkpoint.
+/// Returns the nodes whose output was pinned in the run of a checkpoint.
 pub fn pinned_nodes(head: &CheckpointHead) -> impl Iterator<Item = &str> {
     text(head, PINNED).into_iter().flat_map(str::lines)
 }
 
-/// The nodes of a document that its runs pass by.
+/// Returns the nodes of a document that its runs skip.
 pub fn disabled_in(document: &Document) -> Vec<String> {
     let nodes = document.nodes().filter(|(_, spec)| spec.disabled.is_some());
     nodes.map(|(id, _)| id.to_owned()).collect()
@@ -151,7 +151,7 @@ pub(crate) fn unmark_what_if(metadata: &mut Object) {
     metadata.insert(WHAT_IF, "");
 }
 
-/// The branch of a what-if grid that a checkpoint is on.
+/// Returns the branch of a what-if grid that a checkpoint is on.
 pub(crate) fn what_if(head: &CheckpointHead) -> Option<WhatIfBranch> {
     let mut parts = text(head, WHAT_IF)?.split('/');
     Some(WhatIfBranch {
@@ -161,29 +161,29 @@ pub(crate) fn what_if(head: &CheckpointHead) -> Option<WhatIfBranch> {
     })
 }
 
-/// What the person is called who gave an input, edited or forked; `None` for the steps that followed.
+/// Returns the name of the person who gave an input, edited or forked; `None` for the steps that followed.
 pub(crate) fn by(metadata: &Metadata) -> Option<String> {
     let name = metadata.user.get(BY).and_then(Value::as_str)?;
     (metadata.source != Source::Loop && !name.is_empty()).then(|| name.to_owned())
 }
 
-/// The keys that an edit wrote.
+/// Returns the keys that an edit wrote.
 pub(crate) fn edited_keys(head: &CheckpointHead) -> Option<impl Iterator<Item = &str>> {
     text(head, EDITED).map(str::lines)
 }
 
-/// Who answered for the models on the way to a checkpoint.
+/// Returns the models that answered on the way to a checkpoint.
 pub fn models_of(head: &CheckpointHead) -> RunModels {
     RunModels::of(&head.metadata.user)
 }
 
-/// A filter of checkpoints, held to those of the graph at a path, or of a draft.
+/// Restricts a filter of checkpoints to those of the graph at a path, or of a draft.
 pub fn of_graph(mut filter: Object, path: &str) -> Object {
     filter.insert(GRAPH_PATH, path);
     filter
 }
 
-/// A document's name, or what its file is called.
+/// Returns a document's name, or the name of its file.
 pub fn name_of(document: &Document, path: Option<&Path>) -> String {
     let from_path = || {
         let path = path?;

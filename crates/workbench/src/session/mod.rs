@@ -27,7 +27,7 @@ use superstep_nodes::kinds::ask;
 
 use crate::base::files::now_ms;
 
-/// When the first of the waits ends, when nothing else is waited for.
+/// Returns the time at which the first wait ends, if nothing but waits is pending.
 pub fn only_waits(interrupts: &[Interrupt]) -> Option<u64> {
     let waits =
         |interrupt: &Interrupt| ask::is_wait(&interrupt.value).then(|| ask::deadline(&interrupt.value))?;
@@ -35,7 +35,7 @@ pub fn only_waits(interrupts: &[Interrupt]) -> Option<u64> {
     ends?.into_iter().min()
 }
 
-/// Has the deadline of one of these questions passed? Then its thread goes on without an answer.
+/// Returns whether the deadline of one of these questions has passed. Its thread then continues without an answer.
 pub fn has_passed(interrupts: &[Interrupt]) -> bool {
     let now = now_ms();
     let mut deadlines = interrupts

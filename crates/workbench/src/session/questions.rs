@@ -21,12 +21,12 @@ pub struct Asking {
     pub question: Interrupt,
 }
 
-/// The node whose task has this path; `None` when only the graph knows.
+/// Returns the node whose task has this path; `None` when only the graph knows.
 pub fn node_of(path: &str) -> Option<&str> {
     path.strip_prefix("~__pregel_pull, ")
 }
 
-/// The questions in the pending writes of a checkpoint, each once, with the tasks that ask.
+/// Returns the questions in the pending writes of a checkpoint, each once, with the tasks that ask.
 pub fn asking(pending: &[PendingWrite]) -> Vec<Asking> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
@@ -45,7 +45,7 @@ pub fn asking(pending: &[PendingWrite]) -> Vec<Asking> {
     found
 }
 
-/// The questions in the pending writes of a checkpoint.
+/// Returns the questions in the pending writes of a checkpoint.
 pub fn waiting(pending: &[PendingWrite]) -> Vec<Interrupt> {
     asking(pending)
         .into_iter()
@@ -53,7 +53,7 @@ pub fn waiting(pending: &[PendingWrite]) -> Vec<Interrupt> {
         .collect()
 }
 
-/// The questions that wait at a checkpoint.
+/// Reads the questions that wait at a checkpoint.
 pub async fn waiting_at(
     saver: &dyn Checkpointer,
     thread: &ThreadId,
@@ -73,8 +73,8 @@ pub enum Answers<'a> {
 }
 
 impl<'a> Answers<'a> {
-    /// The questions that a value answers: an object whose names are all ids of questions has an answer for each of
-    /// them, and anything else is one answer.
+    /// Determines the questions that a value answers: an object whose names are all ids of questions has an answer for
+    /// each of them, and anything else is one answer.
     pub fn of(answer: &'a Value) -> Self {
         let is_id = |name: &str| name.len() == 32 && name.bytes().all(|b| b.is_ascii_hexdigit());
         match answer.as_object() {
@@ -85,7 +85,7 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// Is the question answered?
+    /// Returns whether the question is answered.
     pub fn includes(&self, question: &Interrupt) -> bool {
         match self {
             Self::Any => true,
@@ -93,7 +93,7 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// The first id that is of none of these questions.
+    /// Returns the first id that belongs to none of these questions.
     pub fn unknown(&self, waiting: &[Interrupt]) -> Option<&'a str> {
         let is_unknown = |id: &&&str| !waiting.iter().any(|question| question.id.as_str() == **id);
         match self {
@@ -103,7 +103,7 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// Why this person may not give the answers: one of the questions is for others.
+/// Returns the reason why this person may not give the answers: one of the questions is for others.
 pub fn not_asked(waiting: &[Interrupt], answers: &Answers<'_>, person: Option<&str>) -> Option<String> {
     waiting
         .iter()

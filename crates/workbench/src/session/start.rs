@@ -2,7 +2,7 @@
 
 use superstep::{CheckpointId, Command, Input, Name, Object, RunConfig, Target, Value};
 
-/// What a run begins with.
+/// Input with which a run begins.
 #[derive(Clone, Debug)]
 pub enum Given {
     /// An input.

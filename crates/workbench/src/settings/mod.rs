@@ -26,7 +26,7 @@ struct Opened {
     opened_at: String,
 }
 
-/// What the user chose and opened.
+/// Settings of the user, and the recently opened graphs.
 #[derive(Debug)]
 pub(crate) struct Preferences {
     dir: PathBuf,
@@ -57,7 +57,7 @@ fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), Problem> {
     files::write_atomic(path, &text).map_err(|e| Problem::file(text!("write"), path, &e))
 }
 
-/// Settings as they are meant: a field that was emptied says nothing.
+/// Returns the settings in normal form: an emptied field counts as absent.
 fn meant(settings: Settings) -> Settings {
     let given = |text: Option<String>| {
         text.map(|text| text.trim().to_owned())
@@ -70,12 +70,12 @@ fn meant(settings: Settings) -> Settings {
     }
 }
 
-/// What the user of a data folder is called, for questions that are meant for certain people.
+/// Returns the name of the user of a data folder, for questions that are meant for certain people.
 pub fn person(data_dir: &Path) -> Option<String> {
     meant(read(&data_dir.join("settings.json"))).name
 }
 
-/// How the long-term memory of a data folder works.
+/// Reads the settings of a data folder's long-term memory.
 pub(crate) fn memory(data_dir: &Path) -> Option<MemorySettings> {
     read::<Settings>(&data_dir.join("settings.json")).memory
 }

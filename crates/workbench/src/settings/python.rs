@@ -11,7 +11,7 @@ use crate::base::blocking;
 use crate::base::files;
 use crate::wire::{Problem, PythonChosenBy, PythonView, ReadPython};
 
-/// A virtual environment may be named by its folder.
+/// Returns the interpreter for a setting; a virtual environment may be named by its folder.
 fn program(named: &str) -> Option<String> {
     let named = named.trim();
     if named.is_empty() {
@@ -36,7 +36,7 @@ fn by_variable() -> Option<String> {
 }
 
 impl Workbench {
-    /// The environment's variables, with the interpreter that was chosen in the settings.
+    /// Returns the environment's variables, with the interpreter that was chosen in the settings.
     pub(crate) fn variables(&self) -> impl Fn(&str) -> Option<String> + Send + Sync + use<> {
         let chosen = self.preferences.settings().python.as_deref().and_then(program);
         move |name| match name {

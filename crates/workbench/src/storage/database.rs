@@ -116,7 +116,7 @@ impl Store for Down {
     }
 }
 
-/// What an address is of, by its beginning.
+/// Returns the storage kind of an address, from its beginning.
 pub(crate) fn kind_of(url: &str) -> StorageKind {
     match url.split_once(':').map(|(scheme, _)| scheme) {
         Some("memory") => StorageKind::Memory,
@@ -127,7 +127,8 @@ pub(crate) fn kind_of(url: &str) -> StorageKind {
     }
 }
 
-/// An address that means the same wherever the program is started: its path is of the data folder, or absolute.
+/// Converts an address to one that means the same wherever the program is started: its path is relative to the data
+/// folder, or absolute.
 fn absolute(url: &str, data_dir: &Path) -> Result<String, Problem> {
     let url = url.trim();
     let Some(path) = path_of(url)? else {
@@ -183,12 +184,12 @@ impl Database {
         })
     }
 
-    /// Until it is dropped, nobody else chooses a database or how its store works.
+    /// Locks the choice of a database and of its store's settings until the guard is dropped.
     pub(crate) async fn changing(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.changing.lock().await
     }
 
-    /// The database in use with a store that works in another way, for [`take`](Self::take).
+    /// Opens the database in use with another store configuration, for [`take`](Self::take).
     pub(crate) async fn reopened(&self, config: StoreConfig) -> Result<Reopened, Problem> {
         let storage = match self.current().open {
             Ok(open) => {
@@ -200,7 +201,7 @@ impl Database {
         Ok(Reopened { storage, config })
     }
 
-    /// From now on the store works in another way. What runs goes on with the one it began with.
+    /// Switches to the store that was opened with other settings. Running work continues with the store it began with.
     pub(crate) fn take(&self, reopened: Reopened) {
         let Reopened { storage, config } = reopened;
         let mut current = self.current.write();
@@ -213,7 +214,7 @@ impl Database {
         };
     }
 
-    /// The name under which the ledger knows the database in use.
+    /// Returns the name under which the ledger knows the database in use.
     pub(crate) fn place(&self) -> String {
         shown(&self.current().url)
     }
@@ -227,7 +228,7 @@ fn default_url(data_dir: &Path) -> String {
     format!("sqlite:{}", data_dir.join("threads.db").display())
 }
 
-/// The address of the database that a data folder's threads are in: the chosen one, or the file in the folder.
+/// Returns the address of the database that holds a data folder's threads: the chosen one, or the file in the folder.
 pub fn database_url(data_dir: &Path) -> Result<String, Problem> {
     Ok(choice(data_dir)?.unwrap_or_else(|| default_url(data_dir)))
 }
@@ -272,12 +273,12 @@ fn keep_choice(data_dir: &Path, url: Option<String>) -> Result<(), Problem> {
 }
 
 impl Workbench {
-    /// Where threads are kept.
+    /// Returns the checkpointer that stores threads.
     pub(crate) fn saver(&self) -> Arc<dyn Checkpointer> {
         self.database.current().saver
     }
 
-    /// Where long-term memory is kept.
+    /// Returns the store that keeps long-term memory.
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         self.database.current().store
     }

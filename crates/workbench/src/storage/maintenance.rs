@@ -29,7 +29,7 @@ impl From<KeepRule> for Keep {
 }
 
 impl Workbench {
-    /// Titles for threads that are named in an answer.
+    /// Returns a lookup of titles for threads that are named in an answer.
     pub(super) fn titles(&self, ids: &[&str]) -> Result<impl Fn(&str) -> (String, String), Problem> {
         let rows = self.ledger.threads(ids)?;
         Ok(move |id: &str| match rows.get(id) {

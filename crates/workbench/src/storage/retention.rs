@@ -17,7 +17,7 @@ use superstep_document::text;
 /// Threads that are read together.
 const PAGE: usize = 1000;
 
-/// Stops the daily work when the app ends.
+/// Handle that stops the daily work when the app ends.
 #[derive(Debug, Default)]
 pub(crate) struct Cleaning(CancellationToken);
 
@@ -146,7 +146,7 @@ impl Workbench {
         Ok(())
     }
 
-    /// What the ledger knows of checkpoints that are not there any more goes with them.
+    /// Removes the ledger's entries for checkpoints that no longer exist.
     async fn forget_removed(&self, thread: &ThreadId, left: bool) -> Result<(), Problem> {
         self.indexing.note_removed();
         let oldest = match left {
@@ -159,7 +159,8 @@ impl Workbench {
         }
     }
 
-    /// Every thread of the database in use, or those without a change since a moment, with their checkpoints.
+    /// Returns every thread of the database in use, or those without a change since a moment, with the number of their
+    /// checkpoints.
     async fn stored(&self, idle_since: Option<String>) -> Result<HashMap<ThreadId, u64>, Problem> {
         let mut query = ThreadQuery {
             idle_since,

@@ -13,7 +13,7 @@ use crate::ledger::{Carried, RUN_RECORDS};
 use crate::wire::{ExportThread, ImportThread, Problem, ThreadExported, ThreadView};
 use superstep_document::text;
 
-/// What went wrong with a file that a thread is written to or read from.
+/// Converts an error about a file that a thread is written to or read from.
 fn transfer_problem(error: TransferError, path: &std::path::Path) -> Problem {
     match error {
         TransferError::Storage(error) => error.into(),

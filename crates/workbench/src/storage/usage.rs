@@ -17,8 +17,9 @@ const LARGEST: usize = 500;
 /// Versions and bytes from which on a hint is given for a key.
 const HINT_FROM: (u64, u64) = (20, 64 * 1024);
 
-/// A key that takes more than its value is worth, and why. A value that grows is on average about half of what it is
-/// now; when what is stored is a multiple of the value, the versions do not share what they have in common.
+/// Returns a hint, with its reason, for a key that takes more space than its value justifies. A growing value is on
+/// average about half of its current size; when the stored bytes are a multiple of the value, the versions do not share
+/// their common parts.
 fn hint(usage: &KeyUsage, now: u64) -> Option<KeyHint> {
     let (versions, bytes) = HINT_FROM;
     if usage.versions < versions || usage.bytes < bytes || usage.bytes <= 4 * now {
@@ -32,7 +33,8 @@ fn hint(usage: &KeyUsage, now: u64) -> Option<KeyHint> {
     })
 }
 
-/// How a thread grew, checkpoints put together so that a long one is a picture of a few hundred points.
+/// Returns the growth of a thread, with checkpoints grouped so that a long thread becomes a chart of a few hundred
+/// points.
 fn growth(breakdown: &ThreadBreakdown) -> Vec<GrowthPoint> {
     let together = breakdown.checkpoints.len().div_ceil(POINTS).max(1);
     let mut total = 0;

@@ -3,7 +3,7 @@
 /// Beyond this many pairs of items the table would cost more than it shows; only equal ends are matched then.
 const MAX_PAIRS: usize = 1_000_000;
 
-/// Pairs of places that hold the same in both sequences, as many as keep the order of both.
+/// Returns pairs of places that hold the same in both sequences, as many as possible while keeping the order of both.
 pub fn common(left: usize, right: usize, same: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
     let shorter = left.min(right);
     let start = (0..shorter).take_while(|at| same(*at, *at)).count();
@@ -20,7 +20,7 @@ pub fn common(left: usize, right: usize, same: impl Fn(usize, usize) -> bool) ->
     pairs
 }
 
-/// The longest common subsequence of what lies between equal ends.
+/// Returns the longest common subsequence of the parts between equal ends.
 fn middle(rows: usize, columns: usize, same: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
     let width = columns + 1;
     let mut longest = vec![0_u32; (rows + 1) * width];
@@ -50,7 +50,7 @@ fn middle(rows: usize, columns: usize, same: impl Fn(usize, usize) -> bool) -> V
     pairs
 }
 
-/// The members of a longest rising subsequence of different numbers: what kept its order among them.
+/// Marks the members of a longest rising subsequence of distinct numbers: those that kept their order.
 pub(super) fn rising(numbers: &[usize]) -> Vec<bool> {
     // The place of the smallest last number of a rising subsequence of each length, and what stands before each place.
     let mut ends: Vec<usize> = Vec::new();

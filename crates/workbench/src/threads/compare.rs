@@ -16,7 +16,7 @@ use crate::wire::{ChangeKind, Difference};
 /// Differences beyond this many are not listed.
 const MAX_DIFFERENCES: usize = 500;
 
-/// What two states differ in.
+/// Differences between two states.
 #[derive(Debug, Default)]
 pub struct Differences<'a> {
     /// The first of them.
@@ -47,7 +47,7 @@ pub fn compare<'a>(left: &'a Value, right: &'a Value) -> Differences<'a> {
     differences
 }
 
-/// Where two values stand that are compared, on both sides.
+/// Positions of two compared values, on both sides.
 #[derive(Clone, Debug, Default)]
 struct Place {
     left: String,
@@ -72,7 +72,7 @@ impl Place {
 }
 
 impl<'a> Differences<'a> {
-    /// The differences as interfaces receive them.
+    /// Converts the differences to the form that interfaces receive.
     pub(crate) fn views(&self) -> Vec<Difference> {
         let view = |found: &Differing<'_>| Difference {
             pointer: found.pointer.clone(),
@@ -91,7 +91,7 @@ impl<'a> Differences<'a> {
         }
     }
 
-    /// A value that is on the left only.
+    /// Adds a value that is on the left only.
     fn removed(&mut self, pointer: String, value: Option<&'a Value>) {
         self.add(Differing {
             pointer,
@@ -102,7 +102,7 @@ impl<'a> Differences<'a> {
         });
     }
 
-    /// A value that is on the right only.
+    /// Adds a value that is on the right only.
     fn came(&mut self, pointer: String, change: ChangeKind, value: Option<&'a Value>) {
         self.add(Differing {
             pointer,
@@ -113,7 +113,7 @@ impl<'a> Differences<'a> {
         });
     }
 
-    /// A value that is on both sides, with another content or in another place.
+    /// Adds a value that is on both sides, with another content or in another place.
     fn both(&mut self, place: &Place, change: ChangeKind, left: &'a Value, right: &'a Value) {
         self.add(Differing {
             pointer: place.right.clone(),
@@ -225,7 +225,7 @@ fn places<'a>(ids: &[&'a str]) -> HashMap<&'a str, usize> {
     ids.iter().enumerate().map(|(place, id)| (*id, place)).collect()
 }
 
-/// The ids of a list's items, when every item has its own.
+/// Returns the ids of a list's items if every item has its own.
 fn ids(list: &List) -> Option<Vec<&str>> {
     let ids: Option<Vec<&str>> = list
         .iter()

@@ -14,7 +14,7 @@ use crate::session::{Edit, Origin, Write, replacing};
 use crate::wire::{Problem, RunModels, UpdateState, Updated};
 use superstep_document::text;
 
-/// The values of an edit, where these keys are replaced and not joined by their reducers.
+/// Returns the values of an edit in a form in which these keys are replaced instead of being joined by their reducers.
 fn overwriting(built: &Built, values: Value, keys: &[String]) -> Result<Value, Problem> {
     if matches!(values, Value::Null) {
         return Ok(values);
@@ -31,7 +31,7 @@ fn overwriting(built: &Built, values: Value, keys: &[String]) -> Result<Value, P
 }
 
 impl Workbench {
-    /// The graph of an open document, or else the one that the thread ran last.
+    /// Builds the graph of an open document, or else the one that the thread ran last.
     pub(crate) async fn built_for(
         self: &Arc<Self>,
         thread: &str,
@@ -45,7 +45,7 @@ impl Workbench {
         blocking(move || this.build(source)).await?
     }
 
-    /// What checkpoints of a run or an edit say: the graph, and who this is.
+    /// Returns the origin that the checkpoints of a run or an edit record: the graph, and the name of the user.
     pub(crate) fn origin(&self, source: &GraphSource, models: &RunModels) -> Origin {
         Origin {
             by: self.preferences.settings().name,

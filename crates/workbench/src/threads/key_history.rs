@@ -105,7 +105,7 @@ impl Workbench {
     }
 }
 
-/// Reads values of the key, each at most once: what a step found is what the step before it left.
+/// Reader of the key's values, each read at most once: what a step found is what the step before it left.
 struct Reader<'a> {
     workbench: &'a Arc<Workbench>,
     built: Option<Arc<Built>>,
@@ -140,7 +140,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// The nodes that wrote the key in a step.
+    /// Returns the nodes that wrote the key in a step.
     async fn writers(&self, one: &Written<'_>) -> Result<Vec<String>, Problem> {
         if one.head.metadata.source != Source::Loop {
             return Ok(one.view.as_node.iter().cloned().collect());
@@ -183,8 +183,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The oldest step after which the condition held. A step at which it cannot be evaluated counts as one at which
-    /// it did not hold; if it never could be, the reason is the answer.
+    /// Returns the oldest step after which the condition held. A step at which it cannot be evaluated counts as one at
+    /// which it did not hold; if it could never be evaluated, the reason is returned.
     async fn first(
         &mut self,
         written: &[Written<'_>],

@@ -18,7 +18,7 @@ const PAGE: usize = 200;
 /// Largest page: one more is asked for with its `next`. Nothing is reserved by a number that came from outside.
 const LARGEST_PAGE: u32 = 5000;
 
-/// The entries of a page, of which a caller asked for some number or did not say.
+/// Returns the number of entries of a page: the number that the caller requested, within limits, or the default.
 pub(crate) fn page_size(asked: Option<u32>, usual: usize) -> usize {
     asked.map_or(usual, |asked| asked.clamp(1, LARGEST_PAGE) as usize)
 }
@@ -26,7 +26,7 @@ pub(crate) fn page_size(asked: Option<u32>, usual: usize) -> usize {
 /// Threads that are sifted at once.
 const SIFTED: usize = 500;
 
-/// What a list is of.
+/// Selection of the threads in a list.
 struct Wanted {
     /// One per key that a graph is known by in threads; one without an entry for every graph.
     filters: Vec<Object>,
@@ -37,7 +37,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// True when storage alone cannot tell which threads belong in the list.
+    /// Returns whether storage alone cannot decide which threads belong in the list.
     fn sifts(&self) -> bool {
         !self.needle.is_empty() || (self.status.is_some() && self.stored.is_none())
     }
@@ -49,18 +49,18 @@ impl Wanted {
     }
 }
 
-/// What the ledger knows of the threads of a page.
+/// Information of the ledger about the threads of a page.
 struct Known {
     rows: HashMap<String, ThreadRow>,
     runs: RunsOf,
 }
 
-/// A place in the list as an interface has it.
+/// Formats a place in the list for an interface.
 pub(crate) fn place_text(place: &ThreadPlace) -> String {
     format!("{}/{}", place.head, place.thread)
 }
 
-/// The place that an interface gives back.
+/// Parses the place that an interface sends back.
 pub(crate) fn place(text: &str) -> Result<ThreadPlace, Problem> {
     let (head, thread) = text.split_once('/').ok_or_else(|| {
         Problem::invalid(format!("{text:?} is not a place in the list of threads."))
@@ -73,7 +73,7 @@ pub(crate) fn place(text: &str) -> Result<ThreadPlace, Problem> {
 }
 
 impl Workbench {
-    /// The keys that an open document is known by in threads.
+    /// Returns the keys that an open document is known by in threads.
     pub(crate) fn keys_of_graph(&self, graph_id: &str) -> Result<Vec<String>, Problem> {
         let key = self.document(graph_id)?.key();
         let mut keys = self.ledger.drafts_of(&key)?;
@@ -118,7 +118,7 @@ impl Workbench {
         })
     }
 
-    /// The next threads in the order of storage, whichever filter they fit.
+    /// Reads the next threads in the order of storage, whichever filter they fit.
     async fn summaries(
         &self,
         wanted: &Wanted,
@@ -240,7 +240,7 @@ impl Workbench {
         })
     }
 
-    /// Threads that run and have stored nothing yet.
+    /// Returns running threads that have stored nothing yet.
     async fn young_threads(&self, wanted: &Wanted) -> Result<Vec<ThreadView>, Problem> {
         let running = self.runs.running();
         let ids: Vec<&str> = running.iter().map(String::as_str).collect();

@@ -33,12 +33,12 @@ use crate::wire::{
 };
 use superstep_document::text;
 
-/// A node's name, or a state key: what is not is a channel of the engine.
+/// Returns whether a name is a node's name or a state key, and not that of an engine channel.
 pub(crate) fn is_state_key(name: &str) -> bool {
     !name.starts_with("__") && !name.starts_with("branch:") && !name.starts_with("join:")
 }
 
-/// The state keys of a checkpoint as they are stored: what is left to show when the graph is gone.
+/// Returns the state keys of a checkpoint as they are stored, which is all that can be shown when the graph is gone.
 pub fn stored_state(checkpoint: &Checkpoint) -> Object {
     let values = checkpoint.channel_values.iter();
     values
@@ -86,7 +86,7 @@ pub(crate) fn checkpoint_view(head: &CheckpointHead) -> CheckpointView {
 }
 
 impl Workbench {
-    /// Newest first, without values.
+    /// Reads checkpoint heads without values, the newest first.
     pub(crate) async fn heads(
         &self,
         thread_id: &str,
@@ -103,7 +103,7 @@ impl Workbench {
         self.saver().heads(&query).await.map_err(Problem::from)
     }
 
-    /// A checkpoint as it is shown, with its bookmark.
+    /// Returns a checkpoint as it is shown, with its bookmark.
     pub(crate) fn marked(&self, thread_id: &str, head: &CheckpointHead) -> Result<CheckpointView, Problem> {
         let mut marked = self.ledger.bookmarks(Some(thread_id))?;
         let of_thread = marked.get_mut(thread_id);
@@ -113,13 +113,13 @@ impl Workbench {
         })
     }
 
-    /// What the thread says about its graph: a path or a draft's id.
+    /// Returns the key of a thread's graph: a path or a draft's id.
     pub(crate) fn graph_key(&self, head: &CheckpointHead, row: Option<&ThreadRow>) -> Option<String> {
         let noted = row.map(|row| row.graph_key.clone()).filter(|key| !key.is_empty());
         noted.or_else(|| session::graph_path(head).map(str::to_owned))
     }
 
-    /// The key of the thread's graph.
+    /// Returns the key of the thread's graph.
     pub(crate) async fn key_of_thread(&self, thread_id: &str) -> Result<String, Problem> {
         let row = self.ledger.thread(thread_id)?;
         let head = self.heads(thread_id, None, Some(1)).await?.into_iter().next();
@@ -232,7 +232,7 @@ impl Workbench {
         }
     }
 
-    /// What interfaces receive of a checkpoint that is stored.
+    /// Builds the event that interfaces receive of a stored checkpoint.
     pub(crate) async fn checkpoint_event(&self, thread_id: &str, id: &str) -> Option<AppEvent> {
         match self.heads(thread_id, Some(id), Some(1)).await {
             Ok(heads) => {

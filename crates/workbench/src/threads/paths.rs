@@ -11,7 +11,8 @@ use crate::wire::{NodeCount, PathComparison, PathStep, PathStretch};
 /// Steps of a way that are compared, the newest ones.
 const MOST: usize = 2_000;
 
-/// The newest checkpoint that both continue, which only checkpoints of one thread can have, and the ways from there.
+/// Returns the newest checkpoint that both continue, which only checkpoints of one thread can have, and the paths from
+/// there.
 pub async fn paths(
     saver: &dyn Checkpointer,
     (left_thread, left): (&ThreadId, &CheckpointHead),
@@ -31,7 +32,7 @@ pub async fn paths(
     Ok((None, side_by_side(lefts, rights)))
 }
 
-/// The steps to a checkpoint, the oldest first, and whether there are older ones.
+/// Returns the steps to a checkpoint, the oldest first, and whether there are older ones.
 async fn way(
     lineage: &mut Lineage<'_>,
     head: &CheckpointHead,

@@ -24,7 +24,7 @@ fn shown(graph: String, pins: BTreeMap<String, Json>) -> Pins {
     }
 }
 
-/// What a task wrote into the state. Of a key that it wrote several times the last counts.
+/// Returns what a task wrote into the state. If it wrote a key several times, the last write counts.
 fn output_of(task: &PinnedTask, writes: &[PendingWrite]) -> Result<Json, Problem> {
     let own: Vec<&PendingWrite> = (writes.iter())
         .filter(|write| write.task_id.as_str() == task.task_id)

@@ -119,7 +119,7 @@ impl From<&TaskRecord> for TaskRecordView {
     }
 }
 
-/// What the tasks of a checkpoint read and decided, by task.
+/// Returns what the tasks of a checkpoint read and decided, by task.
 pub(crate) fn records(writes: &[PendingWrite]) -> HashMap<String, TaskRecordView> {
     records_of(writes)
         .map(|(task, record)| (task.to_string(), (&record).into()))

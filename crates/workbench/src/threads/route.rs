@@ -8,7 +8,7 @@ use superstep_document::{Document, END, Edge, Fallback, START};
 use crate::documents::graphs::Built;
 use crate::ledger::TaskRow;
 
-/// What ran and which edges were followed on the way to a checkpoint.
+/// Nodes that ran and edges that were followed on the way to a checkpoint.
 #[derive(Default)]
 pub(super) struct Route {
     pub(super) visits: BTreeMap<String, u32>,
@@ -26,8 +26,8 @@ impl Route {
         *self.taken.entry((from.to_owned(), to.to_owned())).or_default() += 1;
     }
 
-    /// A task that ended and where its writes led. Ways to the end leave no trace in storage, so they follow from the
-    /// edges: a plain edge is always followed, a conditional one when nothing else was.
+    /// Adds a task that ended and the targets of its writes. Paths to the end leave no trace in storage, so they are
+    /// derived from the edges: a plain edge is always followed, a conditional one when nothing else was.
     fn finished(&mut self, edges: &Edges, node: &str, targets: &[String]) {
         self.ran(node);
         for target in targets {
@@ -88,14 +88,15 @@ impl Edges {
         edges
     }
 
-    /// Where a node that ended without a result led instead of along its edges.
+    /// Returns where a node that ended without a result led instead of along its edges.
     fn failed_to(&self, node: &str, rows: Option<&Vec<TaskRow>>, next: &[superstep::Name]) -> Option<&str> {
         let failed = rows.is_some_and(|rows| rows.iter().any(|row| !row.finished && row.node == node));
         let to = self.on_error.get(node).filter(|_| failed)?;
         (to == END || next.iter().any(|name| **name == **to)).then_some(to)
     }
 
-    /// Where a source led, found from what ran next: exact unless two sources of one step lead to the same target.
+    /// Returns where a source led, derived from what ran next: exact unless two sources of one step lead to the same
+    /// target.
     fn led(&self, from: &str, next: &[superstep::Name]) -> Vec<String> {
         let targets = self.targets.get(from);
         next.iter()
@@ -105,8 +106,8 @@ impl Edges {
     }
 }
 
-/// What made the state of a checkpoint out of its parent's. A copy is beside the checkpoint that it was copied from, so
-/// that between it and its parent happened what happened there; a replay's fork only repeats its parent.
+/// Returns what made the state of a checkpoint out of its parent's. A copy is stored next to the checkpoint that it was
+/// copied from, so the same happened between it and its parent; a replay's fork only repeats its parent.
 fn made_by(head: &CheckpointHead, parent: &CheckpointHead) -> Source {
     let source = head.metadata.source;
     let copied = head.metadata.step > parent.metadata.step + 1;
@@ -117,7 +118,7 @@ fn made_by(head: &CheckpointHead, parent: &CheckpointHead) -> Source {
     }
 }
 
-/// The route to a checkpoint, from the checkpoints on the way and the finished tasks of its open step.
+/// Builds the route to a checkpoint, from the checkpoints on the way and the finished tasks of its open step.
 pub(super) fn route(
     line: &[CheckpointHead],
     head: &CheckpointHead,

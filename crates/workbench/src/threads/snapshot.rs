@@ -46,7 +46,7 @@ impl From<StateSnapshot> for Shown {
     }
 }
 
-/// The declared type of a key, as a word or two.
+/// Returns the declared type of a key, in a word or two.
 fn declared(schema: &serde_json::Value) -> String {
     match schema.get("type") {
         Some(serde_json::Value::String(name)) => name.clone(),
@@ -73,7 +73,7 @@ pub(super) fn change(before: Option<&Value>, now: Option<&Value>) -> ChangeKind 
     }
 }
 
-/// A thread that is known, and has no checkpoint yet.
+/// Builds the view of a thread that is known but has no checkpoint yet.
 fn nothing_stored(thread_id: &str) -> SnapshotView {
     SnapshotView {
         thread_id: thread_id.to_owned(),
@@ -106,7 +106,7 @@ struct Moment<'a> {
 const COUNTED: usize = 2_000;
 
 impl Workbench {
-    /// A checkpoint of a thread that must be there.
+    /// Reads a checkpoint of a thread, which must exist.
     pub(crate) async fn head(&self, thread_id: &str, id: &str) -> Result<CheckpointHead, Problem> {
         let heads = self.heads(thread_id, Some(id), Some(1)).await?;
         heads
@@ -141,7 +141,7 @@ impl Workbench {
         })
     }
 
-    /// The state keys of a checkpoint, or of the newest one.
+    /// Reads the state keys of a checkpoint, or of the newest one.
     pub(crate) async fn state_at(self: &Arc<Self>, at: &CheckpointRef) -> Result<Object, Problem> {
         if let Some(id) = &at.checkpoint_id {
             // To the engine a checkpoint that is not there is an empty state.
@@ -152,7 +152,7 @@ impl Workbench {
         Ok(shown.await?.values)
     }
 
-    /// The graph of a thread, if there is any way to have it.
+    /// Returns the graph of a thread, if it can be obtained in any way.
     pub(crate) async fn reading_graph(
         self: &Arc<Self>,
         thread_id: &str,
@@ -251,7 +251,7 @@ impl Workbench {
         })
     }
 
-    /// The tasks of a checkpoint, and those of the step before it.
+    /// Returns the tasks of a checkpoint, and those of the step before it.
     async fn tasks_at(&self, moment: &Moment<'_>) -> Result<(Vec<TaskView>, Vec<TaskView>), Problem> {
         let Moment {
             thread_id,
@@ -335,8 +335,8 @@ impl Workbench {
         ))
     }
 
-    /// The one key of the state that is asked for, read without the others; `None` when only the graph can tell what
-    /// its value is: it has none that is stored, or one that is rebuilt, or finished tasks of an open step count.
+    /// Reads only the requested key of the state; `None` when only the graph can determine its value: nothing is stored
+    /// for it, or it is rebuilt, or finished tasks of an open step count.
     pub(super) async fn key_alone(&self, request: &ReadValue) -> Result<Option<Object>, Problem> {
         let (Some(id), Some(path)) = (&request.checkpoint_id, request.pointer.strip_prefix('/')) else {
             return Ok(None);
@@ -416,7 +416,7 @@ impl Workbench {
     }
 }
 
-/// The nodes among these tasks that wrote a key, each once.
+/// Returns the nodes among these tasks that wrote a key, each once.
 pub(super) fn writers(tasks: &[TaskSnapshot], key: &str) -> Vec<String> {
     let wrote = |task: &&TaskSnapshot| {
         let result = task.result.as_ref();

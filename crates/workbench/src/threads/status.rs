@@ -43,7 +43,7 @@ fn small(n: impl TryInto<u32>) -> u32 {
 }
 
 impl Workbench {
-    /// What is known of the runs of these threads.
+    /// Reads what is known of the runs of these threads.
     pub(crate) async fn runs_of(&self, thread_ids: &[&str]) -> Result<RunsOf, Problem> {
         Ok(RunsOf {
             last: self.ledger.last_runs(thread_ids)?,
@@ -123,7 +123,7 @@ impl Workbench {
         })
     }
 
-    /// Of a thread that asks, `next` names the nodes that do; what has finished beside them does not run again.
+    /// Sets `next` of a thread that asks to the nodes that ask; nodes that finished in the same step do not run again.
     pub(crate) async fn name_asking(&self, view: &mut ThreadView) -> Result<(), Problem> {
         let Some(head) = view
             .head
@@ -143,7 +143,7 @@ impl Workbench {
         Ok(())
     }
 
-    /// A thread whose run has not stored anything yet.
+    /// Builds the view of a thread whose run has not stored anything yet.
     pub(crate) fn young_thread(
         &self,
         row: &ThreadRow,
@@ -175,7 +175,7 @@ impl Workbench {
         })
     }
 
-    /// A title for a thread that another program began: like one of ours, from its first input.
+    /// Records a thread that another program began, with a title made from its first input, as for our own threads.
     pub(crate) async fn adopt(&self, summary: &ThreadSummary) -> Result<ThreadRow, Problem> {
         let id = summary.thread.as_str();
         let name = session::graph_name(&summary.head);
@@ -211,7 +211,7 @@ impl Workbench {
         Ok(row)
     }
 
-    /// A thread as it is now.
+    /// Returns the current view of a thread.
     pub(crate) async fn thread(&self, thread_id: &str) -> Result<ThreadView, Problem> {
         let row = self.ledger.thread(thread_id)?;
         let runs = self.runs_of(&[thread_id]).await?;

@@ -12,7 +12,7 @@ use superstep_document::text;
 /// Emitted values of an answer.
 const MOST_EMITTED: usize = 1_000;
 
-/// Was it sent to the task, instead of the state?
+/// Returns whether the task received a packet instead of the state.
 pub(crate) fn is_packet(task: &TaskSnapshot) -> bool {
     let kind = task.path.as_array().and_then(|path| path.get(0));
     kind.and_then(Value::as_str) == Some("__pregel_push")
@@ -29,7 +29,7 @@ fn input(task: &TaskSnapshot) -> TaskInput {
     }
 }
 
-/// The task of another branch that a task stands for, as is stored of its effect.
+/// Returns the task of another branch whose effect a task reuses, as recorded in its writes.
 fn instead(writes: &[PendingWrite], task: &str) -> Option<String> {
     let own =
         |write: &&PendingWrite| write.task_id.as_str() == task && &*write.write.channel == reserved::EFFECT;

@@ -10,7 +10,7 @@ use crate::ledger::TaskRow;
 use crate::threads::task::is_packet;
 use crate::wire::{AttemptView, TaskRecordView, TaskStatus, TaskView};
 
-/// What is known of a checkpoint's tasks beside what is stored of them.
+/// Information about a checkpoint's tasks beyond what is stored of them.
 pub(crate) struct TasksOf<'a> {
     pub(crate) timings: &'a [TaskRow],
     pub(crate) running: &'a HashSet<String>,
@@ -24,7 +24,7 @@ pub(crate) struct TasksOf<'a> {
     pub(crate) records: &'a HashMap<String, TaskRecordView>,
 }
 
-/// Why a task of this document was not tried again, as far as its error says.
+/// Returns the reason why a task of this document was not retried, as far as its error shows it.
 pub(crate) fn not_retried(document: &Document, node: &str, error: &str) -> Option<String> {
     let (_, spec) = document.nodes().find(|(id, _)| *id == node)?;
     superstep_nodes::not_retried(&spec.policy, &Failure::from_shown(error))

@@ -19,7 +19,7 @@ fn visit(head: &CheckpointHead) -> Visit {
     }
 }
 
-/// The visits among the checkpoints of a branch, the newest first; `at` is the moment.
+/// Returns the visits among the checkpoints of a branch, the newest first; `at` is the moment.
 fn visits(line: &[CheckpointHead], node: &str, at: &CheckpointId) -> VisitsView {
     let found: Vec<&CheckpointHead> = (line.iter().rev())
         .filter(|head| head.next.iter().any(|next| &**next == node))
@@ -67,7 +67,7 @@ impl Workbench {
         })
     }
 
-    /// The joins that lead to a node and have not all of their nodes.
+    /// Returns the joins that lead to a node and still wait for some of their nodes.
     async fn waits(
         self: &Arc<Self>,
         thread: &ThreadId,

@@ -27,7 +27,7 @@ use superstep_document::{Join, Text, text};
 /// Code of the problem that lists what is to be allowed.
 const NEEDED: &str = "trust-needed";
 
-/// Something that was allowed.
+/// Access that was allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Granted {
     /// What.
@@ -42,7 +42,7 @@ struct Kept {
     projects: BTreeMap<String, Vec<Granted>>,
 }
 
-/// What each node of a graph wants, by what it wants.
+/// Accesses that a graph wants, each with the nodes that want it.
 pub type Wanted = BTreeMap<Access, BTreeSet<String>>;
 
 /// The file of what was allowed.
@@ -56,7 +56,7 @@ impl Trust {
     /// Name of the file in the data folder.
     pub const FILE: &'static str = "trust.json";
 
-    /// What was allowed, as the data folder has it.
+    /// Opens the record of what was allowed in the data folder.
     pub fn of(data_dir: &Path) -> Self {
         Self {
             file: data_dir.join(Self::FILE),
@@ -64,7 +64,7 @@ impl Trust {
         }
     }
 
-    /// The project that a graph file belongs to: its folder, by the name that no link changes.
+    /// Returns the project that a graph file belongs to: its folder, by its name with all links resolved.
     pub fn project_of(file: &Path) -> String {
         let folder = file
             .parent()
@@ -76,7 +76,7 @@ impl Trust {
         project_name(&folder)
     }
 
-    /// What the nodes of a document want.
+    /// Returns the accesses that the nodes of a document want.
     pub fn wanted(
         registry: &superstep_nodes::Registry,
         document: &Document,
@@ -113,12 +113,12 @@ impl Trust {
         })
     }
 
-    /// What was allowed, by project.
+    /// Reads what was allowed, by project.
     pub fn projects(&self) -> Result<BTreeMap<String, Vec<Granted>>, Problem> {
         Ok(self.read()?.projects)
     }
 
-    /// What was allowed in a project. A file that cannot be read allows nothing.
+    /// Returns what was allowed in a project. A file that cannot be read allows nothing.
     pub fn granted(&self, project: &str) -> Vec<Granted> {
         let kept = self.read().unwrap_or_else(|problem| {
             tracing::warn!(%problem, "nothing is allowed");
@@ -127,7 +127,7 @@ impl Trust {
         kept.projects.get(project).cloned().unwrap_or_default()
     }
 
-    /// The same, as graphs are held to it.
+    /// Returns what was allowed in a project, in the form that is enforced on graphs.
     pub fn grants(&self, project: &str) -> Grants {
         Grants::these(self.granted(project).into_iter().map(|granted| granted.access))
     }
@@ -176,8 +176,7 @@ impl Trust {
 /// Begins the name of a project whose folder is not UTF-8; every other name is an absolute path.
 const NOT_UTF8: &str = "not-utf-8:";
 
-/// The name of a folder, no two of which share one: bytes that are no UTF-8 are written as `%FF`, and so is the `%`
-/// beside them.
+/// Returns the unique name of a folder: bytes that are not UTF-8 are written as `%FF`, and so is the `%` beside them.
 fn project_name(folder: &Path) -> String {
     if let Some(name) = folder.to_str() {
         return name.to_owned();
@@ -224,7 +223,7 @@ fn wants<'a>(
 }
 
 impl Workbench {
-    /// What a graph in this folder has around it.
+    /// Builds the environment of a graph in this folder.
     pub(crate) fn environment(&self, folder: Option<PathBuf>) -> Environment {
         let secrets = self.secrets.clone();
         Environment::new(folder)
@@ -235,7 +234,7 @@ impl Workbench {
             }))
     }
 
-    /// The project that a document belongs to.
+    /// Returns the project that a document belongs to.
     pub(crate) fn project(source: &GraphSource) -> String {
         source
             .path

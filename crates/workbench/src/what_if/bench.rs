@@ -36,7 +36,7 @@ const MOST_KEYS: usize = 30;
 /// Checkpoints among which what followed the moment is looked for.
 const MOST_HEADS: usize = 50_000;
 
-/// What was used.
+/// Tokens and cost that were used.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spent {
     pub(super) tokens: u64,
@@ -65,7 +65,7 @@ impl Spent {
         self.unpriced |= other.unpriced;
     }
 
-    /// What of the limit is used up.
+    /// Returns which part of the limit is used up.
     pub(super) fn beyond(&self, limit: &WhatIfLimit) -> Option<&'static str> {
         let cost = self.cost.values().copied().fold(0.0, f64::max);
         if limit.tokens.is_some_and(|most| self.tokens > most) {
@@ -75,7 +75,7 @@ impl Spent {
     }
 }
 
-/// What a grid runs on.
+/// Setting in which a grid runs.
 pub struct Setting {
     /// Where graphs come from.
     pub ground: Arc<dyn Ground>,
@@ -127,7 +127,7 @@ impl std::fmt::Debug for Bench {
     }
 }
 
-/// The checkpoint that a grid begins at, and what the thread is now.
+/// Reads the checkpoint that a grid begins at, and the thread's current one.
 async fn moments(setting: &Setting) -> Result<(CheckpointHead, CheckpointHead), Problem> {
     let query = |id: Option<&CheckpointId>| ListQuery {
         thread: Some(setting.thread.clone()),
@@ -165,7 +165,7 @@ async fn moments(setting: &Setting) -> Result<(CheckpointHead, CheckpointHead), 
     Ok((moment, newest))
 }
 
-/// The end of what followed a moment, what-if branches aside.
+/// Returns the last checkpoint that followed a moment, ignoring what-if branches.
 async fn followed(setting: &Setting, moment: &CheckpointHead) -> Result<Option<CheckpointHead>, Problem> {
     let query = ListQuery {
         thread: Some(setting.thread.clone()),
@@ -186,13 +186,13 @@ async fn followed(setting: &Setting, moment: &CheckpointHead) -> Result<Option<C
     Ok(last.cloned())
 }
 
-/// The state of a checkpoint.
+/// Reads the state of a checkpoint.
 async fn state(graph: &Graph, thread: &ThreadId, id: &CheckpointId) -> Result<Value, Problem> {
     let at = StateRef::at(thread.clone(), id.clone());
     Ok(graph.get_state(&at).await?.values)
 }
 
-/// The input that a checkpoint begins with.
+/// Reads the input that a checkpoint begins with.
 async fn given_at(setting: &Setting, moment: &CheckpointHead) -> Result<Option<Object>, Problem> {
     let tuple = setting.saver.get(&setting.thread, "", Some(&moment.id)).await?;
     let given = tuple
@@ -284,7 +284,7 @@ impl Bench {
         self
     }
 
-    /// The grid and what came of it until now.
+    /// Returns the grid and its results so far.
     pub fn view(&self) -> WhatIfView {
         self.view.lock().clone()
     }
@@ -331,7 +331,7 @@ impl Bench {
         change(&mut self.view.lock().results[place]);
     }
 
-    /// One run of one row.
+    /// Performs one run of one row.
     async fn one(
         &self,
         place: usize,
@@ -432,7 +432,7 @@ impl Bench {
         });
     }
 
-    /// What a scorer sees of the run.
+    /// Builds the description of the run that a scorer sees.
     fn described(&self, row: usize, came: &Came) -> Value {
         let cost = came.spent.cost.values().copied().fold(0.0, f64::max);
         superstep::json!({
@@ -445,7 +445,7 @@ impl Bench {
         })
     }
 
-    /// The keys of a state that are shown.
+    /// Returns the keys of a state that are shown.
     fn output(&self, state: &Value) -> BTreeMap<String, crate::wire::ValueView> {
         let Some(state) = state.as_object() else {
             return BTreeMap::new();
@@ -460,7 +460,7 @@ impl Bench {
             .collect()
     }
 
-    /// Has the grid used up what all rows together may use?
+    /// Returns whether the grid has used up what all rows together may use.
     pub(super) fn is_over(&self) -> bool {
         self.over.is_cancelled()
     }
@@ -475,7 +475,7 @@ impl Bench {
     }
 }
 
-/// Results that have not begun.
+/// Creates results that have not begun.
 fn queued(grid: &WhatIfGrid, repeat: u32) -> Vec<WhatIfResult> {
     let rows = u32::try_from(grid.rows.len()).unwrap_or(u32::MAX);
     let runs = (0..rows).flat_map(|row| (0..repeat).map(move |repeat| (row, repeat)));

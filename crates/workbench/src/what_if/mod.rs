@@ -63,7 +63,7 @@ impl WhatIfs {
         waited(self.stop(|_| true)).await;
     }
 
-    /// Is a grid running?
+    /// Returns whether a grid is running.
     pub(crate) fn any(&self) -> bool {
         !self.running.lock().is_empty()
     }
@@ -190,7 +190,7 @@ impl Workbench {
         self.publish_inbox(Some(&thread_id));
     }
 
-    /// A grid as it is: of one that a program was running that has ended, what it left.
+    /// Returns the current state of a grid; if the program that was running it has ended, what it left.
     fn as_it_is(&self, mut grid: WhatIfView) -> WhatIfView {
         if let Some(running) = self.what_ifs.running.lock().get(&grid.id) {
             return running.bench.view();
@@ -279,7 +279,7 @@ impl Workbench {
         })
     }
 
-    /// What a row changes in the graph, as an edit of an open document.
+    /// Converts what a row changes in the graph to an edit of an open document.
     pub(crate) async fn what_if_edit(self: &Arc<Self>, request: EditByWhatIf) -> Result<WhatIfEdit, Problem> {
         let document = self.document(&request.graph_id)?.source().document;
         let changed = plan::changed(&document, &request.row)?;
@@ -307,7 +307,7 @@ pub fn kept_in(bench: Bench, data_dir: &std::path::Path) -> Result<Bench, Proble
     Ok(bench.kept_in(Arc::new(ledger)))
 }
 
-/// The run context that a data folder has of a thread.
+/// Reads the run context that a data folder has of a thread.
 pub fn context_of(data_dir: &std::path::Path, thread: &ThreadId) -> Option<Value> {
     let path = data_dir.join("workbench.db");
     let ledger = path

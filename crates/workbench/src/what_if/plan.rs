@@ -24,12 +24,12 @@ const AT_ONCE: u32 = 2;
 /// Characters of a name that is made from a row's changes.
 const NAME: usize = 60;
 
-/// Where graphs come from, and what they asked of models.
+/// Source of graphs, and of what they asked of models.
 pub trait Ground: Send + Sync {
-    /// The graph of a document, ready to run, and the version that its threads keep; refused while it has errors or wants
-    /// what nobody has allowed.
+    /// Builds the graph of a document, ready to run, and the version that its threads keep; refused while the document
+    /// has errors or wants access that nobody has allowed.
     fn graph(&self, document: &Document, models: &RunModels) -> Result<(Graph, GraphVersion), Problem>;
-    /// What a task that is over asked of models.
+    /// Returns what a task that has ended asked of models.
     fn exchanges(&self, task: &str) -> Vec<Exchange>;
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Planned {
     pub(super) input: Option<Value>,
 }
 
-/// How a grid runs.
+/// Repetitions and concurrency of a grid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) repeat: u32,
@@ -236,7 +236,7 @@ struct Given {
     input: Option<Value>,
 }
 
-/// What a row gives, held to the state's schema.
+/// Returns the input of a row, checked against the state's schema.
 fn given(document: &Document, row: &WhatIfRow) -> Result<Given, Problem> {
     let (schema, _) = StateSchema::of(document);
     let fits = |what: &str, update: &Value| {
@@ -283,7 +283,7 @@ fn given(document: &Document, row: &WhatIfRow) -> Result<Given, Problem> {
     })
 }
 
-/// The document that a row runs.
+/// Builds the document that a row runs.
 pub(super) fn changed(document: &Document, row: &WhatIfRow) -> Result<Document, Problem> {
     if row.graph.is_none() && row.settings.is_none() && row.model.is_none() {
         return Ok(document.clone());
@@ -353,7 +353,7 @@ fn set(file: &mut Json, pointer: &str, value: &Json) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What a row is called that has no name: what is different in it.
+/// Returns a name for a row that has none: the differences in it.
 fn named(row: &WhatIfRow) -> String {
     let shown = |value: &Json| match value {
         Json::String(text) => format!("“{}”", text.split_whitespace().collect::<Vec<_>>().join(" ")),

@@ -27,7 +27,7 @@ const LONGEST: f64 = 1e7;
 /// How long a node may take to let itself be stopped.
 const ENDS_WITHIN: Duration = Duration::from_secs(20);
 
-/// What came of a run.
+/// Outcome of a run.
 #[derive(Debug)]
 pub(super) struct Came {
     pub(super) status: WhatIfStatus,
@@ -44,7 +44,7 @@ pub(super) struct Came {
     pub(super) millis: u32,
 }
 
-/// Why a run was cut off.
+/// Reason why a run was cut off.
 enum Cut {
     Time(f64),
     Used(&'static str),
@@ -135,7 +135,7 @@ impl Row<'_> {
         }
     }
 
-    /// What the run is asked.
+    /// Builds the configuration of the run.
     fn config(&self, run_id: &str) -> RunConfig {
         let bench = self.bench;
         let mut config = RunOf {
@@ -170,7 +170,8 @@ impl Row<'_> {
         }
     }
 
-    /// The graph, whose checkpoints become no part of what the thread is now, and where its run begins.
+    /// Creates the fork of a row: the graph, whose checkpoints do not become part of the thread's current state, and
+    /// where its run begins.
     async fn fork(&self) -> Result<(Graph, Begins), Problem> {
         let (bench, planned) = (self.bench, self.planned);
         let (moment, newest) = (&bench.moment, &bench.newest);
@@ -388,7 +389,7 @@ impl Row<'_> {
     }
 }
 
-/// Where the run of a row begins.
+/// Start of a row's run.
 struct Begins {
     at: CheckpointId,
     /// The branch has a checkpoint of its own already.
@@ -422,7 +423,7 @@ impl Begins {
     }
 }
 
-/// The costs of a result as interfaces receive them.
+/// Converts the costs of a result to the form that interfaces receive.
 pub(super) fn costs(spent: &Spent) -> Vec<ExchangeCost> {
     let costs: &BTreeMap<String, f64> = &spent.cost;
     let view = |(currency, amount): (&String, &f64)| ExchangeCost {

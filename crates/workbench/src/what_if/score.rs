@@ -14,7 +14,7 @@ use crate::wire::{Json, Problem, RunModels, WhatIfScorer};
 /// Characters of a state that a model is shown.
 const SHOWN: usize = 24_000;
 
-/// What a scorer gave, and why.
+/// Score that a scorer gave, and its reason.
 #[derive(Debug, Default)]
 pub(super) struct Score {
     pub(super) score: Option<Json>,
@@ -30,7 +30,7 @@ impl Score {
     }
 }
 
-/// What is graded.
+/// Values that are graded.
 pub(super) struct Graded<'a> {
     pub(super) state: &'a Value,
     pub(super) base: &'a Value,
@@ -72,7 +72,7 @@ fn by_expression(expression: &str, graded: &Graded<'_>) -> Score {
     }
 }
 
-/// The graph that asks the model.
+/// Builds the graph that asks the model.
 pub(super) fn judge(model: &str) -> Document {
     let file = json!({
         "format": "superstep/1",

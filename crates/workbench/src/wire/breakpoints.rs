@@ -35,7 +35,7 @@ pub enum BreakWhen {
     Watch,
 }
 
-/// Which hits a breakpoint acts on. A hit is a moment at its place at which its condition holds.
+/// Rule that decides which hits a breakpoint acts on. A hit is a moment at its place at which its condition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(tag = "rule", content = "n", rename_all = "camelCase")]
 pub enum BreakHits {
@@ -100,7 +100,7 @@ pub struct Breakpoint {
     pub enabled: bool,
 }
 
-/// Where a run stopped, and why.
+/// Place where a run stopped, and the reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct RunStop {

@@ -216,7 +216,7 @@ pub enum AppEvent {
 }
 
 impl AppEvent {
-    /// The thread that it is of.
+    /// Returns the thread that the event belongs to.
     pub fn thread_id(&self) -> Option<&str> {
         match self {
             AppEvent::Run { run } => Some(&run.thread_id),

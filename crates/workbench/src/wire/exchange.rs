@@ -31,7 +31,7 @@ pub struct ExchangeList {
     pub exchanges: Vec<ExchangeView>,
 }
 
-/// How an exchange ended.
+/// End of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum ExchangeEnd {
@@ -43,7 +43,7 @@ pub enum ExchangeEnd {
     Left,
 }
 
-/// Who answered in the place of a model's server.
+/// Source that answered in place of a model's server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum OfflineAnswer {
@@ -62,7 +62,7 @@ pub struct ExchangeTokens {
     pub output: u64,
 }
 
-/// What an exchange cost.
+/// Cost of an exchange.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct ExchangeCost {
     /// How much.

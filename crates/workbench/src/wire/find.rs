@@ -5,7 +5,7 @@ use ts_rs::TS;
 
 use super::{PatchOp, Problem};
 
-/// What is looked for.
+/// Text or pattern to search for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct TextQuery {
@@ -128,7 +128,7 @@ pub struct TextFound {
     pub cancelled: bool,
 }
 
-/// Which match is meant.
+/// Identification of one match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct MatchPlace {
     /// The record.
@@ -175,7 +175,7 @@ pub struct ReplaceText {
     pub work: Option<String>,
 }
 
-/// What was done to a graph, or is to be done.
+/// Changes that were made to a graph, or are to be made.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplacedFile {

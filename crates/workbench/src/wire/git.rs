@@ -5,7 +5,7 @@ use ts_rs::TS;
 
 use super::{Problem, Record};
 
-/// How a graph's file stands to the repository around it.
+/// State of a graph's file in the repository around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum GitState {

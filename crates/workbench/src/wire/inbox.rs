@@ -19,7 +19,7 @@ pub struct Choice {
     pub description: Option<String>,
 }
 
-/// What a question says.
+/// Content of a question.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Asked {
@@ -187,7 +187,7 @@ pub struct AnswerPreviews {
     pub previews: Vec<AnswerPreview>,
 }
 
-/// What would follow an answer.
+/// Preview of what would follow an answer.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct AnswerPreview {
     /// The answer.
@@ -227,7 +227,7 @@ pub struct PreviewNode {
     pub earlier: Option<EarlierRuns>,
 }
 
-/// What earlier runs of a node took.
+/// Time and cost of earlier runs of a node.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct EarlierRuns {
     /// Runs that were looked at.
@@ -240,7 +240,7 @@ pub struct EarlierRuns {
     pub cost: Option<ExchangeCost>,
 }
 
-/// How what follows an answer ends.
+/// End of what follows an answer.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum PreviewEnd {

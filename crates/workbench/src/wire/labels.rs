@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What a run is known by: tags, and entries of metadata. Every checkpoint of the run has them.
+/// Tags and metadata entries that identify a run. Every checkpoint of the run has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct RunLabels {
     /// Tags.

@@ -67,7 +67,7 @@ pub type Json = serde_json::Value;
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 pub struct Empty {}
 
-/// Why a command could not do what was asked.
+/// Reason why a command could not do what was asked.
 #[derive(Clone, Debug, Serialize, Deserialize, TS, thiserror::Error)]
 #[serde(rename_all = "camelCase")]
 #[error("{message}")]

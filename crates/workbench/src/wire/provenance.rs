@@ -63,7 +63,7 @@ pub struct ValueWriteView {
     pub writers: Vec<WriterView>,
 }
 
-/// How a value came to be.
+/// Origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum WriteOriginView {
@@ -111,7 +111,7 @@ pub enum KeysReadView {
     Keys(Vec<String>),
 }
 
-/// What a task read, and why it led where it did.
+/// Record of what a task read, and of why it led where it did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRecordView {
@@ -133,7 +133,7 @@ pub struct TaskRecordView {
     pub memory_cut: bool,
 }
 
-/// What a task did with an item of long-term memory.
+/// Use of an item of long-term memory by a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct MemoryUseView {
     /// What.
@@ -148,7 +148,7 @@ pub struct MemoryUseView {
     pub value: Option<RecordedValueView>,
 }
 
-/// Where a conditional edge led, or the node itself.
+/// Decision on where a conditional edge led, or the node itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 pub struct DecisionView {
     /// The edge, by its id; absent when the node itself decided.

@@ -7,7 +7,7 @@ use ts_rs::TS;
 
 use super::{Breakpoint, CheckpointRef, GoOnWith, Json, Problem, Renamed, RunStop, TaskView, ValueView};
 
-/// What a run does first.
+/// First action of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum RunAction {
@@ -41,7 +41,7 @@ pub enum RunAction {
 }
 
 impl RunAction {
-    /// The checkpoint that it begins at, when that is not the newest.
+    /// Returns the checkpoint that the run begins at, if that is not the newest.
     pub(crate) fn checkpoint(&self) -> Option<&str> {
         match self {
             RunAction::Input { checkpoint_id, .. } => checkpoint_id.as_deref(),
@@ -52,7 +52,7 @@ impl RunAction {
     }
 }
 
-/// Whether answers of models are kept beside the graph, or come from what was kept.
+/// Choice of whether answers of models are kept beside the graph, or come from what was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelRecording {
@@ -64,7 +64,7 @@ pub enum ModelRecording {
     Off,
 }
 
-/// Who answers where the nodes of a run ask models; with neither field it is for the nodes to say.
+/// Choice of who answers where the nodes of a run ask models; with neither field set, the nodes decide.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct RunModels {
@@ -78,7 +78,7 @@ pub struct RunModels {
     pub recording: Option<ModelRecording>,
 }
 
-/// What happens with an effect that was done already, on another branch of the thread.
+/// Choice for an effect that was already done on another branch of the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum EffectChoice {
@@ -108,7 +108,7 @@ pub struct FindEffects {
     pub graph_id: Option<String>,
 }
 
-/// How far the work of a node with an effect came.
+/// Progress of a node with an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum EffectState {
@@ -253,7 +253,7 @@ pub struct StopRun {
     pub take_over: bool,
 }
 
-/// How a run stands.
+/// Status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {

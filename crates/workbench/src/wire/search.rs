@@ -68,7 +68,7 @@ pub struct MomentsFound {
     pub progress: SearchProgress,
 }
 
-/// How far the index of words is behind the threads. A search reads those that it does not know.
+/// State of the word index: how far it is behind the threads. A search reads the threads that the index does not know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexState {
@@ -78,7 +78,7 @@ pub struct IndexState {
     pub behind: u64,
 }
 
-/// How far a search over all threads is.
+/// Progress of a search over all threads.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchProgress {
@@ -104,7 +104,7 @@ pub struct SearchProgress {
     pub reason: Option<String>,
 }
 
-/// Why a moment is in the answer.
+/// Reason why a moment is in the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum MomentReason {
@@ -334,7 +334,7 @@ pub struct InvariantAt {
     pub message: Option<String>,
 }
 
-/// How an invariant stands.
+/// State of an invariant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum InvariantState {
@@ -450,7 +450,7 @@ pub struct ChangedDecision {
     pub result: Evaluated,
 }
 
-/// Where an edge led.
+/// Result of an edge: where it led.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Led {

@@ -95,7 +95,7 @@ pub struct SavedCondition {
     pub value: String,
 }
 
-/// How long-term memory works, whichever database it is in.
+/// Settings of long-term memory, whichever database it is in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MemorySettings {
@@ -137,7 +137,7 @@ pub struct ReadPython {
     pub graph_id: Option<String>,
 }
 
-/// Who chose the interpreter.
+/// Source of the choice of the interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum PythonChosenBy {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What keeps threads.
+/// Kind of storage that keeps threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum StorageKind {
@@ -19,7 +19,7 @@ pub enum StorageKind {
     Redis,
 }
 
-/// Who chose the database.
+/// Source of the choice of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum ChosenBy {
@@ -93,7 +93,7 @@ pub struct ReadUsage {
     pub limit: u32,
 }
 
-/// What one thread takes.
+/// Storage that one thread takes.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSize {
@@ -139,7 +139,7 @@ pub enum KeyHint {
     Rewritten,
 }
 
-/// What one key of a thread takes.
+/// Storage that one key of a thread takes.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct KeySize {
     /// The key, or a channel of the engine.
@@ -158,7 +158,7 @@ pub struct KeySize {
     pub hint: Option<KeyHint>,
 }
 
-/// What some checkpoints that follow one another added.
+/// Growth by some checkpoints that follow one another.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct GrowthPoint {
@@ -204,7 +204,7 @@ pub struct VerifyStorage {
     pub work: Option<String>,
 }
 
-/// Something stored that cannot be read.
+/// Stored record that cannot be read.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct DamageView {
@@ -235,7 +235,7 @@ pub struct IntegrityView {
     pub repaired: bool,
 }
 
-/// What stays of a thread.
+/// Rule for which checkpoints of a thread are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum KeepRule {
@@ -252,7 +252,7 @@ pub enum KeepRule {
     Nothing,
 }
 
-/// What is left of threads that nobody has touched for a while.
+/// Rule for what is kept of threads that have not changed for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct RetentionRule {

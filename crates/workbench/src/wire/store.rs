@@ -23,7 +23,7 @@ pub struct NamespaceList {
     pub more: bool,
 }
 
-/// How items are looked for.
+/// Method by which items are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum FoundBy {
@@ -157,7 +157,7 @@ pub struct FindUses {
     pub limit: u32,
 }
 
-/// What was done with an item.
+/// Use that was made of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum UseOfItem {

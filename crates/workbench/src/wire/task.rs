@@ -49,7 +49,7 @@ pub struct TaskDetail {
     pub unworked: bool,
 }
 
-/// What a task was given.
+/// Input of a task.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(tag = "kind", content = "value", rename_all = "lowercase")]
 pub enum TaskInput {
@@ -59,7 +59,7 @@ pub enum TaskInput {
     State(BTreeMap<String, ValueView>),
 }
 
-/// Something that a task emitted.
+/// Value that a task emitted.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 pub struct TaskEmitted {
     /// Milliseconds since the epoch.

@@ -30,7 +30,7 @@ pub struct TextPattern {
     pub args: BTreeMap<String, TextArg>,
 }
 
-/// What stands at a place of a text.
+/// Argument at a place of a text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(untagged)]
 pub enum TextArg {
@@ -51,7 +51,7 @@ pub struct TextList {
     pub list: Vec<TextArg>,
 }
 
-/// What stands between the things of a list.
+/// Separator between the items of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum TextJoin {
@@ -117,7 +117,8 @@ impl From<&TextPattern> for Text {
 }
 
 impl TextPattern {
-    /// The pattern of a text that has values filled in; one without them is a pattern itself.
+    /// Returns the pattern of a text that has values filled in; `None` for a text without values, which is a pattern
+    /// itself.
     fn of(text: &Text) -> Option<Self> {
         match TextArg::of(text) {
             TextArg::Pattern(pattern) if !pattern.args.is_empty() => Some(pattern),
@@ -127,7 +128,7 @@ impl TextPattern {
 }
 
 impl ProblemTexts {
-    /// The patterns of a message and a remedy, where there is one.
+    /// Returns the patterns of a message and of a remedy, if there is one.
     pub(crate) fn of(message: &Text, remedy: Option<&Text>) -> Option<Box<Self>> {
         let [message, remedy] = [Some(message), remedy].map(|text| text.and_then(TextPattern::of));
         (message.is_some() || remedy.is_some()).then(|| Box::new(Self { message, remedy }))
@@ -135,7 +136,7 @@ impl ProblemTexts {
 }
 
 impl Problem {
-    /// What happened, to be told inside of another text.
+    /// Returns the message as a text to be inserted into another text.
     pub(crate) fn message_text(&self) -> Text {
         let pattern = self.texts.as_ref().and_then(|texts| texts.message.as_ref());
         pattern.map_or_else(
@@ -144,7 +145,7 @@ impl Problem {
         )
     }
 
-    /// What to do, to be told beside another text.
+    /// Returns the remedy as a text to be placed beside another text.
     pub(crate) fn remedy_text(&self) -> Option<Text> {
         let remedy = self.remedy.as_ref()?;
         let pattern = self.texts.as_ref().and_then(|texts| texts.remedy.as_ref());

@@ -252,7 +252,7 @@ pub struct CheckpointList {
     pub runs: Vec<RunView>,
 }
 
-/// How a key differs from the parent checkpoint.
+/// Difference of a key from the parent checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
@@ -314,7 +314,7 @@ pub struct KeyView {
     pub writers: Vec<String>,
 }
 
-/// How a task stands.
+/// Status of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskStatus {
@@ -439,7 +439,7 @@ pub struct WithinStep {
     pub state: BTreeMap<String, ValueView>,
 }
 
-/// How often something ran on the way to a checkpoint.
+/// Number of times that a node ran on the way to a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct NodeCount {
     /// Node.

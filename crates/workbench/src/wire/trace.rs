@@ -34,7 +34,7 @@ pub struct TraceView {
     pub last: u64,
 }
 
-/// How a span ended.
+/// End of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum SpanEnd {
@@ -91,12 +91,12 @@ pub struct TraceSpan {
 }
 
 impl TraceSpan {
-    /// Milliseconds that it waited for a place.
+    /// Returns the milliseconds that the span waited for a place.
     pub fn waited(&self) -> f64 {
         self.waits.iter().map(|wait| wait.to - wait.from).sum()
     }
 
-    /// Milliseconds from its start to its end without those.
+    /// Returns the milliseconds from the span's start to its end, without those it waited.
     pub fn worked(&self) -> f64 {
         (self.ended - self.started - self.waited()).max(0.0)
     }

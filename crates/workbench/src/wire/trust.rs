@@ -24,7 +24,7 @@ pub enum AccessWhat {
     Key,
 }
 
-/// Something outside of a graph.
+/// Resource outside of a graph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct AccessView {
     /// What it is.
@@ -66,7 +66,7 @@ impl From<AccessView> for Access {
     }
 }
 
-/// Something that a graph wants to use.
+/// Access that a graph wants to use.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct Want {
@@ -80,7 +80,7 @@ pub struct Want {
     pub nodes: Vec<String>,
 }
 
-/// What a person has to allow before a graph runs.
+/// Accesses that a person must allow before a graph runs.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct TrustNeeded {
@@ -92,7 +92,7 @@ pub struct TrustNeeded {
     pub wants: Vec<Want>,
 }
 
-/// Something that was allowed.
+/// Access that was allowed.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct GrantView {
@@ -102,7 +102,7 @@ pub struct GrantView {
     pub at: String,
 }
 
-/// What was allowed in a project.
+/// Accesses that were allowed in a project.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct TrustProject {

@@ -171,7 +171,8 @@ pub struct ThreadGraph {
     pub report: GoOnReport,
 }
 
-/// What becomes of a thread that goes on with a graph that changed since it ran. Nothing in it: the change does not matter.
+/// Consequences for a thread that continues with a graph that has changed since the thread ran. An empty report means
+/// that the change does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct GoOnReport {
     /// Next tasks whose node is gone or of another kind.
@@ -197,7 +198,7 @@ pub struct TaskChange {
     pub candidates: Vec<String>,
 }
 
-/// How the node of a next task differs.
+/// Change to the node of a next task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum NodeChange {
@@ -222,7 +223,7 @@ pub struct KeyChange {
     pub after: String,
 }
 
-/// What about a key differs.
+/// Kind of change to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyChangeKind {
@@ -243,7 +244,7 @@ pub struct QuestionChange {
     pub answered: u32,
 }
 
-/// With which version of its graph a thread goes on.
+/// Choice of the graph version with which a thread continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum GoOnWith {
@@ -257,12 +258,12 @@ pub enum GoOnWith {
 pub type Renamed = BTreeMap<String, String>;
 
 impl GoOnReport {
-    /// Is there nothing to say?
+    /// Returns whether there is nothing to report.
     pub fn is_empty(&self) -> bool {
         self.tasks.is_empty() && self.keys.is_empty() && self.questions.is_empty()
     }
 
-    /// The next tasks that would be lost when these nodes run in the place of others.
+    /// Returns the next tasks that would be lost when these nodes run in place of others.
     pub fn lost<'a>(&'a self, renamed: &'a Renamed) -> impl Iterator<Item = &'a TaskChange> {
         let lost = self.tasks.iter().filter(|task| task.change != NodeChange::Kind);
         lost.filter(|task| !(task.path.is_empty() && renamed.contains_key(&task.node)))

@@ -7,7 +7,7 @@ use ts_rs::TS;
 
 use super::{Difference, EffectChoice, ExchangeCost, Json, PatchOp, Problem, RunModels, ValueView};
 
-/// What differs in a row. A row without changes shows what happens when nothing is different.
+/// Changes of a row. A row without changes shows what happens when nothing is different.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WhatIfRow {
@@ -45,7 +45,7 @@ pub struct WhatIfRow {
     pub graph: Option<Json>,
 }
 
-/// How much one row, or all of them, may use. What is absent has no limit, but for the time of a row.
+/// Limit on what one row, or all of them, may use. Absent fields have no limit, except for the time of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WhatIfLimit {
@@ -63,7 +63,7 @@ pub struct WhatIfLimit {
     pub cost: Option<f64>,
 }
 
-/// What grades a result.
+/// Method of grading a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WhatIfScorer {
@@ -122,7 +122,7 @@ pub struct WhatIfGrid {
     pub models: Option<RunModels>,
 }
 
-/// How one run of a row stands.
+/// Status of one run of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum WhatIfStatus {
@@ -145,13 +145,13 @@ pub enum WhatIfStatus {
 }
 
 impl WhatIfStatus {
-    /// It has not come to its end.
+    /// Returns whether the run has not come to its end.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Queued | Self::Running)
     }
 }
 
-/// What came of one run of a row.
+/// Result of one run of a row.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct WhatIfResult {
@@ -203,7 +203,7 @@ pub struct WhatIfResult {
     pub score_note: Option<String>,
 }
 
-/// What the results are compared with.
+/// Base that the results are compared with.
 #[derive(Clone, Debug, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct WhatIfBase {

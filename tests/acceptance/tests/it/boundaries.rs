@@ -240,9 +240,10 @@ const INTERFACE: [&str; 9] = [
 ];
 
 /// The same of the debugger.
-const DEBUGGER: [&str; 9] = [
+const DEBUGGER: [&str; 10] = [
     "parts",
     "model",
+    "result",
     "state",
     "timeline",
     "exchanges",
@@ -269,8 +270,21 @@ fn imported(file: &str, from: &str) -> Option<String> {
     Some(path.join("/"))
 }
 
-/// Checks that files below `within` import from their own floor and from below, and that there were some.
+/// Folders of the source that are on no floor: styles, and what only tests use.
+const BESIDE: [&str; 2] = ["styles", "test"];
+
+/// Checks that each folder below `within` has a floor, that its files import from their own and from below, and that there
+/// were some.
 fn hold_floors(within: &str, floors: &[&str]) {
+    let entries = fs::read_dir(repository().join("ui/src").join(within)).unwrap();
+    for entry in entries.map(|entry| entry.unwrap()) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_floor = floors.iter().chain(&BESIDE).any(|floor| *floor == name);
+        assert!(
+            is_floor || !entry.path().is_dir(),
+            "{within}{name} has no floor: list it"
+        );
+    }
     let floor = |path: &str| {
         let folder = path.strip_prefix(within)?.split('/').next()?;
         floors.iter().position(|name| *name == folder)

@@ -9,6 +9,7 @@ use std::fs;
 
 use superstep_acceptance::repository;
 
+pub(crate) use source::is_for_tests;
 use source::{Arrow, Source};
 
 /// A crate whose folders are layers; a file beside the root is one, too.
@@ -235,6 +236,27 @@ fn folders_name_only_folders_below() {
             layout.source,
             circle.len()
         );
+    }
+}
+
+/// Crates of one file, and the desktop app, whose two files name only other crates.
+const SMALL: &[&str] = &["bytecode", "sqlite-vec"];
+
+#[test]
+fn every_crate_has_layers() {
+    let crates = fs::read_dir(repository().join("crates")).unwrap();
+    for entry in crates.map(|entry| entry.unwrap()) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let source = format!("crates/{name}/src");
+        let files = fs::read_dir(repository().join(&source)).unwrap().count();
+        if SMALL.contains(&&*name) {
+            assert_eq!(files, 1, "{name} has grown: give it layers");
+        } else {
+            assert!(
+                LAYOUTS.iter().any(|layout| layout.source == source),
+                "{name} has no layers: list them"
+            );
+        }
     }
 }
 

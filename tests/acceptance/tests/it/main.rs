@@ -7,6 +7,7 @@ mod boundaries;
 mod crash;
 mod finding;
 mod layers;
+mod naming;
 mod pages;
 mod setup;
 mod texts;

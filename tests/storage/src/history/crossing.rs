@@ -21,7 +21,7 @@ use crate::place::Backend;
 /// Orders that are looked at before it is reported that there is none: the first is right unless something is wrong.
 const ORDERS: u64 = 20_000;
 
-/// Something to do, with everything that it needs.
+/// Action to perform, with everything that it needs.
 #[derive(Clone, Debug)]
 enum Deed {
     Commit(Box<Commit>),
@@ -31,7 +31,7 @@ enum Deed {
     Get(ThreadId, Name),
 }
 
-/// What was seen of it.
+/// Observed result of an action.
 #[derive(Clone, Debug, PartialEq)]
 enum Saw {
     Accepted,
@@ -70,7 +70,7 @@ impl Deed {
         .map_err(message)
     }
 
-    /// It looks at one moment and changes something at another.
+    /// Returns whether the action reads at one moment and changes something at another.
     fn takes_two(&self, backend: Backend) -> bool {
         match self {
             Deed::Copy(..) => matches!(backend, Backend::File | Backend::Redis),
@@ -79,7 +79,7 @@ impl Deed {
         }
     }
 
-    /// The look of what takes two steps.
+    /// Performs the read of an action that takes two steps.
     fn look(&self, model: &Model) -> (Saw, Seen) {
         match self {
             Deed::Copy(from, _) => (Saw::Accepted, Seen::Thread(model.of(from))),
@@ -91,7 +91,7 @@ impl Deed {
         }
     }
 
-    /// The change that follows it.
+    /// Performs the change that follows the read.
     fn change(&self, model: &mut Model, seen: &Seen) {
         match (self, seen) {
             (Deed::Copy(from, to), Seen::Thread(rows)) if from != to => model.add(to, rows),
@@ -120,7 +120,7 @@ impl Deed {
     }
 }
 
-/// What a look found.
+/// Findings of a read.
 #[derive(Clone, Debug)]
 enum Seen {
     Thread(Model),
@@ -156,7 +156,7 @@ fn sorted(mut removal: Removal) -> Removal {
 }
 
 impl Run<'_> {
-    /// Does all lines at once.
+    /// Performs all lines at the same time.
     pub(super) async fn cross(&mut self, lines: &[Vec<Step>]) -> Result<(), String> {
         let mut deeds = Vec::new();
         for line in lines {
@@ -247,7 +247,8 @@ impl Run<'_> {
     }
 }
 
-/// What is stored again is the same again: whether it still is stored is not known here.
+/// Returns a change that stores a checkpoint again only with the same contents, because it is not known here whether it
+/// is still stored.
 fn certain(change: &Change) -> Change {
     let mut change = change.clone();
     if let Some((Made::Again(_, other), _)) = &mut change.put {
@@ -299,7 +300,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The model after an order of what is still open that fits, if there is one.
+    /// Searches for an order of the open actions that fits, and returns the model after it, if there is one.
     fn from(&mut self, state: &State, open: &mut Vec<Unit>) -> Option<Model> {
         self.left = self.left.checked_sub(1)?;
         if open.is_empty() {

@@ -8,7 +8,7 @@ use superstep_suites::Draft;
 use super::names::{channel, node, run_name};
 use super::operations::Edit;
 
-/// A checkpoint to store, and what changed against its parent.
+/// Builds a checkpoint to store, with its changes against its parent.
 pub(super) fn put_of(parent: Option<&Checkpoint>, checkpoint: Checkpoint, edits: &[Edit]) -> Put {
     let versions = |of: Option<&Checkpoint>| of.map(|of| of.channel_versions.clone()).unwrap_or_default();
     let (old, new) = (versions(parent), versions(Some(&checkpoint)));

@@ -32,7 +32,7 @@ pub enum Edit {
     Parents(Value),
 }
 
-/// Which checkpoint is stored.
+/// Choice of the checkpoint that is stored.
 #[derive(Clone, Debug)]
 pub enum Made {
     /// A new one after the n-th of those made so far (counted from the newest), if any.
@@ -41,7 +41,7 @@ pub enum Made {
     Again(u16, bool),
 }
 
-/// What a task wrote.
+/// Writes of a task.
 #[derive(Clone, Debug)]
 pub struct Task {
     /// Which checkpoint it started from, counted from the newest.
@@ -63,7 +63,7 @@ pub struct Change {
     pub(super) tasks: Vec<Task>,
 }
 
-/// How commits are handed over.
+/// Way in which commits are handed over.
 #[derive(Clone, Copy, Debug)]
 pub enum Way {
     /// One after the other.
@@ -74,7 +74,7 @@ pub enum Way {
     Together,
 }
 
-/// What is read.
+/// Read to perform.
 #[derive(Clone, Debug)]
 pub enum Look {
     /// One checkpoint.
@@ -118,7 +118,7 @@ pub enum Look {
     },
 }
 
-/// What is done beside other things.
+/// Action that is performed concurrently with others.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Stores.
@@ -277,7 +277,7 @@ fn looks() -> impl Strategy<Value = Look> {
     ]
 }
 
-/// Two or three lines that mostly meet in one thread.
+/// Generates two or three lines that mostly meet in one thread.
 fn crossings() -> impl Strategy<Value = Vec<Vec<Step>>> {
     let which = || prop_oneof![6 => Just(0_u8), 2 => Just(1_u8), 1 => any::<u8>()];
     let keep = prop::sample::select(vec![
@@ -298,7 +298,7 @@ fn crossings() -> impl Strategy<Value = Vec<Vec<Step>>> {
     prop::collection::vec(prop::collection::vec(step, 1..4), 2..4)
 }
 
-/// A history of at most this many operations.
+/// Generates a history of at most this many operations.
 pub fn histories(length: usize) -> impl Strategy<Value = Vec<Operation>> {
     let way = prop::sample::select(vec![Way::Awaited, Way::Queued, Way::Together]);
     let keep = prop::sample::select(vec![

@@ -5,7 +5,7 @@ use superstep::{Object, Value, json};
 
 use crate::random::Random;
 
-/// JSON, a few levels deep.
+/// Generates JSON, a few levels deep.
 pub fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -27,7 +27,7 @@ pub fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Text with a meaning somewhere.
+/// Generates texts that have a special meaning somewhere.
 fn odd() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
         "",
@@ -49,7 +49,7 @@ fn odd() -> impl Strategy<Value = String> {
     .prop_map(str::to_owned)
 }
 
-/// JSON of any size: mostly small, now and then a text, a list or a nest that a backend treats in another way.
+/// Generates JSON of any size: mostly small, sometimes a text, a list or a nest that a backend treats differently.
 pub fn any_value() -> impl Strategy<Value = Value> {
     prop_oneof![
         8 => (0_i64..5).prop_map(Value::from),
@@ -61,7 +61,7 @@ pub fn any_value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Text that no compression makes smaller; few enough different ones that equal ones meet.
+/// Generates text that no compression makes smaller; there are few enough different texts that equal ones meet.
 fn noise(seed: u64, length: usize) -> String {
     let mut random = Random::new(seed);
     let letter = |_| char::from(b' ' + random.below(94) as u8);

@@ -13,7 +13,7 @@ use crate::witness::{self, Fact, Note, print_of, print_of_value};
 
 type CheckpointPlace = (Name, CheckpointId);
 
-/// Something that was acknowledged.
+/// Fingerprint of something that was acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     print: u64,
@@ -21,7 +21,7 @@ struct Known {
     sure: bool,
 }
 
-/// What is known of a thread.
+/// Knowledge about a thread.
 #[derive(Clone, Debug, Default)]
 struct Thread {
     checkpoints: BTreeMap<CheckpointPlace, Known>,
@@ -41,7 +41,7 @@ struct Thread {
     runs: Runs,
 }
 
-/// What is known of an item of the store.
+/// Knowledge about an item of the store.
 #[derive(Clone, Debug, Default)]
 struct Item {
     /// What was acknowledged last; nothing when it was deleted.
@@ -53,7 +53,7 @@ struct Item {
 /// The namespace of the items that are witnessed.
 pub const ITEMS: &[&str] = &["witnessed"];
 
-/// How much was looked at.
+/// Number of records that were checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Acknowledged checkpoints.
@@ -98,7 +98,7 @@ impl Count {
     }
 }
 
-/// What the journal says so far.
+/// Knowledge from the journal so far.
 #[derive(Clone, Debug, Default)]
 pub struct Oracle {
     threads: BTreeMap<ThreadId, Thread>,
@@ -114,7 +114,7 @@ impl Thread {
         self.writes.values_mut().for_each(|known| known.sure = false);
     }
 
-    /// What is not among the newest of its namespace may be gone.
+    /// Marks what is not among the newest of its namespace as possibly gone.
     fn doubt_past(&mut self, newest: usize) {
         let mut counts: BTreeMap<&Name, usize> = BTreeMap::new();
         let mut old: BTreeSet<CheckpointPlace> = BTreeSet::new();
@@ -132,7 +132,8 @@ impl Thread {
         self.pruned = true;
     }
 
-    /// A process has ended. What ran in a checkpoint that it never stored leads nowhere, and the next pruning takes it.
+    /// Records that a process has ended. What ran in a checkpoint that the process never stored leads nowhere, and the
+    /// next pruning removes it.
     fn end(&mut self) {
         self.settle();
         self.runs.end();
@@ -142,7 +143,7 @@ impl Thread {
         }
     }
 
-    /// Checkpoints of nested graphs by what is to be reported of the root checkpoint that they were made in.
+    /// Returns the checkpoints of nested graphs whose root checkpoint, in which they were made, fits `owner`.
     fn inside(&self, owner: impl Fn(&CheckpointPlace) -> bool) -> BTreeSet<CheckpointPlace> {
         let found = self
             .owners
@@ -289,7 +290,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// Everything that was acknowledged is stored as it was, and the backend finds itself sound.
+    /// Checks that everything that was acknowledged is stored as it was, and that the backend finds itself sound.
     pub async fn check(&self, saver: &dyn Checkpointer) -> Result<(), String> {
         let message = |error: StorageError| error.to_string();
         for (thread, known) in &self.threads {
@@ -343,7 +344,7 @@ impl Oracle {
 }
 
 impl Oracle {
-    /// Every item of the store is what was acknowledged last, or what was begun after it.
+    /// Checks that every item of the store is what was acknowledged last, or what was begun after it.
     pub async fn check_items(&self, store: &dyn Store) -> Result<(), String> {
         for (key, item) in &self.items {
             let found = store.get(ITEMS, key).await.map_err(|error| error.to_string())?;

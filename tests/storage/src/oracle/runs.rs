@@ -23,7 +23,7 @@ struct Answer {
     known: Option<String>,
 }
 
-/// What is known of the runs of a thread.
+/// Knowledge about the runs of a thread.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Runs {
     acts: BTreeMap<u64, Acts>,
@@ -79,17 +79,17 @@ impl Runs {
         Ok(())
     }
 
-    /// True while a run may be at work that has lost the thread and does not know it yet.
+    /// Returns whether a run may be at work that has lost the thread and does not know it yet.
     pub(super) fn is_taken_over(&self) -> bool {
         self.taken_over
     }
 
-    /// The past is pruned, and what was done in it may be forgotten.
+    /// Marks acts as possibly forgotten, because the past is pruned.
     pub(super) fn forget_acts(&mut self) {
         self.acts.values_mut().for_each(|acts| acts.sure = false);
     }
 
-    /// A turn ended with a state that names this act, or none (0).
+    /// Checks that the state with which a turn ended names an act of its case, or none (0).
     fn turn(&self, case: u64, paid: u64) -> Result<(), String> {
         let acts = self.acts.get(&case).filter(|acts| !acts.done.is_empty());
         let acts = acts.ok_or_else(|| format!("the act of case {case} was never done"))?;
@@ -123,7 +123,8 @@ impl Runs {
         }
     }
 
-    /// A commit with a claim was acknowledged. One that was begun after another run had taken the thread over must not be.
+    /// Records that a commit with a claim was acknowledged. A commit that was begun after another run had taken the
+    /// thread over must not be.
     fn shown(&mut self, commit: u64, claim: String, takes: bool) -> Result<(), String> {
         let Some(before) = self.showing.remove(&commit) else {
             return Ok(());
@@ -147,7 +148,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Their process has ended, and its commits and runs with it.
+    /// Records that the process of the runs has ended, and its commits and runs with it.
     pub(super) fn end(&mut self) {
         self.showing.clear();
         self.lost.clear();

@@ -21,7 +21,7 @@ impl Line<'_> {
         }
     }
 
-    /// A checkpoint of the past that has something to run.
+    /// Returns a random checkpoint of the past that has something to run.
     async fn past(&self) -> Result<Option<StateRef>, Trouble> {
         let query = ListQuery {
             thread: Some(self.thread.clone()),

@@ -15,7 +15,7 @@ use crate::witness::{Fact, Journal, Note};
 
 const PACKETS: u64 = 3;
 
-/// What a turn adds to `log`.
+/// Returns what a turn adds to `log`.
 pub(super) fn log_of(turn: u64) -> Vec<String> {
     let work = (0..PACKETS).map(|n| format!("{turn} work {n}"));
     let others = [
@@ -25,7 +25,7 @@ pub(super) fn log_of(turn: u64) -> Vec<String> {
         .collect()
 }
 
-/// What a turn adds to `inner`.
+/// Returns what a turn adds to `inner`.
 pub(super) fn inner_of(turn: u64) -> Vec<String> {
     ["first", "second", "answer"]
         .iter()
@@ -33,7 +33,7 @@ pub(super) fn inner_of(turn: u64) -> Vec<String> {
         .collect()
 }
 
-/// What nodes share: they note that they begin, and take a random while.
+/// State that nodes share: they note that they begin, and take a random time.
 #[derive(Clone)]
 struct Desk {
     journal: Arc<Journal>,
@@ -73,7 +73,7 @@ impl Desk {
         }
     }
 
-    /// A node that adds one entry, and has no effect but that.
+    /// Creates a node that adds one entry, and has no other effect.
     fn entry(&self, key: &'static str, name: &'static str) -> impl superstep::Node {
         let desk = self.clone();
         move |context: NodeContext, input: Value| {
@@ -86,7 +86,7 @@ impl Desk {
         }
     }
 
-    /// A node that asks before it adds its entry, while the others of its step ask and work.
+    /// Creates a node that asks before it adds its entry, while the others of its step ask and work.
     fn asked(&self, name: &'static str) -> impl superstep::Node {
         let desk = self.clone();
         move |context: NodeContext, input: Value| {
@@ -100,7 +100,7 @@ impl Desk {
         }
     }
 
-    /// A node that does what must not be done twice for one case.
+    /// Creates a node that does what must not be done twice for one case.
     fn act(&self) -> impl superstep::Node {
         let desk = self.clone();
         move |context: NodeContext, input: Value| {
@@ -145,7 +145,7 @@ fn entry(input: &Value, name: &str) -> Result<String, NodeError> {
     Ok(format!("{} {name}", turn_of(input)?))
 }
 
-/// The graph of one turn.
+/// Builds the graph of one turn.
 pub(super) fn turn(journal: Arc<Journal>, seed: u64) -> Result<Graph, CompileError> {
     let desk = Desk {
         journal,

@@ -23,7 +23,7 @@ use crate::oracle::ITEMS;
 use crate::random::Random;
 use crate::witness::{Fact, Journal, Note, Witness};
 
-/// What a line of work needs.
+/// Requirements of lines of work.
 #[derive(Clone, Debug)]
 pub struct Lines {
     /// The backend, witnessed.
@@ -40,11 +40,11 @@ pub struct Lines {
     pub seed: u64,
 }
 
-/// What goes wrong on a line.
+/// Error on a line.
 type Trouble = Box<dyn std::error::Error + Send + Sync>;
 
 impl Lines {
-    /// Lines on a backend.
+    /// Creates lines on a backend.
     pub fn new(
         backend: Arc<dyn Checkpointer>,
         journal: Arc<Journal>,
@@ -62,7 +62,7 @@ impl Lines {
         }
     }
 
-    /// Items are put into this store between turns.
+    /// Sets the store into which items are put between turns.
     pub fn with_store(self, store: Arc<dyn Store>) -> Self {
         Self {
             store: Some(store),
@@ -149,7 +149,7 @@ impl Line<'_> {
         }
     }
 
-    /// The state is what the turns so far leave, each of their entries once.
+    /// Checks that the state is what the turns so far leave, with each of their entries once.
     fn check(&self, state: &StateSnapshot) -> Result<(), Trouble> {
         let sorted = |mut entries: Vec<String>| {
             entries.sort();

@@ -14,7 +14,7 @@ use crate::witness::Fact;
 /// Length of a run's claim. A killed process leaves claims that are still live when the next one comes.
 const LENGTH: Duration = Duration::from_secs(1);
 
-/// How a run came to its end.
+/// End of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     /// Everything it did is stored.
@@ -25,7 +25,7 @@ pub(super) enum Ended {
     Lost,
 }
 
-/// How a run claims its thread.
+/// Way in which a run claims its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claiming {
     /// Not at all.
@@ -36,7 +36,7 @@ pub(super) enum Claiming {
     Contested,
 }
 
-/// What a run is given.
+/// Input and expectations of a run.
 #[derive(Debug)]
 pub(super) struct Step {
     input: Input,
@@ -68,7 +68,7 @@ impl Line<'_> {
         self.lines.journal.fact(&self.thread, fact);
     }
 
-    /// How the thread goes on from where it stands.
+    /// Returns the next step of the thread from its current state.
     pub(super) fn next_step(&self, state: &StateSnapshot) -> Result<Step, Trouble> {
         let is_effect = |question: &Value| question.get("kind").and_then(Value::as_str) == Some("effect");
         if let Some(asked) = state.interrupts.iter().find(|asked| is_effect(&asked.value)) {
@@ -248,7 +248,7 @@ fn ended<T>(result: Result<T, RunError>) -> Result<Ended, Trouble> {
     }
 }
 
-/// The task that asks a question, in this graph or in one that it runs.
+/// Returns the task that asks a question, in this graph or in one that it runs.
 fn asker(tasks: &[TaskSnapshot], id: &str) -> Option<String> {
     tasks.iter().find_map(|task| match &task.state {
         Some(TaskState::Snapshot(inner)) => asker(&inner.tasks, id),

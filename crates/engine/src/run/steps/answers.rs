@@ -5,7 +5,8 @@ use crate::base::ids::InterruptId;
 use crate::stream::error::UnknownInterruptReason;
 
 impl Loop {
-    /// With `strict_resume`, refuses answers that no waiting question takes, before anything is written.
+    /// Checks the answers with `strict_resume`: those that no waiting question takes are refused before anything is
+    /// written.
     pub(super) fn check_answers(&self, answer: &Value) -> Result<(), RunError> {
         // Where a checkpoint was left behind, finished tasks run and ask again: their questions are not known yet.
         if !self.setup.shared.config.strict_resume || !self.resumed.keep_finished {

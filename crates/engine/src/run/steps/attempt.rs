@@ -17,8 +17,8 @@ use crate::run::steps::breakpoints::breaks_before_retry;
 use crate::stream::events::{AttemptFailed, Payload, StreamMode, TaskWaited};
 use crate::task::{End, Outcome};
 
-/// Does `work` until it succeeds or no policy wants another attempt, and lets the fallback do it then. Every attempt is
-/// given a context of its own, and the node that is to stand in, if any.
+/// Runs `work` until it succeeds or no policy wants another attempt, and then lets the fallback do it. Every attempt is
+/// given a context of its own, and the node that replaces the failed one, if any.
 pub(crate) async fn run<F: Future<Output = Outcome>>(
     rules: Option<Rules>,
     context: NodeContext,
@@ -116,7 +116,7 @@ async fn report_waited(context: &NodeContext, waited: Duration) {
     context.shared().emitter.send_if(StreamMode::Waits, event).await;
 }
 
-/// One attempt, within its time.
+/// Makes one attempt, within its time limit.
 async fn once<F: Future<Output = Outcome>>(
     rules: &Rules,
     context: &mut NodeContext,

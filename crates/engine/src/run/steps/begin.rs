@@ -364,7 +364,7 @@ impl Loop {
         }
     }
 
-    /// The writes of a command's targets and its update.
+    /// Returns the writes of a command's targets and its update.
     fn command_writes(&self, command: Command) -> Result<Writes, RunError> {
         let plan = &self.setup.plan;
         let mut writes: Writes = Vec::new();
@@ -452,7 +452,7 @@ impl Loop {
             .collect()
     }
 
-    /// The tasks of the loaded checkpoint under the ids they have there.
+    /// Returns the tasks of the loaded checkpoint under the ids they have there.
     fn original_tasks(&self) -> Vec<(String, String)> {
         let Some(base) = &self.progress.origin else {
             return Vec::new();

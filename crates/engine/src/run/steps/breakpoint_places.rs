@@ -6,7 +6,7 @@ use crate::checkpoint::types::reserved::END;
 use crate::policy::breakpoint::{BreakpointLimit, BreakpointPlace, WhenBroken};
 
 impl Loop {
-    /// Tasks of nodes: not the one that takes the input, and no calls.
+    /// Returns the tasks of nodes: not the one that takes the input, and no calls.
     pub(super) fn own_tasks(&self) -> impl Iterator<Item = &Task> {
         let tasks = self.open.tasks.iter();
         tasks.filter(|task| !task.is_start() && !task.is_call())
@@ -96,7 +96,7 @@ impl Loop {
         moments
     }
 
-    /// How far the run is with what a limit counts, and the sentence that says so.
+    /// Measures what a limit counts: returns whether the run has reached it, and the sentence that says so.
     pub(super) fn measured(&self, points: &Breakpoints, limit: &BreakpointLimit) -> (bool, String) {
         match limit {
             BreakpointLimit::Steps(limit) => {
@@ -187,7 +187,7 @@ impl Loop {
         vec![Moment::new(reason).with("old", points.before.clone())]
     }
 
-    /// The nodes of the step that was closed, in a sentence.
+    /// Names the nodes of the step that was closed, in a sentence.
     fn after_nodes(&self) -> String {
         let mut names: Vec<String> = Vec::new();
         for task in self.own_tasks() {

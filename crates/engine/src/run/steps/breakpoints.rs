@@ -24,7 +24,7 @@ pub(super) struct Breakpoints {
 }
 
 impl Breakpoints {
-    /// The breakpoints that hold in this graph; none for most runs.
+    /// Returns the breakpoints that hold in this graph; none for most runs.
     pub(super) fn of(shared: &Shared, graph: &Graph) -> Option<Box<Self>> {
         if shared.config.breakpoints.is_empty() && graph.invariants.is_empty() {
             return None;
@@ -87,12 +87,12 @@ impl Moment {
     }
 }
 
-/// Is the name of a node meant by one in a breakpoint?
+/// Returns whether a name in a breakpoint means this node.
 pub(super) fn means(meant: &Name, node: &Name) -> bool {
     meant == node || &**meant == "*"
 }
 
-/// A value in a sentence.
+/// Shortens a value for a sentence.
 pub(super) fn short(value: &Value) -> String {
     cut(value.to_string(), 60)
 }
@@ -105,7 +105,7 @@ fn cut(mut text: String, most: usize) -> String {
     text
 }
 
-/// The sentence that says which invariant is broken, and where.
+/// Returns the sentence that says which invariant is broken, and where.
 fn broken(says: &str, reason: &str) -> String {
     let reason = reason
         .strip_prefix("After ")
@@ -314,7 +314,7 @@ impl Loop {
         stops_here
     }
 
-    /// The error with which an invariant ends the run, if it is to.
+    /// Returns the error with which an invariant ends the run, if one does.
     fn fail_when_broken(&self) -> Result<(), RunError> {
         let broken = self.setup.shared.hits.broken.lock().take();
         broken.map_or(Ok(()), |hit| {
@@ -352,7 +352,7 @@ impl Loop {
         point.holds(&Value::Object(seen))
     }
 
-    /// Breakpoints before the step whose tasks were found, if a breakpoint says so.
+    /// Stops at breakpoints before the step whose tasks were found; returns whether one of them stops the run.
     pub(super) async fn breaks_before(&mut self) -> bool {
         if self.breakpoints.is_none() || !self.live.changed_since_interrupt {
             return false;
@@ -382,8 +382,8 @@ impl Loop {
         }
     }
 
-    /// Breakpoints after the step that was just closed, if a breakpoint says so.
-    /// An error when an invariant ends the run.
+    /// Stops at breakpoints after the step that was just closed; returns whether one of them stops the run. An error
+    /// means that an invariant ends it.
     pub(super) async fn breaks_after(&mut self) -> Result<bool, RunError> {
         if self.breakpoints.is_none() {
             return Ok(false);
@@ -412,7 +412,7 @@ impl Loop {
         Ok(stopped)
     }
 
-    /// Does a breakpoint stop the run at this failure?
+    /// Returns whether a breakpoint stops the run at this failure.
     pub(super) async fn breaks_at_failure(&self, place: usize, failure: &Failure) -> bool {
         if self.breakpoints.is_none() {
             return false;

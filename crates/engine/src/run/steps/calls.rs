@@ -5,7 +5,7 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::graph::options::NodeOptions;
 
-/// What the tasks of a step call.
+/// The calls that the tasks of a step make.
 pub(super) struct Calls {
     receiver: mpsc::UnboundedReceiver<Call>,
     /// Place of each called task.
@@ -48,7 +48,7 @@ impl Calls {
         self.receiver.recv().await
     }
 
-    /// A step's calls end with it.
+    /// Clears the calls of a step, which end with it.
     pub(super) fn clear(&mut self) {
         self.places.clear();
         self.waiting.clear();

@@ -6,18 +6,18 @@ use tokio::time::Instant;
 
 use crate::stream::error::{RunError, TimeoutScope};
 
-/// When the run has taken too long.
+/// The time by which the run must have ended.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Deadline(Option<(Instant, Duration)>);
 
 impl Deadline {
-    /// So long from now.
+    /// Creates the deadline that lies `limit` from now.
     pub(super) fn after(limit: Option<Duration>) -> Self {
         // A limit that no clock can hold is none.
         Self(limit.and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))))
     }
 
-    /// Is there time left?
+    /// Checks that time is left.
     pub(super) fn check(self) -> Result<(), RunError> {
         match self.0 {
             Some((end, limit)) if end <= Instant::now() => Err(late(TimeoutScope::Run, limit)),
@@ -25,7 +25,7 @@ impl Deadline {
         }
     }
 
-    /// When the time of the run, or that of a step that begins now, is over.
+    /// Returns the end of the run's time or of that of a step that begins now, whichever comes first.
     pub(super) fn next(self, step: Option<Duration>) -> Expiry {
         let run = self.0.map(|(end, limit)| (end, limit, TimeoutScope::Run));
         let step = Self::after(step)

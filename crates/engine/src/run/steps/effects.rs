@@ -7,7 +7,7 @@ use crate::inspect::other_branches::{Scene, Visits};
 use crate::policy::effect::{Effect, EffectPolicy, EffectState};
 use crate::task::Instead;
 
-/// How a task with an effect begins.
+/// The decision on how a task with an effect begins.
 #[derive(Default)]
 pub(super) struct Decided {
     /// Answers that were given to questions of this decision, before any of the node's own.
@@ -24,7 +24,7 @@ pub(super) struct Decided {
     seals: bool,
 }
 
-/// Why a task cannot simply begin.
+/// Reason why a task cannot simply begin.
 struct Doubt {
     state: EffectState,
     same_input: bool,
@@ -39,7 +39,7 @@ struct Doubt {
     instead: Option<TaskId>,
 }
 
-/// What earlier runs stored of a task.
+/// Records of a task that earlier runs stored.
 struct Earlier<'a> {
     own: Vec<&'a PendingWrite>,
     /// What was noted of its effect.
@@ -62,7 +62,7 @@ impl<'a> Earlier<'a> {
         self.noted(name).and_then(Value::as_str)
     }
 
-    /// How many answers earlier decisions used.
+    /// Returns the number of answers that earlier decisions used.
     fn asked(&self) -> usize {
         let asked = self.noted("asked").and_then(Value::as_i64);
         asked.map_or(0, |n| usize::try_from(n).unwrap_or(0))
@@ -79,7 +79,7 @@ impl<'a> Earlier<'a> {
     }
 }
 
-/// What a person answers.
+/// Answer that a person gives.
 enum EffectAnswer {
     Again,
     Use,
@@ -103,7 +103,7 @@ impl Doubt {
         }
     }
 
-    /// What a person is asked.
+    /// Returns the text of the question to a person.
     fn text(&self, node: &Name, effect: Effect) -> String {
         let must = match effect {
             Effect::Once => "It must not work twice.",
@@ -143,7 +143,7 @@ impl Doubt {
         }
     }
 
-    /// What a person can choose from.
+    /// Returns the choices that a person has.
     fn choices(&self) -> Vec<Value> {
         let choice = |label: &str, value: &str, description: &str| crate::json!({"label": label, "value": value, "description": description});
         match (self.state, &self.uses) {
@@ -227,7 +227,7 @@ impl Doubt {
 }
 
 impl Loop {
-    /// Is there anything to decide about effects, in this graph and this run?
+    /// Returns whether there is anything to decide about effects, in this graph and this run.
     pub(super) fn has_effects(&self) -> bool {
         self.setup.plan.acts && (self.persister.is_some() || self.setup.shared.config.hold_effects)
     }
@@ -249,7 +249,7 @@ impl Loop {
         Ok(())
     }
 
-    /// The update that a task gives instead of the work of its node.
+    /// Returns the update that a task gives instead of the work of its node.
     pub(super) fn pinned(&self, place: usize) -> Option<&Value> {
         let shared = &self.setup.shared;
         let task = &self.open.tasks[place];
@@ -315,7 +315,7 @@ impl Loop {
         Ok((!plain).then_some(decided))
     }
 
-    /// Why the task cannot simply begin, if anything.
+    /// Returns the reason why the task cannot simply begin, if there is one.
     async fn doubt(
         &self,
         task: &Task,
@@ -426,7 +426,8 @@ impl Loop {
         Ok(())
     }
 
-    /// Did releases that kept no notes of effects store that the task began? They stored it as what the task called.
+    /// Checks whether an older release, which kept no notes of effects, stored that the task began. Such releases
+    /// stored it as what the task called.
     fn began_before(&self, task: &Task) -> bool {
         if self.resumed.pending.is_empty() {
             return false;
@@ -438,14 +439,14 @@ impl Loop {
             .any(|write| &*write.write.channel == reserved::RETURN && write.task_path.starts_with(&called))
     }
 
-    /// Is the node kept from work outside of the graph?
+    /// Returns whether the node is kept from work outside of the graph.
     fn holds(&self, node: &Name) -> bool {
         let config = &self.setup.shared.config;
         let policy = config.effects_of.get(node).copied().unwrap_or(config.effects);
         config.hold_effects && policy != EffectPolicy::Again
     }
 
-    /// What the run's policy says.
+    /// Returns the verdict of the run's policy.
     fn verdict(&self, task: &Task, effect: Effect, doubt: &Doubt) -> Result<Verdict, RunError> {
         let config = &self.setup.shared.config;
         let of_node = config.effects_of.get(&task.name).copied();
@@ -477,8 +478,8 @@ impl Loop {
         }
     }
 
-    /// Does what was decided before the tasks begin: results are used, and that work begins which must not be done twice
-    /// is stored.
+    /// Carries out what was decided before the tasks begin: results are used, and the beginning of work that must not
+    /// be done twice is stored.
     pub(super) async fn begin_effects(&mut self) -> Result<(), RunError> {
         let mut places: Vec<usize> = self.open.decided.keys().copied().collect();
         places.sort_unstable();
@@ -515,7 +516,7 @@ impl Loop {
         Ok(())
     }
 
-    /// What is noted beside the writes of a task that has ended, unless it was when the task began.
+    /// Returns the note to store beside the writes of a task that has ended, unless it was stored when the task began.
     pub(super) fn effect_note(&self, place: usize) -> Option<Value> {
         self.open
             .decided

@@ -112,7 +112,7 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// What a task of the runtime came to.
+    /// Returns the outcome of a task of the runtime.
     fn joined(&mut self, joined: Result<(usize, Outcome), JoinError>) -> Result<(usize, Outcome), RunError> {
         // Panics are caught inside; what is left is a runtime that shuts down.
         let joined = joined.map_err(|_| RunError::Cancelled)?;
@@ -175,7 +175,7 @@ impl<'a> Executor<'a> {
         Ok(())
     }
 
-    /// Is the task better done on the spot than beside the others?
+    /// Returns whether it is better to do the task on the spot than beside the others.
     fn is_quick(&self, place: usize) -> bool {
         let tasks = &self.run.open.tasks;
         let Some(node) = tasks[place].node else {

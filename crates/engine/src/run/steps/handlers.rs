@@ -6,7 +6,7 @@ use crate::graph::handler::NodeFailed;
 use crate::graph::plan::NodeIx;
 
 impl Loop {
-    /// The node that takes over when this task fails.
+    /// Returns the node that takes over when this task fails.
     pub(super) fn handler_of(&self, task: &TaskHeader) -> Option<NodeIx> {
         self.setup.plan.node(task.node?).handler
     }

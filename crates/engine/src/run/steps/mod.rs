@@ -75,7 +75,7 @@ use packets::Packets;
 use questions::Questions;
 use states::{OpenStep, Progress, Report, Resumed, Setup};
 
-/// Why the loop stopped without an error.
+/// Reason why the loop stopped without an error.
 enum Stop {
     Done,
     Asked,
@@ -96,7 +96,7 @@ pub(crate) struct Loop {
 }
 
 impl Loop {
-    /// A run of its own.
+    /// Creates a run of its own.
     pub(crate) fn root(graph: &Graph, mut config: RunConfig, emitter: Emitter) -> Result<Self, RunError> {
         if config.recursion_limit < 1 {
             return Err(RunError::invalid_request("recursion_limit must be at least 1"));
@@ -150,7 +150,7 @@ impl Loop {
         Ok(Self::new(graph, shared, shown, None))
     }
 
-    /// The run of a graph inside a task of another.
+    /// Creates the run of a graph inside a task of another.
     pub(crate) fn nested(graph: &Graph, shared: Shared, resuming: Option<bool>) -> Self {
         let shown = match &graph.plan.output_keys {
             Some(keys) => Shown::Keys(keys.clone()),
@@ -486,7 +486,7 @@ impl Loop {
         self.put(Source::Loop).await
     }
 
-    /// What the run comes to, as the state is now.
+    /// Returns the result of the run in the current state.
     fn result(&self) -> Value {
         match &self.setup.shown {
             Shown::All => self.live.output(),
@@ -514,12 +514,13 @@ impl Loop {
         task::prepare(&self.live, &self.stage(), self.progress.updated.as_deref())
     }
 
-    /// What the ids of the open step's tasks are made from.
+    /// Returns the context from which the ids of the open step's tasks are made.
     fn stage(&self) -> StepContext {
         StepContext::on(&self.setup.scope, &self.progress.current, self.progress.step)
     }
 
-    /// Taking the input is not worth a span, unless routers of the user's run with it.
+    /// Returns whether the task gets no span: taking the input is not worth one, unless routers of the user's run with
+    /// it.
     fn is_hidden(&self, task: &Task) -> bool {
         task.is_start()
             && task

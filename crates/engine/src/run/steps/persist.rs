@@ -18,7 +18,7 @@ enum Order {
     Flush(oneshot::Sender<Result<(), StorageError>>),
 }
 
-/// Sends a run's commits to its backend, in order. Commits that need not be awaited at once go through a worker, so
+/// Sender of a run's commits to its backend, in order. Commits that need not be awaited at once go through a worker, so
 /// that tasks keep running meanwhile.
 pub(crate) struct Persister {
     saver: Arc<dyn Checkpointer>,
@@ -114,13 +114,13 @@ impl Persister {
         self.version = Some(version.commit(&self.thread, id, ts));
     }
 
-    /// Is this the thread of the version, on this backend?
+    /// Returns whether the backend has this thread of the version.
     pub(crate) async fn has_version(&self, version: &GraphVersion) -> Result<bool, RunError> {
         let _waits = self.waits();
         Ok(GraphVersion::is_kept(&*self.saver, &self.thread, &version.id).await?)
     }
 
-    /// A commit; with `ends` it is the run's last.
+    /// Creates a commit; with `ends` it is the run's last.
     fn commit(&self, writes: Vec<TaskWrites>, put: Option<Put>, ends: bool) -> Commit {
         let commit = Commit {
             thread: self.thread.clone(),
@@ -172,12 +172,12 @@ impl Persister {
         Ok(())
     }
 
-    /// Time until the guard is dropped is the backend's, unless nodes work meanwhile.
+    /// Counts time until the guard is dropped as the backend's, unless nodes work meanwhile.
     fn waits(&self) -> Option<Busy> {
         self.meter.as_ref().map(|meter| meter.enter(Activity::Storage))
     }
 
-    /// The writes of a finished task. They are stored at once when other tasks of the step are still running, and
+    /// Takes the writes of a finished task. They are stored at once when other tasks of the step are still running, and
     /// with the step's checkpoint otherwise: one transaction for a step of one task.
     pub(crate) async fn task(&mut self, writes: TaskWrites, others_running: bool) -> Result<(), RunError> {
         self.held.push(writes);
@@ -189,7 +189,7 @@ impl Persister {
         Ok(())
     }
 
-    /// A question of another checkpoint, or of the one that is left, waits no more once the next commit is stored.
+    /// Withdraws a question of another checkpoint, or of the one that is left, as soon as the next commit is stored.
     pub(crate) fn withdraw(&mut self, withdrawal: TaskWrites) {
         self.withdrawn.push(withdrawal);
     }
@@ -210,7 +210,7 @@ impl Persister {
         self.commit(writes, put, ends)
     }
 
-    /// A new checkpoint, with the writes that led to it. One that may wait is stored with the next one, in one
+    /// Stores a new checkpoint, with the writes that led to it. One that may wait is stored with the next one, in one
     /// transaction.
     pub(crate) async fn checkpoint(&mut self, put: Put, may_wait: bool) -> Result<(), RunError> {
         let _waits = self.waits();
@@ -254,7 +254,7 @@ impl Persister {
         }
     }
 
-    /// With `Exit`: the answer that the run was given was used, so it is not stored for a later question.
+    /// Drops the answer that the run was given, with `Exit`: it was used, so it is not stored for a later question.
     pub(crate) fn forget_answer(&mut self) {
         if self.durability == Durability::Exit {
             for record in self.held.iter_mut().filter(|record| record.task_id.is_null()) {
@@ -264,32 +264,32 @@ impl Persister {
         }
     }
 
-    /// With `Exit`: a step has ended, so what its tasks wrote is in the state.
+    /// Drops the held writes when a step has ended, with `Exit`: what its tasks wrote is in the state.
     pub(crate) fn close_step(&mut self) {
         self.held.clear();
     }
 
-    /// With `Exit`: the newest checkpoint, stored when the run ends.
+    /// Keeps the newest checkpoint, with `Exit`, to be stored when the run ends.
     pub(crate) fn keep_last(&mut self, put: Put) {
         self.last = Some(put);
     }
 
-    /// Is this run's first checkpoint still to come, with nothing before it?
+    /// Returns whether this run's first checkpoint is still to come, with nothing before it.
     pub(crate) fn needs_stub(&self) -> bool {
         self.durability == Durability::Exit && self.stub.is_none() && self.last.is_none()
     }
 
-    /// An empty checkpoint, stored only if there are writes to delta keys that need one to be stored on.
+    /// Keeps an empty checkpoint, stored only if there are writes to delta keys that need one to be stored on.
     pub(crate) fn keep_stub(&mut self, stub: Checkpoint) {
         self.stub = Some(stub);
     }
 
-    /// A step's writes to delta keys, for when the run ends.
+    /// Keeps a step's writes to delta keys until the run ends.
     pub(crate) fn keep_delta(&mut self, writes: TaskWrites) {
         self.deltas.push(writes);
     }
 
-    /// Everything so far is stored when this returns. What waits for the end of the run is stored only when it is
+    /// Stores everything so far before it returns. What waits for the end of the run is stored only when it is
     /// `worth_storing`.
     pub(crate) async fn finish(&mut self, worth_storing: bool) -> Result<(), RunError> {
         if !worth_storing && self.durability == Durability::Exit {

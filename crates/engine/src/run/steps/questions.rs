@@ -34,7 +34,7 @@ fn packet(task: &Task) -> Option<Value> {
 }
 
 impl Questions {
-    /// A task has finished: what it had asked waits no more.
+    /// Removes the questions of a task that has finished: they no longer wait.
     pub(super) fn finished(&mut self, task: &TaskHeader) {
         if !self.waiting.is_empty() {
             self.waiting.retain(|asked| asked.task_id != *task.id());
@@ -114,8 +114,8 @@ impl Loop {
         Ok(())
     }
 
-    /// A task asks. What it took the place of is withdrawn in the same commit; gives what is stored beside its question
-    /// when it had been withdrawn.
+    /// Notes that a task asks. The question that it replaces is withdrawn in the same commit; returns what is stored
+    /// beside the new question if the old one had been withdrawn.
     pub(super) fn note_asked(&mut self, place: usize) -> Option<(Channel, Value)> {
         let task = &self.open.tasks[place];
         if self.setup.shared.is_nested() || task.is_call() {
@@ -161,8 +161,8 @@ impl Loop {
         }
     }
 
-    /// The open step has ended. A task that had asked was answered and has finished, which is stored, unless only the
-    /// last checkpoint of a run is; or it failed and another took over.
+    /// Closes the questions of the open step when it has ended. A task that had asked was answered and has finished,
+    /// which is stored, unless only the last checkpoint of a run is; or it failed and another took over.
     pub(super) fn close_questions(&mut self) {
         self.withdraw_waiting("answered");
         self.resumed.questions.withdrawn.clear();
@@ -179,7 +179,7 @@ impl Loop {
     }
 }
 
-/// The checkpoints of the outermost graph that led to `from`, with it, back to `oldest`.
+/// Returns the checkpoints of the outermost graph that led to `from`, itself included, back to `oldest`.
 async fn line(
     saver: &dyn Checkpointer,
     thread: &ThreadId,
@@ -208,7 +208,7 @@ async fn line(
     Ok(std::iter::successors(Some(from), parent).collect())
 }
 
-/// Which nodes ask these questions of a step.
+/// Returns the nodes that ask these questions of a step.
 fn questions_left<'a>(
     live: &Live,
     stage: &StepContext,

@@ -10,7 +10,7 @@ use crate::graph::context::tag_list;
 use crate::stream::emit::ids_in;
 use crate::stream::run_config::is_place;
 
-/// The metadata of a run as events of its tasks show it, with what a node adds.
+/// Returns the metadata of a run as events of its tasks show it, with what a node adds.
 fn shown_metadata(config: &RunConfig, own: &Object) -> Object {
     let given = config.metadata.iter().filter(|(key, _)| !is_place(key));
     let mut shown: Object = given.map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -24,7 +24,7 @@ fn shown_metadata(config: &RunConfig, own: &Object) -> Object {
 }
 
 impl Loop {
-    /// Does anybody read that tasks begin, or the updates of those that need no work?
+    /// Returns whether anybody reads that tasks begin, or the updates of those that need no work.
     pub(super) fn shows_starts(&self) -> bool {
         let emitter = &self.setup.shared.emitter;
         let modes = [StreamMode::Tasks, StreamMode::Updates, StreamMode::Debug];
@@ -74,7 +74,7 @@ impl Loop {
         self.emit_task("task", Payload::TaskStart(start)).await;
     }
 
-    /// A task that waited in the queue of its step begins.
+    /// Emits that a task begins which waited in the queue of its step.
     pub(super) async fn emit_waited(&self, place: usize, waited: Duration) {
         let task = &self.open.tasks[place];
         let event = || {
@@ -254,14 +254,15 @@ impl Loop {
         }
     }
 
-    /// What the tasks of a step were given is no news after it. Within it, who is first would decide.
+    /// Notes what the tasks of a step were given, which is no news after it. Within the step, the outcome would depend
+    /// on which task is first.
     pub(super) fn note_given(&self) {
         for task in self.open.tasks.iter().filter(|task| !task.is_start()) {
             self.setup.shared.emitter.given(&task.input);
         }
     }
 
-    /// Whole messages that a node returned, unless it was given them, or a task of an earlier step was.
+    /// Emits whole messages that a node returned, except those that it, or a task of an earlier step, was given.
     pub(super) async fn emit_messages(&self, task: &Task, writes: &Writes) {
         if !self.setup.shared.emitter.wants(StreamMode::Messages) {
             return;
@@ -303,7 +304,7 @@ impl Loop {
         }
     }
 
-    /// One more `values` event when a run stops inside a step: the state with the finished tasks applied.
+    /// Emits one more `values` event when a run stops inside a step: the state with the finished tasks applied.
     pub(super) async fn show_open_step(&mut self) -> Result<(), RunError> {
         let done: Vec<Task> = self
             .open

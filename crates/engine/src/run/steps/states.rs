@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What never changes in a run.
+/// The parts of a run that never change.
 pub(super) struct Setup {
     pub(super) plan: Arc<Plan>,
     pub(super) scope: Arc<GraphScope>,
@@ -90,7 +90,7 @@ impl OpenStep {
     }
 }
 
-/// What a resume brings along for the first step.
+/// Data that a resume brings along for the first step.
 pub(super) struct Resumed {
     pub(super) pending: Vec<PendingWrite>,
     pub(super) questions: Questions,
@@ -120,7 +120,7 @@ impl Resumed {
     }
 }
 
-/// What a run did so far, without the work of taking the input.
+/// Counts of a run so far, without the work of taking the input.
 #[derive(Default)]
 pub(super) struct Counts {
     pub(super) steps: u64,
@@ -128,7 +128,7 @@ pub(super) struct Counts {
     pub(super) writes: u64,
 }
 
-/// What is reported of a run.
+/// Results and counts that are reported of a run.
 #[derive(Default)]
 pub(super) struct Report {
     pub(super) interrupts: Vec<Interrupt>,

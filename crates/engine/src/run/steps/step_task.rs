@@ -36,12 +36,12 @@ impl Loop {
         Ok(())
     }
 
-    /// Is the task held back because another runs alone?
+    /// Returns whether the task is held back because another runs alone.
     pub(super) fn is_held(&self, place: usize) -> bool {
         self.open.held.get(place).copied().unwrap_or(false)
     }
 
-    /// Does the step stay open because tasks of it were held back?
+    /// Returns whether the step stays open because tasks of it were held back.
     pub(super) fn holds_any(&self) -> bool {
         self.open.held.contains(&true)
     }

@@ -101,7 +101,7 @@ impl Replay {
     }
 }
 
-/// What a run starts from.
+/// The checkpoint that a run starts from.
 #[derive(Default)]
 pub(crate) struct SubgraphEntry {
     pub(crate) tuple: Option<CheckpointTuple>,
@@ -150,8 +150,8 @@ pub(crate) async fn enter(
     })
 }
 
-/// Where a nested graph was when the thread moved past the checkpoint that the run goes on at: a stateful one has stored
-/// what it did on other branches since. One that had not begun there starts from what it had before.
+/// Finds where a nested graph was when the thread moved past the checkpoint that the run goes on at: a stateful one has
+/// stored what it did on other branches since. One that had not begun there starts from what it had before.
 async fn kept_by(
     shared: &Shared,
     plan: &Plan,
@@ -204,7 +204,7 @@ impl Node for GraphNode {
     }
 }
 
-/// The breakpoints of a nested run: those on every node, when they are to hold in nested graphs.
+/// Returns the breakpoints of a nested run: those on every node, when they are to hold in nested graphs.
 fn every(config: &RunConfig, breaks: &[Name]) -> Vec<Name> {
     let star = breaks
         .iter()

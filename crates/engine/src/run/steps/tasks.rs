@@ -12,7 +12,7 @@ use crate::base::failure::Failure;
 /// Tasks done on the spot after which the runtime may do something else, and a cancelled run stops.
 pub(super) const BREATHER: usize = 128;
 
-/// How the tasks of a step ended, all together.
+/// The end of all tasks of a step, taken together.
 #[derive(Default)]
 pub(super) struct Ended {
     /// The task that is being recorded was done on the spot: its writes can wait for those of its neighbours.
@@ -26,7 +26,8 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Has a task failed? A command to the graph around is none, and a drained graph neither: the others go on.
+    /// Returns whether a task has failed. A command to the graph around does not count, nor does a drained graph: the
+    /// others go on.
     pub(super) fn has_failed(&self) -> bool {
         !matches!(
             self.failure,
@@ -35,7 +36,7 @@ impl Ended {
     }
 }
 
-/// How the end of one task counts.
+/// The effect of one task's end on its step.
 struct Verdict {
     /// Writes to reserved channels, stored beside the task's own.
     notes: Writes,
@@ -87,7 +88,7 @@ impl Loop {
         }
     }
 
-    /// Stored writes that no task was given back are not part of what this step leads to.
+    /// Leaves behind stored writes that no task was given back: they are not part of what this step leads to.
     pub(super) fn leave_behind(&mut self) {
         if self.setup.plan.deltas.is_empty() {
             return;
@@ -100,7 +101,7 @@ impl Loop {
         self.live.leave_behind(self.resumed.pending.iter().filter(unused));
     }
 
-    /// When nothing is stored before the run ends, its writes to delta keys are kept, because the last checkpoint is
+    /// Keeps the writes to delta keys when nothing is stored before the run ends, because the last checkpoint is
     /// rebuilt from them. Their order is that of the steps.
     pub(super) fn keep_deltas(&mut self) {
         let given_back = std::mem::take(&mut self.resumed.given_back);
@@ -193,7 +194,7 @@ impl Loop {
         .await
     }
 
-    /// What comes of a step whose tasks have all ended, or whose time was up.
+    /// Closes a step whose tasks have all ended, or whose time was up, and returns what follows.
     pub(super) fn closed(
         &mut self,
         ended: Ended,
@@ -222,7 +223,7 @@ impl Loop {
         }
     }
 
-    /// After a failure the run is over for its readers. A graph around a nested one may still go on.
+    /// Closes the stream after a failure: the run is over for its readers. A graph around a nested one may still go on.
     pub(super) fn fall_silent(&self) {
         if !self.setup.shared.is_nested() {
             self.setup.shared.emitter.close();
@@ -317,7 +318,7 @@ impl Loop {
         Ok(handled.map(|(handler, reason)| self.take_over(place, handler, reason)))
     }
 
-    /// A task is done: its writes count.
+    /// Records that a task is done: its writes count.
     fn done(&mut self, place: usize, verdict: &mut Verdict) {
         verdict.done = true;
         if self.setup.shared.config.durability != Durability::Exit {
@@ -325,7 +326,7 @@ impl Loop {
         }
     }
 
-    /// A task asks, or a graph in it does.
+    /// Records that a task asks, or that a graph in it does.
     fn asked(&mut self, place: usize, asked: Interrupted, verdict: &mut Verdict, ended: &mut Ended) {
         verdict.interrupts = match asked {
             Interrupted::Question { question, index } => vec![Interrupt {
@@ -348,7 +349,7 @@ impl Loop {
         )));
     }
 
-    /// A task failed. An error handler takes over, a caller decides, or the run fails.
+    /// Records that a task failed. An error handler takes over, a caller decides, or the run fails.
     fn failed(
         &self,
         head: &TaskHeader,
@@ -443,12 +444,13 @@ impl Loop {
         Ok(())
     }
 
-    /// What messages that a task returned are accompanied by.
+    /// Returns the task information that accompanies the messages that a task returned.
     pub(super) fn info(&self, task: &Task) -> TaskInfo {
         task.info(&self.setup.shared, self.setup.shared.clock.now_ms())
     }
 
-    /// A task's writes as they are stored; also kept as pending writes of the open step, if it stays open.
+    /// Returns a task's writes as they are stored; also keeps them as pending writes of the open step, if it stays
+    /// open.
     pub(super) fn record(&mut self, task: &TaskHeader, writes: &Writes, pending: bool) -> TaskWrites {
         let writes = stored_writes(&self.setup.plan, 0, writes);
         let (task_id, task_path) = (task.id().clone(), task.path_text().clone());

@@ -12,7 +12,8 @@ use crate::run::steps::attempt::{self};
 use crate::task::TaskWork;
 
 impl Loop {
-    /// The work of one task, with its attempts. It stands on its own, so that it can be moved to another thread.
+    /// Executes the work of one task, with its attempts. The future is self-contained, so that it can be moved to
+    /// another thread.
     pub(super) fn execute(&self, place: usize) -> impl Future<Output = Outcome> + Send + 'static {
         let task = &self.open.tasks[place];
         let previous = self
@@ -91,7 +92,7 @@ impl Loop {
         given
     }
 
-    /// How the task is tried; None when there is nothing to it but the work.
+    /// Returns the rules by which the task is tried; None when only its work has to be done.
     fn rules(&self, task: &Task, call: Option<&TaskFn>) -> Option<Rules> {
         let (rules, kind, places) = match (task.node, call) {
             (Some(node), _) => {

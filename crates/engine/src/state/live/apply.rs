@@ -20,13 +20,13 @@ pub(crate) struct Applied<'a> {
     pub(crate) writes: &'a [(Channel, Value)],
 }
 
-/// What ends with the writes that are applied.
+/// The unit of work that ends with the writes that are applied.
 enum Ends {
     Step,
     Nothing,
 }
 
-/// What happens to the versions of channels that are written.
+/// Treatment of the versions of channels that are written.
 #[derive(Clone, Copy)]
 enum Versions {
     Advance,
@@ -43,7 +43,7 @@ pub(super) struct Grouped<'a> {
 
 static NULL: Value = Value::Null;
 
-/// A task wrote to a channel that is none of the graph's.
+/// Logs that a task wrote to a channel that the graph does not have.
 pub(super) fn unknown(task: &Applied<'_>, name: &str) {
     if !name.starts_with("__") {
         tracing::warn!(task = task.name, "wrote to unknown channel {name}, ignoring it");
@@ -295,7 +295,8 @@ impl Live {
         self.take_null_writes(pending, Versions::Advance)
     }
 
-    /// The same for a read that only looks ahead: versions stay.
+    /// Applies the writes that an input command left on the checkpoint, for a read that only looks ahead: versions
+    /// stay.
     pub(crate) fn preview_null_writes(
         &mut self,
         pending: &[PendingWrite],

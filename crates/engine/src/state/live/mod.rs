@@ -71,7 +71,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// The state of a thread that has no checkpoint yet.
+    /// Creates the state of a thread that has no checkpoint yet.
     pub(crate) fn fresh(plan: Arc<Plan>) -> Self {
         let keys = plan.readable_keys;
         let state = plan.channels[..keys]
@@ -103,7 +103,7 @@ impl Live {
         }
     }
 
-    /// The state a checkpoint holds.
+    /// Loads the state that a checkpoint holds.
     pub(crate) fn load(plan: Arc<Plan>, checkpoint: &Checkpoint) -> Self {
         let mut live = Self::fresh(plan.clone());
         for (name, version) in &checkpoint.channel_versions {
@@ -184,14 +184,14 @@ impl Live {
         self.plan.channel(index).spec.kind.available(self.value(index))
     }
 
-    /// What a node is given that names no keys.
+    /// Returns the value given to a node that names no keys.
     pub(crate) fn whole_view(&self) -> Value {
         self.whole
             .get_or_init(|| view::input_view(&self.plan, &self.state, None))
             .clone()
     }
 
-    /// The whole state, private keys included.
+    /// Returns the whole state, private keys included.
     pub(crate) fn values(&self) -> Value {
         view::view(&self.plan, &self.state, 0..self.plan.state_keys as ChannelIx)
     }
@@ -260,13 +260,13 @@ impl Live {
         self.changed_since_interrupt = false;
     }
 
-    /// Has anything been seen by what is no node of this graph?
+    /// Returns whether anything but a node of this graph has seen a channel.
     pub(crate) fn seen_by_others(&self) -> bool {
         let mut others = self.extra_seen.values();
         others.any(|seen| seen.iter().any(|(_, version)| *version > 0))
     }
 
-    /// `(version, node)` of every trigger that a node of this graph has seen.
+    /// Returns `(version, node)` of every trigger that a node of this graph has seen.
     pub(crate) fn seen_versions(&self) -> impl Iterator<Item = (u64, NodeIx)> + '_ {
         (0..self.plan.nodes.len() as NodeIx).flat_map(|node| {
             let seen = self.seen[self.plan.triggers_of(node)].iter();
@@ -274,7 +274,7 @@ impl Live {
         })
     }
 
-    /// The channels named by a stored list that this graph still has.
+    /// Returns the channels of a stored list of names that this graph still has.
     pub(crate) fn indexes(&self, names: &[Name]) -> Vec<ChannelIx> {
         names
             .iter()
@@ -283,7 +283,7 @@ impl Live {
     }
 }
 
-/// A state of the thread at `tuple`, or the fresh state.
+/// Loads the state of the thread at `tuple`, or the fresh state.
 pub(crate) fn load(plan: &Arc<Plan>, tuple: Option<&CheckpointTuple>) -> Live {
     match tuple {
         Some(tuple) => Live::load(plan.clone(), &tuple.checkpoint),

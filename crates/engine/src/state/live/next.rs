@@ -8,18 +8,18 @@ use crate::graph::plan::{ChannelIx, NodeIx};
 use crate::value::{List, Value};
 
 impl Live {
-    /// Packets that wait in the queue.
+    /// Returns the packets that wait in the queue.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Value> {
         let queue = self.value(self.plan.tasks_channel).and_then(Value::as_array);
         queue.into_iter().flat_map(List::iter)
     }
 
-    /// One of the packets that wait in the queue.
+    /// Returns one of the packets that wait in the queue.
     pub(crate) fn packet(&self, place: usize) -> Option<&Value> {
         self.value(self.plan.tasks_channel)?.at(place)
     }
 
-    /// Does one of the node's triggers hold something that the node has not seen?
+    /// Returns whether one of the node's triggers holds something that the node has not seen.
     pub(crate) fn triggered(&self, node: NodeIx) -> bool {
         let seen = &self.seen[self.plan.triggers_of(node)];
         let ran = self.ran[node as usize];
@@ -29,7 +29,8 @@ impl Live {
         })
     }
 
-    /// Nodes to run beside the queued packets: those that `updated` triggers, by name; or any, in declaration order.
+    /// Returns the nodes to run beside the queued packets: those that `updated` triggers, by name; or any, in
+    /// declaration order.
     pub(crate) fn triggered_nodes(&self, updated: Option<&[ChannelIx]>) -> SmallVec<[NodeIx; 4]> {
         match updated.filter(|updated| !updated.is_empty()) {
             Some(updated) => {

@@ -15,7 +15,7 @@ use crate::graph::writes::is_kept;
 use crate::state::delta::{is_rebuilt, key_of, snapshot};
 use crate::value::{List, Value};
 
-/// What was changed since the last stored checkpoint.
+/// Changes since the last stored checkpoint.
 #[derive(Clone, Default)]
 pub(super) struct Dirty {
     /// Channels, and how many items of a list were only kept.
@@ -74,7 +74,7 @@ impl Dirty {
 /// Channels that changed, and how many items of a list were only kept.
 type Changed = SmallVec<[(ChannelIx, Option<usize>); 8]>;
 
-/// What of a stored checkpoint the next one is made from.
+/// The parts of a stored checkpoint that the next one is made from.
 #[derive(Clone)]
 pub(crate) struct Base {
     pub(crate) id: CheckpointId,
@@ -97,7 +97,8 @@ impl Base {
 }
 
 impl Live {
-    /// The same state as the first of a new place: nothing that is stored can be built upon.
+    /// Detaches the state from its checkpoint, to make it the first of a new place: nothing that is stored can be built
+    /// upon.
     pub(crate) fn detach(&mut self) {
         self.base = None;
         self.held.fill(false);
@@ -153,7 +154,7 @@ impl Live {
         (checkpoint, changes, names)
     }
 
-    /// The channels that the next checkpoint differs in, by name, and how many items of a list were only kept.
+    /// Returns the channels in which the next checkpoint differs, by name, and how many items of a list were only kept.
     #[inline]
     fn changed_channels(&self, whole: &BTreeSet<ChannelIx>) -> Changed {
         let plan = &self.plan;
@@ -175,7 +176,7 @@ impl Live {
         changed
     }
 
-    /// Values and versions of the changed channels, and what a backend is given to know of them.
+    /// Returns values and versions of the changed channels, and the changes as a backend is given them.
     #[inline]
     fn changes(
         &mut self,
@@ -221,7 +222,7 @@ impl Live {
         names
     }
 
-    /// Entries of what was seen that differ from the last stored checkpoint's, in the order of their names.
+    /// Returns the entries of what was seen that differ from the last stored checkpoint's, in the order of their names.
     fn changed_seen(&self) -> Vec<Name> {
         let nodes = self.dirty.nodes.iter();
         let nodes = nodes.map(|node| self.plan.node(*node).name.clone());
@@ -231,7 +232,7 @@ impl Live {
         names
     }
 
-    /// The trigger versions that a node, or anything else of this name, has seen.
+    /// Returns the trigger versions that a node, or anything else of this name, has seen.
     fn seen_of(&self, name: &Name) -> ChannelVersions {
         let node = self.plan.node_index.get(name);
         let Some(node) = node.copied().filter(|node| self.ran[*node as usize]) else {
@@ -247,7 +248,8 @@ impl Live {
         )
     }
 
-    /// The delta keys whose values the next checkpoint holds. A backend stores what has a new version, so they get one.
+    /// Returns the delta keys whose values the next checkpoint holds. A backend stores what has a new version, so they
+    /// get one.
     fn snapshots(&mut self, metadata: &mut Metadata, settle: bool) -> BTreeSet<ChannelIx> {
         if self.plan.deltas.is_empty() {
             return BTreeSet::new();
@@ -271,7 +273,8 @@ impl Live {
         due
     }
 
-    /// Stored writes that the next checkpoint does not follow from: the delta keys they belong to are stored whole.
+    /// Leaves behind stored writes that the next checkpoint does not follow from: the delta keys they belong to are
+    /// stored whole.
     pub(crate) fn leave_behind<'a>(&mut self, writes: impl IntoIterator<Item = &'a PendingWrite>) {
         if self.plan.deltas.is_empty() {
             return;
@@ -283,7 +286,7 @@ impl Live {
         }
     }
 
-    /// The value as checkpoints hold it.
+    /// Returns the value as checkpoints hold it.
     fn stored_value(&self, index: ChannelIx) -> Option<Value> {
         let value = self
             .value(index)

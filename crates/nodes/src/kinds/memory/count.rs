@@ -6,7 +6,7 @@ use superstep::{List, Value};
 /// Tokens of a picture.
 const PICTURE: usize = 85;
 
-/// Length of a value as Python writes it: that is what the counter counts.
+/// Returns the length of a value as Python writes it, which is what the counter counts.
 fn written(value: &Value) -> usize {
     match value {
         Value::Null => 4,
@@ -26,7 +26,7 @@ fn written(value: &Value) -> usize {
     }
 }
 
-/// The type of a message: `human`, `ai`, `system`, `tool` …
+/// Returns the type of a message: `human`, `ai`, `system`, `tool` …
 pub(super) fn kind(message: &Value) -> &str {
     message.get("type").and_then(Value::as_str).unwrap_or_default()
 }
@@ -47,7 +47,7 @@ pub(super) fn calls(message: &Value) -> Option<&List> {
         .filter(|calls| !calls.is_empty())
 }
 
-/// Tokens of one message.
+/// Counts the tokens of one message.
 pub(super) fn tokens(message: &Value) -> usize {
     let (mut letters, mut tokens) = (0, 0);
     let content = message.get("content");
@@ -87,7 +87,7 @@ pub(super) fn tokens(message: &Value) -> usize {
     tokens + letters.div_ceil(4) + 3
 }
 
-/// By how much the provider counted more than this does, as far as its last answer shows; from 1 to 1.25.
+/// Returns by how much the provider's count exceeds this one, as far as its last answer shows; from 1 to 1.25.
 pub(super) fn scale(messages: &[Value]) -> f64 {
     let (mut sum, mut known) = (0, None);
     let mut provider: Option<&str> = None;

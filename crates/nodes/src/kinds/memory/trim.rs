@@ -21,7 +21,7 @@ pub(super) struct Trim {
 }
 
 impl Trim {
-    /// The messages that are kept; only the first after the system's may have been shortened.
+    /// Returns the messages that are kept; only the first after the system's may have been shortened.
     pub(super) fn kept(&self, messages: &[Value]) -> Vec<Value> {
         let is = |message: &Value, types: &[String]| {
             types.is_empty() || types.iter().any(|ty| ty == kind(message))
@@ -78,7 +78,7 @@ fn with_content(message: &Value, content: Value) -> Option<Value> {
     Some(Value::Object(fields))
 }
 
-/// The end of a message that fits: its last blocks, or the last lines of its text.
+/// Returns the end of a message that fits: its last blocks, or the last lines of its text.
 fn shortened(message: &Value, fits: impl Fn(&Value) -> bool) -> Option<Value> {
     match message.get("content")? {
         Value::Array(blocks) => (1..blocks.len()).find_map(|left_out| {
@@ -96,7 +96,7 @@ fn shortened(message: &Value, fits: impl Fn(&Value) -> bool) -> Option<Value> {
     }
 }
 
-/// Where what is kept begins when the last `count` messages are: not between a call and its answers.
+/// Returns where the kept messages begin when the last `count` are kept: not between a call and its answers.
 pub(super) fn last(messages: &[Value], count: usize) -> usize {
     let mut from = messages.len().saturating_sub(count);
     while from > 0 && messages.get(from).is_some_and(|message| kind(message) == "tool") {
@@ -105,7 +105,7 @@ pub(super) fn last(messages: &[Value], count: usize) -> usize {
     from
 }
 
-/// Ids of the calls that a message makes.
+/// Returns the ids of the calls that a message makes.
 pub(super) fn call_ids(message: &Value) -> impl Iterator<Item = &str> {
     let calls = calls(message).into_iter().flat_map(List::iter);
     calls.filter_map(|call| call.get("id")?.as_str())

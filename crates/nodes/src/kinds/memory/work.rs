@@ -54,7 +54,7 @@ pub(super) struct MemoryNode {
     pub(super) work: MemoryWork,
 }
 
-/// An update after which a key holds this list, whatever is in it.
+/// Creates an update after which a key holds this list, whatever is in it.
 fn replaced(reducer: Reducer, list: Vec<Value>) -> Value {
     match reducer {
         Reducer::AddMessages => {
@@ -66,7 +66,7 @@ fn replaced(reducer: Reducer, list: Vec<Value>) -> Value {
     }
 }
 
-/// The text of a message.
+/// Returns the text of a message.
 fn text(message: &Value) -> String {
     match message.get("content") {
         Some(Value::String(text)) => text.to_string(),
@@ -80,7 +80,7 @@ fn text(message: &Value) -> String {
     }
 }
 
-/// A conversation as a model reads it.
+/// Converts a conversation to text that a model reads.
 fn transcript(messages: &[Value]) -> String {
     let mut lines = String::new();
     for message in messages {
@@ -102,7 +102,7 @@ fn transcript(messages: &[Value]) -> String {
     lines
 }
 
-/// The state with what prompts see besides it.
+/// Returns the state with the values that prompts see besides it.
 fn with(input: &Value, transcript: String, known: Value) -> Value {
     let mut state = input.as_object().cloned().unwrap_or_default();
     state.insert("transcript", transcript);

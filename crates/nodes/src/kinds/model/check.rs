@@ -20,7 +20,7 @@ pub(super) fn check(config: &ModelConfig, site: &mut Site<'_>) {
     check_script(config, site);
 }
 
-/// Is the key a list of messages?
+/// Returns whether the key is a list of messages.
 fn takes_messages(key: Option<&Key>) -> bool {
     key.is_some_and(|key| key.reducer == Reducer::AddMessages)
 }
@@ -52,7 +52,7 @@ fn check_model(config: &ModelConfig, site: &mut Site<'_>) {
     }
 }
 
-/// What is sent: pictures, texts and messages, of which a model needs one; and where what it used is written.
+/// Checks what is sent: pictures, texts and messages, of which a model needs one; and where its usage is written.
 fn check_question(config: &ModelConfig, site: &mut Site<'_>) {
     for (index, image) in config.images.iter().enumerate() {
         site.template(&format!("/images/{index}"), image);
@@ -144,7 +144,7 @@ fn check_tools(config: &ModelConfig, site: &mut Site<'_>, into: Option<&Key>) {
     }
 }
 
-/// The answer's schema, or a key that takes text.
+/// Checks the answer's schema, or that the key takes text.
 fn check_answer(config: &ModelConfig, site: &mut Site<'_>, into: Option<&Key>) {
     let messages = takes_messages(into);
     if let Some(schema) = &config.output {

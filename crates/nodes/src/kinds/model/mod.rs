@@ -146,7 +146,7 @@ pub struct Line {
 }
 
 impl ModelConfig {
-    /// The host may let another model answer for the scripted one.
+    /// Replaces the scripted model by another that the host may let answer for it.
     fn stood_in(&mut self, environment: Option<&Environment>) {
         let other = environment.and_then(|environment| environment.stand_in.as_ref());
         if let (SCRIPTED, Some(other)) = (self.model.as_str(), other) {
@@ -282,7 +282,7 @@ impl NodeKind for Model {
     }
 }
 
-/// The tools of the node itself and of the node that it takes tools from, with the MCP servers of that one.
+/// Returns the tools of the node itself and of the node that it takes tools from, with the MCP servers of the latter.
 fn offered(
     site: &BuildSite<'_>,
     mut tools: Vec<ToolSpec>,
@@ -296,7 +296,7 @@ fn offered(
     (tools, servers.collect())
 }
 
-/// Servers and templates of the addresses that are read there.
+/// Returns servers and address templates of the resources that are read there.
 fn resources(site: &BuildSite<'_>, resources: &[Resource]) -> Result<Vec<(String, Template)>, Diagnostic> {
     let resource = |(index, resource): (usize, &Resource)| {
         let uri = site.template(&format!("/resources/{index}/uri"), &resource.uri)?;
@@ -316,7 +316,7 @@ fn facts(site: &BuildSite<'_>, model: &str) -> models::Facts {
     }
 }
 
-/// A line of the script with its condition, its text and its calls compiled.
+/// Compiles a line of the script: its condition, its text and its calls.
 fn script_line(site: &BuildSite<'_>, index: usize, line: &Line) -> Result<ScriptLine, Diagnostic> {
     let when = line.when.as_ref();
     let when = when.map(|when| site.expression(&format!("/script/{index}/when"), when));

@@ -95,7 +95,7 @@ struct Stream<'a> {
 }
 
 impl Stream<'_> {
-    /// A chunk as LangChain streams it: text in `content`, reasoning and calls in fields of their own.
+    /// Sends a chunk as LangChain streams it: text in `content`, reasoning and calls in fields of their own.
     async fn send(&self, piece: &Piece) {
         let mut chunk: Object = [
             ("type", Value::from("AIMessageChunk")),
@@ -118,7 +118,7 @@ impl Stream<'_> {
         self.context.message(Value::Object(chunk)).await;
     }
 
-    /// The last chunk: what the answer used and why it stopped, which no piece of it says.
+    /// Sends the last chunk: what the answer used and why it stopped, which no piece of it contains.
     async fn end(&self, answer: &Answer, facts: &Facts) {
         if answer.usage.is_none() && answer.stop.is_none() {
             return;
@@ -144,7 +144,7 @@ impl ModelNode {
         error.of_node(&self.name)
     }
 
-    /// What is written.
+    /// Returns the value to write to the state.
     async fn value(
         &self,
         context: &NodeContext,
@@ -292,8 +292,8 @@ impl ModelNode {
         }
     }
 
-    /// The exchange of a scripted answer: what a model would have been asked. Only for the trace, so that it notes no reading
-    /// of the state, fetches nothing and leaves out what cannot be rendered.
+    /// Returns the exchange of a scripted answer: what a model would have been asked. Used for the trace only, so it
+    /// notes no reading of the state, fetches nothing and leaves out what cannot be rendered.
     fn unsent(&self, context: &NodeContext, input: &Value) -> Option<Open> {
         let scope = Scope::new(input).with("context", context.context().clone());
         let render = |kind: &str, template: &Option<Template>| {
@@ -371,14 +371,14 @@ impl ModelNode {
         ))
     }
 
-    /// The tools, with those that servers have at the moment.
+    /// Returns the tools, including those that servers currently have.
     async fn all_tools(&self) -> Result<Vec<ToolSpec>, NodeError> {
         let mut tools = self.tools.clone();
         tools.extend(specs_of(&self.servers, &self.tools, &self.name).await?);
         Ok(tools)
     }
 
-    /// What a resource says, as a message.
+    /// Reads a resource and returns its contents as a message.
     async fn resource(&self, context: &NodeContext, server: &str, uri: String) -> Result<Value, NodeError> {
         let read = async {
             let client = self.mcp.client(server).await?;
@@ -399,7 +399,7 @@ impl ModelNode {
         })
     }
 
-    /// The pictures of the setting `images`, as parts of a message.
+    /// Returns the pictures of the setting `images` as parts of a message.
     async fn shown(&self, scope: &Scope) -> Result<Vec<Json>, NodeError> {
         let mut names = Vec::new();
         for image in &self.images {

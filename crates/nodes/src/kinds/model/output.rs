@@ -9,7 +9,7 @@ use crate::models::ModelError;
 /// The member that carries an answer which is no object.
 const CARRIER: &str = "answer";
 
-/// The schema as providers take it: they insist on an object at the top.
+/// Converts the schema to the form that providers accept: they insist on an object at the top.
 pub(super) fn sent(schema: &Json) -> Json {
     if schema.get("type").is_some_and(|ty| ty == "object") {
         return schema.clone();
@@ -49,7 +49,7 @@ pub(super) fn parsed(text: &str, shape: &SchemaValidator, schema: &Json) -> Resu
     }
 }
 
-/// The text, when it is one of the texts that `schema` lists.
+/// Returns the text if it is one of the texts that `schema` lists.
 fn listed(schema: &Json, text: &str) -> Option<Value> {
     let values = schema.get("enum")?.as_array()?;
     values

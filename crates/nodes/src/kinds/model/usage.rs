@@ -39,7 +39,7 @@ impl Spent {
         }
     }
 
-    /// As it is written to the state.
+    /// Returns the usage as it is written to the state.
     pub(super) fn value(&self, model: &str) -> Value {
         let mut json = self.usage.json();
         json["model"] = model.into();

@@ -39,13 +39,13 @@ pub struct GraphTool {
     pub output: Option<String>,
 }
 
-/// The parameters of a tool that says nothing of them.
+/// Returns the parameters of a tool that declares none.
 pub(super) fn parameters() -> Json {
     json!({"type": "object", "required": [TASK], "properties": {
         TASK: {"type": "string", "description": "What to do, with everything that has to be known for it."}}})
 }
 
-/// The key that takes messages, when there is one and not several.
+/// Returns the key that takes messages, if there is exactly one.
 fn messages_key(keys: &Keys) -> Option<&str> {
     let takes = |name: &&str| {
         keys.get(name)
@@ -117,7 +117,7 @@ impl GraphTool {
     }
 }
 
-/// The one key that a graph returns, when it says so.
+/// Returns the one key that a graph returns, if the graph declares it.
 fn returned(document: &Document) -> Option<String> {
     match document.output_keys()?.as_slice() {
         [one] => Some((*one).to_owned()),
@@ -162,7 +162,7 @@ impl GraphWork {
         self.answer(context, result, state).map_err(failed)
     }
 
-    /// Arguments by their names; the others are what somebody says to the graph.
+    /// Maps arguments to keys by their names; the others become the message to the graph.
     fn given(&self, args: &Object) -> Value {
         let mut given = Object::new();
         let mut lines = Vec::new();
@@ -203,7 +203,7 @@ impl GraphWork {
     }
 }
 
-/// Has the tool no parameters of its own?
+/// Returns whether the tool has no parameters of its own.
 pub(super) fn undescribed(parameters: &Json) -> bool {
     *parameters == no_arguments()
 }

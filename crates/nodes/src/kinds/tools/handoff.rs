@@ -44,7 +44,7 @@ impl HandOff {
         format!("Handed over to `{}`.", self.to)
     }
 
-    /// What the tools node returns, after `answers`; `state` is what it was given.
+    /// Returns the output of the tools node, after `answers`; `state` is the node's input.
     pub(super) fn output(&self, key: &Arc<str>, answers: List, state: &Value) -> NodeOutput {
         let messages = match self.outside {
             false => answers,

@@ -139,7 +139,7 @@ fn callable(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 }
 
-/// A name that providers take.
+/// Converts a name to one that providers accept.
 fn name_of(prefix: &str, name: &str) -> String {
     let letters = name.chars().map(|c| if callable(c) { c } else { '_' });
     prefix.chars().chain(letters).take(LONGEST_NAME).collect()
@@ -184,7 +184,7 @@ impl ServerTools {
         self.mcp.client(&self.config.server).await
     }
 
-    /// What the server offers of what the settings allow.
+    /// Returns those of the server's offers that the settings allow.
     pub(super) async fn offers(&self) -> Result<Vec<Offered>, McpError> {
         let config = &self.config;
         let offers = self.client().await?.tools().await?;
@@ -224,7 +224,7 @@ impl ServerTools {
         }
     }
 
-    /// The tools that list and read resources.
+    /// Returns the tools that list and read resources.
     fn resources(&self) -> [Offered; 2] {
         let config = &self.config;
         let offered = |name: &str, description: String, parameters: Json, does: Does| Offered {
@@ -257,14 +257,14 @@ impl ServerTools {
     }
 }
 
-/// The schema of the arguments; providers insist on an object.
+/// Returns the schema of the arguments; providers insist on an object.
 fn parameters(offer: &Offer) -> Json {
     let mut schema = (*offer.input_schema).clone();
     schema.insert("type".into(), "object".into());
     Json::Object(schema)
 }
 
-/// Everything that some servers offer, with a name of its own each.
+/// Collects everything that several servers offer, each under a unique name.
 pub(super) async fn offers_of(sources: &[ServerTools], taken: &[&str]) -> Result<Vec<Offered>, McpError> {
     let mut all: Vec<Offered> = Vec::new();
     let each = futures::future::join_all(sources.iter().map(ServerTools::offers)).await;
@@ -283,7 +283,7 @@ pub(super) async fn offers_of(sources: &[ServerTools], taken: &[&str]) -> Result
     Ok(all)
 }
 
-/// Descriptions for the model of the tools of some servers, beside its other tools.
+/// Returns descriptions for the model of the tools of several servers, in addition to its other tools.
 pub(crate) async fn specs_of(
     sources: &[ServerTools],
     beside: &[ToolSpec],

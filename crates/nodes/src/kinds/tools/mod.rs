@@ -52,7 +52,7 @@ pub struct ToolsConfig {
     pub mcp: Vec<McpSource>,
 }
 
-/// What a tool may begin as in a form, and what is written first.
+/// Returns the starting values of a tool in a form, with the field to fill in first.
 fn beginnings() -> Json {
     json!([
         {"title": "HTTP request", "first": "http/url",
@@ -116,7 +116,7 @@ impl ToolConfig {
         }
     }
 
-    /// The parameters, for graphs without any the usual ones.
+    /// Returns the parameters; graphs without any get the usual ones.
     fn parameters(&self) -> Json {
         match &self.graph {
             Some(tool) if tool.input.is_none() && graph::undescribed(&self.parameters) => graph::parameters(),
@@ -124,7 +124,7 @@ impl ToolConfig {
         }
     }
 
-    /// What it does, by the names of the settings.
+    /// Lists what the tool does, by the names of the settings.
     fn does(&self) -> Vec<&'static str> {
         let all = [
             ("javascript", self.javascript.is_some()),
@@ -147,7 +147,7 @@ pub(crate) struct Offer {
     pub(crate) servers: Vec<McpSource>,
 }
 
-/// Descriptions for the model of the tools of node `id`.
+/// Returns descriptions for the model of the tools of node `id`.
 pub(crate) fn of_node(nodes: &BTreeMap<&str, NodeSpec>, id: &str) -> Result<Offer, Text> {
     let of_kind = || {
         nodes
@@ -178,7 +178,7 @@ pub(crate) fn of_node(nodes: &BTreeMap<&str, NodeSpec>, id: &str) -> Result<Offe
     }
 }
 
-/// A name that stands twice.
+/// Finds a name that occurs twice.
 pub(crate) fn twice<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let mut seen = std::collections::BTreeSet::new();
     names.into_iter().find(|name| !seen.insert(*name))

@@ -77,7 +77,7 @@ pub(super) enum NoAnswer {
 }
 
 impl Tool {
-    /// What is wrong with the arguments.
+    /// Returns what is wrong with the arguments.
     pub(super) fn problem(&self, args: &Object) -> Option<String> {
         let args = args_json(args);
         let misfits = self.parameters.as_ref()?.misfits(&args, 5);
@@ -201,7 +201,7 @@ impl Node for ToolsNode {
 }
 
 impl ToolsNode {
-    /// The calls of the last ai message that nothing has answered yet.
+    /// Returns the calls of the last ai message that nothing has answered yet.
     fn open_calls(&self, input: &Value) -> Result<Vec<ToolCall>, NodeError> {
         let messages = input
             .get(&self.messages)
@@ -231,7 +231,7 @@ impl ToolsNode {
         Ok(open.collect())
     }
 
-    /// The tools, with those of the servers when one of them is called.
+    /// Returns the tools, including those of the servers if one of them is called.
     async fn tools_for(&self, context: &NodeContext, calls: &[ToolCall]) -> Result<Tools, NodeError> {
         let mut tools = self.tools.clone();
         let known = calls.iter().all(|call| tools.contains_key(&call.name));
@@ -301,7 +301,7 @@ fn unknown(tools: &Tools, name: &str) -> String {
     )
 }
 
-/// An answer that is too long is cut, and says so.
+/// Cuts an answer that is too long, and notes the cut in the text.
 fn shortened(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(LONGEST_ANSWER) {
         let more = text.len() - end;

@@ -53,7 +53,7 @@ impl Script {
         }
     }
 
-    /// As it is called; `files` are the modules that it may import, `workers` run it.
+    /// Converts the script to its callable form; `files` are the modules that it may import, `workers` run it.
     pub(super) fn program(self, files: Option<Files>, workers: Arc<Workers>) -> code::Script {
         code::Script {
             source: JavaScriptSource::new(self.source, PARAMETERS),
@@ -86,7 +86,7 @@ pub(super) async fn run(
     }
 }
 
-/// What a function returned, as the model is given it.
+/// Returns a function's result in the form that the model gets.
 pub(super) fn answer_text(output: Output) -> Result<String, String> {
     match output {
         Output::Update(Value::String(text)) => Ok(text.to_string()),

@@ -130,7 +130,7 @@ pub(super) fn machine(error: &CaughtError<'_>) -> CodeError {
     }
 }
 
-/// The innermost place of the user's own in a stack such as `at node (source:3:5)`: its file, unless it is the
+/// Finds the innermost place in the user's code in a stack such as `at node (source:3:5)`: its file, unless it is the
 /// program itself, and its line.
 fn place(exception: &Exception<'_>) -> (Option<String>, Option<usize>) {
     let stack = exception.stack().unwrap_or_default();

@@ -62,7 +62,7 @@ pub(super) enum SentArgument {
     Fields(Vec<(String, Option<usize>)>),
 }
 
-/// Something for the program of a call.
+/// Message for the program of a call.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct For<T> {
     pub(super) call: u64,
@@ -81,7 +81,7 @@ const LONGEST_FIELD: usize = 32 * 1024;
 /// When the fields of a call that went along are longer than this together, the other large ones go when they are looked at.
 const LONGEST_CALL: usize = 256 * 1024;
 
-/// A frame of a letter and a content that `write` appends.
+/// Creates a frame from a letter and the content that `write` appends.
 pub(super) fn frame(
     letter: u8,
     write: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
@@ -97,12 +97,12 @@ pub(super) fn frame(
     Ok(frame)
 }
 
-/// A frame with something as JSON.
+/// Creates a frame with a value as JSON.
 pub(super) fn frame_of(letter: u8, content: &impl Serialize) -> Result<Vec<u8>, String> {
     frame(letter, |frame| serde_json::to_writer(frame, content))
 }
 
-/// The letter and the length that a frame begins with.
+/// Reads the letter and the length at the beginning of a frame.
 pub(super) fn begins(head: [u8; HEAD]) -> Option<(u8, usize)> {
     let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
     (length <= LARGEST).then_some((head[4], length))
@@ -121,7 +121,7 @@ pub(super) fn read(from: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
     Ok(Some((letter, content)))
 }
 
-/// The frame of a call. `head` has everything but the lengths of `place` and of the arguments.
+/// Creates the frame of a call. `head` has everything but the lengths of `place` and of the arguments.
 pub(super) fn call(mut head: Head, place: &Value, given: &[Value]) -> Result<Vec<u8>, String> {
     let mut texts = Vec::new();
     let mut append = |value: &Value| {
@@ -162,7 +162,7 @@ pub(super) fn call(mut head: Head, place: &Value, given: &[Value]) -> Result<Vec
     })
 }
 
-/// A call as the worker reads it: its head, and where `place` and the arguments are in the content of its frame.
+/// Parses a call for the worker: its head, and the positions of `place` and the arguments in the content of its frame.
 pub(super) fn opened(content: &[u8]) -> Option<(Head, Range<usize>, Vec<Sent>)> {
     let length = u32::from_be_bytes(*content.first_chunk()?) as usize;
     let mut at = length.checked_add(4)?;

@@ -27,7 +27,7 @@ pub(super) enum Given {
     },
 }
 
-/// Where the JSON of an argument is in a call.
+/// Position of an argument's JSON in a call.
 #[derive(Debug)]
 pub(super) enum Sent {
     /// All of it.
@@ -36,10 +36,11 @@ pub(super) enum Sent {
     Fields(Vec<(String, Option<Range<usize>>)>),
 }
 
-/// Gives a field that was not sent.
+/// Function that returns a field that was not sent.
 type Ask = Rc<dyn Fn(&str) -> Result<Vec<u8>, CodeError>>;
 
-/// `later` is the prelude's: it defines a property that is made when it is looked at.
+/// Converts an argument to a JavaScript value. `later` comes from the prelude: it defines a property that is made when
+/// it is looked at.
 pub(super) fn given<'js>(
     ctx: &Ctx<'js>,
     later: &Function<'js>,
@@ -124,7 +125,7 @@ fn is_large(value: &Value) -> bool {
     !fits(value, LARGE)
 }
 
-/// Is the value small enough for `room`?
+/// Returns whether the value is small enough for `room`.
 pub(super) fn fits(value: &Value, room: usize) -> bool {
     take(value, &mut { room })
 }

@@ -46,13 +46,13 @@ pub(super) struct Program<'a> {
 pub(super) trait Line {
     /// Passes on what the program says; false when nobody listens any more.
     fn request(&self, request: ProgramRequest) -> bool;
-    /// What comes for the program.
+    /// Receives the next message for the program.
     fn receive(&self, wait: Duration) -> Result<Received, RecvTimeoutError>;
     /// Asks for a part of an argument that was not sent with the call.
     fn want(&self, argument: usize, name: &str) -> bool;
 }
 
-/// What comes for a program.
+/// Message for a program.
 #[derive(Debug)]
 pub(super) enum Received {
     /// A word for the program itself.
@@ -99,8 +99,8 @@ pub(super) fn run(
     }
 }
 
-/// What a program that threw null has really met: the machine throws null where there is no memory left even for the
-/// error that says so. A program that throws by itself may have meant it.
+/// Returns the actual error of a program that threw null: the machine throws null if there is no memory left even for
+/// the error that reports it. A program that throws null itself may have meant it.
 fn without_memory(error: CodeError, program: &Program<'_>, limits: Limits) -> CodeError {
     match &error {
         CodeError::Thrown { message, .. }
@@ -271,7 +271,7 @@ impl<'js> Driver<'_, 'js> {
         }
     }
 
-    /// The error, unless it came of being asked to stop.
+    /// Returns the error, unless it resulted from a request to stop.
     fn asks_or(&self, error: CodeError) -> Result<Ending<String>, CodeError> {
         match self.wire.stopped.get() {
             true => Ok(Ending::Asks(None)),
@@ -310,7 +310,7 @@ impl<'js> Driver<'_, 'js> {
     }
 }
 
-/// What a program returned.
+/// Parses the result of a program.
 pub(super) fn returned(end: Ending<impl AsRef<[u8]>>) -> Result<Ending<Output>, CodeError> {
     Ok(match end {
         Ending::Ok(json) => Ending::Ok(
@@ -326,7 +326,7 @@ fn json(reply: &Reply) -> Result<String, CodeError> {
     serde_json::to_string(reply).map_err(|e| CodeError::Machine(e.to_string()))
 }
 
-/// What stops a program, and what it left behind.
+/// Conditions that stop a program, and the errors it left behind.
 struct Machine {
     stop: Arc<AtomicBool>,
     timed_out: Cell<bool>,
@@ -372,7 +372,7 @@ impl Wire {
         }
     }
 
-    /// The answer to one request; what else comes is kept.
+    /// Waits for the answer to one request; other messages are kept.
     fn answer(&self, wanted: u64) -> Result<Reply, CodeError> {
         loop {
             match self.receive()? {
@@ -383,7 +383,7 @@ impl Wire {
         }
     }
 
-    /// A part of an argument that the program looks at.
+    /// Fetches a part of an argument that the program looks at.
     fn part(&self, argument: usize, name: &str) -> Result<Vec<u8>, CodeError> {
         if !self.line.want(argument, name) {
             return Err(CodeError::Cancelled);
@@ -416,7 +416,7 @@ fn failed(error: rquickjs::Error) -> CodeError {
     CodeError::Machine(error.to_string())
 }
 
-/// Does something in a machine within its limits.
+/// Runs `work` in a machine within its limits.
 fn bounded<T>(
     runtime: &Runtime,
     limits: Limits,

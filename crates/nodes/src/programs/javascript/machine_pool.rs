@@ -39,7 +39,7 @@ impl Drop for Waiting {
 }
 
 impl Fresh {
-    /// The one that waits, or a new one.
+    /// Takes the waiting machine, or creates a new one.
     pub(super) fn take() -> Result<Self> {
         let waiting = NEXT.take().and_then(|mut waiting| waiting.0.take());
         waiting.map_or_else(Self::new, Ok)

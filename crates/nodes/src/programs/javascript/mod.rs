@@ -37,7 +37,7 @@ pub(crate) use workers::{Call, Workers};
 /// Name of the user's code in stack traces.
 const FILE: &str = "source";
 
-/// What a program may use up.
+/// Limits on what a program may use.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct Limits {
     /// Running time.
@@ -46,7 +46,7 @@ pub struct Limits {
     pub memory: usize,
 }
 
-/// Why a program gave no result.
+/// Reason why a program gave no result.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub enum CodeError {
     /// It is not JavaScript.
@@ -76,7 +76,7 @@ pub enum CodeError {
 }
 
 impl CodeError {
-    /// What is said of a source that cannot be compiled.
+    /// Returns the message about a source that cannot be compiled.
     pub fn of_source(self) -> Text {
         match self {
             CodeError::Syntax {

@@ -13,7 +13,7 @@ use crate::base::files;
 /// Largest module that is read.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
 
-/// Where the modules of a graph's programs are.
+/// Folders of the modules of a graph's programs.
 #[derive(Clone, Debug)]
 pub struct Files {
     /// The project's folder; nothing outside of it is read.
@@ -23,7 +23,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Modules under `root` for programs of a graph in `folder`. `None` when there are no such folders.
+    /// Creates the modules under `root` for programs of a graph in `folder`. `None` if there are no such folders.
     pub fn new(root: &Path, folder: &Path) -> Option<Self> {
         let (root, folder) = (root.canonicalize().ok()?, folder.canonicalize().ok()?);
         folder.starts_with(&root).then(|| Self {
@@ -32,12 +32,12 @@ impl Files {
         })
     }
 
-    /// The project's folder and the graph's.
+    /// Returns the project's folder and the graph's.
     pub(super) fn folders(&self) -> (&Path, &Path) {
         (&self.root, &self.folder)
     }
 
-    /// The same in another process, which trusts that the folders were looked at.
+    /// Creates the same modules in another process, which trusts that the folders were checked.
     pub(super) fn in_folders(root: PathBuf, folder: PathBuf) -> Self {
         Self {
             root: root.into(),
@@ -45,7 +45,7 @@ impl Files {
         }
     }
 
-    /// The file that `name` means in `base`, as a path from the root with `/`.
+    /// Finds the file that `name` means in `base`, as a path from the root with `/`.
     pub(super) fn find(&self, base: &str, name: &str) -> Result<String, String> {
         if !(name.starts_with("./") || name.starts_with("../")) {
             return Err(
@@ -83,7 +83,7 @@ impl Files {
     }
 }
 
-/// The path without `.` and `..`.
+/// Removes `.` and `..` from the path.
 fn flat(path: &Path) -> PathBuf {
     let mut flat = PathBuf::new();
     for part in path.components() {

@@ -35,7 +35,7 @@ pub(crate) fn work() -> bool {
     served.is_ok_and(|served| served.join().unwrap_or(false))
 }
 
-/// Standard input and output without what Rust puts around them.
+/// Opens standard input and output without Rust's wrappers around them.
 fn pipes() -> io::Result<(File, File)> {
     #[cfg(unix)]
     {
@@ -55,8 +55,8 @@ fn pipes() -> io::Result<(File, File)> {
 
 type Frame = (u8, Vec<u8>);
 
-/// Where frames come from. A program that waits for something must not wait longer than it may, so from then on a thread
-/// reads; until then there is none, which spares most calls a change of threads.
+/// Source of frames. A program that waits for something must not exceed its time limit, so from then on a thread reads;
+/// until then there is none, which saves most calls a thread switch.
 enum Input {
     Pipe(BufReader<File>),
     Thread(Receiver<Frame>),
@@ -248,7 +248,7 @@ mod tests {
     use super::super::frames::Head;
     use super::*;
 
-    /// The frame of a call of a program that the worker has, or of one that is sent with it.
+    /// Creates the frame of a call of a program that the worker has, or of one that is sent with it.
     fn call(program: u64, source: Option<&str>, state: Value) -> Vec<u8> {
         let head = Head {
             call: 1,
@@ -268,7 +268,7 @@ mod tests {
         frames::call(head, &place, &[state]).unwrap()
     }
 
-    /// Whether a worker with this input ended well, and the frames it wrote.
+    /// Runs a worker with this input; returns whether it ended well, and the frames it wrote.
     fn served(input: &[u8]) -> (bool, Vec<(char, String)>) {
         let (mut from, mut to) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
         from.write_all(input).unwrap();

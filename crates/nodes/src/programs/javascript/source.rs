@@ -37,12 +37,12 @@ impl JavaScriptSource {
         self.number
     }
 
-    /// The text, and its parameters in case it is the body of a function.
+    /// Returns the text, and its parameters if it is the body of a function.
     pub(super) fn parts(&self) -> (&str, &str) {
         (&self.text, &self.parameters)
     }
 
-    /// As a module of a machine.
+    /// Declares the source as a module of a machine.
     pub(super) fn declare<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Module<'js, Declared>> {
         let text = || module(&self.text, &self.parameters);
         match self.read.get_or_init(|| Bytecode::of(FILE, &text()).ok()) {
@@ -53,7 +53,7 @@ impl JavaScriptSource {
     }
 }
 
-/// Is it a module of its own, rather than the body of a function?
+/// Returns whether the source is a module of its own, rather than the body of a function.
 pub(super) fn is_module(source: &str) -> bool {
     source.lines().any(|line| {
         line.strip_prefix("export")
@@ -61,7 +61,7 @@ pub(super) fn is_module(source: &str) -> bool {
     })
 }
 
-/// The program as a module whose default export is the function. Lines keep their numbers.
+/// Converts the program to a module whose default export is the function. Lines keep their numbers.
 pub(super) fn module(source: &str, parameters: &str) -> String {
     if is_module(source) {
         return source.to_owned();
@@ -71,7 +71,7 @@ pub(super) fn module(source: &str, parameters: &str) -> String {
     format!("{imports};export default async function node({parameters}) {{{body}\n}}\n")
 }
 
-/// Where the `import` declarations end with which the source begins.
+/// Returns the end of the `import` declarations at the beginning of the source.
 fn imports_end(source: &str) -> usize {
     let mut end = 0;
     loop {
@@ -96,7 +96,7 @@ fn imports_end(source: &str) -> usize {
     }
 }
 
-/// Length of the spaces, semicolons and comments that something begins with.
+/// Returns the length of the spaces, semicolons and comments at the beginning of the text.
 fn blank(text: &str) -> usize {
     let mut rest = text;
     loop {

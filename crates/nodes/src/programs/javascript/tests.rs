@@ -256,7 +256,7 @@ fn results_that_are_not_json() {
     ));
 }
 
-/// A state whose `big` is made when the program looks at it.
+/// Returns a state whose `big` is made when the program looks at it.
 fn large() -> Value {
     let items: Vec<Value> = (0..500).map(|n| json!({"n": n, "text": "some words"})).collect();
     json!({"a": 1, "big": items, "other": {"list": items}, "z": null})

@@ -55,7 +55,7 @@ pub(super) struct Worker {
     _count: Counted,
 }
 
-/// Why a call gave no result.
+/// Reason why a call gave no result.
 pub(super) enum Lost {
     /// The process was gone before it did anything.
     Before,
@@ -122,7 +122,7 @@ impl Worker {
         }
     }
 
-    /// Can it be used by this task?
+    /// Returns whether the worker can be used in this runtime.
     pub(super) fn is_of(&self, runtime: Id) -> bool {
         self.runtime == runtime
     }
@@ -238,7 +238,7 @@ impl Worker {
         }
     }
 
-    /// A frame that was read whole.
+    /// Takes a frame that was read completely.
     fn arrived(&mut self) -> Result<Option<(u8, Vec<u8>)>, CodeError> {
         let Some(head) = self.read.first_chunk::<HEAD>() else {
             self.read.reserve(BLOCK);
@@ -278,7 +278,7 @@ fn garbled(what: &dyn std::fmt::Display) -> CodeError {
     CodeError::Machine(format!("its process said something that cannot be read: {what}"))
 }
 
-/// The frame of a part that the program looks at.
+/// Creates the frame of a part that the program looks at.
 async fn part(call: &Call, wanted: &Wanted) -> Result<Vec<u8>, CodeError> {
     let value = match call.given.get(wanted.argument) {
         Some(Value::Object(fields)) => fields.get(&wanted.name).cloned(),

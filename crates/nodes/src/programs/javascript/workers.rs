@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_millis(10);
 /// Time without work after which a process ends.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// What is to be run.
+/// Program to run, with its arguments and limits.
 pub(crate) struct Call {
     pub(crate) source: JavaScriptSource,
     /// Its arguments; `ctx` follows them.
@@ -131,7 +131,7 @@ impl Workers {
         let _ = events.send(Event::Ended(end)).await;
     }
 
-    /// A process for one call.
+    /// Leases a process for one call.
     async fn lease(self: &Arc<Self>) -> Result<(Worker, WorkerLease<'_>), CodeError> {
         let failed = |cause: &dyn std::fmt::Display| {
             CodeError::Machine(format!("its worker process cannot be started: {cause}"))
@@ -246,13 +246,13 @@ impl WorkerLease<'_> {
     }
 }
 
-/// As many programs as can work at once; two at least, because a process gets ready for the next one after each.
+/// Returns how many programs can work at once; two at least, because a process gets ready for the next one after each.
 fn processors() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| available_parallelism().map_or(2, |count| count.get().max(2)))
 }
 
-/// Stops a program on a thread when it is dropped.
+/// Guard that stops a program on a thread when it is dropped.
 struct Brake(Arc<AtomicBool>);
 
 impl Drop for Brake {
@@ -309,7 +309,7 @@ fn on_a_thread(
     brake
 }
 
-/// A path as it goes to another process of this computer.
+/// Converts a path to the bytes that are sent to another process of this computer.
 pub(super) fn bytes_of(path: &Path) -> Vec<u8> {
     #[cfg(unix)]
     {
@@ -320,7 +320,7 @@ pub(super) fn bytes_of(path: &Path) -> Vec<u8> {
     path.to_string_lossy().into_owned().into_bytes()
 }
 
-/// The path that was sent.
+/// Converts the sent bytes back to the path.
 pub(super) fn path_of(bytes: Vec<u8>) -> PathBuf {
     #[cfg(unix)]
     {

@@ -4,8 +4,8 @@
 /// Longest part of a text that is looked through after a function's name.
 const LONGEST: usize = 16 * 1024;
 
-/// The targets in the return annotation of `function`. Without a name it is the one that the worker would call: `node`,
-/// or the last at the margin.
+/// Returns the targets in the return annotation of `function`. Without a name it is the one that the worker would call:
+/// `node`, or the last at the margin.
 pub(crate) fn command_targets(text: &str, function: Option<&str>) -> Vec<String> {
     let wanted = function.map(|name| name.rsplit('.').next().unwrap_or(name));
     let mut found: Vec<String> = Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn command_targets(text: &str, function: Option<&str>) -> Vec<String>
     found
 }
 
-/// What stands between `->` and `:` after the parameters that the text begins with.
+/// Returns the text between `->` and `:` after the parameters at the beginning of the text.
 fn annotation(text: &str) -> Option<&str> {
     let text = &text[..text.floor_char_boundary(LONGEST)];
     let open = text.find('(').filter(|at| text[..*at].trim().is_empty())?;
@@ -55,7 +55,7 @@ fn annotation(text: &str) -> Option<&str> {
     None
 }
 
-/// The bracket that closes the one at `open`; brackets in texts and comments do not count.
+/// Finds the bracket that closes the one at `open`; brackets in strings and comments do not count.
 fn closing(text: &str, open: usize) -> Option<usize> {
     let (mut depth, mut at) = (0, open);
     while at < text.len() {
@@ -77,7 +77,7 @@ fn closing(text: &str, open: usize) -> Option<usize> {
     None
 }
 
-/// The text in quotation marks that begins at `at`, and where it ends.
+/// Returns the text in the quotation marks that begin at `at`, and where it ends.
 fn string(text: &str, at: usize) -> Option<(&str, usize)> {
     let rest = &text[at..];
     let triple = ["\"\"\"", "'''"].into_iter().find(|mark| rest.starts_with(mark));
@@ -97,7 +97,7 @@ fn string(text: &str, at: usize) -> Option<(&str, usize)> {
     }
 }
 
-/// The texts in `Literal[…]` within `Command[…]`.
+/// Returns the strings in `Literal[…]` within `Command[…]`.
 fn targets(annotation: &str) -> Vec<String> {
     let annotation = annotation.trim();
     // An annotation may stand in quotation marks as a whole.
@@ -130,7 +130,7 @@ fn string_only(text: &str) -> Option<&str> {
     (end == text.len()).then_some(inner)
 }
 
-/// The brackets after each `name`, up to the closing one.
+/// Returns the brackets after each `name`, up to the closing one.
 fn within<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     let places = text.match_indices(name).filter_map(|(at, _)| {
         let before = text[..at].chars().next_back();

@@ -44,7 +44,7 @@ pub struct PythonFunction {
     pub timeout_ms: u64,
 }
 
-/// Running time of a Python function, in milliseconds.
+/// Returns the default running time of a Python function, in milliseconds.
 pub(crate) fn default_timeout() -> u64 {
     60_000
 }
@@ -61,13 +61,13 @@ impl PythonFunction {
         self.source.as_deref().filter(|source| !source.trim().is_empty())
     }
 
-    /// Where the function says that it goes on.
+    /// Returns the targets that the function declares.
     pub(crate) fn command_targets(&self, text: &str) -> Vec<String> {
         let function = self.function.as_deref().filter(|_| self.source().is_none());
         command_targets(text, function)
     }
 
-    /// The setting that says which function it is, and how messages begin that tell of it.
+    /// Returns the setting that determines the function, and the beginning of messages about it.
     pub(crate) fn named(&self) -> (&'static str, String) {
         match (self.source(), self.module(), &self.function) {
             (None, Some(module), Some(function)) => ("/function", format!("`{function}` in {module}")),
@@ -76,7 +76,7 @@ impl PythonFunction {
     }
 }
 
-/// The file that a graph's `module` means.
+/// Returns the file that a graph's `module` means.
 pub(crate) fn inside(environment: &Environment, module: &str) -> Result<PathBuf, PythonError> {
     let unfit = |cause: &str| {
         PythonError::Raised(requests::Fault::new(
@@ -102,7 +102,7 @@ pub(crate) fn inside(environment: &Environment, module: &str) -> Result<PathBuf,
     }
 }
 
-/// How a function is called.
+/// Calling convention of a function.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Style {
@@ -148,7 +148,7 @@ struct Given<'a> {
     args: Option<&'a Object>,
 }
 
-/// What a function is called with.
+/// Arguments and details of a function call.
 pub(crate) struct Call<'a> {
     /// Whose it is.
     pub(crate) owner: Owner<'a>,

@@ -36,7 +36,7 @@ pub(crate) struct Interpreter {
     pub(crate) named: String,
 }
 
-/// Where a project's interpreter is.
+/// Location of a project's interpreter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The program.
@@ -45,7 +45,8 @@ pub struct Found {
     pub of_project: bool,
 }
 
-/// The interpreter that programs of a project run in, or why there is none and what to do. Nothing is started.
+/// Finds the interpreter that programs of a project run in, or returns why there is none and what to do. Nothing is
+/// started.
 pub fn find(environment: &Environment) -> Result<Found, (Text, Text)> {
     let interpreter = interpreter(environment).map_err(|error| (error.missing(), error.remedy()))?;
     let of_project = environment
@@ -57,7 +58,8 @@ pub fn find(environment: &Environment) -> Result<Found, (Text, Text)> {
     })
 }
 
-/// The interpreter that is configured, else the one of the project's virtual environment, else the computer's.
+/// Returns the configured interpreter, otherwise the one of the project's virtual environment, otherwise the
+/// computer's.
 pub(crate) fn interpreter(environment: &Environment) -> Result<Interpreter, PythonError> {
     let configured = (environment.variables)(INTERPRETER).filter(|name| !name.trim().is_empty());
     if let Some(named) = configured {
@@ -115,7 +117,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
         .find(|program| program.is_file())
 }
 
-/// What a worker finds in its environment besides declared variables.
+/// Returns the variables of a worker's environment besides the declared ones.
 pub(super) fn variables() -> impl Iterator<Item = (&'static str, std::ffi::OsString)> {
     VARIABLES
         .iter()

@@ -33,7 +33,7 @@ use worker::Worker;
 /// Variable that names the interpreter, for projects without an environment of their own.
 pub const INTERPRETER: &str = "SUPERSTEP_PYTHON";
 
-/// Why a Python function gave no result.
+/// Reason why a Python function gave no result.
 #[derive(Debug)]
 pub(crate) enum PythonError {
     /// There is no interpreter.
@@ -55,7 +55,7 @@ pub(crate) enum PythonError {
 }
 
 impl PythonError {
-    /// Why there is no interpreter, without what to do about it.
+    /// Returns why there is no interpreter, without what to do about it.
     pub(crate) fn missing(&self) -> Text {
         match self {
             PythonError::Configured(name) => text!("There is no Python {name}.", name),
@@ -66,7 +66,7 @@ impl PythonError {
         }
     }
 
-    /// What to do about it.
+    /// Returns what to do about the error.
     pub(crate) fn remedy(&self) -> Text {
         match self {
             PythonError::NotFound => {
@@ -82,14 +82,14 @@ impl PythonError {
         }
     }
 
-    /// As a model is given it: without the traceback, which it could do nothing about.
+    /// Formats the error for a model: without the traceback, which the model could not act on.
     pub(crate) fn for_model(&self) -> String {
         let text = self.to_string();
         let first = text.lines().next().unwrap_or_default();
         first.trim_end_matches('.').to_owned()
     }
 
-    /// As the failure of the caller.
+    /// Converts the error to the failure of the caller.
     pub(crate) fn of(self, called: &str) -> NodeError {
         match self {
             PythonError::AccessDenied(denied) => denied.into(),
@@ -135,7 +135,7 @@ impl From<Fault> for PythonError {
     }
 }
 
-/// What makes a worker another one.
+/// Properties that distinguish workers.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     program: PathBuf,
@@ -165,7 +165,7 @@ impl Pythons {
         }
     }
 
-    /// The worker of a project, begun if there is none.
+    /// Returns the worker of a project, started if there is none.
     fn worker(&self, key: Key) -> Result<Arc<Worker>, PythonError> {
         let mut workers = self.workers.lock();
         workers.retain(|_, worker| worker.takes_calls());

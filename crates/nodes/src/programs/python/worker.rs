@@ -96,7 +96,7 @@ impl Shared {
     }
 }
 
-/// What comes from the worker.
+/// Frame that the worker sends.
 #[derive(Deserialize)]
 struct Frame {
     #[serde(default)]
@@ -164,7 +164,7 @@ impl Worker {
         Ok(Self { frames, shared })
     }
 
-    /// Can it be called?
+    /// Returns whether the worker can be called.
     pub(super) fn takes_calls(&self) -> bool {
         let calls = self.shared.calls();
         !calls.retired && !calls.ended && !self.frames.is_closed()

@@ -18,7 +18,7 @@ use crate::base::secrets::{redact_result, redact_value};
 /// Longest time that a program may ask to wait.
 const LONGEST_SLEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Whose program it is, as its log lines say.
+/// Owner of a program, as named in its log lines.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Owner<'a> {
     /// A node.
@@ -30,7 +30,7 @@ pub(crate) enum Owner<'a> {
 }
 
 impl Owner<'_> {
-    /// True for a program that is given the state of a node.
+    /// Returns whether the program gets the state of a node.
     pub(crate) fn is_node(&self) -> bool {
         matches!(self, Owner::Node(_))
     }
@@ -65,8 +65,8 @@ enum Answer {
     Task(Result<Value, NodeError>),
 }
 
-/// Does what a program asks until it ends, and gives what it returned. `state` is what its node sees, where the program is
-/// the node's own; `lost` is the error of a program that ends without a word.
+/// Serves a program's requests until it ends, and returns its result. `state` is what its node sees, if the program is
+/// the node's own; `lost` makes the error of a program that ends without a result.
 pub(crate) async fn serve<T, E>(
     context: &NodeContext,
     owner: Owner<'_>,
@@ -129,7 +129,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
         work.map_or(self.context, |work| &work.context).clone()
     }
 
-    /// A program may have been given a key; what it says of it goes no further.
+    /// Handles a request of the program. A program may have been given a key; what it reveals of it goes no further.
     async fn take(&mut self, asked: ProgramRequest) {
         let ProgramRequest { id, scope, request } = asked;
         let reply = |reply| (self.tell)(Notice::Answer(id, reply));
@@ -242,7 +242,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
             .push(Box::pin(async move { (id, Answer::Task(handle.await)) }));
     }
 
-    /// What a task came to reaches the engine, which records it and then answers who asked.
+    /// Passes the result of a task to the engine, which records it and then answers the request.
     fn finish(&mut self, task: u64, result: Result<Value, NodeError>) {
         let working = self
             .running
@@ -254,7 +254,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
         }
     }
 
-    /// The question that a function has ended with.
+    /// Returns the question with which a function ended.
     fn asked(&mut self, scope: u64, question: Option<Value>) -> Option<NodeError> {
         let mut error = self.unanswered.remove(&scope)?;
         if let (NodeError::Interrupt(Interrupted::Question { question: asked, .. }), Some(question)) =
@@ -265,7 +265,7 @@ impl<F: Fn(Notice) + Clone + Send + Sync + 'static> Host<'_, F> {
         Some(error)
     }
 
-    /// A function is not to go on.
+    /// Stops a function.
     fn stop(&mut self, scope: u64, error: NodeError) {
         if scope == NODE {
             self.stops.push(error);

@@ -22,7 +22,7 @@ pub(crate) const UNREAD: usize = 64;
 /// Class of errors that programs throw without a class of their own.
 pub(crate) const CLASS: &str = error_class::CODE;
 
-/// What a program asks of its node, or reports, while it runs.
+/// Request or report that a program sends to its node while it runs.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct ProgramRequest {
     /// By which it knows the answer; 0 where none is wanted.
@@ -82,7 +82,7 @@ pub(crate) enum Request {
     },
 }
 
-/// How far a program is.
+/// Progress of a program.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Progress {
     done: f64,
@@ -92,7 +92,7 @@ pub(crate) struct Progress {
     text: Option<String>,
 }
 
-/// How a function ended.
+/// Outcome of a function.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ending<T> {
@@ -128,7 +128,7 @@ impl From<Fault> for Failure {
     }
 }
 
-/// What a program is sent.
+/// Message to a program.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Notice {
@@ -150,7 +150,7 @@ pub(crate) enum Reply {
     Stop,
 }
 
-/// What a function returned.
+/// Result of a function.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Output {
@@ -201,7 +201,7 @@ impl From<Output> for NodeOutput {
     }
 }
 
-/// What comes from a program.
+/// Event that comes from a program.
 #[derive(Debug)]
 pub(crate) enum Event<T, E> {
     /// It asks or reports something.
@@ -210,10 +210,10 @@ pub(crate) enum Event<T, E> {
     Ended(Result<Ending<T>, E>),
 }
 
-/// Where a program's requests arrive.
+/// Channel on which a program's requests arrive.
 pub(crate) type Inbox<T, E> = mpsc::Receiver<Event<T, E>>;
 
-/// What a program knows of its place: LangGraph's names in `config`, short ones in `context`.
+/// Returns what a program knows of its place: LangGraph's names in `config`, short ones in `context`.
 pub(crate) fn place(context: &NodeContext, owner: Owner<'_>) -> Value {
     let info = context.info();
     let metadata = context.metadata();

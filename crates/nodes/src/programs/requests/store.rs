@@ -87,7 +87,7 @@ impl From<By> for Ranking {
     }
 }
 
-/// In minutes, as [`StoreRequest::Put`] has it.
+/// Converts minutes, as in [`StoreRequest::Put`], to a time to live.
 fn time_to_live(minutes: Option<Option<f64>>) -> Result<Ttl, String> {
     match minutes {
         None => Ok(Ttl::Default),
@@ -102,7 +102,7 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<f64
     Option::deserialize(deserializer).map(Some)
 }
 
-/// Labels as they are stored and looked for.
+/// Redacts labels, as they are stored and looked up.
 fn clean(labels: Vec<String>) -> Vec<String> {
     labels
         .iter()
@@ -183,7 +183,7 @@ impl StoreRequest {
     }
 }
 
-/// What a store answered, as programs and states see it.
+/// Converts a store's answer to the form that programs and states see.
 pub(crate) fn shown(answer: StoreAnswer) -> Value {
     match answer {
         StoreAnswer::Done => Value::Null,
@@ -201,7 +201,7 @@ pub(crate) fn shown(answer: StoreAnswer) -> Value {
     }
 }
 
-/// Does what is asked.
+/// Executes a request to the store, and returns the reply.
 pub(super) async fn answer(store: Option<Arc<dyn Store>>, request: StoreRequest) -> Reply {
     let refused = |message: String| Reply::Error(Fault::new(error_class::STORE, format!("store: {message}")));
     let Some(store) = store else {

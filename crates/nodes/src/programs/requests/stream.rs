@@ -38,7 +38,7 @@ struct Text {
 pub(super) struct Streams(HashMap<String, BTreeMap<Path, Text>>);
 
 impl Streams {
-    /// What can be delivered of a message or chunk, in this order.
+    /// Returns what can be delivered of a message or chunk, in this order.
     pub(super) fn delivered(&mut self, message: &Value) -> Vec<Value> {
         let text = |name: &str| message.get(name).and_then(Value::as_str);
         let (Some(id), Some("AIMessageChunk"), Some(members)) =
@@ -74,7 +74,7 @@ impl Streams {
         chunks
     }
 
-    /// What was held back, when nothing follows any more.
+    /// Returns what was held back, once nothing follows any more.
     pub(super) fn rest(&mut self) -> Vec<Value> {
         let mut all: Vec<_> = self.0.drain().collect();
         all.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -134,7 +134,7 @@ fn continued(
     }
 }
 
-/// One more chunk with what was held back of a message.
+/// Creates one more chunk with what was held back of a message.
 fn rest(id: &str, texts: BTreeMap<Path, Text>) -> Option<Value> {
     let mut chunk = Object::new();
     for (path, mut text) in texts {

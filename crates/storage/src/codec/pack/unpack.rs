@@ -13,7 +13,7 @@ use crate::codec::bytes::{Cursor, Decoded};
 /// No block of zstd grows more than this, so damage cannot ask for more memory.
 const MOST_GROWTH: usize = 50_000;
 
-/// Turns what is stored back into values.
+/// Converter of stored data back to values.
 pub(crate) struct Unpacker(zstd::bulk::Decompressor<'static>);
 
 impl Unpacker {
@@ -21,7 +21,7 @@ impl Unpacker {
         Ok(Self(zstd::bulk::Decompressor::new()?))
     }
 
-    /// The text, and whether it is a referring one.
+    /// Returns the text, and whether it is a referring one.
     pub(crate) fn text<'a>(&mut self, data: &'a [u8]) -> Decoded<(Cow<'a, [u8]>, bool)> {
         let (&flag, rest) = match data.split_first() {
             // JSON text does not begin with such a byte.
@@ -40,7 +40,7 @@ impl Unpacker {
         Ok((Cow::Owned(self.frame(cursor.0, len)?), referring))
     }
 
-    /// The text of a frame that says it is so long.
+    /// Returns the text of a frame that declares this length.
     pub(crate) fn frame(&mut self, frame: &[u8], len: usize) -> Decoded<Vec<u8>> {
         let text = self
             .0
@@ -52,7 +52,7 @@ impl Unpacker {
         Ok(text)
     }
 
-    /// The value of what is stored, whose references are in `parts`.
+    /// Restores the value of stored data, whose references are in `parts`.
     pub(crate) fn value<P: Parts>(&mut self, data: &[u8], parts: &P) -> Decoded<Value> {
         let (text, referring) = self.text(data)?;
         parse(&text, referring, parts)
@@ -61,7 +61,7 @@ impl Unpacker {
 
 /// Parts that are already known.
 pub(crate) trait Parts {
-    /// The value of a part.
+    /// Returns the value of a part.
     fn part(&self, part: i64) -> Option<Value>;
 }
 
@@ -71,7 +71,7 @@ impl<S: std::hash::BuildHasher> Parts for HashMap<i64, Value, S> {
     }
 }
 
-/// The value of a text.
+/// Parses the value of a text.
 pub(crate) fn parse<P: Parts>(text: &[u8], referring: bool, parts: &P) -> Decoded<Value> {
     if !referring {
         return crate::codec::value::parse(text);
@@ -83,7 +83,7 @@ pub(crate) fn parse<P: Parts>(text: &[u8], referring: bool, parts: &P) -> Decode
     Ok(value)
 }
 
-/// Reads a value whose strings may be references.
+/// Reader of a value whose strings may be references.
 struct Referring<'p, P>(&'p P);
 
 impl<'de, P: Parts> DeserializeSeed<'de> for Referring<'_, P> {

@@ -13,7 +13,7 @@ pub(crate) struct Change<'p> {
     pub(crate) appended_from: Option<usize>,
 }
 
-/// What changed between a checkpoint and its parent.
+/// Changes between a checkpoint and its parent.
 pub(crate) struct Changes<'p> {
     pub(crate) channels: Vec<Change<'p>>,
     /// Nodes whose entry changed; `None`: the entry is gone.
@@ -21,8 +21,8 @@ pub(crate) struct Changes<'p> {
 }
 
 impl<'p> Changes<'p> {
-    /// What to store of a checkpoint: what the engine says changed, or, when there is no parent here or the engine's
-    /// list does not add up, what a comparison finds.
+    /// Determines what to store of a checkpoint: the changes that the engine lists, or, if there is no parent here or
+    /// the engine's list does not add up, those that a comparison finds.
     pub(crate) fn of(put: &'p Put, parent: Option<(&ChannelVersions, &VersionsSeen)>) -> Self {
         let checkpoint = &put.checkpoint;
         let (versions, entries) = (&checkpoint.channel_versions, &checkpoint.versions_seen);
@@ -54,7 +54,8 @@ impl<'p> Changes<'p> {
     }
 }
 
-/// The names that are given, if they account for the difference in number; otherwise those that a comparison finds.
+/// Returns the names that are given, if they account for the difference in number; otherwise those that a comparison
+/// finds.
 fn changed<V: Clone + PartialEq>(
     named: impl Iterator<Item = (Name, Option<usize>)>,
     before: Option<&NameMap<V>>,

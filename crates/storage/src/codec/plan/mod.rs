@@ -18,12 +18,12 @@ use super::value::json;
 /// Where a checkpoint comes from, by the number that stands for it in a row.
 pub(crate) const SOURCES: [Source; 4] = [Source::Input, Source::Loop, Source::Update, Source::Fork];
 
-/// What planning needs of a backend's tables.
+/// Tables of a backend that planning needs.
 pub(crate) trait Tables {
     type Slot: StoredSlot;
     type Error: From<StorageError>;
 
-    /// The row of a name.
+    /// Returns the row of a name.
     fn name(&mut self, name: &Name) -> Result<i64, Self::Error>;
 
     /// Stores a value that replaces the one `before`. With `appended_from`, that was a list of this length, and its items
@@ -57,7 +57,7 @@ pub(crate) struct KnownCheckpoint<S: Clone> {
     pub(crate) texts: i64,
 }
 
-/// What is to be stored of a checkpoint.
+/// Data to store of a checkpoint.
 #[derive(Debug)]
 pub(crate) struct Plan<S: Clone> {
     /// A delta of the parent's state, or at depth 0 the whole state.
@@ -150,7 +150,7 @@ pub(crate) fn plan<T: Tables>(
     })
 }
 
-/// Metadata without source and step, as a row holds it.
+/// Formats metadata without source and step, as a row contains it.
 fn metadata_text(metadata: &Metadata, thread: &ThreadId) -> Result<String, StorageError> {
     let pair = [&metadata.parents, &metadata.user].map(|object| Value::Object(object.clone()));
     let text = json(&Value::from(pair.to_vec()), "the metadata", thread)?;

@@ -9,17 +9,17 @@ use crate::codec::record::Delta;
 /// Most deltas between two snapshots of versions, unless the graph is so wide that a snapshot is long itself.
 const SNAPSHOT_EVERY: i64 = 64;
 
-/// Where the value of a channel is.
+/// Location of a channel's value.
 pub(crate) trait StoredSlot: Clone {
-    /// The row that holds it; 0 when its text is in the delta.
+    /// Returns the row that contains the value; 0 if its text is in the delta.
     fn row(&self) -> i64;
 
-    /// Its JSON text, when that is in the delta.
+    /// Returns the value's JSON text, if that is in the delta.
     fn text(&self) -> Option<&Arc<[u8]>> {
         None
     }
 
-    /// Bytes that it takes in a delta.
+    /// Returns the bytes that the value's text takes in a delta.
     fn text_bytes(&self) -> i64 {
         self.text().map_or(0, |text| text.len() as i64)
     }
@@ -93,8 +93,9 @@ impl<S: Clone> ChannelState<S> {
         Ok(())
     }
 
-    /// True when a checkpoint of this state is to be stored as a snapshot. `depth` and `weight` are the number and bytes
-    /// of the deltas since the last one, it included, `texts` the bytes of the values that it would repeat.
+    /// Returns whether a checkpoint of this state is to be stored as a snapshot. `depth` and `weight` are the number
+    /// and bytes of the deltas since the last one, including this one, `texts` the bytes of the values that it would
+    /// repeat.
     ///
     /// A snapshot is due when it costs little against the deltas since the last one, and at the latest after as many as
     /// take longer to read than a snapshot: more in a wide graph, so that a snapshot's share of each commit does not
@@ -107,7 +108,7 @@ impl<S: Clone> ChannelState<S> {
 }
 
 impl<S: StoredSlot> ChannelState<S> {
-    /// The state as a delta that needs no other.
+    /// Converts the state to a delta that needs no other.
     pub(crate) fn snapshot<E>(&self, mut name: impl FnMut(&Name) -> Result<i64, E>) -> Result<Delta, E> {
         let mut delta = Delta::default();
         for (channel, version) in &self.versions {

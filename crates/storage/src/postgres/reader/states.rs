@@ -41,7 +41,7 @@ impl Deltas {
         Ok(deltas)
     }
 
-    /// Every name that they use.
+    /// Returns every name that the deltas use.
     pub(in crate::postgres) fn names(&self) -> impl Iterator<Item = i64> {
         let deltas = self.rows.values().filter_map(|link| link.delta.as_ref().ok());
         deltas.flat_map(|delta| {
@@ -53,7 +53,7 @@ impl Deltas {
         })
     }
 
-    /// The state of a checkpoint: the nearest snapshot and the deltas after it.
+    /// Builds the state of a checkpoint from the nearest snapshot and the deltas after it.
     pub(in crate::postgres) fn state(
         &mut self,
         names: &Names,
@@ -119,12 +119,12 @@ impl Items {
         Ok(items)
     }
 
-    /// Length of the JSON of the value that ends with a row that was read.
+    /// Returns the length of the JSON of the value that ends with a row that was read.
     pub(super) fn size(&self, row: i64) -> Option<i64> {
         self.rows.get(&row).map(|(.., size)| *size)
     }
 
-    /// The value that ends with this row.
+    /// Builds the value that ends with this row.
     pub(super) fn value(&mut self, row: i64, library: &mut Library) -> Result<Value, String> {
         let mut chain = Vec::new();
         let mut at = row;

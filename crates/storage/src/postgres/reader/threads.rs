@@ -98,7 +98,7 @@ impl View {
     }
 }
 
-/// What the server can look for: text without case where ASCII says what that means, and the status.
+/// Returns what the server can search for: text without case where ASCII defines that, and the status.
 fn conditions(query: &ThreadQuery) -> (Option<String>, Option<&'static str>) {
     let search = query.search.as_ref().filter(|search| search.is_ascii());
     (

@@ -68,7 +68,7 @@ impl View {
         Ok(tuples)
     }
 
-    /// The rows of values that must be read, with their spaces, and the values that are known.
+    /// Returns the rows of values that must be read, with their spaces, and the values that are known.
     fn uncached(
         &self,
         found: &[Found],
@@ -92,7 +92,7 @@ impl View {
         (spaces, rows, cached)
     }
 
-    /// The values of a state, which the cache gets too.
+    /// Reads the values of a state and adds them to the cache.
     fn channel_values(
         &self,
         state: &PostgresState,
@@ -114,7 +114,7 @@ impl View {
     }
 }
 
-/// The states of checkpoints; with `keys`, only these values of them.
+/// Reads the states of checkpoints; with `keys`, only these values of them.
 fn states(
     found: &[Found],
     deltas: &mut Deltas,
@@ -133,7 +133,7 @@ fn states(
     states.collect()
 }
 
-/// The writes in these rows.
+/// Reads the pending writes in these rows.
 pub(super) fn pending_writes<'a>(
     rows: impl Iterator<Item = &'a Row>,
     names: &Names,

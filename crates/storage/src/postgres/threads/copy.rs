@@ -116,7 +116,7 @@ impl Writer {
         self.count_copies(target, &copies, &items).await
     }
 
-    /// A new number for each row that the query finds in a space.
+    /// Assigns a new number to each row that the query finds in a space.
     async fn numbered(&mut self, query: &str, space: i64) -> Result<HashMap<i64, i64>, PostgresFault> {
         let mut numbers = HashMap::new();
         for row in self.session().await?.query(query, &[&space]).await? {
@@ -125,7 +125,7 @@ impl Writer {
         Ok(numbers)
     }
 
-    /// Checkpoints as the target has them, and the items of the source that they use.
+    /// Returns checkpoints as the target has them, and the items of the source that they use.
     async fn copies<'a>(
         &mut self,
         new: &[&'a Record],

@@ -26,7 +26,7 @@ const KNOWN: usize = 4096;
 
 const SPACE: &str = "SELECT id, epoch FROM spaces WHERE thread = $1 AND ns = $2";
 
-/// The namespace of the outermost graph.
+/// Returns the namespace of the outermost graph.
 fn root(thread: &ThreadId) -> (ThreadId, Name) {
     (thread.clone(), "".into())
 }
@@ -125,7 +125,8 @@ impl Writer {
         Ok(outcomes)
     }
 
-    /// What a batch shows of claims, with the outermost namespace of each thread as it will be, where the batch builds on it.
+    /// Returns the claims that a batch shows, with the outermost namespace of each thread as it will be, if the batch
+    /// builds on it.
     fn shown(&self, batch: &Batch) -> Vec<(ThreadId, ClaimUse, Option<Space>)> {
         let after = |thread: &ThreadId| {
             let Space { id, .. } = *self.spaces.get(&root(thread))?;
@@ -153,8 +154,8 @@ impl Writer {
         }
     }
 
-    /// Does the database know without being shown that the thread is the run's? Its outermost namespace has the epoch at
-    /// which the claim was compared.
+    /// Returns whether the database knows without being shown that the thread belongs to the run: its outermost
+    /// namespace has the epoch at which the claim was compared.
     fn is_held(&self, thread: &ThreadId, shown: &ClaimUse) -> bool {
         self.claims.get(thread).is_some_and(|known| {
             let now = self.spaces.get(&root(thread));
@@ -188,8 +189,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Is a namespace as it is known here? What was looked at in several statements was not, where somebody removed some
-    /// of it between them.
+    /// Checks whether a namespace is as it is known here. One that was read in several statements is not, if somebody
+    /// removed some of it between them.
     async fn is_known(&mut self, commit: &Commit, planned: &[&Batch]) -> Result<bool, PostgresFault> {
         let key = (commit.thread.clone(), commit.ns.clone());
         let known = self.spaces.get(&key).map(|space| (space.id, space.epoch));
@@ -293,7 +294,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The rows of the checkpoints that tasks wrote at, except the `new` one.
+    /// Returns the rows of the checkpoints that tasks wrote at, except the `new` one.
     async fn owners(
         &mut self,
         space: Option<Space>,
@@ -317,7 +318,7 @@ impl Writer {
         Ok(owners)
     }
 
-    /// A namespace that begins with this commit.
+    /// Creates a namespace that begins with this commit.
     async fn begin_space(
         &mut self,
         thread: &ThreadId,
@@ -333,7 +334,7 @@ impl Writer {
         Ok(space)
     }
 
-    /// The namespace; not looked up when it is taken to be `new`.
+    /// Returns the namespace, without a lookup when it is taken to be `new`.
     async fn space(
         &mut self,
         thread: &ThreadId,
@@ -361,7 +362,7 @@ impl Writer {
         Ok(Some(space))
     }
 
-    /// A stored checkpoint.
+    /// Returns a stored checkpoint.
     async fn known(
         &mut self,
         space: Space,
@@ -553,7 +554,7 @@ const ASKS: i16 = 1;
 const WITHDRAWS: i16 = 4;
 const ASKED_AGAIN: i16 = 5;
 
-/// What a write says about its task, as the column `kind` keeps it.
+/// Returns what a write says about its task, as stored in the column `kind`.
 fn kind(task: &TaskId, channel: &str) -> i16 {
     match TaskStatus::of(task, [channel]) {
         TaskStatus {

@@ -12,7 +12,7 @@ use crate::postgres::batch::{Batch, ItemRow};
 use crate::postgres::fault::PostgresFault;
 use crate::postgres::server::Session;
 
-/// Where a channel's value is.
+/// Location of a channel's value.
 #[derive(Clone, Debug)]
 pub(super) struct PostgresSlot {
     pub(super) row: i64,
@@ -126,7 +126,7 @@ impl Chained for Arc<Link> {
     }
 }
 
-/// The chains of the lists among these rows.
+/// Reads the chains of the lists among these rows.
 pub(super) async fn links(
     session: &mut Session,
     space: i64,

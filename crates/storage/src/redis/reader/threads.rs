@@ -7,7 +7,7 @@ use crate::base::quarantine::passed_over;
 use crate::redis::server::{Server, bytes, number, parts, placed, text};
 
 impl Server {
-    /// Every thread that has anything.
+    /// Returns every thread that has any data.
     pub(in crate::redis) async fn all_threads(&self) -> Result<Vec<ThreadId>, StorageError> {
         let gone = self.sweep().await?;
         let mut ask = redis::cmd("HKEYS");

@@ -14,7 +14,7 @@ const WHAT: &str = "listing questions that wait";
 /// What both lists say of everything older releases stored is here.
 const FILLED: &str = "asked";
 
-/// A thread as the lists have it: no byte of it is zero.
+/// Encodes a thread for the lists, so that no byte of it is zero.
 fn marked(thread: &ThreadId) -> Vec<u8> {
     thread.as_str().bytes().map(|byte| byte + 1).collect()
 }
@@ -24,7 +24,7 @@ fn unmarked(mark: &[u8]) -> Option<ThreadId> {
     Some(String::from_utf8(name).ok()?.into())
 }
 
-/// A task in the first list, as checkpoint, thread and time; in the second, thread and checkpoint change places.
+/// Parses a task in the first list, as checkpoint, thread and time; in the second, thread and checkpoint are swapped.
 fn member(member: &[u8], by_thread: bool) -> Option<(CheckpointId, ThreadId, String)> {
     let mut first = member.splitn(3, |byte| *byte == 0);
     let (a, b, rest) = (first.next()?, first.next()?, first.next()?);
@@ -136,7 +136,7 @@ impl Server {
         Ok(all)
     }
 
-    /// Root checkpoints of a thread with tasks that asked or have failed.
+    /// Returns the root checkpoints of a thread with tasks that asked or have failed.
     pub(in crate::redis) async fn asked(&self, thread: &ThreadId) -> Result<Vec<CheckpointId>, StorageError> {
         let mut ask = redis::cmd("HKEYS");
         ask.arg(self.keys.of("open", thread));
@@ -145,7 +145,7 @@ impl Server {
         Ok(places.filter(|(ns, _)| ns.is_empty()).map(|(_, id)| id).collect())
     }
 
-    /// Are the questions that older releases stored in the lists?
+    /// Returns whether the questions that older releases stored are in the lists.
     pub(in crate::redis) async fn is_filled(&self) -> Result<bool, StorageError> {
         let mut ask = redis::cmd("EXISTS");
         ask.arg(self.keys.of_all(FILLED));
@@ -158,7 +158,7 @@ impl Server {
         self.call(set, WHAT).await.map(drop)
     }
 
-    /// Do the lists say anything else than the tasks of a thread?
+    /// Checks whether the lists differ from the tasks of a thread.
     pub(in crate::redis) async fn is_listed_wrong(&self, thread: &ThreadId) -> Result<bool, StorageError> {
         let query = WaitingQuery {
             thread: Some(thread.clone()),
@@ -180,7 +180,7 @@ impl Server {
     }
 }
 
-/// Where a query begins in the list that it is read from, and where that ends.
+/// Returns where a query begins in the list that it is read from, and where it ends.
 fn range(query: &WaitingQuery) -> (Vec<u8>, Vec<u8>) {
     let after = query.after.as_ref();
     let Some(thread) = &query.thread else {

@@ -10,7 +10,8 @@ use super::{Change, PAGE, items_key, joined, kept, labels};
 use crate::redis::server::{Server, bytes, parts, text};
 
 impl Server {
-    /// By namespace and key, a number at a time, so that the server and this program stay small.
+    /// Reads outdated items by namespace and key, a number at a time, so that the server and this program use little
+    /// memory.
     pub(super) async fn outdated_items(
         &self,
         embedding: &str,

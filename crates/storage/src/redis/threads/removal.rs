@@ -14,7 +14,7 @@ use crate::redis::writer::standing;
 /// Checkpoints, or values, that one script removes: the server does nothing else meanwhile.
 const ROUND: usize = 1000;
 
-/// How far a removal came.
+/// Progress of a removal.
 #[derive(Debug, Default)]
 pub(super) struct Gone {
     pub(super) checkpoints: u64,
@@ -22,13 +22,13 @@ pub(super) struct Gone {
     pub(super) bytes: i64,
 }
 
-/// What a script relies on.
+/// State that a script relies on.
 struct Facts {
     epoch: Vec<u8>,
     changes: Vec<u8>,
 }
 
-/// What one script does.
+/// Work of one script.
 #[derive(Debug, Default)]
 struct Round {
     checkpoints: Vec<Vec<u8>>,
@@ -187,7 +187,7 @@ impl Server {
         Ok(true)
     }
 
-    /// One round; nothing when the thread has changed.
+    /// Runs one round of a removal; returns `None` when the thread has changed.
     async fn remove_some(
         &self,
         thread: &ThreadId,

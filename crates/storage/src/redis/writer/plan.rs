@@ -15,7 +15,7 @@ use crate::redis::server::{number, place};
 use crate::redis::state::{Grown, Held, Start, continued, record_text, row};
 
 impl Writer {
-    /// What the script needs for a commit, with what it shows of its `claim`.
+    /// Builds the arguments of the script for a commit, with what it shows of its `claim`.
     pub(super) async fn arguments(
         &mut self,
         commit: &Commit,
@@ -123,7 +123,7 @@ impl Writer {
         Ok(())
     }
 
-    /// A stored checkpoint, from memory or from the server.
+    /// Returns a stored checkpoint, from memory or from the server.
     async fn known(
         &mut self,
         thread: &ThreadId,
@@ -169,7 +169,7 @@ impl Writer {
         }
     }
 
-    /// How the lists that grow have grown so far.
+    /// Returns how the lists that grow have grown so far.
     async fn grown(
         &self,
         thread: &ThreadId,
@@ -238,7 +238,7 @@ impl KnownRows {
     }
 }
 
-/// All that a state holds.
+/// Returns all that a state holds.
 fn everything(state: &ChannelState<u64>) -> BTreeMap<Name, Option<Held>> {
     let held = |(channel, version): (&Name, &u64)| {
         let held = match state.values.get(channel) {
@@ -250,7 +250,7 @@ fn everything(state: &ChannelState<u64>) -> BTreeMap<Name, Option<Held>> {
     state.versions.iter().map(held).collect()
 }
 
-/// The record of a checkpoint that stands by itself.
+/// Builds the record of a checkpoint that does not build on another.
 pub(in crate::redis) fn standing(head: Head, state: &ChannelState<u64>) -> Result<Vec<u8>, String> {
     let seen = state.seen.iter();
     record_text(&Record {

@@ -21,7 +21,7 @@ impl Names {
         self.rows.insert(name.clone(), row);
     }
 
-    /// The name with this row number.
+    /// Returns the name with this row number.
     pub(in crate::sqlite) fn name(&mut self, conn: &Connection, row: i64) -> Result<Name, SqliteFault> {
         if let Some(name) = self.by_row.get(&row) {
             return Ok(name.clone());
@@ -37,7 +37,7 @@ impl Names {
         Ok(name)
     }
 
-    /// The row number of a name, made when it is new.
+    /// Returns the row number of a name, creating it when the name is new.
     pub(in crate::sqlite) fn row(&mut self, conn: &Connection, name: &Name) -> Result<i64, SqliteFault> {
         if let Some(row) = self.rows.get(name) {
             return Ok(*row);

@@ -8,7 +8,7 @@ use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::slot::{Shape, SqliteSlot};
 
 impl View<'_> {
-    /// The state of a checkpoint: the nearest snapshot and the deltas after it.
+    /// Builds the state of a checkpoint from the nearest snapshot and the deltas after it.
     pub(in crate::sqlite) fn state(&mut self, seq: i64, place: &str) -> Result<SqliteState, SqliteFault> {
         let mut chain = Vec::new();
         let mut state = SqliteState::default();

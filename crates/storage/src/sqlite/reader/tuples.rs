@@ -68,7 +68,7 @@ impl View<'_> {
         Ok(found)
     }
 
-    /// The writes in the row of a checkpoint.
+    /// Reads the writes in the row of a checkpoint.
     pub(in crate::sqlite) fn short_writes(
         &mut self,
         seq: i64,
@@ -148,7 +148,7 @@ impl View<'_> {
     }
 }
 
-/// The parts that the stored writes of a task refer to, as often as they do.
+/// Returns the parts that the stored writes of a task refer to, once for each reference.
 pub(in crate::sqlite) fn refs_of_writes(blob: &[u8]) -> Result<Vec<i64>, String> {
     let mut all = Vec::new();
     for (.., data) in Rows::decode(blob)?.0 {

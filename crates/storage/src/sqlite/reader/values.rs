@@ -12,7 +12,7 @@ use crate::sqlite::fault::SqliteFault;
 use crate::sqlite::slot::SqliteSlot;
 
 impl View<'_> {
-    /// The value of a channel.
+    /// Returns the value of a channel.
     pub(in crate::sqlite) fn channel(
         &mut self,
         channel: &Name,
@@ -108,7 +108,7 @@ impl View<'_> {
         Ok(value.unwrap_or_default())
     }
 
-    /// The value of stored bytes that refer to these parts.
+    /// Decodes stored bytes that refer to these parts into a value.
     pub(super) fn unpack(&mut self, data: &[u8], refs: &[i64]) -> Result<Value, Unreadable> {
         self.read_parts(refs.to_vec())?;
         self.unpacker
@@ -191,7 +191,7 @@ impl View<'_> {
     }
 }
 
-/// The value of a part whose text had the hash `stored`; what it refers to is in `parts`.
+/// Decodes the value of a part whose text had the hash `stored`; what it refers to is in `parts`.
 fn content<P: Parts>(
     unpacker: &mut Unpacker,
     parts: &P,

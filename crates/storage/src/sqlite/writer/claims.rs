@@ -77,13 +77,13 @@ impl Writer {
         Ok(())
     }
 
-    /// True while a run holds the thread.
+    /// Returns whether a run holds the thread.
     pub(super) fn is_claimed(&self, thread: &ThreadId) -> Result<bool, SqliteFault> {
         Ok(read(&self.conn, thread)?.is_some_and(|row| row.until > now()))
     }
 }
 
-/// The stored claim of a thread.
+/// Reads the stored claim of a thread.
 pub(in crate::sqlite) fn read(conn: &Connection, thread: &ThreadId) -> Result<Option<ClaimRow>, SqliteFault> {
     let sql = "SELECT claim, number, holder, name, until FROM claims WHERE thread = ?1";
     let row = conn
@@ -101,7 +101,7 @@ pub(in crate::sqlite) fn read(conn: &Connection, thread: &ThreadId) -> Result<Op
     Ok(row?)
 }
 
-/// The time of claims: all who share a file share the clock of its machine.
+/// Returns the time for claims: all who share a file share the clock of its machine.
 pub(in crate::sqlite) fn now() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)

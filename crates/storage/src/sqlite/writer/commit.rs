@@ -3,7 +3,7 @@
 use super::*;
 
 impl Writer {
-    /// Of one caller, in order.
+    /// Stores the commits of one caller, in order.
     pub(super) fn commits(&mut self, commits: &[Commit]) -> Result<(), SqliteFault> {
         let writes = commits.iter().map(|commit| commit.writes.iter().collect());
         let mut writes: Vec<Vec<&TaskWrites>> = writes.collect();
@@ -147,7 +147,8 @@ impl Writer {
         Ok(seq)
     }
 
-    /// Does an id come after every stored one of its namespace? Those that were just made do, and nothing need be asked.
+    /// Checks whether an id comes after every stored one of its namespace. Those that were just created do, without a
+    /// query.
     fn is_beyond(&mut self, space: i64, id: &CheckpointId) -> Result<bool, SqliteFault> {
         let Some(id) = uuid_bytes(id.as_str()) else {
             return Ok(false);
@@ -211,7 +212,7 @@ impl Writer {
         Ok(Some(known))
     }
 
-    /// The database as this connection sees it.
+    /// Returns the database as this connection sees it.
     pub(super) fn view(&mut self) -> View<'_> {
         self.metas.at(None);
         View {

@@ -103,7 +103,7 @@ impl Writer {
         }
     }
 
-    /// What has no vectors has an empty one, which nothing finds: it was embedded.
+    /// Stores the vectors of an item. One without vectors gets an empty one, which nothing finds: it was embedded.
     fn vectors(&self, id: i64, embedding: i64, vectors: &[Vec<f32>]) -> Result<(), SqliteFault> {
         if vectors.is_empty() {
             return self.vector(id, embedding, &[]);
@@ -151,7 +151,7 @@ impl Writer {
         Ok(count)
     }
 
-    /// No query finds the item any more.
+    /// Removes the words and vectors of an item, so that no query finds it any more.
     fn unfound(&self, id: i64) -> Result<(), SqliteFault> {
         self.conn
             .prepare_cached("DELETE FROM store_words WHERE rowid = ?1")?

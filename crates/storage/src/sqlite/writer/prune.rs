@@ -7,7 +7,7 @@ use super::*;
 
 use crate::codec::pruning::{Looked, doomed};
 
-/// Called with how many more are done; its error ends the work.
+/// Callback that receives how many more are done; its error ends the work.
 pub(super) type Step<'a> = &'a dyn Fn(u64) -> Result<(), StorageError>;
 
 /// Row number, that of the parent, depth, metadata, delta and id.
@@ -218,7 +218,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The whole state of a checkpoint as one delta.
+    /// Builds the whole state of a checkpoint as one delta.
     pub(super) fn whole(&mut self, seq: i64, place: &str) -> Result<Delta, SqliteFault> {
         let state = self.view().state(seq, place)?;
         state.snapshot(|name| self.name(name))
@@ -237,7 +237,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The statement that looks at rows, or the one that removes them: a dry run only looks.
+    /// Returns the statement that looks at rows, or the one that removes them: a dry run only looks.
     fn dropping(&self, looks: &'static str, removes: &'static str) -> &'static str {
         if self.planning { looks } else { removes }
     }

@@ -14,7 +14,7 @@ const ROOM: usize = 1024;
 /// Tasks with rows of their own that are remembered for a checkpoint; for more, the table is asked.
 const REMEMBERED: usize = 64;
 
-/// What is known of the writes of a checkpoint.
+/// Known state of the writes of a checkpoint.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// Those in its row.
@@ -26,7 +26,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Of a checkpoint that was just stored with a delta of this many bytes.
+    /// Creates the state of a checkpoint that was just stored with a delta of this many bytes.
     pub(super) fn nothing(delta: usize) -> Self {
         Self {
             short: Tasks::default(),
@@ -35,13 +35,14 @@ impl Written {
         }
     }
 
-    /// Where short writes of a task stand, and what they are.
+    /// Finds the location of the short writes of a task, and their content.
     fn find(&self, task: &TaskId) -> Option<(Place, &[u8])> {
         let position = self.short.0.iter().position(|(id, ..)| id == task)?;
         Some((Place::Short(position), &self.short.0[position].2))
     }
 
-    /// Has writes of a task stand in the row of the checkpoint, if they may: gives what the row has then.
+    /// Puts writes of a task into the row of the checkpoint, if they may stand there; returns the new content of the
+    /// row.
     fn take_in(&mut self, task: &TaskWrites, joined: Joined, at: Place) -> Result<Vec<u8>, Long> {
         let Joined { status, refers, data } = joined;
         let (position, moves) = match at {
@@ -74,7 +75,7 @@ impl Written {
     }
 }
 
-/// What a checkpoint is stored with.
+/// Writes that a checkpoint is stored with.
 pub(super) struct Early {
     pub(super) written: Written,
     /// What its row holds.
@@ -93,7 +94,7 @@ struct Joined {
     data: Vec<u8>,
 }
 
-/// What a task wrote, to be stored in a row of its own.
+/// Writes of a task to be stored in a row of their own.
 pub(super) struct Long {
     task: TaskId,
     path: Name,
@@ -103,7 +104,7 @@ pub(super) struct Long {
     rest: Option<Option<Vec<u8>>>,
 }
 
-/// Where writes of a task stand already.
+/// Location of the writes that a task already has.
 enum Place {
     Nowhere,
     /// In the row of the checkpoint, at this position.
@@ -112,7 +113,7 @@ enum Place {
 }
 
 impl Writer {
-    /// What is known of the writes of a checkpoint, or what its row says.
+    /// Returns the known writes of a checkpoint, or reads them from its row.
     fn written(&mut self, seq: i64, place: impl Fn() -> String) -> Result<Written, SqliteFault> {
         if let Some(written) = self.written.remove(&seq) {
             return Ok(written);
@@ -160,8 +161,8 @@ impl Writer {
         Ok(())
     }
 
-    /// What is to stand in the row of a checkpoint that is about to be stored. Where a task needs a row of its own, those
-    /// after it wait until there is a checkpoint.
+    /// Prepares the writes for the row of a checkpoint that is about to be stored. Where a task needs a row of its own,
+    /// those after it wait until there is a checkpoint.
     pub(super) fn write_early(
         &mut self,
         thread: &ThreadId,
@@ -199,7 +200,7 @@ impl Writer {
         Ok(early)
     }
 
-    /// What is stored of a task, and what it wrote now.
+    /// Joins the stored writes of a task with those that it made now.
     fn join(&mut self, thread: &ThreadId, task: &TaskWrites, mut rows: Rows) -> Result<Joined, SqliteFault> {
         let place = || format!("a write of task {}", task.task_id);
         let stored = || format!("The stored writes of task {} of thread {thread}", task.task_id);
@@ -249,7 +250,7 @@ impl Writer {
         Ok(())
     }
 
-    /// What is stored of a task, and where.
+    /// Returns the stored writes of a task, and their location.
     fn stored_writes(
         &self,
         seq: i64,
@@ -399,7 +400,7 @@ mod tests {
         assert_eq!(breakdown.checkpoints.len(), 2);
     }
 
-    /// What the rows hold: what tasks wrote beside their checkpoints, and in rows of their own.
+    /// Returns the contents of the rows: what tasks wrote beside their checkpoints, and in rows of their own.
     fn stored(file: &std::path::Path) -> Vec<String> {
         let conn = Connection::open(file).expect("opens");
         let mut read = conn

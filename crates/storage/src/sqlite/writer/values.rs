@@ -110,7 +110,7 @@ impl Writer {
             })
     }
 
-    /// The link of a list row; `None` when the value is not a list or its row is gone.
+    /// Returns the link of a list row; `None` when the value is not a list or its row is gone.
     fn link(&mut self, row: i64, shape: Shape) -> Result<Option<Link>, SqliteFault> {
         match shape {
             Shape::Plain => Ok(None),
@@ -119,7 +119,7 @@ impl Writer {
         }
     }
 
-    /// The link of a list row, its base and its bytes.
+    /// Reads the link of a list row, its base and its bytes.
     pub(super) fn read_link(&self, row: i64) -> Result<Option<(Link, Option<i64>, i64)>, SqliteFault> {
         let found = self
             .conn
@@ -140,7 +140,7 @@ impl Writer {
         Ok(found.flatten())
     }
 
-    /// The row before the run that this row ends, and the bytes of the run.
+    /// Returns the row before the run that this row ends, and the bytes of the run.
     fn before_run(&self, row: &Row) -> Result<Option<(Row, i64)>, SqliteFault> {
         let (mut at, mut bytes, mut boundary) = (row.0, 0, None);
         for _ in 0..row.1.run {
@@ -156,7 +156,7 @@ impl Writer {
     }
 }
 
-/// One value to pack.
+/// Returns the source for packing one value.
 pub(super) fn one<'v>(value: &'v Value) -> parts::PartSource<'v, std::iter::Empty<&'v Value>> {
     parts::PartSource::Value(value)
 }

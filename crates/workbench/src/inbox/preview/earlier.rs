@@ -8,7 +8,7 @@ use crate::wire::{AnswerPreview, EarlierRuns, ExchangeCost, Problem, SpanEnd, Tr
 /// Spans of the graph that are looked at, the newest.
 const MOST_SPANS: usize = 2_000;
 
-/// What earlier tasks of a node took.
+/// Durations and costs of earlier tasks of a node.
 #[derive(Default)]
 struct Took {
     millis: Vec<f64>,

@@ -78,19 +78,19 @@ impl WaitingQuestion {
         })
     }
 
-    /// The checkpoint of the outermost graph that asks.
+    /// Returns the checkpoint of the outermost graph that asks.
     pub fn at(&self) -> &CheckpointId {
         &self.checkpoints[0].checkpoint.id
     }
 
-    /// The answers that the question offers, with what their buttons say.
+    /// Returns the answers that the question offers, with the labels of their buttons.
     fn offered(&self) -> Vec<(Json, String)> {
         let choices = asked(&self.question.value).choices.into_iter();
         choices.map(|choice| (choice.value, choice.label)).collect()
     }
 }
 
-/// A checkpoint, and the newest of each nested graph that asks in it.
+/// Returns a checkpoint, and the newest of each nested graph that asks in it.
 async fn with_nested(
     saver: &dyn Checkpointer,
     checkpoint: CheckpointTuple,
@@ -128,7 +128,7 @@ pub fn mark_done(previews: &mut [AnswerPreview], effects: &[EffectView]) {
     }
 }
 
-/// Builds the graph of which only the certain nodes work, but for these.
+/// Function that builds the graph of which only the certain nodes work, except these.
 type Build = dyn Fn(&BTreeSet<String>) -> Result<PreviewGraph, Problem> + Send + Sync;
 
 /// A graph that is asked what would happen.
@@ -147,7 +147,8 @@ impl fmt::Debug for Previewer {
 }
 
 impl Previewer {
-    /// A previewer of a document with a run context; `build` makes its graph without some nodes, and may take long.
+    /// Creates a previewer of a document with a run context; `build` builds its graph without some nodes, and may take
+    /// long.
     pub fn new(
         document: Document,
         context: Value,
@@ -160,7 +161,7 @@ impl Previewer {
         }
     }
 
-    /// What would follow each of these answers; without any, each that the question offers.
+    /// Returns what would follow each of these answers; without any, each that the question offers.
     pub async fn previews(
         &self,
         waiting: &WaitingQuestion,
@@ -190,7 +191,8 @@ impl Previewer {
         Ok(previews)
     }
 
-    /// What follows an answer. A node that fails for want of what another would have written is passed by like that one.
+    /// Returns what follows an answer. A node that fails because what another would have written is missing is skipped
+    /// like that one.
     async fn preview(
         &self,
         waiting: &WaitingQuestion,

@@ -31,14 +31,14 @@ impl Unknown {
         self.all || !self.keys.is_empty()
     }
 
-    /// Those of these keys that are not known.
+    /// Returns those of these keys that are not known.
     fn of<'a>(&self, keys: impl Iterator<Item = &'a str>) -> Vec<String> {
         keys.filter(|key| self.all || self.keys.contains(*key))
             .map(str::to_owned)
             .collect()
     }
 
-    /// Does what read this depend on something that is not known?
+    /// Returns whether something with these reads depends on something that is not known.
     fn reaches(&self, reads: &KeysRead) -> bool {
         match reads {
             KeysRead::Keys(keys) => !self.of(keys.iter().map(|key| &**key)).is_empty(),
@@ -53,7 +53,7 @@ struct Stretch {
     result: Result<(RunStatus, Vec<Interrupt>), RunError>,
 }
 
-/// What follows the question, by its answer.
+/// Simulation of what follows the question, by its answer.
 pub(super) struct Walk<'a> {
     pub(super) preview: &'a PreviewGraph,
     pub(super) document: &'a Document,
@@ -61,7 +61,7 @@ pub(super) struct Walk<'a> {
     pub(super) context: &'a Value,
 }
 
-/// What came of a walk.
+/// Result of a walk.
 pub(super) enum Walked {
     /// The super-steps, and how they end.
     Followed(Vec<Vec<PreviewNode>>, PreviewEnd),
@@ -70,7 +70,7 @@ pub(super) enum Walked {
 }
 
 impl Walk<'_> {
-    /// The super-steps after an answer, and how they end.
+    /// Returns the super-steps after an answer, and how they end.
     pub(super) async fn after(&self, answer: &Json, until: Instant) -> Result<Walked, Problem> {
         let saver = Arc::new(MemorySaver::new());
         for checkpoint in &self.waiting.checkpoints {
@@ -142,7 +142,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What the tasks of the outermost graph read and decided, by task.
+    /// Reads what the tasks of the outermost graph read and decided, by task.
     async fn records(&self, saver: &MemorySaver) -> Result<BTreeMap<String, TaskRecord>, Problem> {
         let query = ListQuery {
             thread: Some(self.waiting.checkpoints[0].thread.clone()),
@@ -155,7 +155,7 @@ impl Walk<'_> {
         Ok(records.map(|(task, record)| (task.to_string(), record)).collect())
     }
 
-    /// The nodes of a step as they are shown; one that only takes the answer is left out.
+    /// Returns the nodes of a step as they are shown; one that only takes the answer is omitted.
     fn nodes(&self, ended: &[TaskEnd], specs: &BTreeMap<&str, NodeSpec>, first: bool) -> Vec<PreviewNode> {
         let mut shown: Vec<PreviewNode> = Vec::new();
         for task in ended {
@@ -185,7 +185,7 @@ impl Walk<'_> {
         shown
     }
 
-    /// The first node that failed where not all of the state is known: what is missing may be why.
+    /// Returns the first node that failed where not all of the state is known: what is missing may be the reason.
     fn cannot_work(&self, ended: &[TaskEnd], unknown: &Unknown) -> Option<String> {
         let is_certain = |task: &&TaskEnd| !self.preview.uncertain.contains_key(&*task.name);
         let mut failed = ended.iter().filter(|task| task.error.is_some());
@@ -241,7 +241,7 @@ impl Walk<'_> {
         keys.any(|(name, spec)| name == key && spec.reducer == Reducer::Overwrite)
     }
 
-    /// The end, when where a task leads is not known, or when it fails.
+    /// Returns the end, when it is not known where a task leads, or when it fails.
     fn decided(
         &self,
         task: &TaskEnd,
@@ -282,7 +282,7 @@ impl Walk<'_> {
             .next()
     }
 
-    /// The keys that are not known and that an edge decided by; `None` when it is certain where it leads.
+    /// Returns the keys that are not known and that an edge decided by; `None` when it is certain where it leads.
     fn doubts(&self, decision: &Decision, unknown: &Unknown) -> Option<Vec<String>> {
         let Some(reason) = decision.reason.as_ref().filter(|_| !decision.cut) else {
             return unknown.any().then(Vec::new);
@@ -291,7 +291,7 @@ impl Walk<'_> {
         (!keys.is_empty()).then_some(keys)
     }
 
-    /// The nodes that an edge may lead to, or that any conditional edge of a node may.
+    /// Returns the nodes that an edge may lead to, or that any conditional edge of a node may.
     fn targets(&self, node: &str, edge: Option<&str>) -> Vec<String> {
         let mut targets: Vec<String> = Vec::new();
         for (id, each) in self.document.edges() {
@@ -311,7 +311,7 @@ impl Walk<'_> {
         targets
     }
 
-    /// The question that a step ends with.
+    /// Returns the question that a step ends with.
     fn asks(&self, ended: &[TaskEnd], questions: &[Interrupt], unknown: &Unknown) -> PreviewEnd {
         let asks = ended.iter().find(|task| !task.interrupts.is_empty());
         let question = asks

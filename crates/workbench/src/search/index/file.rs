@@ -65,7 +65,7 @@ pub(super) struct File {
     connection: Connection,
 }
 
-/// A count as it is stored.
+/// Converts a stored count.
 fn number(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or_default()
 }
@@ -143,7 +143,7 @@ impl File {
         statement.query_row([], |row| row.get(0).map(number))
     }
 
-    /// What is known of all threads.
+    /// Reads the rows of all threads.
     pub(super) fn rows(&self) -> rusqlite::Result<BTreeMap<String, Row>> {
         let mut statement = self
             .connection
@@ -227,7 +227,8 @@ impl File {
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     }
 
-    /// Threads that may have these words, or are among `named`, as lists have them: after the place, the newest first.
+    /// Returns threads that may have these words, or are among `named`, in the order of lists: after the place, the
+    /// newest first.
     pub(super) fn candidates(
         &self,
         words: &str,

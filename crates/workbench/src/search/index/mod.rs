@@ -16,13 +16,13 @@ pub(crate) use writer::{Indexing, watch};
 /// Letters of a word that are kept.
 const WORD: usize = 40;
 
-/// The file of the index of a database.
+/// Returns the path of a database's index file.
 pub(super) fn path_of(data_dir: &Path, place: &str) -> PathBuf {
     let name = xxhash_rust::xxh3::xxh3_64(place.as_bytes());
     data_dir.join("search").join(format!("{name:016x}.db"))
 }
 
-/// A word as it is kept.
+/// Returns a word as the index stores it.
 pub(super) fn kept(word: &str) -> &str {
     let end = word.char_indices().nth(WORD).map_or(word.len(), |(at, _)| at);
     &word[..end]

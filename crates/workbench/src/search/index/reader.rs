@@ -48,13 +48,13 @@ pub(crate) struct Threads {
 /// No thread has a name behind this one.
 const LAST: &str = "\u{10ffff}";
 
-/// Is what follows this place known to the index?
+/// Returns whether the index knows the threads that follow this place.
 fn is_known(after: &ThreadPlace, oldest: &str) -> bool {
     let head = after.head.as_str();
     head > oldest || (head == oldest && after.thread.as_str() != LAST)
 }
 
-/// The words as the index is asked for them; `None` when it cannot be.
+/// Builds the index query for the words; `None` when the index cannot be asked for them.
 fn asked(words: &Words) -> Option<String> {
     let mut all: Vec<String> = Vec::new();
     for term in words.terms() {
@@ -79,7 +79,7 @@ fn open(path: &std::path::Path, words: String, titled: Vec<String>) -> rusqlite:
 }
 
 impl Threads {
-    /// The list that `query` names; its place and limit do not count.
+    /// Creates the list that `query` names; its place and limit are ignored.
     pub(crate) fn all(saver: Arc<dyn Checkpointer>, query: ThreadQuery) -> Self {
         let index = None;
         Self { saver, query, index }
@@ -98,7 +98,7 @@ impl Threads {
         self
     }
 
-    /// How far the index is behind a database with this many threads.
+    /// Reports how far the index is behind a database with this many threads.
     pub(crate) async fn state(&self, total: u64) -> Result<Option<IndexState>, Problem> {
         let Some(index) = self.index.clone() else {
             return Ok(None);
@@ -131,7 +131,7 @@ impl Threads {
         Ok(self.saver.threads(&query).await?)
     }
 
-    /// The threads after a place, the newest first.
+    /// Reads the threads after a place, the newest first.
     pub(crate) async fn page(&self, after: Option<&ThreadPlace>) -> Result<Page, Problem> {
         let place = |head: &str, thread: &str| ThreadPlace {
             head: head.into(),
@@ -185,7 +185,7 @@ impl Threads {
         })
     }
 
-    /// The threads after a place, whatever is in them.
+    /// Reads the threads after a place, whatever they contain.
     async fn listed(&self, after: Option<&ThreadPlace>) -> Result<Page, Problem> {
         let threads = self.list(after).await?;
         let then = threads.last().filter(|_| threads.len() == LISTED);
@@ -195,7 +195,7 @@ impl Threads {
         })
     }
 
-    /// Threads that the index names, as they are now; those that are gone or newer by now are left out.
+    /// Reads the current state of threads that the index names; those that are gone or have become newer are left out.
     async fn known(&self, found: Vec<(String, String)>) -> Result<Vec<ThreadSummary>, Problem> {
         let newest = self
             .index

@@ -34,7 +34,7 @@ const BATCH: usize = 32;
 /// Threads that are listed at once.
 const LISTED: usize = 500;
 
-/// What the writer is given.
+/// Requests to the writer of the index.
 #[derive(Debug, Default)]
 pub(crate) struct Indexing {
     stop: CancellationToken,
@@ -79,7 +79,7 @@ pub(crate) fn watch(workbench: &Arc<Workbench>) {
 }
 
 impl Workbench {
-    /// The file of the index of the database, where it has one.
+    /// Returns the path of the database's index file, if it has one.
     pub(in crate::search) fn index_path(&self) -> Option<PathBuf> {
         let place = self.database.place();
         let on = self.preferences.settings().index_threads.unwrap_or(true);
@@ -155,7 +155,7 @@ impl Writer {
         }))
     }
 
-    /// Does work with the file off the threads of the runtime.
+    /// Runs work on the file outside the threads of the runtime.
     async fn with<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut File) -> rusqlite::Result<T> + Send + 'static,
@@ -299,7 +299,7 @@ impl Writer {
     }
 }
 
-/// Is the file itself at fault?
+/// Returns whether the file itself is at fault.
 fn is_damage(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(
@@ -321,13 +321,13 @@ async fn list(
     Ok(saver.threads(&query).await?)
 }
 
-/// The head of the oldest of a batch; empty when no thread is older.
+/// Returns the head of the oldest thread of a batch; empty when no thread is older.
 fn oldest(batch: &[ThreadSummary]) -> String {
     let last = batch.last().filter(|_| batch.len() == BATCH);
     last.map(|thread| thread.head.id.to_string()).unwrap_or_default()
 }
 
-/// Threads that changed since, the newest first.
+/// Returns the threads that changed since `newest`, the newest first.
 async fn newer(saver: &dyn Checkpointer, newest: &str) -> Result<Vec<ThreadSummary>, Problem> {
     let mut found: Vec<ThreadSummary> = Vec::new();
     let mut size = 1;
@@ -345,7 +345,7 @@ async fn newer(saver: &dyn Checkpointer, newest: &str) -> Result<Vec<ThreadSumma
     }
 }
 
-/// The words of a thread; of one that grew, those that came since.
+/// Collects the words of a thread; for a thread that has grown, the words added since.
 async fn entry(
     saver: &dyn Checkpointer,
     directory: &dyn Directory,

@@ -207,8 +207,8 @@ struct Reader<'a> {
     found: Module,
 }
 
-/// Is this left out of the library?
-fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
+/// Returns whether this is left out of the library.
+pub(crate) fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     let is_test = |token: TokenTree| matches!(token, TokenTree::Ident(ident) if ident == "test");
     attributes.iter().any(|attribute| {
         let list = attribute.meta.require_list();

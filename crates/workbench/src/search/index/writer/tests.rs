@@ -59,7 +59,7 @@ impl Trial {
         writer.more(&*self.saver, &*self.folder, removed).await.unwrap();
     }
 
-    /// Whether the bytes are anywhere in the files of the index.
+    /// Returns whether the bytes of the word are anywhere in the files of the index.
     fn holds(&self, word: &str) -> bool {
         let files = fs::read_dir(self.dir.path()).unwrap();
         files
@@ -93,7 +93,7 @@ impl Trial {
         }
     }
 
-    /// The threads that the index does not leave out.
+    /// Counts the threads that the index does not leave out.
     async fn candidates(&self, words: &str) -> usize {
         let words = Words::read(words).unwrap();
         let threads = Threads::all(self.saver.clone(), ThreadQuery::default());
