@@ -5,13 +5,13 @@ import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { Select } from "../../components/Select";
 import { TextField } from "../../components/TextField";
+import { useCommitted } from "../../document/changes";
 import { useDocumentState } from "../../document/store";
 import type { TextQuery } from "../../ipc/bindings/TextQuery";
 import { findIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { useSession } from "../../state/session";
-import { useGit } from "../git";
 import { step } from "./navigate";
 import { WHERES } from "./places";
 import { askReplace } from "./replace";
@@ -121,7 +121,7 @@ function FilterSelects() {
   const { where, nodes, kind } = useFind((state) => state.filters);
   const kinds = useSession((state) => state.appInfo?.kinds);
   const draft = useDocumentState((state) => state.path === null);
-  const versioned = useGit((git) => git.view?.records !== undefined && git.view.records !== null);
+  const versioned = useCommitted((state) => state.records !== null);
   const kindOptions = useMemo(
     () => [
       { value: null, label: t("find.kind.any"), absent: true },

@@ -1,8 +1,9 @@
 /** What the filters know of the graph that is shown: problems, nodes that no run comes to, changes since the last commit. */
 import { useMemo } from "react";
-import { useDocumentState, useDocumentVersion } from "../../document/store";
+import { useCommitted } from "../../document/changes";
+import { diffDocuments } from "../../document/diff";
+import { doc, useDocumentState, useDocumentVersion } from "../../document/store";
 import { useSession } from "../../state/session";
-import { changesNow, useGit } from "../git";
 import { useFind } from "./search";
 import type { Around } from "./rows";
 
@@ -15,8 +16,9 @@ export function aroundNow(): Around {
   const { byRecord } = useDocumentState.getState();
   // Comparing two versions of a large graph takes a while: only for those who ask.
   const asked = useFind.getState().filters.nodes === "changed";
-  const changes = asked ? changesNow(useGit.getState().view) : null;
-  const changed = new Set(changes?.records.map(({ id }) => id));
+  const { records } = useCommitted.getState();
+  const changes = asked && records !== null ? diffDocuments(records, doc.records()).records : [];
+  const changed = new Set(changes.map(({ id }) => id));
   return {
     kinds: appInfo?.kinds ?? [],
     graphId,
@@ -31,11 +33,11 @@ export function useAround(): Around {
   const graphId = useSession((state) => state.graphId);
   const byRecord = useDocumentState((state) => state.byRecord);
   const nodes = useFind((state) => state.filters.nodes);
-  const view = useGit((state) => state.view);
+  const committed = useCommitted((state) => state.records);
   const version = useDocumentVersion();
   const changing = nodes === "changed" ? version : 0;
   return useMemo(() => {
-    void [kinds, graphId, byRecord, nodes, view, changing];
+    void [kinds, graphId, byRecord, nodes, committed, changing];
     return aroundNow();
-  }, [kinds, graphId, byRecord, nodes, view, changing]);
+  }, [kinds, graphId, byRecord, nodes, committed, changing]);
 }
