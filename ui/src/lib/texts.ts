@@ -14,6 +14,7 @@ import { find } from "./texts/find";
 import { forks } from "./texts/forks";
 import { forms } from "./texts/forms";
 import { git } from "./texts/git";
+import { help } from "./texts/help";
 import { imports } from "./texts/import";
 import { language } from "./texts/language";
 import { memory } from "./texts/memory";
@@ -42,6 +43,7 @@ export const english = {
   ...storage,
   ...structure,
   ...safety,
+  ...help,
   ...imports,
   ...language,
   ...memory,

@@ -116,12 +116,18 @@ function followTheme(): () => void {
       theme === "system" ? (dark.matches ? "dark" : "light") : theme;
   };
   apply();
-  dark.addEventListener("change", apply);
+  // Drawings read the colours when the theme is set, also when it is the same in other colours.
+  const queries = [
+    dark,
+    window.matchMedia("(forced-colors: active)"),
+    window.matchMedia("(prefers-contrast: more)"),
+  ];
+  for (const query of queries) query.addEventListener("change", apply);
   const stop = useSession.subscribe((state, before) => {
     if (state.theme !== before.theme) apply();
   });
   return () => {
-    dark.removeEventListener("change", apply);
+    for (const query of queries) query.removeEventListener("change", apply);
     stop();
   };
 }

@@ -15,6 +15,7 @@ import { doc, useIds } from "../../document/store";
 import { edit } from "../../document/edit";
 import type { Json, JsonObject } from "../../document/types";
 import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
+import { withLangGraph } from "../../lib/langgraph";
 import { t, tn, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { moveKey } from "./reorder";
@@ -143,7 +144,7 @@ export function KeyEditor({
       </Field>
       <Field
         label={t("forms.state.reducer")}
-        description={t(`forms.reducer.${reducer}.help` as TextKey)}
+        description={withLangGraph(t(`forms.reducer.${reducer}.help` as TextKey), "reducer", reducer)}
         error={at("/reducer")}
         pointer="/reducer"
       >
@@ -152,7 +153,7 @@ export function KeyEditor({
           options={reducers.map(([value]) => ({
             value,
             label: t(`forms.reducer.${value}` as TextKey),
-            description: t(`forms.reducer.${value}.help` as TextKey),
+            description: withLangGraph(t(`forms.reducer.${value}.help` as TextKey), "reducer", value),
           }))}
           onChange={(next) =>
             set("/reducer", next === "overwrite" ? undefined : next, t("forms.state.reducer"))
@@ -177,7 +178,7 @@ export function KeyEditor({
       </Field>
       <Field
         label={t("forms.state.channel")}
-        description={t(`forms.channel.${channel}.help` as TextKey)}
+        description={withLangGraph(t(`forms.channel.${channel}.help` as TextKey), "channel", channel)}
         error={at("/channel")}
         pointer="/channel"
       >
@@ -186,7 +187,7 @@ export function KeyEditor({
           options={channels.map((value) => ({
             value,
             label: t(`forms.channel.${value}` as TextKey),
-            description: t(`forms.channel.${value}.help` as TextKey),
+            description: withLangGraph(t(`forms.channel.${value}.help` as TextKey), "channel", value),
           }))}
           onChange={(next) => set("/channel", next === "kept" ? undefined : next, t("forms.state.channel"))}
         />

@@ -11,6 +11,7 @@ import { find } from "./find";
 import { forks } from "./forks";
 import { forms } from "./forms";
 import { git } from "./git";
+import { help } from "./help";
 import { kindAliases, kinds } from "./kinds";
 import { imports } from "./import";
 import { language } from "./language";
@@ -37,6 +38,7 @@ const texts: Readonly<Record<TextKey, string>> = {
   ...forks,
   ...forms,
   ...git,
+  ...help,
   ...imports,
   ...language,
   ...memory,
