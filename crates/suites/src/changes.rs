@@ -30,9 +30,9 @@ impl fmt::Debug for Program {
     }
 }
 
-type Check = for<'a> fn(&'a [Program; 2]) -> Running<'a>;
+type ChangeCheck = for<'a> fn(&'a [Program; 2]) -> Running<'a>;
 
-pub(super) const CASES: [(&str, Check); 6] = [
+pub(super) const CASES: [(&str, ChangeCheck); 6] = [
     ("changes: another program's commits are noticed", |programs| {
         Box::pin(commits(programs))
     }),

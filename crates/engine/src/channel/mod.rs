@@ -18,7 +18,7 @@ mod kind;
 pub use binary::{BinaryOp, ReducerFn};
 use kind::DeltaSpec;
 pub use kind::{BatchFn, DeltaReducer};
-pub(crate) use kind::{Effect, Kind, overwrite_of, refusal, whole_of};
+pub(crate) use kind::{ChannelChange, Kind, overwrite_of, refusal, whole_of};
 
 /// Rule that an update is checked against; the error states what was expected and what was found.
 pub type CheckFn = Arc<dyn Fn(&Value) -> Result<(), String> + Send + Sync>;

@@ -27,7 +27,7 @@ enum ClaimStage {
 
 /// State of the thread when the run read it.
 #[derive(Debug, Default)]
-struct Read {
+struct ReadState {
     onto: Option<Option<CheckpointId>>,
     seen: Option<u64>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct RunClaim {
     saver: Arc<dyn Checkpointer>,
     thread: ThreadId,
     stage: Mutex<ClaimStage>,
-    read: Mutex<Read>,
+    read: Mutex<ReadState>,
     /// Why the thread is not the run's any more.
     lost: OnceLock<StorageError>,
     /// Stops the run.

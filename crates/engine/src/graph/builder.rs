@@ -10,7 +10,7 @@ use crate::graph::context_schema::ContextSchema;
 use crate::graph::handler::ErrorHandler;
 use crate::graph::node::{Node, Router};
 use crate::graph::options::NodeOptions;
-use crate::graph::schema::{Key, Schema};
+use crate::graph::schema::{KeyDecl, Schema};
 use crate::policy::breakpoint::Breakpoint;
 use crate::policy::cache::CachePolicy;
 use crate::policy::retry::RetryPolicy;
@@ -101,7 +101,7 @@ impl StateGraph {
         self.key(name.into(), spec, true)
     }
     fn key(mut self, name: Name, spec: ChannelSpec, private: bool) -> Self {
-        self.schema.keys.push(Key { name, spec, private });
+        self.schema.keys.push(KeyDecl { name, spec, private });
         self
     }
     /// Sets the state to be one value rather than an object of keys: nodes are given it and return it bare.

@@ -7,7 +7,7 @@ use crate::base::ids::Name;
 use crate::base::timeout::Timeout;
 use crate::channel::{ChannelSpec, Kind};
 use crate::checkpoint::types::reserved::{END, START, TASKS};
-use crate::graph::blocking::Away;
+use crate::graph::blocking::BlockingNode;
 use crate::graph::builder::{Branch, NodeDecl, StateGraph};
 use crate::graph::handler::ErrorHandler;
 use crate::graph::plan::{BranchPlan, ChannelIx, More, NodeIx, Plan};
@@ -166,7 +166,7 @@ impl Compiler {
             self.keys(Some(into), self.plan.state_keys, writer, &place);
         }
         let node = match options.blocking {
-            true => Arc::new(Away(decl.node)),
+            true => Arc::new(BlockingNode(decl.node)),
             false => decl.node,
         };
         let branch = options

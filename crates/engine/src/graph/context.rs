@@ -51,7 +51,7 @@ pub struct TaskInfo {
     pub path: Value,
 }
 
-struct Inner {
+struct ContextData {
     head: Arc<TaskHeader>,
     attempt: u32,
     /// When the first attempt began.
@@ -89,7 +89,7 @@ struct Inner {
 /// Context that a node is given. Cheap to clone; may be moved to other tasks and threads.
 #[derive(Clone)]
 #[doc(alias = "Runtime")]
-pub struct NodeContext(Arc<Inner>);
+pub struct NodeContext(Arc<ContextData>);
 
 impl fmt::Debug for NodeContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -139,7 +139,7 @@ impl NodeContext {
         let failed = head.failed().cloned();
         let pulse = shared.pulse.clone();
         let recorder = (shared.config.record && !head.is_start()).then(Arc::default);
-        Self(Arc::new(Inner {
+        Self(Arc::new(ContextData {
             head,
             attempt: 1,
             began_ms,
@@ -235,7 +235,7 @@ impl NodeContext {
     /// Creates the context of another attempt at the same task: its questions are counted from the start again, answers
     /// are kept.
     pub(crate) fn for_attempt(&self, number: u32, pulse: Option<Arc<Pulse>>) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(ContextData {
             head: self.0.head.clone(),
             attempt: number,
             began_ms: self.0.began_ms,

@@ -22,12 +22,12 @@ pub(crate) enum Origin {
     /// Another task called it: the caller, and the number of the call.
     Call(Arc<TaskHeader>, usize),
     /// It takes over from a task that failed.
-    Failure(Arc<TakeOver>),
+    Failure(Arc<FailedTask>),
 }
 
 /// Failed task that another task takes over from.
 #[derive(Debug)]
-pub(crate) struct TakeOver {
+pub(crate) struct FailedTask {
     /// The path of the failed task.
     pub(crate) path: Value,
     pub(crate) failed: NodeFailed,

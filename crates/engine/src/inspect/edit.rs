@@ -24,7 +24,7 @@ use crate::graph::writes::{Channel, Writes, stored_writes};
 use crate::inspect::questions::{waiting_tasks, withdrawal};
 use crate::inspect::snapshot;
 use crate::state::delta;
-use crate::state::entries::{Writer, add_writes};
+use crate::state::entries::{UpdateAuthor, add_writes};
 use crate::state::live::{Applied, Live, load};
 use crate::stream::emit::Emitter;
 use crate::stream::error::RunError;
@@ -306,7 +306,7 @@ impl<'a> Edit<'a> {
         if self.graph.plan.is_root || update.values.as_object().is_some() {
             // START would refuse it, but only when the thread goes on; anyone who edits it learns it now.
             let mut writes = Writes::new();
-            add_writes(&self.graph.plan, Writer::Input, &update.values, &mut writes)
+            add_writes(&self.graph.plan, UpdateAuthor::Input, &update.values, &mut writes)
                 .map_err(RunError::invalid_update)?;
         }
         let (mut live, _, step) = self.start();

@@ -169,15 +169,15 @@ pub(crate) fn is_output(channel: &str) -> bool {
 
 /// Stored records of one task.
 #[derive(Default)]
-pub(crate) struct Stored {
+pub(crate) struct StoredTask {
     pub(crate) writes: Writes,
     pub(crate) error: Option<String>,
     pub(crate) interrupts: Vec<Interrupt>,
     answers: usize,
 }
 
-pub(crate) fn stored(plan: &Plan, id: &TaskId, pending: &[PendingWrite]) -> Stored {
-    let mut stored = Stored::default();
+pub(crate) fn stored(plan: &Plan, id: &TaskId, pending: &[PendingWrite]) -> StoredTask {
+    let mut stored = StoredTask::default();
     for PendingWrite { write, .. } in pending.iter().filter(|w| w.task_id == *id) {
         match &*write.channel {
             reserved::ERROR => stored.error = write.value.as_str().map(str::to_owned),
@@ -200,7 +200,7 @@ pub(crate) fn stored(plan: &Plan, id: &TaskId, pending: &[PendingWrite]) -> Stor
     stored
 }
 
-impl Stored {
+impl StoredTask {
     /// Returns the questions that still wait: none of a finished task, and none that an answer has reached already.
     pub(crate) fn unanswered(&self, task_ns: &str) -> Vec<Interrupt> {
         if !self.writes.is_empty() {
@@ -403,7 +403,7 @@ async fn nested_state(
 fn task_snapshot(
     plan: &Plan,
     task: &Task,
-    stored: &Stored,
+    stored: &StoredTask,
     live: bool,
     nested: Option<TaskState>,
 ) -> TaskSnapshot {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{StoreConfig, VectorIndex};
 use super::error::StoreError;
-use super::items::Place;
+use super::items::ItemPlace;
 use super::{Store, prepare};
 use crate::checkpoint::progress::Progress;
 use crate::value::{Object, Value};
@@ -19,7 +19,7 @@ const GROUP: usize = 64;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outdated {
     /// Where it is.
-    pub place: Place,
+    pub place: ItemPlace,
     /// When its value was put: its name among the values of this place.
     pub updated_at: u64,
     /// Its value.
@@ -32,7 +32,7 @@ pub struct Outdated {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NewVectors {
     /// Where it is.
-    pub place: Place,
+    pub place: ItemPlace,
     /// When the value was put that these are the vectors of.
     pub updated_at: u64,
     /// None when its paths lead nowhere.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::base::ids::Name;
 use crate::graph::handler::NodeFailed;
 use crate::graph::plan::{ChannelIx, NodeIx};
-use crate::graph::task::{Origin, StepContext, TakeOver, TaskHeader, TaskOrder, task_id};
+use crate::graph::task::{FailedTask, Origin, StepContext, TaskHeader, TaskOrder, task_id};
 use crate::graph::writes::{Channel, Writes};
 use crate::state::live::{Applied, Live};
 use crate::state::view::input_view;
@@ -18,7 +18,7 @@ use crate::value::Value;
 
 pub(crate) use output::{goto, write};
 pub(crate) use shown::{count_state_writes, result_of, result_view, return_of, targets, update_view};
-pub(crate) use work::{End, Instead, Outcome, TaskWork, input_of};
+pub(crate) use work::{End, Substitute, TaskOutcome, TaskWork, input_of};
 
 /// One task of a super-step.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ pub(crate) fn taking_over(task: &Task, (node, name): (NodeIx, Name), failed: Nod
     let rest = ["node_error_handler", task.id().as_str()];
     let id = task_id(stage.at(), &name, "__pregel_push", rest);
     let path = format!("{}, node_error_handler, {:010}", task.path_text(), 0);
-    let origin = Origin::Failure(Arc::new(TakeOver {
+    let origin = Origin::Failure(Arc::new(FailedTask {
         path: task.path(),
         failed,
     }));

@@ -16,15 +16,15 @@ use superstep::{Clock, Interrupt, Name, Object, Payload, StreamEvent, StreamMode
 
 /// A graph in the run, as its readers see it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct HubPlace {
     pub(super) path: Path,
     pub(super) graph_name: Option<String>,
     pub(super) trigger_call_id: Option<String>,
-    pub(super) view: Mutex<View>,
+    pub(super) view: Mutex<HubView>,
 }
 
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct HubView {
     pub(super) readers: Readers,
     pub(super) latest: Option<Value>,
     pub(super) interrupts: Vec<Interrupt>,
@@ -32,13 +32,13 @@ pub(super) struct View {
     pub(super) error: Option<String>,
 }
 
-impl Place {
+impl HubPlace {
     fn new(path: Path, graph_name: Option<String>, trigger_call_id: Option<String>) -> Arc<Self> {
-        Arc::new(Place {
+        Arc::new(HubPlace {
             path,
             graph_name,
             trigger_call_id,
-            view: Mutex::new(View {
+            view: Mutex::new(HubView {
                 readers: Readers::default(),
                 latest: None,
                 interrupts: Vec::new(),
@@ -72,7 +72,7 @@ struct Dispatch<'a> {
 }
 
 impl Dispatch<'_> {
-    fn project(&mut self, place: &Place, item: Projected) {
+    fn project(&mut self, place: &HubPlace, item: Projected) {
         place.view.lock().readers.deliver(&place.path, &item);
         self.everywhere.deliver(&place.path, &item);
     }
@@ -81,7 +81,7 @@ impl Dispatch<'_> {
 /// A graph in the run, and what it takes to tell its projections.
 #[derive(Debug)]
 struct Scope {
-    place: Arc<Place>,
+    place: Arc<HubPlace>,
     /// All graphs below, for `lifecycle`.
     deep: Nested,
     /// Those right below, for `subgraphs`.
@@ -92,7 +92,7 @@ struct Scope {
 }
 
 impl Scope {
-    fn new(place: Arc<Place>) -> Self {
+    fn new(place: Arc<HubPlace>) -> Self {
         Scope {
             place,
             deep: Nested::default(),
@@ -133,7 +133,7 @@ impl Scope {
                 if event.ns.len() == depth + 1
                     && let Some(begins) = self.near.begins(&event.ns, start)
                 {
-                    let place = Place::new(begins.ns.clone(), begins.graph_name, begins.trigger_call_id);
+                    let place = HubPlace::new(begins.ns.clone(), begins.graph_name, begins.trigger_call_id);
                     self.below.insert(begins.ns, Scope::new(place.clone()));
                     let handle = SubgraphRunStream::new(dispatch.shared.clone(), place);
                     dispatch.project(&self.place, Projected::Subgraph(handle));
@@ -266,13 +266,13 @@ impl Hub {
             seq: 0,
             clock,
             modes,
-            root: Scope::new(Place::new(Arc::from([]), None, None)),
+            root: Scope::new(HubPlace::new(Arc::from([]), None, None)),
             everywhere: Readers::default(),
             streamed: Vec::new(),
         }
     }
 
-    pub(super) fn root(&self) -> Arc<Place> {
+    pub(super) fn root(&self) -> Arc<HubPlace> {
         self.root.place.clone()
     }
 

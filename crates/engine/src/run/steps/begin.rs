@@ -4,8 +4,8 @@ use super::answers::is_interrupt_id;
 use super::*;
 use crate::base::command::Target;
 use crate::checkpoint::run_claim::RunClaim;
-use crate::graph::other_branches::Began;
-use crate::state::entries::{Writer, add_command_writes};
+use crate::graph::other_branches::RunStart;
+use crate::state::entries::{UpdateAuthor, add_command_writes};
 
 /// The checkpoint that a run goes on from, among those of its thread.
 #[derive(Default)]
@@ -63,7 +63,7 @@ impl Loop {
             if let (Some(claim), false) = (&claim, forks) {
                 claim.goes_on(newest.clone().or_else(|| start.clone()));
             }
-            self.setup.shared.past.begin(Began {
+            self.setup.shared.past.begin(RunStart {
                 newest: newest.or_else(|| start.clone()),
                 start,
                 leaves: forks || is_input,
@@ -383,7 +383,7 @@ impl Loop {
             }
         }
         if let Some(update) = &command.update {
-            add_command_writes(plan, Writer::Command, update, &mut writes)
+            add_command_writes(plan, UpdateAuthor::Command, update, &mut writes)
                 .map_err(RunError::invalid_update)?;
         }
         Ok(writes)

@@ -41,7 +41,7 @@ use crate::stream::metrics::{Activity, Meter, StateSize};
 use crate::stream::request::{Durability, Input, Output, RunResult, RunStatus};
 use crate::stream::run_config::RunConfig;
 use crate::task::spans::{self, Ending};
-use crate::task::{self, End, Outcome, Task, applied_of};
+use crate::task::{self, End, Task, TaskOutcome, applied_of};
 use crate::value::{List, Object, Value};
 
 mod answers;
@@ -73,7 +73,7 @@ use deadline::Deadline;
 use effects::Decided;
 use packets::Packets;
 use questions::Questions;
-use states::{OpenStep, Progress, Report, Resumed, Setup};
+use states::{OpenStep, Report, Resumed, Setup, StepProgress};
 
 /// Reason why the loop stopped without an error.
 enum Stop {
@@ -87,7 +87,7 @@ pub(crate) struct Loop {
     setup: Setup,
     persister: Option<Persister>,
     live: Live,
-    progress: Progress,
+    progress: StepProgress,
     open: OpenStep,
     resumed: Resumed,
     report: Report,
@@ -203,7 +203,7 @@ impl Loop {
         Self {
             persister,
             live,
-            progress: Progress::new(&shared),
+            progress: StepProgress::new(&shared),
             open: OpenStep::new(&shared),
             resumed: Resumed::new(resuming),
             report: Report::default(),

@@ -13,7 +13,7 @@ use crate::stream::error::RunError;
 use crate::stream::metrics::{Activity, Busy, Meter};
 use crate::stream::request::Durability;
 
-enum Order {
+enum PersistRequest {
     Commit(Box<Commit>),
     Flush(oneshot::Sender<Result<(), StorageError>>),
 }
@@ -25,7 +25,7 @@ pub(crate) struct Persister {
     thread: ThreadId,
     ns: Name,
     pub(crate) durability: Durability,
-    worker: Option<mpsc::Sender<Order>>,
+    worker: Option<mpsc::Sender<PersistRequest>>,
     /// Task writes that wait for the checkpoint of their step.
     held: Vec<TaskWrites>,
     /// Withdrawals of questions, which go with the next commit.
@@ -54,7 +54,7 @@ const QUEUE: usize = 256;
 async fn store(
     saver: Arc<dyn Checkpointer>,
     claim: Option<Arc<RunClaim>>,
-    mut orders: mpsc::Receiver<Order>,
+    mut orders: mpsc::Receiver<PersistRequest>,
 ) {
     let mut failed = None;
     let mut waiting = Vec::new();
@@ -63,8 +63,8 @@ async fn store(
         let mut flushes = Vec::new();
         for order in waiting.drain(..) {
             match order {
-                Order::Commit(commit) => commits.push(*commit),
-                Order::Flush(done) => flushes.push(done),
+                PersistRequest::Commit(commit) => commits.push(*commit),
+                PersistRequest::Flush(done) => flushes.push(done),
             }
         }
         // After a failure nothing later may be stored: the thread would have a hole.
@@ -358,7 +358,7 @@ impl Persister {
     async fn flush(&mut self) -> Result<(), RunError> {
         let Some(worker) = &self.worker else { return Ok(()) };
         let (done, wait) = oneshot::channel();
-        if worker.send(Order::Flush(done)).await.is_ok()
+        if worker.send(PersistRequest::Flush(done)).await.is_ok()
             && let Ok(result) = wait.await
         {
             result?;
@@ -375,7 +375,7 @@ impl Persister {
         let first = self.ahead.take().into_iter();
         for commit in first.chain([commit]).chain(self.version.take()) {
             // The worker ends only when this sender is dropped, so sending cannot fail while it lives.
-            let _ = worker.send(Order::Commit(Box::new(commit))).await;
+            let _ = worker.send(PersistRequest::Commit(Box::new(commit))).await;
         }
         Ok(())
     }

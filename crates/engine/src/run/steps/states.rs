@@ -17,7 +17,7 @@ pub(super) struct Setup {
 }
 
 /// The step that a run has come to.
-pub(super) struct Progress {
+pub(super) struct StepProgress {
     /// The current checkpoint was read and not made by this run.
     pub(super) loaded: bool,
     /// The checkpoint that the current step starts from.
@@ -39,7 +39,7 @@ pub(super) struct Progress {
     pub(super) visits: HashMap<NodeIx, u32>,
 }
 
-impl Progress {
+impl StepProgress {
     pub(super) fn new(shared: &Shared) -> Self {
         Self {
             loaded: false,

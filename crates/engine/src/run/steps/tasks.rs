@@ -14,7 +14,7 @@ pub(super) const BREATHER: usize = 128;
 
 /// The end of all tasks of a step, taken together.
 #[derive(Default)]
-pub(super) struct Ended {
+pub(super) struct StepOutcome {
     /// The task that is being recorded was done on the spot: its writes can wait for those of its neighbours.
     pub(super) on_the_spot: bool,
     /// A task failed at a breakpoint: the step stays open.
@@ -25,7 +25,7 @@ pub(super) struct Ended {
     asked_in_call: bool,
 }
 
-impl Ended {
+impl StepOutcome {
     /// Returns whether a task has failed. A command to the graph around does not count, nor does a drained graph: the
     /// others go on.
     pub(super) fn has_failed(&self) -> bool {
@@ -37,7 +37,7 @@ impl Ended {
 }
 
 /// The effect of one task's end on its step.
-struct Verdict {
+struct TaskConclusion {
     /// Writes to reserved channels, stored beside the task's own.
     notes: Writes,
     /// The task used answers that are stored with it.
@@ -53,7 +53,7 @@ struct Verdict {
     answer: Result<(), NodeError>,
 }
 
-impl Verdict {
+impl TaskConclusion {
     fn new(answers: Option<Vec<Value>>) -> Self {
         let answered = answers.is_some();
         let resume = answers.map(|answers| (Channel::Named(reserved::RESUME.into()), Value::from(answers)));
@@ -142,7 +142,7 @@ impl Loop {
 
     /// Runs every task without writes, all at once, and what they call. Some(stop) when the step stays open.
     pub(super) async fn run_tasks(&mut self) -> Result<Option<Stop>, RunError> {
-        let mut ended = Ended::default();
+        let mut ended = StepOutcome::default();
         self.count_packets_again()?;
         let expiry = self.progress.deadline.next(self.setup.shared.config.step_timeout);
         let waits = |place: &usize| self.open.tasks[*place].writes.is_empty() && !self.is_held(*place);
@@ -154,9 +154,9 @@ impl Loop {
         };
         // A step of one task needs no task of the runtime: it runs here, and most often is done at once.
         let mut work = pin!(self.execute(place));
-        let mut done: Pin<Box<Ready<Outcome>>>;
+        let mut done: Pin<Box<Ready<TaskOutcome>>>;
         let just_begun = AtomicBool::new(false);
-        let work: Pin<&mut (dyn Future<Output = Outcome> + Send)> = match futures::poll!(work.as_mut()) {
+        let work: Pin<&mut (dyn Future<Output = TaskOutcome> + Send)> = match futures::poll!(work.as_mut()) {
             Poll::Ready(outcome) if self.open.calls.is_empty() => {
                 self.progress.on_the_spot += 1;
                 if self.progress.on_the_spot.is_multiple_of(BREATHER) {
@@ -197,7 +197,7 @@ impl Loop {
     /// Closes a step whose tasks have all ended, or whose time was up, and returns what follows.
     pub(super) fn closed(
         &mut self,
-        ended: Ended,
+        ended: StepOutcome,
         expired: Option<RunError>,
     ) -> Result<Option<Stop>, RunError> {
         self.open.calls.clear();
@@ -234,12 +234,12 @@ impl Loop {
     pub(super) async fn finished(
         &mut self,
         place: usize,
-        outcome: Outcome,
+        outcome: TaskOutcome,
         others: usize,
-        ended: &mut Ended,
+        ended: &mut StepOutcome,
     ) -> Result<Option<usize>, RunError> {
         let head = self.open.tasks[place].head.clone();
-        let Outcome {
+        let TaskOutcome {
             mut writes,
             end,
             answers,
@@ -257,7 +257,7 @@ impl Loop {
             let written = task::count_state_writes(&self.setup.plan, &writes);
             self.count(0, 1, written);
         }
-        let mut verdict = Verdict::new(answers);
+        let mut verdict = TaskConclusion::new(answers);
         match end {
             End::Done => {
                 if writes.is_empty() {
@@ -319,7 +319,7 @@ impl Loop {
     }
 
     /// Records that a task is done: its writes count.
-    fn done(&mut self, place: usize, verdict: &mut Verdict) {
+    fn done(&mut self, place: usize, verdict: &mut TaskConclusion) {
         verdict.done = true;
         if self.setup.shared.config.durability != Durability::Exit {
             self.resumed.questions.finished(&self.open.tasks[place].head);
@@ -327,7 +327,13 @@ impl Loop {
     }
 
     /// Records that a task asks, or that a graph in it does.
-    fn asked(&mut self, place: usize, asked: Interrupted, verdict: &mut Verdict, ended: &mut Ended) {
+    fn asked(
+        &mut self,
+        place: usize,
+        asked: Interrupted,
+        verdict: &mut TaskConclusion,
+        ended: &mut StepOutcome,
+    ) {
         verdict.interrupts = match asked {
             Interrupted::Question { question, index } => vec![Interrupt {
                 id: interrupt_id(&self.open.tasks[place].head.ns(), index),
@@ -355,8 +361,8 @@ impl Loop {
         head: &TaskHeader,
         writes: &Writes,
         reason: Failure,
-        verdict: &mut Verdict,
-        ended: &mut Ended,
+        verdict: &mut TaskConclusion,
+        ended: &mut StepOutcome,
         stops: bool,
     ) {
         ended.stopped |= stops;
@@ -388,7 +394,7 @@ impl Loop {
     }
 
     /// Notes the task's effect and the answers that are used up. False when the task leaves nothing.
-    fn note_rest(&self, place: usize, verdict: &mut Verdict) -> bool {
+    fn note_rest(&self, place: usize, verdict: &mut TaskConclusion) -> bool {
         if self.persister.is_some()
             && let Some(note) = self.effect_note(place)
         {
@@ -413,9 +419,9 @@ impl Loop {
         &mut self,
         place: usize,
         writes: &Writes,
-        verdict: &mut Verdict,
+        verdict: &mut TaskConclusion,
         others: usize,
-        ended: &Ended,
+        ended: &StepOutcome,
     ) -> Result<(), RunError> {
         let head = self.open.tasks[place].head.clone();
         let mut stored = std::mem::take(&mut verdict.notes);

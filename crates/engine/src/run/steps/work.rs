@@ -14,7 +14,7 @@ use crate::task::TaskWork;
 impl Loop {
     /// Executes the work of one task, with its attempts. The future is self-contained, so that it can be moved to
     /// another thread.
-    pub(super) fn execute(&self, place: usize) -> impl Future<Output = Outcome> + Send + 'static {
+    pub(super) fn execute(&self, place: usize) -> impl Future<Output = TaskOutcome> + Send + 'static {
         let task = &self.open.tasks[place];
         let previous = self
             .setup
