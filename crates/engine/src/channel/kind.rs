@@ -199,7 +199,7 @@ impl Kind {
                 Ok(ChannelChange::Replaced)
             }
             Kind::LastAfterFinish => {
-                *value = Some(held((*last).clone(), false));
+                *value = Some(held_back((*last).clone()));
                 Ok(ChannelChange::Replaced)
             }
             Kind::Topic { accumulate } => Ok(queue(value, *accumulate, writes)),
@@ -349,7 +349,7 @@ impl Kind {
         }
         *value = match self {
             Kind::LastAfterFinish => None,
-            Kind::Barrier { deferred: true, .. } => Some(held(List::new().into(), false)),
+            Kind::Barrier { deferred: true, .. } => Some(held_back(List::new().into())),
             Kind::Barrier { .. } => Some(List::new().into()),
             _ => return false,
         };
@@ -440,6 +440,11 @@ impl Kind {
 /// Builds `[value, released]`, as deferred triggers hold it.
 fn held(value: Value, released: bool) -> Value {
     vec![value, released.into()].into()
+}
+
+/// Builds the value of a deferred trigger that is not released.
+fn held_back(value: Value) -> Value {
+    held(value, false)
 }
 
 fn is_released(held: &Value) -> bool {

@@ -126,6 +126,17 @@ impl TaskHeader {
     }
 }
 
+/// Work outside of a run that a context is made for.
+pub(crate) struct DetachedTask<'a> {
+    pub(crate) node: NodeIx,
+    pub(crate) id: &'a TaskId,
+    /// The checkpoint and the super-step that it is shown to be of.
+    pub(crate) checkpoint: &'a CheckpointId,
+    pub(crate) step: i64,
+    /// Answers to its questions, in order.
+    pub(crate) answers: Vec<Value>,
+}
+
 impl NodeContext {
     pub(crate) fn new(
         head: Arc<TaskHeader>,
@@ -167,32 +178,30 @@ impl NodeContext {
     pub(crate) fn detached(
         graph: &Graph,
         config: RunConfig,
-        node: NodeIx,
-        task: &TaskId,
-        (checkpoint, step): (&CheckpointId, i64),
-        given: Vec<Value>,
+        task: DetachedTask<'_>,
         emitter: Emitter,
     ) -> Self {
-        let name = &graph.plan.node(node).name;
+        let name = &graph.plan.node(task.node).name;
         let info = TaskInfo {
             thread: config.thread.clone(),
             run_id: String::new(),
-            checkpoint_ns: format!("{name}:{task}"),
-            task_id: task.clone(),
-            checkpoint_id: checkpoint.clone(),
+            checkpoint_ns: format!("{name}:{}", task.id),
+            task_id: task.id.clone(),
+            checkpoint_id: task.checkpoint.clone(),
             node: name.clone(),
-            step,
+            step: task.step,
             attempt: 1,
             first_attempt_ms: 0,
             triggers: Vec::new(),
             path: Value::Null,
         };
-        let stage = StepContext::new(&graph.plan, &"".into(), checkpoint, step);
+        let stage = StepContext::new(&graph.plan, &"".into(), task.checkpoint, task.step);
         let name = info.node.clone();
-        let head = TaskHeader::known(&stage, Some(node), name, Origin::Pull, task.clone(), "".into());
+        let id = task.id.clone();
+        let head = TaskHeader::known(&stage, Some(task.node), name, Origin::Pull, id, "".into());
         // No run stands behind it.
         let shared = Shared::root(graph, config, String::new(), emitter);
-        let context = Self::new(Arc::new(head), 0, Arc::new(shared), None, given, None);
+        let context = Self::new(Arc::new(head), 0, Arc::new(shared), None, task.answers, None);
         let _ = context.0.info.set(info);
         context
     }

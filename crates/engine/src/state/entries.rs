@@ -51,7 +51,7 @@ pub(crate) fn add_writes(
         other => {
             return Err(format!(
                 "Expected dict, got {}\n{} gave {} of type {}. Give an object of state keys and values, or nothing.",
-                python_text(other, true),
+                python_str(other),
                 writer.name(),
                 shorten(other),
                 other.type_name()
@@ -207,19 +207,28 @@ fn add(
 }
 
 /// Converts a value to the text that Python prints for it, as in LangGraph's messages.
-fn python_text(value: &Value, bare: bool) -> String {
-    let each = |item: &Value| python_text(item, false);
+fn python_str(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.to_string(),
+        other => python_repr(other),
+    }
+}
+
+/// Converts a value to its representation in Python, in which text has quotes.
+fn python_repr(value: &Value) -> String {
     match value {
         Value::Null => "None".into(),
         Value::Bool(true) => "True".into(),
         Value::Bool(false) => "False".into(),
-        Value::String(text) if bare => text.to_string(),
         Value::String(text) => format!("'{text}'"),
-        Value::Array(items) => format!("[{}]", items.iter().map(each).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => format!(
+            "[{}]",
+            items.iter().map(python_repr).collect::<Vec<_>>().join(", ")
+        ),
         Value::Object(fields) => {
             let fields = fields
                 .iter()
-                .map(|(key, value)| format!("'{key}': {}", each(value)));
+                .map(|(key, value)| format!("'{key}': {}", python_repr(value)));
             format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
         }
         Value::Number(number) => number.to_string(),

@@ -7,7 +7,6 @@ mod work;
 
 use std::sync::Arc;
 
-use crate::base::ids::Name;
 use crate::graph::handler::NodeFailed;
 use crate::graph::plan::{ChannelIx, NodeIx};
 use crate::graph::task::{FailedTask, Origin, StepContext, TaskHeader, TaskOrder, task_id};
@@ -40,7 +39,7 @@ pub(crate) fn called(caller: &Task, call: &crate::graph::call::Call) -> Task {
     let (name, index, stage) = (call.task.name.clone(), call.index, &caller.stage);
     let around = caller.path_text();
     let id = task_id(
-        stage.at(),
+        stage.address(),
         &name,
         "__pregel_push",
         [&**around, &index.to_string()],
@@ -54,11 +53,12 @@ pub(crate) fn called(caller: &Task, call: &crate::graph::call::Call) -> Task {
     }
 }
 
-/// Creates the task of `handler` that takes over from `task`.
-pub(crate) fn taking_over(task: &Task, (node, name): (NodeIx, Name), failed: NodeFailed) -> Task {
+/// Creates the task of the node `handler` that takes over from `task`.
+pub(crate) fn taking_over(task: &Task, handler: NodeIx, failed: NodeFailed) -> Task {
     let stage = &task.stage;
+    let name = stage.plan().node(handler).name.clone();
     let rest = ["node_error_handler", task.id().as_str()];
-    let id = task_id(stage.at(), &name, "__pregel_push", rest);
+    let id = task_id(stage.address(), &name, "__pregel_push", rest);
     let path = format!("{}, node_error_handler, {:010}", task.path_text(), 0);
     let origin = Origin::Failure(Arc::new(FailedTask {
         path: task.path(),
@@ -67,7 +67,7 @@ pub(crate) fn taking_over(task: &Task, (node, name): (NodeIx, Name), failed: Nod
     Task {
         head: Arc::new(TaskHeader::known(
             stage,
-            Some(node),
+            Some(handler),
             name,
             origin,
             id,

@@ -1,11 +1,20 @@
 //! What happens before a task whose work was begun or done already: it is used, done again, asked about, or not begun.
 
-use super::*;
+use super::Loop;
+use super::persist::StoreTime;
+use crate::base::failure::failure_of;
+use crate::base::ids::{CheckpointId, Name, TaskId};
+use crate::checkpoint::types::{PendingWrite, reserved};
 use crate::graph::node::NodeOutput;
 use crate::graph::other_branches::Visit;
+use crate::graph::plan::Plan;
+use crate::graph::writes::{Channel, Writes, resolve};
 use crate::inspect::other_branches::{Scene, Visits};
+use crate::inspect::snapshot;
 use crate::policy::effect::{Effect, EffectPolicy, EffectState};
-use crate::task::Substitute;
+use crate::stream::error::RunError;
+use crate::task::{self, Substitute, Task};
+use crate::value::{Object, Value};
 
 /// The decision on how a task with an effect begins.
 #[derive(Default)]
@@ -88,17 +97,28 @@ enum EffectAnswer {
 }
 
 impl Doubt {
-    fn of(visit: &Visit, same_input: bool) -> Self {
+    /// Creates the doubt about work that was done on another branch with the same input.
+    fn of_same(visit: &Visit) -> Self {
+        let has_result = visit.state == EffectState::Done && !visit.writes.is_empty();
+        Self {
+            same_input: true,
+            uses: has_result.then(|| visit.writes.clone()),
+            key: Some(visit.key.clone()),
+            ..Self::of_other(visit)
+        }
+    }
+
+    /// Creates the doubt about work that was done on another branch with another input.
+    fn of_other(visit: &Visit) -> Self {
         Self {
             state: visit.state,
-            same_input,
+            same_input: false,
             own: false,
             at: visit.ts.clone(),
             root: visit.root.clone(),
             failure: None,
-            uses: (same_input && visit.state == EffectState::Done && !visit.writes.is_empty())
-                .then(|| visit.writes.clone()),
-            key: same_input.then(|| visit.key.clone()),
+            uses: None,
+            key: None,
             instead: Some(visit.task_id.clone()),
         }
     }
@@ -365,8 +385,8 @@ impl Loop {
         };
         Ok(match self.setup.shared.past.take(&scene, task, effect).await? {
             Visits::None => None,
-            Visits::Same(visit) => Some(Doubt::of(&visit, true)),
-            Visits::Other(visit) => Some(Doubt::of(&visit, false)),
+            Visits::Same(visit) => Some(Doubt::of_same(&visit)),
+            Visits::Other(visit) => Some(Doubt::of_other(&visit)),
         })
     }
 
@@ -493,19 +513,22 @@ impl Loop {
             let head = self.open.tasks[place].head.clone();
             if let Some(writes) = decided.uses.take() {
                 let stored: Writes = noted.into_iter().chain(writes.iter().cloned()).collect();
-                let record = self.record(&head, &stored, true);
-                let others = self.open.tasks.len() > 1;
+                let record = self.record_pending(&head, &stored);
+                let time = match self.open.tasks.len() > 1 {
+                    true => StoreTime::AtOnce,
+                    false => StoreTime::WithNext,
+                };
                 if let Some(persister) = &mut self.persister {
-                    persister.task(record, others).await?;
+                    persister.task(record, time).await?;
                 }
                 if self.shows(&[]) {
                     self.emit_outcome(place, &writes, &[], None).await;
                 }
                 self.open.tasks[place].writes = writes;
             } else if let Some(noted) = noted.filter(|_| seals) {
-                let record = self.record(&head, &vec![noted], true);
+                let record = self.record_pending(&head, &vec![noted]);
                 if let Some(persister) = &mut self.persister {
-                    persister.task(record, true).await?;
+                    persister.task(record, StoreTime::AtOnce).await?;
                     sealed = true;
                 }
             }

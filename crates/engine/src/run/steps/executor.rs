@@ -8,12 +8,17 @@ use std::task::Poll;
 use std::time::Instant;
 
 use futures::future::OptionFuture;
-use tokio::task::JoinError;
+use tokio::task::{JoinError, JoinSet};
+use tracing::Instrument;
 
 use super::deadline::Expiry;
 use super::tasks::{BREATHER, StepOutcome};
-use super::*;
+use super::{Loop, MAX_TASKS_AT_ONCE, Stop};
+use crate::graph::call::Call;
 use crate::policy::pace::MANY;
+use crate::stream::error::RunError;
+use crate::stream::events::StreamMode;
+use crate::task::TaskOutcome;
 
 /// Work that goes on where the run is.
 pub(super) struct InlineTask<'a> {

@@ -1,6 +1,25 @@
 //! The parts of a run's state: its setup, its progress, the open step, what a resume brings, and the report.
 
-use super::*;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::calls::Calls;
+use super::deadline::Deadline;
+use super::effects::Decided;
+use super::packets::Packets;
+use super::questions::Questions;
+use crate::base::ids::{CheckpointId, Name, TaskId};
+use crate::checkpoint::checkpointer::Checkpointer;
+use crate::checkpoint::types::{Metadata, PendingWrite, Source};
+use crate::graph::plan::{ChannelIx, NodeIx, Plan, Shown};
+use crate::graph::scope::Shared;
+use crate::graph::task::GraphScope;
+use crate::policy::cache::NodeCache;
+use crate::policy::limits::Limits;
+use crate::stream::events::Interrupt;
+use crate::stream::metrics::StateSize;
+use crate::task::Task;
+use crate::value::{Object, Value};
 
 /// The parts of a run that never change.
 pub(super) struct Setup {
@@ -14,6 +33,17 @@ pub(super) struct Setup {
     pub(super) shown: Shown,
     pub(super) breaks_before: Vec<Name>,
     pub(super) breaks_after: Vec<Name>,
+}
+
+/// Place in its thread from which a run starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StartPoint {
+    /// The thread has no checkpoint to go on from.
+    Nothing,
+    /// The loaded checkpoint, whose branch goes on.
+    Checkpoint,
+    /// The loaded checkpoint, from which a new branch begins.
+    Fork,
 }
 
 /// The step that a run has come to.

@@ -3,13 +3,20 @@
 use std::borrow::Cow;
 
 use futures::future::Either;
+use tracing::{Instrument, Span};
 
-use super::*;
+use super::Loop;
 use crate::base::timeout::Timeout;
+use crate::graph::call::TaskFn;
+use crate::graph::context::{NodeContext, interrupt_id};
 use crate::graph::rules::Rules;
 use crate::graph::task::Origin;
+use crate::policy::limits::Gate;
 use crate::run::steps::attempt::{self};
-use crate::task::TaskWork;
+use crate::stream::metrics::Activity;
+use crate::task::spans::{self, Ending};
+use crate::task::{self, Task, TaskOutcome, TaskWork};
+use crate::value::Value;
 
 impl Loop {
     /// Executes the work of one task, with its attempts. The future is self-contained, so that it can be moved to
