@@ -262,6 +262,22 @@ impl NodeError {
         self
     }
 
+    /// Marks the failure as one that comes back in every attempt: by default it is not retried, whatever its class.
+    pub fn lasting(mut self) -> Self {
+        if let NodeError::Failed(failure) = &mut self {
+            failure.retryable = Some(false);
+        }
+        self
+    }
+
+    /// Marks the failure as one that may pass: by default it is retried, whatever its class.
+    pub fn transient(mut self) -> Self {
+        if let NodeError::Failed(failure) = &mut self {
+            failure.retryable = Some(true);
+        }
+        self
+    }
+
     /// Sets the time that must pass before the failure is retried; retry policies respect it.
     pub fn retry_after(mut self, wait: Option<Duration>) -> Self {
         if let NodeError::Failed(failure) = &mut self {

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use crate::base::failure::shown_of;
 use crate::base::ids::{InterruptId, Name, TaskId, ThreadId};
 use crate::checkpoint::types::{
     CheckpointHead, CheckpointTuple, ListQuery, PendingWrite, TaskStatus, reserved,
@@ -180,7 +181,7 @@ pub(crate) fn stored(plan: &Plan, id: &TaskId, pending: &[PendingWrite]) -> Stor
     let mut stored = StoredTask::default();
     for PendingWrite { write, .. } in pending.iter().filter(|w| w.task_id == *id) {
         match &*write.channel {
-            reserved::ERROR => stored.error = write.value.as_str().map(str::to_owned),
+            reserved::ERROR => stored.error = write.value.as_str().map(shown_of),
             reserved::INTERRUPT => {
                 stored.interrupts = write
                     .value

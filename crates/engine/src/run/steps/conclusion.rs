@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Loop;
 use super::persist::StoreTime;
 use super::tasks::StepOutcome;
-use crate::base::failure::{Failure, repr};
+use crate::base::failure::{Failure, repr, stored_repr};
 use crate::checkpoint::task_record::TaskRecord;
 use crate::checkpoint::types::reserved;
 use crate::graph::context::interrupt_id;
@@ -111,11 +111,10 @@ impl Loop {
     ) {
         let head = &self.open.tasks[place].head;
         ended.stopped |= conclusion.stops;
-        let shown = repr(&reason);
-        conclusion.note(reserved::ERROR, shown.as_str());
+        conclusion.note(reserved::ERROR, stored_repr(&reason));
         // A router that fails comes after its node's own writes, which are kept.
         conclusion.notes.extend(writes.iter().cloned());
-        conclusion.error = Some(shown);
+        conclusion.error = Some(repr(&reason));
         conclusion.answer = Err(NodeError::Failed(reason.clone()));
         if let Some(handler) = self.handler_of(head) {
             conclusion.note(reserved::ERROR_SOURCE, head.name.clone());
