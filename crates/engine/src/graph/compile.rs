@@ -45,7 +45,7 @@ pub(crate) fn compile(graph: StateGraph) -> Result<Plan, CompileError> {
     let plan = &mut compiler.plan;
     plan.reserve(graph.nodes.len());
     plan.start_channel = plan.add_channel(START.into(), ChannelSpec::ephemeral());
-    plan.tasks_channel = plan.add_channel(TASKS.into(), ChannelSpec::topic(false));
+    plan.tasks_channel = plan.add_channel(TASKS.into(), ChannelSpec::topic());
     plan.add_node(START.into(), None);
     let start_channel = plan.start_channel;
     plan.subscribe(0, start_channel);

@@ -357,7 +357,7 @@ impl NodeContext {
             let (emitter, payload) = (&self.0.shared.emitter, Payload::Custom(value, Some(task)));
             // What a called task emits comes in the namespace of its caller.
             match self.0.head.caller_segments(&emitter.ns()) {
-                Some(ns) => emitter.nested(ns, true).send(payload).await,
+                Some(ns) => emitter.nested(ns).send(payload).await,
                 None => emitter.send(payload).await,
             }
         }

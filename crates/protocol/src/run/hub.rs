@@ -294,8 +294,9 @@ impl Hub {
             payload => {
                 match &payload {
                     // Of an attempt that failed no message will be whole.
-                    Payload::AttemptFailed(failed) => self.end_streams(shared, Some(&failed.id), false),
-                    Payload::TaskEnd(end) => self.end_streams(shared, Some(&end.id), end.error.is_none()),
+                    Payload::AttemptFailed(failed) => self.cut_streams(Some(&failed.id)),
+                    Payload::TaskEnd(end) if end.error.is_some() => self.cut_streams(Some(&end.id)),
+                    Payload::TaskEnd(end) => self.finish_streams(shared, Some(&end.id)),
                     _ => {}
                 }
                 self.emit(shared, ns, EventData::Payload(payload));
@@ -338,20 +339,26 @@ impl Hub {
         }
     }
 
-    /// Ends the messages that a task streamed, which are complete now, or never will be.
-    fn end_streams(&mut self, shared: &Arc<Shared>, task: Option<&TaskId>, are_whole: bool) {
+    /// Ends the messages that a task streamed, or all, which are complete now.
+    fn finish_streams(&mut self, shared: &Arc<Shared>, task: Option<&TaskId>) {
+        for whole in self.take_streams(task) {
+            self.finish_message(shared, whole);
+        }
+    }
+
+    /// Ends the messages that a task streamed, or all, which will never be complete.
+    fn cut_streams(&mut self, task: Option<&TaskId>) {
+        for part in self.take_streams(task) {
+            self.root.cut(&part.ns, run_id(&part.metadata));
+        }
+    }
+
+    fn take_streams(&mut self, task: Option<&TaskId>) -> Vec<Streamed> {
         let of_task = |one: &mut Streamed| match task {
             Some(task) => one.key.0.rsplit(':').next() == Some(task.as_str()),
             None => true,
         };
-        let ended: Vec<Streamed> = self.streamed.extract_if(.., of_task).collect();
-        for one in ended {
-            if are_whole {
-                self.finish_message(shared, one);
-            } else {
-                self.root.cut(&one.ns, run_id(&one.metadata));
-            }
-        }
+        self.streamed.extract_if(.., of_task).collect()
     }
 
     fn emit(&mut self, shared: &Arc<Shared>, ns: Path, data: EventData) {
@@ -408,7 +415,10 @@ impl Hub {
 
     /// Ends the run.
     pub(super) fn end(&mut self, shared: &Arc<Shared>, status: Status, error: Option<&str>) {
-        self.end_streams(shared, None, status == Status::Completed);
+        match status {
+            Status::Completed => self.finish_streams(shared, None),
+            _ => self.cut_streams(None),
+        }
         let is_asking = !self.root.place.view.lock().interrupts.is_empty();
         let own = match status {
             Status::Completed if is_asking => Status::Interrupted,
