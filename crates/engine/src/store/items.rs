@@ -37,8 +37,8 @@ pub struct StoredItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedding: Option<String>,
     /// The paths that the put named; empty when nothing is to find it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said: Option<Vec<String>>,
+    #[serde(rename = "said", default, skip_serializing_if = "Option::is_none")]
+    pub index_paths: Option<Vec<String>>,
 }
 
 /// The place of an item: namespace and key.
@@ -129,7 +129,7 @@ impl Items {
                 place: (namespace.clone(), key.clone()),
                 updated_at: kept.updated_at,
                 value: kept.value.clone(),
-                said: kept.said.clone(),
+                index_paths: kept.index_paths.clone(),
             })
             .collect()
     }
@@ -171,7 +171,7 @@ impl Items {
             words: write.words,
             vectors: write.vectors,
             embedding: batch.embedding.clone(),
-            said: write.said,
+            index_paths: write.index_paths,
         });
         ((write.namespace, write.key), kept)
     }
@@ -274,10 +274,10 @@ impl StoredItem {
             && self.vectors.iter().all(|vector| vector.len() == dims)
     }
 
-    /// Returns whether no search is to find the item: its put said so, or, before that was noted, left neither words
+    /// Returns whether no search is to find the item: its put named no paths, or, before that was noted, left neither words
     /// nor vectors.
     fn is_excluded(&self) -> bool {
-        match &self.said {
+        match &self.index_paths {
             Some(paths) => paths.is_empty(),
             None => self.embedding.is_none() && self.words.is_empty() && self.vectors.is_empty(),
         }

@@ -69,7 +69,7 @@ pub(crate) enum Substitute {
 
 impl TaskWork {
     /// Runs the work to its end: the node, then its edges and routers. A panic in the node is a failure of the task.
-    pub(crate) async fn run(self, context: &NodeContext, stand_in: Option<Arc<dyn Node>>) -> TaskOutcome {
+    pub(crate) async fn run(self, context: &NodeContext, fallback: Option<Arc<dyn Node>>) -> TaskOutcome {
         let mut writes = Vec::new();
         let span = match context.head().is_start() {
             true => Span::none(),
@@ -77,7 +77,7 @@ impl TaskWork {
         };
         let mut ending = Ending::of(&span);
         let end = {
-            let work = pin!(self.write(context, stand_in, &mut writes));
+            let work = pin!(self.write(context, fallback, &mut writes));
             contained(work, &span).await
         };
         ending.task(&end);
@@ -96,7 +96,7 @@ impl TaskWork {
     async fn write(
         self,
         context: &NodeContext,
-        stand_in: Option<Arc<dyn Node>>,
+        fallback: Option<Arc<dyn Node>>,
         writes: &mut Writes,
     ) -> Result<(), NodeError> {
         if let Some(call) = &self.call {
@@ -108,7 +108,7 @@ impl TaskWork {
         let head = context.head();
         let (plan, index) = (head.stage.plan(), head.node.unwrap_or_default());
         let once = plan.node(index).more().effect == Some(Effect::Once);
-        let output = match (self.instead, stand_in.as_ref().or(plan.node(index).node.as_ref())) {
+        let output = match (self.instead, fallback.as_ref().or(plan.node(index).node.as_ref())) {
             (Some(Substitute::Ask(question, index)), _) => {
                 return Err(NodeError::Interrupt(Interrupted::Question { question, index }));
             }

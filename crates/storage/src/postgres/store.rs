@@ -543,7 +543,7 @@ async fn put(session: &mut Session, batch: &Prepared, writes: Vec<Written>) -> R
         // A list of texts is JSON, always.
         said.push(
             write
-                .said
+                .index_paths
                 .as_ref()
                 .map(|paths| serde_json::to_string(paths).unwrap_or_default()),
         );

@@ -137,7 +137,7 @@ fn outdated(
         let said: Option<String> = row.get(8)?;
         let said = said.map(|said| serde_json::from_str(&said)).transpose();
         found.push(Outdated {
-            said: said.map_err(|error| {
+            index_paths: said.map_err(|error| {
                 SqliteFault::corrupt(
                     format!("Item {:?} of namespace {:?}", item.key, item.namespace),
                     error,

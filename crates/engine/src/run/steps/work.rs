@@ -63,12 +63,12 @@ impl Loop {
         let mut ending = Ending::of(&span);
         let plan = self.setup.plan.clone();
         let watched = async move {
-            let attempt = |context: NodeContext, stand_in| {
+            let attempt = |context: NodeContext, fallback| {
                 let busy = meter.as_ref().map(|meter| meter.enter(Activity::Node));
                 let work = work.clone();
                 async move {
                     let _busy = busy;
-                    work.run(&context, stand_in).await
+                    work.run(&context, fallback).await
                 }
             };
             let outcome = attempt::run(rules, context, attempt).await;

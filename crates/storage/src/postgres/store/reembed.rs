@@ -44,7 +44,7 @@ impl PostgresStore {
             let said: Option<&str> = row.try_get(8)?;
             let said = said.map(serde_json::from_str).transpose();
             outdated.push(Outdated {
-                said: said.map_err(|error| {
+                index_paths: said.map_err(|error| {
                     PostgresFault::Storage(StorageError::Corrupt {
                         place: format!("Item {:?} of {:?}", item.key, item.namespace),
                         cause: error.to_string(),
