@@ -205,11 +205,8 @@ async fn reads(programs: &[Program; 2]) -> Outcome {
         };
         maintenance.usage().await?;
         maintenance.verify(false).await?;
-        let pruning = Pruning {
-            dry_run: true,
-            ..Pruning::threads(["t".into()], Keep::Latest)
-        };
-        maintenance.prune(&pruning).await?;
+        let pruning = Pruning::threads(["t".into()], Keep::Latest);
+        maintenance.prune(&pruning.dry_run()).await?;
     }
     sleep(LATE).await;
     match (number(writer).await?, number(other).await?) == (own, before) {
