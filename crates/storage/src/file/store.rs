@@ -12,7 +12,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parking_lot::{Mutex, RwLock};
 use serde::{Deserialize, Serialize};
-use superstep::store::{Items, Kept, NewVectors, Outdated, Place, Prepared};
+use superstep::store::{ItemPlace, Items, NewVectors, Outdated, Prepared, StoredItem};
 use superstep::{Damage, StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
 
 use super::FileOptions;
@@ -39,12 +39,12 @@ enum Record {
 #[derive(Default, Serialize, Deserialize)]
 struct Change {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    put: Vec<(Place, Kept)>,
+    put: Vec<(ItemPlace, StoredItem)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    remove: Vec<Place>,
+    remove: Vec<ItemPlace>,
     /// Items that live longer because they were read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    refresh: Vec<(Place, Option<u64>)>,
+    refresh: Vec<(ItemPlace, Option<u64>)>,
 }
 
 impl Change {
@@ -154,7 +154,7 @@ fn named(line: &[u8]) -> Option<String> {
     let puts = change.put.iter().map(|(place, _)| place);
     let touched = change.refresh.iter().map(|(place, _)| place);
     let places = puts.chain(&change.remove).chain(touched);
-    let text = |(namespace, key): &Place| format!("{}/{key}", namespace.join("/"));
+    let text = |(namespace, key): &ItemPlace| format!("{}/{key}", namespace.join("/"));
     Some(places.take(10).map(text).collect::<Vec<_>>().join(", "))
 }
 
@@ -360,7 +360,7 @@ impl Inner {
         Ok((items.len() as u64, damage))
     }
 
-    fn store(&self, batch: Prepared, touched: Vec<(Place, Option<u64>)>) -> Result<usize, StorageError> {
+    fn store(&self, batch: Prepared, touched: Vec<(ItemPlace, Option<u64>)>) -> Result<usize, StorageError> {
         self.write(move |items| {
             let mut change = Change::default();
             for ((namespace, key), expires_at) in touched {
@@ -380,7 +380,7 @@ impl Inner {
                 }
             }
             // What is put or removed in the same batch has its own time.
-            let gone = |place: &Place| {
+            let gone = |place: &ItemPlace| {
                 change.remove.contains(place) || change.put.iter().any(|(put, _)| put == place)
             };
             let refresh = std::mem::take(&mut change.refresh);
@@ -429,7 +429,7 @@ impl Store for FileStore {
         Some(&self.config)
     }
 
-    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+    async fn outdated(&self, after: Option<ItemPlace>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
         let Some(index) = &self.config.index else {
             return Ok(Vec::new());
         };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use redis::Value;
-use superstep::store::{Items, Kept, NewVectors, Outdated, Place, Prepared, Read};
+use superstep::store::{ItemPlace, Items, NewVectors, Outdated, Prepared, Read, StoredItem};
 use superstep::{StorageError, Store, StoreAnswer, StoreConfig, StoreError, StoreOp};
 use tokio::sync::oneshot;
 
@@ -39,7 +39,7 @@ impl fmt::Debug for RedisStore {
 
 /// An item that cannot be read.
 pub(super) struct Broken {
-    place: Place,
+    place: ItemPlace,
     stored: Vec<u8>,
     pub(super) error: StorageError,
 }
@@ -157,7 +157,7 @@ impl Store for RedisStore {
         Some(&self.config)
     }
 
-    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+    async fn outdated(&self, after: Option<ItemPlace>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
         let Some(index) = &self.config.index else {
             return Ok(Vec::new());
         };
@@ -229,7 +229,7 @@ impl Server {
         &self,
         batch: &Prepared,
         read: Read,
-        touched: &mut Vec<(Place, Option<u64>)>,
+        touched: &mut Vec<(ItemPlace, Option<u64>)>,
     ) -> Result<StoreAnswer, StorageError> {
         let mut items = Items::new();
         match &read {
@@ -414,7 +414,7 @@ impl Server {
 }
 
 /// Parses a stored item: when it was first put and when it expires, which scripts change, then the rest.
-pub(super) fn kept(place: &Place, stored: &[u8]) -> Result<Kept, StorageError> {
+pub(super) fn kept(place: &ItemPlace, stored: &[u8]) -> Result<StoredItem, StorageError> {
     let corrupt = |cause: String| StorageError::Corrupt {
         place: format!("Item {:?} of namespace {:?}", place.1, place.0),
         cause,
@@ -429,9 +429,9 @@ pub(super) fn kept(place: &Place, stored: &[u8]) -> Result<Kept, StorageError> {
     else {
         return Err(corrupt(format!("its first line is {line:?}")));
     };
-    let kept: Kept =
+    let kept: StoredItem =
         serde_json::from_slice(&stored[end + 1..]).map_err(|error| corrupt(error.to_string()))?;
-    Ok(Kept {
+    Ok(StoredItem {
         created_at,
         expires_at: (expires_at > 0).then_some(expires_at),
         ..kept

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use async_trait::async_trait;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
-use superstep::store::{NewVectors, Order, Outdated, Place, Prepared, Read, Search};
+use superstep::store::{ItemPlace, NewVectors, Order, Outdated, Prepared, Read, Search};
 use superstep::{Item, Store, StoreAnswer, StoreConfig, StoreError, StoreOp, Value};
 
 use super::SqliteSaver;
@@ -78,7 +78,7 @@ impl Store for SqliteStore {
         Some(&self.config)
     }
 
-    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+    async fn outdated(&self, after: Option<ItemPlace>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
         let Some(index) = &self.config.index else {
             return Ok(Vec::new());
         };
@@ -108,7 +108,7 @@ pub(super) const SAID: &str = "";
 fn outdated(
     conn: &Connection,
     (embedding, dims): (&str, usize),
-    after: Option<Place>,
+    after: Option<ItemPlace>,
     limit: usize,
 ) -> Result<Vec<Outdated>, SqliteFault> {
     let sql = format!(
@@ -137,7 +137,7 @@ fn outdated(
         let said: Option<String> = row.get(8)?;
         let said = said.map(|said| serde_json::from_str(&said)).transpose();
         found.push(Outdated {
-            said: said.map_err(|error| {
+            index_paths: said.map_err(|error| {
                 SqliteFault::corrupt(
                     format!("Item {:?} of namespace {:?}", item.key, item.namespace),
                     error,

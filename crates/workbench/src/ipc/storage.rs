@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use superstep::store::{NewVectors, Outdated, Place};
+use superstep::store::{ItemPlace, NewVectors, Outdated};
 use superstep::{
     ChannelValues, CheckpointAddress, CheckpointHead, CheckpointId, CheckpointTuple, Checkpointer,
     ClaimRequest, ClaimView, Commit, Coordination, Integrity, ListQuery, Maintenance, Name, PendingWrite,
@@ -51,7 +51,7 @@ enum Operation {
     Verify { repair: bool },
     Items(Vec<StoreOp>),
     Sweep,
-    Outdated(Option<Place>, usize),
+    Outdated(Option<ItemPlace>, usize),
     Renew(Vec<NewVectors>),
 }
 
@@ -334,7 +334,7 @@ impl Store for Remote {
         Some(&self.config)
     }
 
-    async fn outdated(&self, after: Option<Place>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
+    async fn outdated(&self, after: Option<ItemPlace>, limit: usize) -> Result<Vec<Outdated>, StoreError> {
         self.operate(Operation::Outdated(after, limit)).await
     }
 

@@ -33,20 +33,17 @@ async fn what_another_program_changes_here_is_published_and_what_it_reads_is_not
     let other = thread_of(&mut app, begin(&graph)).await;
     let remote = Remote::of(ipc::running(dir.path()).await.remove(0), StoreConfig::default());
     let maintenance = remote.maintenance().unwrap();
-    let prune = |dry_run| Pruning {
-        dry_run,
-        ..Pruning::threads([thread.as_str().into()], Keep::Latest)
-    };
+    let pruning = Pruning::threads([thread.as_str().into()], Keep::Latest);
     // The watch takes its first look.
     is_published(&mut app).await;
 
     remote.thread(&thread.as_str().into()).await.unwrap();
-    maintenance.prune(&prune(true)).await.unwrap();
+    maintenance.prune(&pruning.clone().dry_run()).await.unwrap();
     maintenance.verify(false).await.unwrap();
     Store::get(&remote, &["a"], "key").await.unwrap();
     assert!(!is_published(&mut app).await, "nothing was changed");
 
-    maintenance.prune(&prune(false)).await.unwrap();
+    maintenance.prune(&pruning).await.unwrap();
     assert!(is_published(&mut app).await, "the past of a thread was removed");
     let left = app.ok("thread.checkpoints", json!({"threadId": thread})).await;
     assert_eq!(left["checkpoints"].as_array().unwrap().len(), 1);

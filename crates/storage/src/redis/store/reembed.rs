@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use redis::Value;
 use superstep::StorageError;
-use superstep::store::{Items, NewVectors, Outdated, Place};
+use superstep::store::{ItemPlace, Items, NewVectors, Outdated};
 
 use super::{Change, PAGE, items_key, joined, kept, labels};
 use crate::redis::server::{Server, bytes, parts, text};
@@ -16,7 +16,7 @@ impl Server {
         &self,
         embedding: &str,
         dims: usize,
-        after: Option<&Place>,
+        after: Option<&ItemPlace>,
         limit: usize,
     ) -> Result<Vec<Outdated>, StorageError> {
         const WHAT: &str = "looking for items to embed again";

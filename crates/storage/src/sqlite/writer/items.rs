@@ -93,7 +93,7 @@ impl Writer {
                 .prepare_cached("INSERT INTO store_words (rowid, words) VALUES (?1, ?2)")?
                 .execute(params![id, write.words.join(" ")])?;
         }
-        if let Some(said) = &write.said {
+        if let Some(said) = &write.index_paths {
             let said = serde_json::to_vec(said).unwrap_or_default();
             self.vector(id, self.embedding(SAID)?, &said)?;
         }
