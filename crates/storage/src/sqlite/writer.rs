@@ -34,7 +34,7 @@ use tokio::sync::oneshot;
 use crate::base::presence::Presence;
 use crate::codec::chain::{self, Chained};
 use crate::codec::pack::{Packed, Unpackable, read_refs, refers, refs_blob, split};
-use crate::codec::plan::{self, StoredSlot as _, Tables, plan};
+use crate::codec::plan::{self, DeltaChain, StoredSlot as _, Tables, plan};
 use crate::codec::record::{Delta, Rows, Tasks};
 use crate::codec::text::uuid_bytes;
 use crate::codec::value::{nested, short};

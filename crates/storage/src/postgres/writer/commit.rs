@@ -16,7 +16,7 @@ use tokio_postgres::types::ToSql;
 use super::values::{PostgresSlot, links};
 use super::{ClaimAt, Job, Outcome, Space, Writer};
 use crate::base::claims::HeldClaim;
-use crate::codec::plan::{self, ChannelState, Plan, Tables, plan, read_metadata};
+use crate::codec::plan::{self, ChannelState, DeltaChain, Plan, Tables, plan, read_metadata};
 use crate::postgres::batch::{Batch, CheckpointRow, WriteRow};
 use crate::postgres::fault::PostgresFault;
 use crate::postgres::reader::{CHAINS, Deltas};
@@ -411,8 +411,10 @@ impl Writer {
         };
         let known = Arc::new(KnownRows {
             seq: row.try_get(0)?,
-            depth: row.try_get(1)?,
-            weight: row.try_get(2)?,
+            chain: DeltaChain {
+                depth: row.try_get(1)?,
+                weight: row.try_get(2)?,
+            },
             meta: row.try_get(3)?,
             parents,
             user,
@@ -469,8 +471,8 @@ impl Writer {
             meta: known.meta,
             next,
             updated,
-            depth: known.depth,
-            weight: known.weight,
+            depth: known.chain.depth,
+            weight: known.chain.weight,
             delta,
         });
         self.remember(space.id, &checkpoint.id, Arc::new(known));

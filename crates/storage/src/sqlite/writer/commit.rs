@@ -200,8 +200,7 @@ impl Writer {
         let state = view.state(seq, &place)?;
         let known = Arc::new(KnownRows {
             seq,
-            depth,
-            weight,
+            chain: DeltaChain { depth, weight },
             meta,
             parents,
             user,
@@ -281,8 +280,8 @@ impl Writer {
                 &plan.known.meta,
                 &plan.next,
                 &plan.updated,
-                &plan.known.depth,
-                &plan.known.weight,
+                &plan.known.chain.depth,
+                &plan.known.chain.weight,
                 &plan.delta,
                 &early.blob,
             ],
