@@ -15,9 +15,7 @@ pub(crate) fn open(
     _: bool,
 ) -> BoxFuture<'static, Result<Option<Opened>, StorageError>> {
     Box::pin(async move {
-        let options = FileOptions {
-            synchronous: address.synchronous,
-        };
+        let options = FileOptions::default().synchronous(address.synchronous);
         let open = move || FileSaver::open_with_store(address.path, options, config);
         let (saver, store) = blocking(OPENING, open).await?;
         Ok(Some(Opened::with_store(saver, store)))

@@ -15,10 +15,7 @@ pub(crate) fn open(
     _: bool,
 ) -> BoxFuture<'static, Result<Option<Opened>, StorageError>> {
     Box::pin(async move {
-        let options = SqliteOptions {
-            synchronous: address.synchronous,
-            ..SqliteOptions::default()
-        };
+        let options = SqliteOptions::default().synchronous(address.synchronous);
         // Opening may migrate a large file, which takes its time.
         let saver = blocking(OPENING, move || SqliteSaver::open_with(address.path, options)).await?;
         Opened::of(saver, config).await.map(Some)
