@@ -104,10 +104,7 @@ impl View {
         &mut self,
         statements: [(&str, Params<'_>); N],
     ) -> Result<Vec<Vec<Row>>, PostgresFault> {
-        let mut prepared = Vec::with_capacity(N);
-        for (sql, _) in &statements {
-            prepared.push(self.session.prepare(sql).await?);
-        }
+        let prepared = self.session.prepare_all(statements.map(|(sql, _)| sql)).await?;
         let client = &self.session.client;
         let begin = async {
             match self.open {
@@ -132,8 +129,7 @@ impl View {
         rows: &[i64],
         parts: &[i64],
     ) -> Result<(Vec<Row>, Vec<Row>), PostgresFault> {
-        let items = self.session.prepare(ITEMS).await?;
-        let library = self.session.prepare(PARTS).await?;
+        let [items, library] = self.session.prepare_all([ITEMS, PARTS]).await?;
         let client = &self.session.client;
         let (of_items, of_parts): (Params<'_>, Params<'_>) = (&[&spaces, &rows], &[&spaces, &rows, &parts]);
         let (items, parts, ()) = try_join3(
