@@ -7,12 +7,12 @@ use futures::future::BoxFuture;
 use superstep::{StorageError, Store, StoreConfig};
 
 use super::{FileOptions, FileSaver, FileStore};
-use crate::base::{Address, OPENING, Opened, Stores, blocking};
+use crate::base::{Address, OPENING, OpenMode, Opened, Stores, blocking};
 
 pub(crate) fn open(
     address: Address,
     config: StoreConfig,
-    _: bool,
+    _: OpenMode,
 ) -> BoxFuture<'static, Result<Option<Opened>, StorageError>> {
     Box::pin(async move {
         let options = FileOptions::default().synchronous(address.synchronous);
