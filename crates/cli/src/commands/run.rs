@@ -87,7 +87,7 @@ pub(crate) async fn drive(
     start: Start,
     args: &Running,
 ) -> Result<(), Fault> {
-    let mut report = Report::new(args, thread.as_str(), &store.option, store.name != "memory:");
+    let mut report = Report::new(args, thread.as_str(), &store.option, store.is_durable());
     let graph = graph
         .with_checkpointer(store.saver.clone())
         .with_store(store.memory.clone());

@@ -27,9 +27,10 @@ const SCHEMA: u32 = 1;
 /// Changes in the journal, beyond two for each item, before it is rewritten.
 const SLACK: usize = 1000;
 
+/// A line of the store's journal.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Record {
+enum StoreLine {
     /// The first line.
     Store { schema: u32 },
     /// What a batch changed.
@@ -79,10 +80,11 @@ pub(super) struct Inner {
     /// Lines that could not be read. What they changed is not known, so nothing is read before a repair.
     damage: RwLock<Vec<Damage>>,
     /// A writer holds it, so that lines and items change in the same order.
-    journal: Mutex<Journal>,
+    journal: Mutex<StoreJournal>,
 }
 
-struct Journal {
+/// The file of the store, as writers see it.
+struct StoreJournal {
     /// Opened for the first batch.
     file: Option<File>,
     bytes: u64,
@@ -114,18 +116,18 @@ impl Replayed {
         };
         for (number, line) in lines {
             match read_line(line) {
-                Ok(Record::Batch(change)) => {
+                Ok(StoreLine::Batch(change)) => {
                     replayed.changes += change.len();
                     change.apply(&mut replayed.items);
                 }
-                Ok(Record::Store { schema }) if schema > SCHEMA => {
+                Ok(StoreLine::Store { schema }) if schema > SCHEMA => {
                     return Err(StorageError::NewerSchema {
                         place: path.display().to_string(),
                         found: schema.into(),
                         supported: SCHEMA.into(),
                     });
                 }
-                Ok(Record::Store { .. }) => {}
+                Ok(StoreLine::Store { .. }) => {}
                 Err(cause) => {
                     let named = named(line).map_or_else(String::new, |named| format!(" (it names {named})"));
                     let what = format!(
@@ -148,7 +150,7 @@ impl Replayed {
 
 /// Returns the places that a damaged line seems to be about, for a person, who may know better than the line.
 fn named(line: &[u8]) -> Option<String> {
-    let Record::Batch(change) = unchecked(line)? else {
+    let StoreLine::Batch(change) = unchecked(line)? else {
         return None;
     };
     let puts = change.put.iter().map(|(place, _)| place);
@@ -199,7 +201,7 @@ impl FileStore {
                 synchronous: options.synchronous,
                 items: RwLock::new(replayed.items),
                 damage: RwLock::new(replayed.damage),
-                journal: Mutex::new(Journal {
+                journal: Mutex::new(StoreJournal {
                     file: None,
                     bytes: replayed.bytes as u64,
                     changes: replayed.changes,
@@ -222,10 +224,10 @@ impl Inner {
         if count == 0 {
             return Ok(0);
         }
-        let record = Record::Batch(Box::new(change));
+        let record = StoreLine::Batch(Box::new(change));
         self.append(&mut journal, &record)?;
         journal.changes += count;
-        if let Record::Batch(change) = record {
+        if let StoreLine::Batch(change) = record {
             let mut items = self.items.write();
             change.apply(&mut items);
         }
@@ -241,13 +243,13 @@ impl Inner {
         Ok(count)
     }
 
-    fn append(&self, journal: &mut Journal, record: &Record) -> Result<(), StorageError> {
+    fn append(&self, journal: &mut StoreJournal, record: &StoreLine) -> Result<(), StorageError> {
         let mut text = Vec::new();
         if journal.bytes == 0 {
-            self.line(&mut text, &Record::Store { schema: SCHEMA })?;
+            self.line(&mut text, &StoreLine::Store { schema: SCHEMA })?;
         }
         self.line(&mut text, record)?;
-        let write = |journal: &mut Journal| {
+        let write = |journal: &mut StoreJournal| {
             let file = match journal.file.take() {
                 Some(file) => file,
                 None => {
@@ -292,7 +294,7 @@ impl Inner {
         Ok(())
     }
 
-    fn line(&self, text: &mut Vec<u8>, record: &Record) -> Result<(), StorageError> {
+    fn line(&self, text: &mut Vec<u8>, record: &StoreLine) -> Result<(), StorageError> {
         put_line(text, record).map_err(|cause| StorageError::Backend {
             what: format!("writing to {}", self.path.display()),
             cause,
@@ -302,15 +304,15 @@ impl Inner {
     }
 
     /// Rewrites the journal, with the items that are there.
-    fn compact(&self, journal: &mut Journal, items: &Items) -> Result<(), StorageError> {
+    fn compact(&self, journal: &mut StoreJournal, items: &Items) -> Result<(), StorageError> {
         let mut text = Vec::new();
-        self.line(&mut text, &Record::Store { schema: SCHEMA })?;
+        self.line(&mut text, &StoreLine::Store { schema: SCHEMA })?;
         for (namespace, key, kept) in items.iter() {
             let change = Change {
                 put: vec![((namespace.to_vec(), key.to_owned()), kept.clone())],
                 ..Change::default()
             };
-            self.line(&mut text, &Record::Batch(Box::new(change)))?;
+            self.line(&mut text, &StoreLine::Batch(Box::new(change)))?;
         }
         journal.file = None;
         self.folder.replace(&self.path, &text)?;

@@ -339,7 +339,7 @@ impl Store for PostgresStore {
         let mut tries = 0;
         loop {
             tries += 1;
-            let found = self.find_outdated((index.embedding(), index.dims), after.as_ref(), limit);
+            let found = self.find_outdated(index.embedding(), index.dims, after.as_ref(), limit);
             match found.await {
                 Ok(found) => return Ok(found),
                 Err(fault) if tries < TRIES && fault.is_lost() => {}

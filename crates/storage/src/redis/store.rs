@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use super::server::{Own, STORE, Server, bytes, number, parts, text};
 use super::{Home, RedisOptions, read_url};
-use crate::base::quarantine::{ASIDE, aside};
+use crate::base::quarantine::{QUARANTINE, quarantined};
 
 /// Expired items removed in one go.
 const PAGE: usize = 500;
@@ -44,6 +44,13 @@ pub(super) struct Broken {
     pub(super) error: StorageError,
 }
 
+/// Visibility of items that have expired and are not removed yet.
+#[derive(Clone, Copy, Debug)]
+enum ExpiredItems {
+    Seen,
+    Unseen,
+}
+
 /// Changes made by a batch.
 struct Change {
     keys: Vec<Vec<u8>>,
@@ -51,8 +58,11 @@ struct Change {
 }
 
 impl Change {
-    fn new(server: &Server, now: u64, unseen: bool) -> Self {
-        let unseen: &[u8] = if unseen { b"1" } else { b"0" };
+    fn new(server: &Server, now: u64, expired: ExpiredItems) -> Self {
+        let unseen: &[u8] = match expired {
+            ExpiredItems::Unseen => b"1",
+            ExpiredItems::Seen => b"0",
+        };
         Self {
             keys: vec![
                 server.keys.of_all("store:namespaces"),
@@ -188,7 +198,11 @@ impl Server {
         for (place, read) in std::mem::take(&mut batch.reads) {
             batch.answers[place] = self.item_answer(&batch, read, &mut touched).await?;
         }
-        let mut change = Change::new(self, batch.now, batch.unseen_until().is_some());
+        let expired = match batch.unseen_until() {
+            Some(_) => ExpiredItems::Unseen,
+            None => ExpiredItems::Seen,
+        };
+        let mut change = Change::new(self, batch.now, expired);
         let expires = |at: Option<u64>| at.unwrap_or(0).to_string().into_bytes();
         for ((namespace, key), at) in touched {
             change.add(self, "touch", &joined(&namespace), &key, vec![expires(at)]);
@@ -296,9 +310,9 @@ impl Server {
     }
 
     /// Moves an item that cannot be read out of the way of those that look for it, with what was stored as text.
-    pub(super) async fn set_aside(&self, broken: &Broken, now: u64) -> Result<(), StorageError> {
+    pub(super) async fn quarantine(&self, broken: &Broken, now: u64) -> Result<(), StorageError> {
         let (namespace, key) = (joined(&broken.place.0), &broken.place.1);
-        let away = format!("{ASIDE}.{namespace}");
+        let away = format!("{QUARANTINE}.{namespace}");
         let mut ask = redis::cmd("HEXISTS");
         ask.arg(items_key(self, &away)).arg(key);
         let new = match number(self.call(ask, "repairing items").await?) {
@@ -306,11 +320,11 @@ impl Server {
             _ => format!("{key} ({})", uuid::Uuid::new_v4().simple()),
         };
         let kept = serde_json::json!({
-            "value": aside(&String::from_utf8_lossy(&broken.stored)),
+            "value": quarantined(&String::from_utf8_lossy(&broken.stored)),
             "created_at": now,
             "updated_at": now,
         });
-        let mut change = Change::new(self, now, false);
+        let mut change = Change::new(self, now, ExpiredItems::Seen);
         let needs = vec![b"0".to_vec(), kept.to_string().into_bytes()];
         change.add(self, "put", &away, &new, needs);
         change.add(self, "remove", &namespace, key, Vec::new());
@@ -395,7 +409,7 @@ impl Server {
         let mut removed = 0;
         loop {
             let page = self.expired(now, Some(PAGE)).await?;
-            let mut change = Change::new(self, now, true);
+            let mut change = Change::new(self, now, ExpiredItems::Unseen);
             for member in &page {
                 if let Some((namespace, key)) = member.split_once('\0') {
                     change.add(self, "sweep", namespace, key, Vec::new());

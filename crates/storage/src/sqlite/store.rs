@@ -84,7 +84,7 @@ impl Store for SqliteStore {
         };
         let (embedding, dims) = (index.embedding().to_owned(), index.dims);
         let found = self.saver.read("looking for items to embed again", move |view| {
-            outdated(view.conn, (&embedding, dims), after, limit)
+            outdated(view.conn, &embedding, dims, after, limit)
         });
         Ok(found.await?)
     }
@@ -102,12 +102,13 @@ impl Store for SqliteStore {
 }
 
 /// Vectors filed under no name are none: what a put said about how the item is found, as JSON.
-pub(super) const SAID: &str = "";
+pub(super) const PUT_INDEX: &str = "";
 
 /// Finds outdated items. What was excluded is not outdated; before that was recorded, it is what no word finds.
 fn outdated(
     conn: &Connection,
-    (embedding, dims): (&str, usize),
+    embedding: &str,
+    dims: usize,
     after: Option<ItemPlace>,
     limit: usize,
 ) -> Result<Vec<Outdated>, SqliteFault> {
@@ -124,7 +125,7 @@ fn outdated(
     let (namespace, key) = after.map_or_else(Default::default, |(namespace, key)| (joined(&namespace), key));
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query(params![
-        SAID,
+        PUT_INDEX,
         namespace,
         key,
         (4 * dims) as i64,

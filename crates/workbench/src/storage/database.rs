@@ -14,13 +14,14 @@ use superstep::{
     CheckpointTuple, Checkpointer, Commit, ListQuery, StorageError, Store, StoreAnswer, StoreConfig,
     StoreError, StoreOp, Sweeper, ThreadId, ThreadQuery,
 };
-use superstep_storage::{Storage, path_of, shown};
+use superstep_storage::{Backend, Location, Storage, path_of, shown};
 
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files;
 use crate::wire::{
-    AppEvent, ChosenBy, Empty, Problem, StorageInfo, StorageKind, StorageTested, TestStorage, UseStorage,
+    AppEvent, ChosenBy, Empty, Problem, StorageBackend, StorageInfo, StorageLocation, StorageTested,
+    TestStorage, UseStorage,
 };
 use superstep_document::text;
 
@@ -116,15 +117,22 @@ impl Store for Down {
     }
 }
 
-/// Returns the storage kind of an address, from its beginning.
-pub(crate) fn kind_of(url: &str) -> StorageKind {
-    match url.split_once(':').map(|(scheme, _)| scheme) {
-        Some("memory") => StorageKind::Memory,
-        Some("file") => StorageKind::File,
-        Some("postgres" | "postgresql") => StorageKind::Postgres,
-        Some("redis" | "rediss") => StorageKind::Redis,
-        _ => StorageKind::Sqlite,
-    }
+/// Lists the backends that this program was built with.
+fn backends() -> Vec<StorageBackend> {
+    let built_in = Backend::ALL.iter().filter(|backend| backend.is_built_in());
+    let listed = built_in.map(|backend| StorageBackend {
+        kind: backend.scheme().to_owned(),
+        title: backend.title().to_owned(),
+        summary: backend.summary().to_owned(),
+        example: backend.example().to_owned(),
+        location: match backend.location() {
+            Location::Process => StorageLocation::Process,
+            Location::File => StorageLocation::File,
+            Location::Folder => StorageLocation::Folder,
+            Location::Server => StorageLocation::Server,
+        },
+    });
+    listed.collect()
 }
 
 /// Converts an address to one that means the same wherever the program is started: its path is relative to the data
@@ -134,11 +142,7 @@ fn absolute(url: &str, data_dir: &Path) -> Result<String, Problem> {
     let Some(path) = path_of(url)? else {
         return Ok(url.to_owned());
     };
-    let scheme = if kind_of(url) == StorageKind::File {
-        "file"
-    } else {
-        "sqlite"
-    };
+    let scheme = Backend::of(url)?.scheme();
     let path = match path.to_str() {
         Some(text) if text.starts_with('~') => files::absolute(text)?,
         _ => data_dir.join(path),
@@ -290,10 +294,13 @@ impl Workbench {
             Err(error) => (None, Some(current.open.as_ref().err().unwrap_or(&error).into())),
         };
         Ok(StorageInfo {
-            kind: kind_of(&current.url),
+            kind: Backend::of(&current.url)
+                .ok()
+                .map(|backend| backend.scheme().to_owned()),
             url: shown(&current.url),
             chosen_by: current.chosen_by,
             default_url: default_url(&self.database.data_dir),
+            backends: backends(),
             threads,
             problem,
         })
@@ -304,7 +311,7 @@ impl Workbench {
         request: TestStorage,
     ) -> Result<StorageTested, Problem> {
         let url = absolute(&request.url, &self.database.data_dir)?;
-        let (kind, begun) = (kind_of(&url), Instant::now());
+        let (backend, begun) = (Backend::of(&url)?, Instant::now());
         let millis = || u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX);
         // Asking whether a file can be used must not make it.
         if let Some(path) = path_of(&url)? {
@@ -326,7 +333,7 @@ impl Workbench {
             None => Ok(0),
         };
         Ok(StorageTested {
-            kind,
+            kind: backend.scheme().to_owned(),
             url: shown(&url),
             threads: threads?,
             is_new: storage.is_none(),
@@ -400,18 +407,24 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_of_a_database_is_that_of_its_scheme() {
-        for (url, kind) in [
-            ("memory:", StorageKind::Memory),
-            ("file:x", StorageKind::File),
-            ("postgres://h/d", StorageKind::Postgres),
-            ("postgresql://h/d", StorageKind::Postgres),
-            ("redis://h", StorageKind::Redis),
-            ("rediss://h", StorageKind::Redis),
-            ("sqlite:x.db", StorageKind::Sqlite),
-            ("x.db", StorageKind::Sqlite),
-        ] {
-            assert_eq!(kind_of(url), kind, "{url}");
+    fn an_unknown_scheme_is_an_error_that_lists_what_there_is() {
+        let problem = absolute("mysql://h/d", Path::new("/data")).unwrap_err();
+        assert!(problem.message.contains("no backend is called"), "{problem}");
+        let remedy = problem.remedy.unwrap_or_default();
+        for backend in backends() {
+            assert!(remedy.contains(&backend.kind), "{remedy}");
+        }
+    }
+
+    #[test]
+    fn examples_of_backends_are_addresses_that_can_be_chosen() {
+        let kinds: Vec<String> = backends().into_iter().map(|backend| backend.kind).collect();
+        assert_eq!(kinds, ["sqlite", "file", "postgres", "redis", "memory"]);
+        for backend in backends() {
+            assert!(
+                absolute(&backend.example, Path::new("/data")).is_ok(),
+                "{backend:?}"
+            );
         }
     }
 

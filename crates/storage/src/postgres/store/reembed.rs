@@ -24,7 +24,8 @@ const RENEW: &str = "
 impl PostgresStore {
     pub(super) async fn find_outdated(
         &self,
-        (embedding, dims): (&str, usize),
+        embedding: &str,
+        dims: usize,
         after: Option<&ItemPlace>,
         limit: usize,
     ) -> Result<Vec<Outdated>, PostgresFault> {

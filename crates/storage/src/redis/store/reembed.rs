@@ -6,7 +6,7 @@ use redis::Value;
 use superstep::StorageError;
 use superstep::store::{ItemPlace, Items, NewVectors, Outdated};
 
-use super::{Change, PAGE, items_key, joined, kept, labels};
+use super::{Change, ExpiredItems, PAGE, items_key, joined, kept, labels};
 use crate::redis::server::{Server, bytes, parts, text};
 
 impl Server {
@@ -62,7 +62,7 @@ impl Server {
         embedding: &str,
         renewed: Vec<NewVectors>,
     ) -> Result<u64, StorageError> {
-        let mut change = Change::new(self, 0, false);
+        let mut change = Change::new(self, 0, ExpiredItems::Seen);
         let mut count = 0;
         for renewed in renewed {
             let place = renewed.place.clone();

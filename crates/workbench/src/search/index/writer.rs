@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use superstep::{Checkpointer, ThreadPlace, ThreadQuery, ThreadSummary};
+use superstep_storage::Backend;
 use tokio_util::sync::CancellationToken;
 
 use super::super::Directory;
@@ -20,8 +21,7 @@ use super::path_of;
 use crate::Workbench;
 use crate::base::blocking;
 use crate::base::files::now;
-use crate::storage::database::kind_of;
-use crate::wire::{Problem, StorageKind};
+use crate::wire::Problem;
 use superstep_document::text;
 
 /// Time between two looks at the newest thread, and between two looks at all of them.
@@ -84,7 +84,7 @@ impl Workbench {
         let place = self.database.place();
         let on = self.preferences.settings().index_threads.unwrap_or(true);
         let path = path_of(&self.data_dir, &place);
-        (on && kind_of(&place) == StorageKind::Sqlite).then_some(path)
+        (on && matches!(Backend::of(&place), Ok(Backend::Sqlite))).then_some(path)
     }
 
     /// Writes a part of what is to be written; `true` when there is more.

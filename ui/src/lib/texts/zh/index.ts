@@ -4,6 +4,7 @@
  */
 import "@fontsource-variable/noto-sans-sc/wght.css";
 import type { Catalogue, TextKey } from "../../texts";
+import { backends } from "./backends";
 import { code } from "./code";
 import { commandNames } from "./command-names";
 import { debug } from "./debug";
@@ -59,4 +60,10 @@ const texts: Readonly<Record<TextKey, string>> = {
 
 const rust: Readonly<Record<string, string>> = { ...problems, ...kinds };
 
-export const zh: Catalogue = { texts, commandNames, kindAliases, rust: (english) => rust[english] };
+export const zh: Catalogue = {
+  texts,
+  commandNames,
+  kindAliases,
+  backends,
+  rust: (english) => rust[english],
+};
