@@ -30,14 +30,14 @@ pub(super) const HELD: &str = "__held";
 pub(super) const STEPPED: &str = "__stepped";
 
 /// A source whose operators are bounded.
-pub(super) struct Bounded {
+pub(super) struct BoundedSource {
     pub(super) source: String,
     /// The longest text between code, when there is something that collects output in memory.
     pub(super) collects: Option<usize>,
 }
 
 /// Parses an expression and bounds its operators.
-pub(super) fn expression(source: &str) -> Result<Bounded, JinjaError> {
+pub(super) fn expression(source: &str) -> Result<BoundedSource, JinjaError> {
     let parsed = parse_expr(source)?;
     let mut edits = Edits::new(source);
     edits.expression(&parsed, false)?;
@@ -45,7 +45,7 @@ pub(super) fn expression(source: &str) -> Result<Bounded, JinjaError> {
 }
 
 /// Parses a template and bounds its operators.
-pub(super) fn template(source: &str) -> Result<Bounded, JinjaError> {
+pub(super) fn template(source: &str) -> Result<BoundedSource, JinjaError> {
     let parsed = parse(source, "text", Default::default())?;
     let mut edits = Edits::new(source);
     edits.statement(&parsed)?;
@@ -186,7 +186,7 @@ impl<'s> Edits<'s> {
         }
     }
 
-    fn done(mut self) -> Bounded {
+    fn done(mut self) -> BoundedSource {
         // What closes at a place comes before the operator that begins there; the rest stays in the order of the walk.
         self.edits.sort_by_key(|(from, to, _)| (*from, *to));
         let mut source = String::with_capacity(self.source.len() + self.edits.len() * 8);
@@ -197,7 +197,7 @@ impl<'s> Edits<'s> {
             at = *to;
         }
         source.push_str(self.source.get(at..).unwrap_or_default());
-        Bounded {
+        BoundedSource {
             source,
             collects: self.collects.then_some(self.longest),
         }

@@ -13,7 +13,7 @@ use superstep_document::{Diagnostic, Document, END, FORMAT, NodePolicy, NodeSpec
 
 use crate::base::config_schema::schema_of;
 use crate::base::error_class;
-use crate::kinds::model::{Line, Model, Resource, SCRIPTED};
+use crate::kinds::model::{Model, Resource, SCRIPTED, ScriptLineConfig};
 use crate::kinds::tools::{McpSource, ToolConfig, Tools};
 use crate::models::Reasoning;
 use crate::project::graph_files::AGENT;
@@ -104,7 +104,7 @@ pub struct AgentConfig {
     /// What `scripted` says: the first line whose condition is true or absent. Where it may not call tools, lines with calls are passed over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Script", extend("x-editor" = "script", "x-if" = serde_json::json!({"model": "scripted"})))]
-    pub script: Vec<Line>,
+    pub script: Vec<ScriptLineConfig>,
     /// Pause of `scripted` after each word, in milliseconds.
     #[serde(default = "default_pace")]
     #[schemars(title = "Pace (ms)", range(min = 0, max = 1000), extend("x-if" = serde_json::json!({"model": "scripted"})))]
@@ -143,14 +143,14 @@ fn state(key: &str) -> String {
 }
 
 /// A node of the graph inside.
-struct Part {
+struct InnerNode {
     id: &'static str,
     kind: &'static str,
     title: &'static str,
     config: Map<String, Json>,
 }
 
-impl Part {
+impl InnerNode {
     fn model(id: &'static str, title: &'static str, config: Map<String, Json>) -> Self {
         Self {
             id,
@@ -176,7 +176,7 @@ impl AgentConfig {
         if let Some(system) = &self.system {
             config.insert("system".into(), system.clone().into());
         }
-        let script: Vec<&Line> = self
+        let script: Vec<&ScriptLineConfig> = self
             .script
             .iter()
             .filter(|line| calls || line.calls.is_empty())
@@ -191,12 +191,12 @@ impl AgentConfig {
     }
 
     /// Returns the nodes of the inner graph.
-    fn parts(&self, all: &Map<String, Json>) -> Vec<Part> {
+    fn parts(&self, all: &Map<String, Json>) -> Vec<InnerNode> {
         let mut own = json!({"into": self.messages});
         if self.has_tools() {
             own["tools_of"] = TOOLS.into();
         }
-        let mut parts = vec![Part::model(MODEL, "Model", self.asks(all, own, true))];
+        let mut parts = vec![InnerNode::model(MODEL, "Model", self.asks(all, own, true))];
         if self.has_tools() {
             let mut config = Map::new();
             config.insert("messages".into(), self.messages.clone().into());
@@ -205,7 +205,7 @@ impl AgentConfig {
                     config.insert(name.into(), setting.clone());
                 }
             }
-            parts.push(Part {
+            parts.push(InnerNode {
                 id: TOOLS,
                 kind: "tools",
                 title: "Tools",
@@ -214,13 +214,13 @@ impl AgentConfig {
             if self.at_limit == AtLimit::Answer {
                 let prompt = "You cannot call tools any more. Answer now, with what you know, and say what is missing.";
                 let config = self.asks(all, json!({"into": self.messages, "prompt": prompt}), false);
-                parts.push(Part::model(ANSWER, "Answer with what it has", config));
+                parts.push(InnerNode::model(ANSWER, "Answer with what it has", config));
             }
         }
         if let (Some(output), Some(into)) = (&self.output, &self.into) {
             let prompt = "Give the result of this conversation in the form that is asked for.";
             let config = json!({"into": into, "output": output, "prompt": prompt});
-            parts.push(Part::model(RESULT, "Result", self.asks(all, config, false)));
+            parts.push(InnerNode::model(RESULT, "Result", self.asks(all, config, false)));
         }
         parts
     }
@@ -327,7 +327,7 @@ impl NodeKind for Agent {
             return;
         };
         let parts = config.parts(site.config);
-        let spec = |part: &Part| NodeSpec {
+        let spec = |part: &InnerNode| NodeSpec {
             kind: part.kind.to_owned(),
             config: part.config.clone(),
             policy: NodePolicy::default(),

@@ -12,7 +12,9 @@ use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, END};
 
 use crate::base::config_schema::schema_of;
-use crate::programs::javascript::{self, Call, CodeError, Files, JavaScriptSource, Limits, Workers};
+use crate::programs::javascript::{
+    self, CodeError, Files, JavaScriptCall, JavaScriptSource, Limits, Workers,
+};
 use crate::programs::python::{self, PythonFunction, PythonWork};
 use crate::programs::requests::{self, Output, Owner};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
@@ -293,7 +295,7 @@ impl NodeKind for Code {
         };
         Ok(Arc::new(CodeNode {
             name: site.node.into(),
-            script: Script {
+            script: JavaScriptProgram {
                 source: JavaScriptSource::new(config.source, PARAMETERS),
                 files: site.files(),
                 limits,
@@ -319,7 +321,7 @@ fn stands(source: &str, name: &str, fits: impl Fn(Option<char>, Option<char>) ->
 
 struct CodeNode {
     name: Arc<str>,
-    script: Script,
+    script: JavaScriptProgram,
 }
 
 #[async_trait]
@@ -352,7 +354,7 @@ struct PythonNode {
 #[async_trait]
 impl Node for PythonNode {
     async fn run(&self, context: NodeContext, input: Value) -> Result<NodeOutput, NodeError> {
-        let call = python::Call {
+        let call = python::PythonCall {
             owner: Owner::Node(&self.name),
             label: &self.label,
             style: python::Style::Node,
@@ -366,7 +368,7 @@ impl Node for PythonNode {
 
 /// A JavaScript program that a node runs.
 #[derive(Clone)]
-pub(crate) struct Script {
+pub(crate) struct JavaScriptProgram {
     pub(crate) source: JavaScriptSource,
     pub(crate) files: Option<Files>,
     pub(crate) limits: Limits,
@@ -377,17 +379,17 @@ pub(crate) struct Script {
 pub(crate) async fn run(
     context: &NodeContext,
     owner: Owner<'_>,
-    script: Script,
+    script: JavaScriptProgram,
     given: Vec<Value>,
 ) -> Result<Result<Output, CodeError>, NodeError> {
     let place = requests::place(context, owner);
-    let Script {
+    let JavaScriptProgram {
         source,
         files,
         limits,
         workers,
     } = script;
-    let call = Call {
+    let call = JavaScriptCall {
         source,
         given,
         files,

@@ -16,7 +16,7 @@ use superstep_document::{Diagnostic, Effect, escape_pointer};
 use crate::base::access::{Access, Grants};
 use crate::base::config_schema::schema_of;
 use crate::base::error_class;
-use crate::base::web::{Call, Web, WebError};
+use crate::base::web::{Web, WebError, WebRequest};
 use crate::expression::{Expression, Scope, Template};
 use crate::kinds::http_request::{
     self, ANSWER, HttpMethod, Limits, RequestError, add_query, default_timeout, origin,
@@ -131,9 +131,9 @@ impl NodeKind for Http {
         };
         site.template("/url", &config.url);
         let server = match host(&config.url) {
-            Host::Any => Some(Access::Host("*".into())),
-            Host::Is(access) => Some(access),
-            Host::Bad(cause) => {
+            UrlHost::Any => Some(Access::Host("*".into())),
+            UrlHost::Is(access) => Some(access),
+            UrlHost::Bad(cause) => {
                 site.error(
                     "http-url",
                     "/url",
@@ -195,7 +195,7 @@ impl NodeKind for Http {
         };
         // What begins with a value is an address as a whole: there is nothing to encode a value into.
         let url = match host(&config.url) {
-            Host::Any => site.template("/url", &config.url)?,
+            UrlHost::Any => site.template("/url", &config.url)?,
             _ => site.address("/url", &config.url)?,
         };
         Ok(Arc::new(HttpNode {
@@ -220,7 +220,7 @@ impl NodeKind for Http {
 }
 
 /// Whom an address asks.
-enum Host {
+enum UrlHost {
     /// One server.
     Is(Access),
     /// Whomever the state says.
@@ -228,17 +228,17 @@ enum Host {
     Bad(String),
 }
 
-fn host(url: &str) -> Host {
+fn host(url: &str) -> UrlHost {
     let origin = origin(url.trim_start());
     if origin.contains("{{") || origin.contains("{%") {
         // `https://{{ state.shop }}.example.org` has no one host either.
-        return Host::Any;
+        return UrlHost::Any;
     }
     match Url::parse(origin) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {
-            Host::Is(Access::of_url(&url))
+            UrlHost::Is(Access::of_url(&url))
         }
-        _ => Host::Bad(format!("{url:?} is no address.")),
+        _ => UrlHost::Bad(format!("{url:?} is no address.")),
     }
 }
 
@@ -289,7 +289,7 @@ impl HttpNode {
         }
     }
 
-    fn call(&self, context: &NodeContext, scope: &Scope) -> Result<Call, NodeError> {
+    fn call(&self, context: &NodeContext, scope: &Scope) -> Result<WebRequest, NodeError> {
         let text = self.url.render(scope)?;
         let mut url =
             Url::parse(text.trim()).map_err(|e| self.wrong(format!("{text:?} is no address ({e})")))?;
@@ -349,7 +349,7 @@ impl HttpNode {
             })?;
             headers.insert(key, value);
         }
-        Ok(Call {
+        Ok(WebRequest {
             method: self.config.method.method(),
             url,
             headers,

@@ -17,7 +17,7 @@ use superstep::{NodeContext, Object, Value};
 
 use crate::base::access::Access;
 use crate::base::text::percent_encoded;
-use crate::base::web::{Call, Web, WebError, failure};
+use crate::base::web::{Web, WebError, WebRequest, failure};
 use crate::expression::{Expression, Scope};
 use crate::models::{args_json, wait_in_headers};
 use crate::registry::Site;
@@ -107,13 +107,13 @@ impl HttpMethod {
 }
 
 /// A piece of text with arguments in it.
-enum Part<'a> {
+enum TemplatePart<'a> {
     Text(&'a str),
     Argument(&'a str),
 }
 
 /// Splits a template into text and arguments; braces around anything but a name are text.
-fn parts(template: &str) -> Vec<Part<'_>> {
+fn parts(template: &str) -> Vec<TemplatePart<'_>> {
     let mut parts = Vec::new();
     let (mut rest, mut from) = (template, 0);
     while let Some(open) = rest[from..].find('{').map(|at| at + from) {
@@ -128,22 +128,22 @@ fn parts(template: &str) -> Vec<Part<'_>> {
         };
         match name.filter(|name| is_name(name)) {
             Some(name) => {
-                parts.push(Part::Text(&rest[..open]));
-                parts.push(Part::Argument(name));
+                parts.push(TemplatePart::Text(&rest[..open]));
+                parts.push(TemplatePart::Argument(name));
                 rest = &rest[open + name.len() + 2..];
                 from = 0;
             }
             None => from = open + 1,
         }
     }
-    parts.push(Part::Text(rest));
+    parts.push(TemplatePart::Text(rest));
     parts
 }
 
 fn arguments(template: &str) -> impl Iterator<Item = &str> {
     parts(template).into_iter().filter_map(|part| match part {
-        Part::Argument(name) => Some(name),
-        Part::Text(_) => None,
+        TemplatePart::Argument(name) => Some(name),
+        TemplatePart::Text(_) => None,
     })
 }
 
@@ -159,8 +159,8 @@ fn filled(template: &str, args: &Object) -> String {
     parts(template)
         .into_iter()
         .map(|part| match part {
-            Part::Text(text) => text.to_owned(),
-            Part::Argument(name) => plain(args.get(name)),
+            TemplatePart::Text(text) => text.to_owned(),
+            TemplatePart::Argument(name) => plain(args.get(name)),
         })
         .collect()
 }
@@ -189,8 +189,8 @@ impl HttpRequest {
         let sample: String = parts(&self.url)
             .into_iter()
             .map(|part| match part {
-                Part::Text(text) => text,
-                Part::Argument(_) => "x",
+                TemplatePart::Text(text) => text,
+                TemplatePart::Argument(_) => "x",
             })
             .collect();
         match Url::parse(&sample) {
@@ -262,8 +262,8 @@ impl HttpRequest {
             let mut text = String::new();
             for part in parts(template) {
                 match part {
-                    Part::Text(fixed) => text.push_str(fixed),
-                    Part::Argument(name) => {
+                    TemplatePart::Text(fixed) => text.push_str(fixed),
+                    TemplatePart::Argument(name) => {
                         let value = plain(args.get(name));
                         // Dots alone would climb, in any encoding.
                         if in_path && !value.is_empty() && value.chars().all(|c| c == '.') {
@@ -289,7 +289,7 @@ impl HttpRequest {
         Ok(url)
     }
 
-    fn call(&self, id: &str, args: &Object) -> Result<Call, String> {
+    fn call(&self, id: &str, args: &Object) -> Result<WebRequest, String> {
         let mut headers = HeaderMap::new();
         let body = match (&self.body, self.method.has_body()) {
             (_, false) => None,
@@ -311,7 +311,7 @@ impl HttpRequest {
                 .map_err(|_| format!("the header {name} would hold characters that headers do not take"))?;
             headers.insert(key, value);
         }
-        Ok(Call {
+        Ok(WebRequest {
             method: self.method.method(),
             url: self.address(args)?,
             headers,
@@ -328,7 +328,7 @@ impl HttpRequest {
         args: &Object,
     ) -> Result<String, RequestError> {
         let call = self.call(id, args).map_err(RequestError::Input)?;
-        let limits = Limits {
+        let limits = AnswerLimits {
             time: Duration::from_secs(self.timeout_s),
             bytes: self.max_kb.saturating_mul(1024),
         };
@@ -362,7 +362,7 @@ impl HttpRequest {
 
 /// How long an answer may take, and how large it may be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct AnswerLimits {
     pub(crate) time: Duration,
     pub(crate) bytes: usize,
 }
@@ -404,7 +404,7 @@ impl std::error::Error for RequestError {}
 
 /// What a server answered, up to the limit.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpResponse {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) bytes: Vec<u8>,
@@ -416,9 +416,9 @@ pub(crate) struct Answer {
 pub(crate) async fn send(
     context: &NodeContext,
     web: &Web,
-    call: Call,
-    limits: Limits,
-) -> Result<Answer, RequestError> {
+    call: WebRequest,
+    limits: AnswerLimits,
+) -> Result<HttpResponse, RequestError> {
     let answer = async {
         let response = web.send(call).await.map_err(RequestError::Web)?;
         read(response, limits.bytes).await
@@ -432,8 +432,8 @@ pub(crate) async fn send(
     }
 }
 
-async fn read(mut response: Response, limit: usize) -> Result<Answer, RequestError> {
-    let mut answer = Answer {
+async fn read(mut response: Response, limit: usize) -> Result<HttpResponse, RequestError> {
+    let mut answer = HttpResponse {
         status: response.status(),
         headers: std::mem::take(response.headers_mut()),
         bytes: Vec::new(),
@@ -451,7 +451,7 @@ async fn read(mut response: Response, limit: usize) -> Result<Answer, RequestErr
     Ok(answer)
 }
 
-impl Answer {
+impl HttpResponse {
     /// Returns the body as text.
     pub(crate) fn text(&self) -> Result<String, RequestError> {
         match std::str::from_utf8(&self.bytes) {
@@ -551,9 +551,11 @@ fn texts<'a>(json: &'a Json, seen: &mut impl FnMut(&'a str)) {
 fn substituted(body: &Json, args: &Object) -> Json {
     match body {
         Json::String(text) => match parts(text).as_slice() {
-            [Part::Text(""), Part::Argument(name), Part::Text("")] => {
-                args.get(name).map_or(Json::Null, Json::from)
-            }
+            [
+                TemplatePart::Text(""),
+                TemplatePart::Argument(name),
+                TemplatePart::Text(""),
+            ] => args.get(name).map_or(Json::Null, Json::from),
             _ => filled(text, args).into(),
         },
         Json::Array(items) => items.iter().map(|item| substituted(item, args)).collect(),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use superstep::{Node, NodeContext, NodeError, NodeOutput, Value};
 use superstep_document::Diagnostic;
 
-use crate::kinds::model::{Line, Model};
+use crate::kinds::model::{Model, ScriptLineConfig};
 use crate::registry::{BuildSite, NodeKind, Site};
 
 /// Where the inner node writes: no key of a state is called that.
@@ -24,7 +24,7 @@ pub struct InnerModel {
     /// What `scripted` says: the first line whose condition is true or absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Script", extend("x-editor" = "script", "x-if" = serde_json::json!({"model": "scripted"})))]
-    pub script: Vec<Line>,
+    pub script: Vec<ScriptLineConfig>,
     /// Longest time for an answer, in seconds.
     #[serde(default = "default_timeout")]
     #[schemars(title = "Time limit (s)", range(min = 1, max = 86_400))]
@@ -36,7 +36,7 @@ fn default_timeout() -> u64 {
 }
 
 /// What a kind wants of its model.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct ModelNeeds<'a> {
     /// Where the settings stand, e.g. `/config/model`.
     pub(crate) base: &'static str,
     /// What it is asked: a template that has been checked where it stands.
@@ -47,7 +47,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) extra: &'a [&'a str],
 }
 
-fn config(settings: &InnerModel, wanted: &Wanted<'_>) -> Map<String, Json> {
+fn config(settings: &InnerModel, wanted: &ModelNeeds<'_>) -> Map<String, Json> {
     let mut config = Map::new();
     config.insert("model".into(), settings.model.clone().into());
     config.insert("prompt".into(), wanted.prompt.clone().into());
@@ -62,7 +62,7 @@ fn config(settings: &InnerModel, wanted: &Wanted<'_>) -> Map<String, Json> {
 }
 
 /// Says what is wrong with the settings.
-pub(crate) fn check(site: &mut Site<'_>, settings: &InnerModel, wanted: &Wanted<'_>) {
+pub(crate) fn check(site: &mut Site<'_>, settings: &InnerModel, wanted: &ModelNeeds<'_>) {
     let config = config(settings, wanted);
     let elsewhere = [format!("{}/into", wanted.base), format!("{}/prompt", wanted.base)];
     let known = site.problems.len();
@@ -74,19 +74,19 @@ pub(crate) fn check(site: &mut Site<'_>, settings: &InnerModel, wanted: &Wanted<
 }
 
 /// The node that asks.
-pub(crate) struct Asking(Arc<dyn Node>);
+pub(crate) struct InnerModelNode(Arc<dyn Node>);
 
 /// Makes it.
 pub(crate) fn build(
     site: &BuildSite<'_>,
     settings: &InnerModel,
-    wanted: &Wanted<'_>,
-) -> Result<Asking, Diagnostic> {
+    wanted: &ModelNeeds<'_>,
+) -> Result<InnerModelNode, Diagnostic> {
     let config = config(settings, wanted);
-    Ok(Asking(Model.build(&site.with_config(&config))?))
+    Ok(InnerModelNode(Model.build(&site.with_config(&config))?))
 }
 
-impl Asking {
+impl InnerModelNode {
     /// Asks the model; `state` is what the prompt and the script see.
     pub(crate) async fn ask(&self, context: &NodeContext, state: Value) -> Result<Value, NodeError> {
         match self.0.run(context.clone(), state).await? {

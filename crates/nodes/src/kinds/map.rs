@@ -246,7 +246,7 @@ impl NodeKind for MapKind {
                 }
             };
             let take = expression("/take", &config.take)?;
-            MapWork::Graph(Box::new(GraphWork {
+            MapWork::Graph(Box::new(GraphPerItem {
                 graph,
                 sources: input,
                 take,
@@ -256,7 +256,7 @@ impl NodeKind for MapKind {
                 timeout: Duration::from_millis(config.timeout_ms),
                 memory: 64 * 1024 * 1024,
             };
-            MapWork::JavaScript(code::Script {
+            MapWork::JavaScript(code::JavaScriptProgram {
                 source: JavaScriptSource::new(source.as_str(), parameters(&config.name)),
                 files: site.files(),
                 limits,
@@ -304,12 +304,12 @@ type Sources = Vec<(Arc<str>, Result<Expression, Value>)>;
 
 enum MapWork {
     Expression(Expression),
-    JavaScript(code::Script),
-    Graph(Box<GraphWork>),
+    JavaScript(code::JavaScriptProgram),
+    Graph(Box<GraphPerItem>),
 }
 
 /// A graph that is run for each item, with what it is given and what is taken of its output.
-struct GraphWork {
+struct GraphPerItem {
     graph: Graph,
     sources: Option<Sources>,
     take: Option<Expression>,
@@ -347,7 +347,7 @@ impl PerItem {
                 }
             }
             MapWork::Graph(work) => {
-                let GraphWork { graph, sources, take } = &**work;
+                let GraphPerItem { graph, sources, take } = &**work;
                 let mut input = Object::new();
                 match sources {
                     None => drop(input.insert(self.name.clone(), item.clone())),

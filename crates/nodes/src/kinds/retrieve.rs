@@ -18,7 +18,7 @@ use crate::base::config_schema::schema_of;
 use crate::base::error_class;
 use crate::expression::{Expression, Scope};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
-use crate::search::{self, Embedder, Folders, Hit, Hits, Mode, NGRAMS, Progress, Search, SearchError};
+use crate::search::{self, Embedder, Folders, Hit, Hits, IndexProgress, Mode, NGRAMS, Search, SearchError};
 use crate::state::reads::track_reads;
 use superstep_document::text;
 
@@ -299,7 +299,7 @@ impl RetrieveNode {
     async fn found(&self, context: &NodeContext, query: String) -> Result<Hits, SearchError> {
         let stopped = Arc::new(AtomicBool::new(false));
         let _stop = StopOnDrop(stopped.clone());
-        let (progress_of, mut latest) = watch::channel(None::<Progress>);
+        let (progress_of, mut latest) = watch::channel(None::<IndexProgress>);
         let (folder, root, place) = (self.folder.clone(), self.root.clone(), self.place.clone());
         let (grants, folders, runtime) = (self.grants.clone(), self.folders.clone(), Handle::current());
         let mut search = Search {
@@ -336,7 +336,7 @@ impl RetrieveNode {
         }
     }
 
-    fn progress_event(&self, progress: &Progress) -> Value {
+    fn progress_event(&self, progress: &IndexProgress) -> Value {
         superstep::json!({"type": "indexing", "node": self.name, "what": progress.what, "done": progress.done,
             "all": progress.all, "file": progress.file})
     }

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use superstep::{Node, NodeContext, NodeError, NodeOutput, Value, async_trait};
 use superstep_document::{Diagnostic, Edge};
 
-use super::inner_model::{self, Asking, InnerModel, Wanted};
+use super::inner_model::{self, InnerModel, InnerModelNode, ModelNeeds};
 use crate::base::config_schema::schema_of;
 use crate::base::error_class;
 use crate::base::schema_validator::SchemaValidator;
@@ -25,7 +25,7 @@ use superstep_document::text;
 pub struct RouterConfig {
     /// What there is to choose from. Without a model the first whose condition is true is chosen.
     #[schemars(title = "Ways")]
-    pub ways: Vec<Way>,
+    pub ways: Vec<RouterBranch>,
     /// The label when no condition is true. Without one, that is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Otherwise")]
@@ -41,7 +41,7 @@ pub struct RouterConfig {
 
 /// A way to go on.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-pub struct Way {
+pub struct RouterBranch {
     /// Its name, which the edge leads by.
     #[schemars(title = "Label")]
     pub label: String,
@@ -75,7 +75,7 @@ fn raw(text: &str) -> String {
     format!("{{% raw %}}{}{{% endraw %}}", text.replace("{%", "{ %"))
 }
 
-fn wanted(config: &RouterConfig, by: &ByModel) -> Wanted<'static> {
+fn wanted(config: &RouterConfig, by: &ByModel) -> ModelNeeds<'static> {
     let mut labels: Vec<&str> = config.ways.iter().map(|way| way.label.as_str()).collect();
     labels.extend(
         config
@@ -93,7 +93,7 @@ fn wanted(config: &RouterConfig, by: &ByModel) -> Wanted<'static> {
         };
         ways.push_str(&format!("- {label}{about}\n"));
     }
-    Wanted {
+    ModelNeeds {
         base: "/config/by_model",
         prompt: format!(
             "Choose the one label that fits the text best. The labels:\n{}\nThe text:\n{}",
@@ -286,7 +286,7 @@ struct RouterNode {
     ways: Vec<(Arc<str>, Option<Expression>)>,
     otherwise: Option<Arc<str>>,
     into: Arc<str>,
-    asking: Option<Asking>,
+    asking: Option<InnerModelNode>,
 }
 
 impl RouterNode {

@@ -28,7 +28,7 @@ pub struct StoreSettings {
     /// What is done: `get` an item, `put` one, `delete` one, `search` for items, or list the `namespaces`.
     #[serde(rename = "do")]
     #[schemars(title = "Do")]
-    pub action: Action,
+    pub action: StoreAction,
     /// Labels of the namespace, each a template: `["users", "{{ state.user }}"]`. Searches look below it too.
     #[serde(default)]
     #[schemars(title = "Namespace")]
@@ -48,7 +48,7 @@ pub struct StoreSettings {
     /// How a query finds items: `auto` by meaning when the store has a vector index, else by words.
     #[serde(default)]
     #[schemars(title = "By", extend("x-if" = serde_json::json!({"do": "search", "query": "*"})))]
-    pub by: By,
+    pub by: QueryMethod,
     /// An expression: what the values of found items must hold, an object such as `{'done': false, 'age': {'$gt': 3}}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Filter", extend("x-editor" = "expression", "x-if" = serde_json::json!({"do": "search"})))]
@@ -79,7 +79,7 @@ pub struct StoreSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
-pub enum Action {
+pub enum StoreAction {
     /// Reads an item.
     Get,
     /// Writes one.
@@ -96,7 +96,7 @@ pub enum Action {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
-pub enum By {
+pub enum QueryMethod {
     /// By meaning when that can be done.
     #[default]
     Auto,
@@ -116,21 +116,21 @@ fn yes() -> bool {
 /// What `take` calls what was found.
 const FOUND: &str = "found";
 
-impl Action {
+impl StoreAction {
     fn word(self) -> &'static str {
         match self {
-            Action::Get => "get",
-            Action::Put => "put",
-            Action::Delete => "delete",
-            Action::Search => "search",
-            Action::Namespaces => "namespaces",
+            StoreAction::Get => "get",
+            StoreAction::Put => "put",
+            StoreAction::Delete => "delete",
+            StoreAction::Search => "search",
+            StoreAction::Namespaces => "namespaces",
         }
     }
     fn reads(self) -> bool {
-        !matches!(self, Action::Put | Action::Delete)
+        !matches!(self, StoreAction::Put | StoreAction::Delete)
     }
     fn of_one(self) -> bool {
-        matches!(self, Action::Get | Action::Put | Action::Delete)
+        matches!(self, StoreAction::Get | StoreAction::Put | StoreAction::Delete)
     }
 }
 
@@ -165,7 +165,7 @@ impl NodeKind for StoreKind {
 
     fn effect(&self, config: &serde_json::Map<String, serde_json::Value>) -> superstep::Effect {
         match crate::registry::parse::<StoreSettings>(config) {
-            Ok(config) if config.action.of_one() && config.action != Action::Get => {
+            Ok(config) if config.action.of_one() && config.action != StoreAction::Get => {
                 superstep::Effect::Unknown
             }
             _ => superstep::Effect::Reads,
@@ -223,7 +223,7 @@ impl NodeKind for StoreKind {
                 }
             };
         text(site, "key", &config.key, false, action.of_one());
-        text(site, "value", &config.value, true, action == Action::Put);
+        text(site, "value", &config.value, true, action == StoreAction::Put);
         text(site, "query", &config.query, false, false);
         text(site, "filter", &config.filter, true, false);
         match &config.into {
@@ -334,9 +334,9 @@ impl StoreNode {
         };
         let labels: Vec<&str> = namespace.iter().map(String::as_str).collect();
         Ok(match self.config.action {
-            Action::Get => StoreOp::get(&labels, key),
-            Action::Delete => StoreOp::delete(&labels, key),
-            Action::Put => {
+            StoreAction::Get => StoreOp::get(&labels, key),
+            StoreAction::Delete => StoreOp::delete(&labels, key),
+            StoreAction::Put => {
                 let value = match &self.value {
                     Some(value) => value.eval(scope)?,
                     None => Value::Null,
@@ -353,16 +353,16 @@ impl StoreNode {
                     Some(minutes) => Duration::try_from_secs_f64(minutes * 60.0).map_or(Ttl::Never, Ttl::For),
                 })
             }
-            Action::Search => StoreOp::Search(StoreQuery {
+            StoreAction::Search => StoreOp::Search(StoreQuery {
                 prefix: namespace,
                 query: match &self.query {
                     Some(query) => Some(query.render(scope)?).filter(|query| !query.trim().is_empty()),
                     None => None,
                 },
                 ranking: match self.config.by {
-                    By::Auto => Ranking::Auto,
-                    By::Words => Ranking::Words,
-                    By::Vectors => Ranking::Vectors,
+                    QueryMethod::Auto => Ranking::Auto,
+                    QueryMethod::Words => Ranking::Words,
+                    QueryMethod::Vectors => Ranking::Vectors,
                 },
                 filter: match &self.filter {
                     Some(filter) => filter.eval(scope)?,
@@ -371,7 +371,7 @@ impl StoreNode {
                 limit: self.config.limit,
                 ..StoreQuery::default()
             }),
-            Action::Namespaces => StoreOp::ListNamespaces(NamespaceQuery {
+            StoreAction::Namespaces => StoreOp::ListNamespaces(NamespaceQuery {
                 prefix: namespace,
                 limit: self.config.limit,
                 ..NamespaceQuery::default()

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use superstep::Value;
 
-use super::Watch;
+use super::WatchedTask;
 
 /// A tool as a model sees it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -60,7 +60,7 @@ pub enum Reasoning {
 
 /// A question to a model.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct ModelRequest {
     /// Messages in the engine's form, system first.
     pub messages: Vec<Value>,
     /// Randomness.
@@ -76,5 +76,5 @@ pub struct Request {
     /// How much it thinks.
     pub reasoning: Option<Reasoning>,
     /// Who keeps what is sent and what comes back, for the trace.
-    pub watch: Option<Watch>,
+    pub watch: Option<WatchedTask>,
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use superstep::Node;
 use superstep_document::{Diagnostic, Reducer};
 
-use super::inner_model::{self, InnerModel, Wanted};
+use super::inner_model::{self, InnerModel, ModelNeeds};
 use super::store::Namespace;
 use crate::base::config_schema::schema_of;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
@@ -29,7 +29,7 @@ pub struct MemoryConfig {
     /// What is done: `trim` keeps the end of the conversation, `delete` removes messages, `summarise` writes what is old into a summary, `extract` puts facts into the store.
     #[serde(rename = "do")]
     #[schemars(title = "Do")]
-    pub action: Action,
+    pub action: MemoryAction,
     /// State key with the messages.
     #[schemars(title = "Messages", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array", "reducer": "add_messages"})))]
     pub messages: String,
@@ -103,7 +103,7 @@ pub struct MemoryConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
-pub enum Action {
+pub enum MemoryAction {
     /// Keeps the end.
     Trim,
     /// Removes messages.
@@ -137,9 +137,9 @@ const FACTS: &str = "List what is worth remembering about the person from this c
     {% endfor %}{% endif %}The conversation:\n{{ state.transcript }}";
 
 impl MemoryConfig {
-    fn wanted(&self) -> Wanted<'static> {
+    fn wanted(&self) -> ModelNeeds<'static> {
         let (usual, output) = match self.action {
-            Action::Extract => {
+            MemoryAction::Extract => {
                 let mut fact = self.fact.clone().unwrap_or_else(|| {
                     json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]})
                 });
@@ -166,7 +166,7 @@ impl MemoryConfig {
             }
             _ => (SUMMARY, None),
         };
-        Wanted {
+        ModelNeeds {
             base: "/config/model",
             prompt: self.prompt.clone().unwrap_or_else(|| usual.to_owned()),
             output,
@@ -209,9 +209,9 @@ impl NodeKind for Memory {
         };
         site.read("/messages", &config.messages);
         let changes = match config.action {
-            Action::Trim => config.into.is_none(),
-            Action::Delete | Action::Summarise => true,
-            Action::Extract => false,
+            MemoryAction::Trim => config.into.is_none(),
+            MemoryAction::Delete | MemoryAction::Summarise => true,
+            MemoryAction::Extract => false,
         };
         if changes && let Some(key) = site.write("/messages", &config.messages) {
             let fits = matches!(
@@ -253,13 +253,13 @@ impl NodeKind for Memory {
             }
         }
         match config.action {
-            Action::Trim if config.max_tokens.is_none() && config.max_turns.is_none() => site.error(
+            MemoryAction::Trim if config.max_tokens.is_none() && config.max_turns.is_none() => site.error(
                 "memory-limit",
                 "/max_tokens",
                 text!("Nothing says how much is kept."),
                 text!("Write `max_tokens` or `max_turns`."),
             ),
-            Action::Delete => {
+            MemoryAction::Delete => {
                 if config.ids.is_none() && config.types.is_empty() && config.keep_last.is_none() {
                     site.error(
                         "memory-limit",
@@ -272,21 +272,21 @@ impl NodeKind for Memory {
                     site.expression("/ids", ids, None);
                 }
             }
-            Action::Summarise | Action::Extract => self.check_model(site, &config),
-            Action::Trim => {}
+            MemoryAction::Summarise | MemoryAction::Extract => self.check_model(site, &config),
+            MemoryAction::Trim => {}
         }
     }
 
     fn build(&self, site: &BuildSite<'_>) -> Result<Arc<dyn Node>, Diagnostic> {
         let config: MemoryConfig = site.parse()?;
         let asking = match &config.model {
-            Some(model) if matches!(config.action, Action::Summarise | Action::Extract) => {
+            Some(model) if matches!(config.action, MemoryAction::Summarise | MemoryAction::Extract) => {
                 Some(inner_model::build(site, model, &config.wanted())?)
             }
             _ => None,
         };
         let work = match (config.action, asking) {
-            (Action::Trim, _) => MemoryWork::Trim(Trim {
+            (MemoryAction::Trim, _) => MemoryWork::Trim(Trim {
                 max_tokens: config.max_tokens,
                 max_turns: config.max_turns,
                 include_system: config.include_system,
@@ -295,14 +295,14 @@ impl NodeKind for Memory {
                 allow_partial: config.allow_partial,
                 by_provider: config.by_provider,
             }),
-            (Action::Summarise, Some(asking)) => MemoryWork::Summarise(Summarise {
+            (MemoryAction::Summarise, Some(asking)) => MemoryWork::Summarise(Summarise {
                 keep_last: config.keep_last.unwrap_or(4),
                 above: config.max_tokens,
                 by_provider: config.by_provider,
                 summary: config.summary,
                 asking,
             }),
-            (Action::Extract, Some(asking)) => MemoryWork::Extract(Extract {
+            (MemoryAction::Extract, Some(asking)) => MemoryWork::Extract(Extract {
                 namespace: Namespace::build(site, &config.namespace)?,
                 asking,
             }),
@@ -345,7 +345,7 @@ impl Memory {
                 inner.template("/prompt", prompt)
             });
         }
-        if config.action == Action::Summarise {
+        if config.action == MemoryAction::Summarise {
             if let Some(key) = &config.summary {
                 site.read("/summary", key);
                 site.write("/summary", key);

@@ -12,7 +12,7 @@ use superstep_document::Reducer;
 use super::count::{kind, scale, tokens};
 use super::trim::{self, Trim, call_ids};
 use crate::expression::{Expression, Scope};
-use crate::kinds::inner_model::Asking;
+use crate::kinds::inner_model::InnerModelNode;
 use crate::kinds::store::{Namespace, asked};
 use crate::programs::requests::shown;
 use crate::state::reads::{read, track_reads};
@@ -38,12 +38,12 @@ pub(super) struct Summarise {
     pub(super) above: Option<usize>,
     pub(super) by_provider: bool,
     pub(super) summary: Option<String>,
-    pub(super) asking: Asking,
+    pub(super) asking: InnerModelNode,
 }
 
 pub(super) struct Extract {
     pub(super) namespace: Namespace,
-    pub(super) asking: Asking,
+    pub(super) asking: InnerModelNode,
 }
 
 pub(super) struct MemoryNode {

@@ -23,7 +23,7 @@ use crate::kinds::tools;
 use crate::kinds::tools::mcp::ServerTools;
 use crate::models::{self, Reasoning, Recording, ToolChoice, ToolSpec};
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
-use node::{Line as ScriptLine, ModelNode, ScriptedCall};
+use node::{ModelNode, ScriptLine, ScriptedCall};
 
 /// The model that reads from a script.
 pub const SCRIPTED: &str = "scripted";
@@ -106,7 +106,7 @@ pub struct ModelConfig {
     /// What `scripted` says: the first line whose condition is true or absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Script", extend("x-editor" = "script", "x-if" = serde_json::json!({"model": "scripted"})))]
-    pub script: Vec<Line>,
+    pub script: Vec<ScriptLineConfig>,
     /// Pause of `scripted` after each word, in milliseconds.
     #[serde(default = "default_pace")]
     #[schemars(title = "Pace (ms)", range(min = 0, max = 1000), extend("x-if" = serde_json::json!({"model": "scripted"})))]
@@ -130,7 +130,7 @@ pub struct Resource {
 
 /// A line of the script.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-pub struct Line {
+pub struct ScriptLineConfig {
     /// Expression; absent means always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "When", extend("x-editor" = "expression", "examples" = ["state.total > 10"]))]
@@ -142,7 +142,7 @@ pub struct Line {
     /// Tools that it calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Calls")]
-    pub calls: Vec<Call>,
+    pub calls: Vec<ScriptedCallConfig>,
 }
 
 impl ModelConfig {
@@ -157,7 +157,7 @@ impl ModelConfig {
 
 /// A call that the scripted model makes.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-pub struct Call {
+pub struct ScriptedCallConfig {
     /// The tool.
     #[schemars(title = "Tool")]
     pub tool: String,
@@ -317,7 +317,11 @@ fn facts(site: &BuildSite<'_>, model: &str) -> models::Facts {
 }
 
 /// Compiles a line of the script: its condition, its text and its calls.
-fn script_line(site: &BuildSite<'_>, index: usize, line: &Line) -> Result<ScriptLine, Diagnostic> {
+fn script_line(
+    site: &BuildSite<'_>,
+    index: usize,
+    line: &ScriptLineConfig,
+) -> Result<ScriptLine, Diagnostic> {
     let when = line.when.as_ref();
     let when = when.map(|when| site.expression(&format!("/script/{index}/when"), when));
     let mut calls = Vec::new();

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use superstep::{Graph, Input, NodeContext, NodeError, Object, Persistence, Value};
 use superstep_document::{Diagnostic, Document, Reducer};
 
-use super::node::{Answer, NoAnswer, ToolResult};
+use super::node::{NoAnswer, ToolAnswer, ToolResult};
 use crate::expression::{Expression, Scope};
 use crate::kinds::graph::{Mapping, RESULT, compiled, known_inside, mapped, pointer_to};
 use crate::models::no_arguments;
@@ -99,12 +99,12 @@ impl GraphTool {
         }
     }
 
-    pub(super) fn build(&self, site: &BuildSite<'_>, pointer: &str) -> Result<GraphWork, Diagnostic> {
+    pub(super) fn build(&self, site: &BuildSite<'_>, pointer: &str) -> Result<GraphToolWork, Diagnostic> {
         let (nested, graph) = site.graph(&format!("{pointer}/graph"), &self.graph, Persistence::Inherit)?;
         let keys = Keys::of(&nested.document);
         let input = self.input.clone();
         let output = |source: &String| site.expression(&format!("{pointer}/output"), source);
-        Ok(GraphWork {
+        Ok(GraphToolWork {
             input: input
                 .map(|map| compiled(site, &format!("{pointer}/input"), map))
                 .transpose()?,
@@ -126,7 +126,7 @@ fn returned(document: &Document) -> Option<String> {
 }
 
 /// A graph that can be called.
-pub(super) struct GraphWork {
+pub(super) struct GraphToolWork {
     graph: Graph,
     input: Option<Mapping>,
     output: Option<Expression>,
@@ -135,7 +135,7 @@ pub(super) struct GraphWork {
     returned: Option<String>,
 }
 
-impl GraphWork {
+impl GraphToolWork {
     pub(super) async fn run(&self, context: &NodeContext, args: &Object, state: &Value) -> ToolResult {
         let failed = |error: NodeError| match error {
             NodeError::Failed(failure) => {
@@ -183,7 +183,7 @@ impl GraphWork {
         Value::Object(given)
     }
 
-    fn answer(&self, context: &NodeContext, result: Value, state: &Value) -> Result<Answer, NodeError> {
+    fn answer(&self, context: &NodeContext, result: Value, state: &Value) -> Result<ToolAnswer, NodeError> {
         let value = match (&self.output, &self.messages, &self.returned) {
             (Some(output), ..) => output.eval(&Scope::of(context, state).with(RESULT, result))?,
             (None, Some(key), _) => {
@@ -197,8 +197,8 @@ impl GraphWork {
             (None, None, None) => result,
         };
         Ok(match value {
-            Value::String(text) => Answer::from(text.to_string()),
-            other => Answer::from(other.to_string()),
+            Value::String(text) => ToolAnswer::from(text.to_string()),
+            other => ToolAnswer::from(other.to_string()),
         })
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use superstep::{NodeContext, NodeError, Object, Value};
 
-use super::node::{Answer, NoAnswer, Tool, ToolResult, ToolWork};
+use super::node::{NoAnswer, Tool, ToolAnswer, ToolResult, ToolWork};
 use crate::base::schema_validator::SchemaValidator;
 use crate::mcp::{self, Client, Content, Mcp, McpError};
 use crate::models::{ToolSpec, args_json};
@@ -162,10 +162,10 @@ pub(super) struct Offered {
 /// What a call asks of a server.
 pub(super) struct McpWork {
     source: ServerTools,
-    does: Does,
+    does: ServerAction,
 }
 
-enum Does {
+enum ServerAction {
     /// Calls the tool that the server knows by this name.
     Call(String),
     List,
@@ -208,7 +208,7 @@ impl ServerTools {
                     parameters: parameters(offer),
                 },
                 approval: config.asks(offer),
-                work: self.work(Does::Call(offer.name.to_string())),
+                work: self.work(ServerAction::Call(offer.name.to_string())),
             })
             .collect();
         if config.resources {
@@ -217,7 +217,7 @@ impl ServerTools {
         Ok(offered)
     }
 
-    fn work(&self, does: Does) -> McpWork {
+    fn work(&self, does: ServerAction) -> McpWork {
         McpWork {
             source: self.clone(),
             does,
@@ -227,7 +227,7 @@ impl ServerTools {
     /// Returns the tools that list and read resources.
     fn resources(&self) -> [Offered; 2] {
         let config = &self.config;
-        let offered = |name: &str, description: String, parameters: Json, does: Does| Offered {
+        let offered = |name: &str, description: String, parameters: Json, does: ServerAction| Offered {
             spec: ToolSpec {
                 name: name_of(&config.prefix, &format!("{}_{name}", config.server)),
                 description,
@@ -244,14 +244,14 @@ impl ServerTools {
                     config.server
                 ),
                 json!({"type": "object", "properties": {}}),
-                Does::List,
+                ServerAction::List,
             ),
             offered(
                 "read_resource",
                 format!("Reads a resource of {}.", config.server),
                 json!({"type": "object", "required": ["uri"], "properties": {
                     "uri": {"type": "string", "description": "The address of the resource."}}}),
-                Does::Read,
+                ServerAction::Read,
             ),
         ]
     }
@@ -323,7 +323,7 @@ impl McpWork {
             })),
             Ok(Content {
                 content, artifact, ..
-            }) => Ok(Answer { content, artifact }),
+            }) => Ok(ToolAnswer { content, artifact }),
             Err(McpError::Cancelled) => Err(NoAnswer::Stop(NodeError::Cancelled)),
             Err(error) if error.is_settings() => Err(NoAnswer::Stop(error.of_node(&context.info().node))),
             Err(error) => Err(NoAnswer::Failed(error.to_string())),
@@ -334,14 +334,14 @@ impl McpWork {
         let client = self.source.client().await?;
         let limit = Duration::from_secs(self.source.config.timeout_s);
         match &self.does {
-            Does::Call(name) => {
+            ServerAction::Call(name) => {
                 let args = match args_json(args) {
                     Json::Object(args) => args,
                     _ => serde_json::Map::new(),
                 };
                 Ok(mcp::of_call(&client.call(context, name, args, limit).await?))
             }
-            Does::List => {
+            ServerAction::List => {
                 // Not every server has both.
                 let (named, forms) = futures::join!(client.resources(), client.templates());
                 let named = named?.into_iter().map(|resource| {
@@ -356,7 +356,7 @@ impl McpWork {
                     ..Content::default()
                 })
             }
-            Does::Read => {
+            ServerAction::Read => {
                 let uri = args.get("uri").and_then(Value::as_str).unwrap_or_default();
                 let content = mcp::of_resource(&client.read(context, uri, limit).await?);
                 Ok(Content {

@@ -31,7 +31,7 @@ pub use graph::GraphTool;
 pub use handoff::HandOff;
 pub use mcp::{McpApproval, McpSource};
 use node::{Tool, ToolWork, ToolsNode};
-pub use script::Script;
+pub use script::ScriptTool;
 use superstep_document::suggest;
 use superstep_document::{Join, Text, text};
 
@@ -87,7 +87,7 @@ pub struct ToolConfig {
     /// It is a JavaScript function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "JavaScript")]
-    pub javascript: Option<Script>,
+    pub javascript: Option<ScriptTool>,
     /// It is a Python function of the project; it is given its arguments by name, and `state`, `store`, `config`,
     /// `runtime` and `ctx` where its parameters say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
