@@ -44,74 +44,74 @@ const OF_MODELS: [&str; 8] = [
 
 /// Settings of an `agent` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(description = "A model that calls tools until it has its answer.")]
+#[schemars(description = "Calls a model and its tools in a loop until the model answers.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["model", "messages", "system", "tools"], &[("MCP servers", &["mcp", "resources"]), ("Answer", &["output", "into"]), ("Limits", &["max_turns", "at_limit", "timeout_s"]), ("Model settings", &["temperature", "max_tokens", "reasoning"]), ("Script", &["script", "pace_ms"])])))]
 pub struct AgentConfig {
-    /// `scripted`, PROVIDER::NAME such as `openai::gpt-4o-mini`, or CONNECTION::NAME with a connection of your own.
+    /// PROVIDER::NAME such as `openai::gpt-4o-mini`, CONNECTION::NAME for one of your connections, or `scripted`.
     #[schemars(title = "Model", extend("x-editor" = "model", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5", "gemini::gemini-2.5-flash", "ollama::llama3.2"]))]
     pub model: String,
-    /// Who it is and what it is to do.
+    /// Describes the agent's role and task, as the system message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "System", extend("x-editor" = "template"))]
+    #[schemars(title = "Instructions", extend("x-editor" = "template"))]
     pub system: Option<String>,
-    /// State key with the conversation, which the agent reads and goes on with.
+    /// Reads and extends the conversation in this state key.
     #[schemars(title = "Messages", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array", "reducer": "add_messages"})))]
     pub messages: String,
-    /// Tools that it may call.
+    /// Tools that the agent may call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Tools")]
     pub tools: Vec<ToolConfig>,
-    /// Tools of MCP servers, which the project's `.mcp.json` declares.
+    /// Adds tools of MCP servers declared in the project's `.mcp.json`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "MCP servers")]
     pub mcp: Vec<McpSource>,
-    /// Resources of MCP servers that the model reads before the conversation.
+    /// Adds resources of MCP servers before the conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Resources")]
     pub resources: Vec<Resource>,
-    /// How often the model may be asked.
+    /// Limits the model calls of one run of the node.
     #[serde(default = "default_turns")]
-    #[schemars(title = "Most turns", range(min = 1, max = 400))]
+    #[schemars(title = "Maximum model calls", range(min = 1, max = 400))]
     pub max_turns: u32,
-    /// What happens when it wants to go on after that: the node fails with `error`, or the model is asked once more, without tools, with `answer`.
+    /// `error` fails the node when the limit is reached; `answer` calls the model once more, without tools.
     #[serde(default)]
-    #[schemars(title = "At the limit")]
+    #[schemars(title = "Behaviour at the limit")]
     pub at_limit: AtLimit,
-    /// JSON Schema of a result: at the end the model is asked for it, and it is written to `into`.
+    /// JSON Schema of a result that the model gives at the end, stored in `into`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Output", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema"))]
+    #[schemars(title = "Output schema", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema"))]
     pub output: Option<Json>,
-    /// State key that takes the result.
+    /// Stores the result in this state key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({})))]
+    #[schemars(title = "Output key", extend("x-editor" = "state-key", "x-key" = serde_json::json!({})))]
     pub into: Option<String>,
-    /// How much a reasoning model thinks before it answers; without it, as much as the provider sees fit.
+    /// Sets how much a reasoning model thinks before it answers; without it, the provider decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Reasoning")]
+    #[schemars(title = "Reasoning effort")]
     pub reasoning: Option<Reasoning>,
-    /// Randomness.
+    /// Makes answers more varied the higher it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Temperature", range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,
-    /// Longest answer in tokens.
+    /// Limits the length of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Max tokens", range(min = 1))]
+    #[schemars(title = "Maximum output tokens", range(min = 1))]
     pub max_tokens: Option<u32>,
-    /// Longest time for one answer of the model, in seconds.
+    /// Stops waiting for an answer of the model after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (s)", range(min = 1, max = 86_400))]
+    #[schemars(title = "Timeout (s)", range(min = 1, max = 86_400))]
     pub timeout_s: u64,
-    /// What `scripted` says: the first line whose condition is true or absent. Where it may not call tools, lines with calls are passed over.
+    /// Answers of `scripted`: the first line with a true condition, or with none, is used; lines with calls are skipped where tools are not allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Script", extend("x-editor" = "script", "x-if" = serde_json::json!({"model": "scripted"})))]
     pub script: Vec<ScriptLineConfig>,
-    /// Pause of `scripted` after each word, in milliseconds.
+    /// Makes `scripted` pause after each word.
     #[serde(default = "default_pace")]
-    #[schemars(title = "Pace (ms)", range(min = 0, max = 1000), extend("x-if" = serde_json::json!({"model": "scripted"})))]
+    #[schemars(title = "Delay per word (ms)", range(min = 0, max = 1000), extend("x-if" = serde_json::json!({"model": "scripted"})))]
     pub pace_ms: u64,
 }
 
-/// What happens when an agent has had its turns.
+/// Reaction of an agent to its limit of model calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
@@ -300,7 +300,7 @@ impl NodeKind for Agent {
         KindInfo {
             kind: AGENT,
             title: "Agent",
-            summary: "A model that calls tools until it has its answer.",
+            summary: "Calls a model and its tools in a loop until the model answers.",
             icon: "bot",
             group: "models",
             aliases: &[

@@ -38,38 +38,37 @@ pub enum Language {
 #[schemars(description = "Runs JavaScript or Python.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["language", "source", "module", "function"], &[("Destinations", &["destinations"]), ("Limits", &["variables", "timeout_ms", "memory_mb"])])))]
 pub struct CodeConfig {
-    /// `javascript` runs in a sandbox, `python` in the interpreter of the project.
+    /// `javascript` runs in a sandbox, `python` in the project's interpreter.
     #[serde(default)]
     #[schemars(title = "Language")]
     pub language: Language,
-    /// Body of a function that sees `state` and returns an update or a `Command`; or the function itself, in JavaScript
-    /// the default export of a module.
+    /// Function body that uses `state` and returns an update or a `Command`; or the function itself, in JavaScript the
+    /// default export of a module.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(title = "Source", extend("x-editor" = "code", "x-language-of" = "language"))]
     pub source: String,
-    /// Python: a file of the project with the function, from the graph's folder, in place of a source.
+    /// Python file with the function, relative to the graph's folder, instead of a source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Module", extend("x-if" = json!({"language": "python"})))]
     pub module: Option<String>,
-    /// Python: the name of the function.
+    /// Name of the Python function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Function", extend("x-if" = json!({"language": "python"})))]
     pub function: Option<String>,
-    /// Python: environment variables that the function may read; it is given no others.
+    /// Lets the Python function read these variables and no others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Variables", extend("x-if" = json!({"language": "python"})))]
+    #[schemars(title = "Environment variables", extend("x-if" = json!({"language": "python"})))]
     pub variables: Vec<String>,
-    /// Nodes that it goes to with a `Command`, so that they are drawn. A Python function says them in its return
-    /// annotation, too: `Command[Literal["a", "b"]]`.
+    /// Nodes that a `Command` may go to, for the canvas to draw; a Python function can declare them in its return annotation:
+    /// `Command[Literal["a", "b"]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Destinations", extend("x-leads-to" = json!({})))]
     pub destinations: Vec<String>,
-    /// Running time after which the code is stopped, in milliseconds; without it a second for JavaScript, a minute for
-    /// Python.
+    /// Stops the code after this time; without it, after a second for JavaScript and a minute for Python.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Time limit (ms)", range(min = 1, max = 86_400_000))]
+    #[schemars(title = "Timeout (ms)", range(min = 1, max = 86_400_000))]
     pub timeout_ms: Option<u64>,
-    /// JavaScript: memory the code may use, in megabytes.
+    /// Limits the memory of the JavaScript code.
     #[serde(default = "default_memory")]
     #[schemars(title = "Memory limit (MB)", range(min = 1, max = 2048), extend("x-if" = json!({"language": "javascript"})))]
     pub memory_mb: u64,

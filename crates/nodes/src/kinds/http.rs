@@ -28,50 +28,53 @@ use superstep_document::text;
 
 /// Settings of an `http` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(description = "Sends a request.")]
+#[schemars(description = "Sends an HTTP request.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["method", "url", "body", "into"], &[("Query and headers", &["query", "headers", "key_variable"]), ("Answer", &["take", "on_status"]), ("Limits", &["timeout_s", "max_kb"])])))]
 pub struct HttpConfig {
-    /// What it does to the address.
+    /// HTTP method of the request.
     #[serde(default)]
     #[schemars(title = "Method")]
     pub method: HttpMethod,
-    /// Address. What stands in `{{ }}` is encoded; an address that begins with `{{` is taken as the state has it.
+    /// Template for the address; values in `{{ }}` are encoded, unless the address begins with `{{`.
     #[schemars(title = "URL", extend("x-editor" = "template", "examples" = ["https://api.example.org/orders/{{ state.id }}"]))]
     pub url: String,
-    /// Added to the address as `?name=value`: templates. What comes out empty is left out.
+    /// Adds `?name=value` to the URL, with templates as values; empty values are skipped.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    #[schemars(title = "Query", with = "std::collections::BTreeMap<String, String>")]
+    #[schemars(
+        title = "Query parameters",
+        with = "std::collections::BTreeMap<String, String>"
+    )]
     pub query: IndexMap<String, String>,
-    /// Headers: templates.
+    /// Adds these headers, with templates as values.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     #[schemars(title = "Headers", with = "std::collections::BTreeMap<String, String>")]
     pub headers: IndexMap<String, String>,
-    /// An expression: what is sent with POST, PUT and PATCH. Text is sent as text, anything else as JSON.
+    /// Expression for the body of POST, PUT and PATCH: text is sent as text, anything else as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Body", extend("x-editor" = "expression", "x-if" = serde_json::json!({"method": ["POST", "PUT", "PATCH"]})))]
     pub body: Option<String>,
-    /// Environment variable with a key, sent as `Authorization: Bearer KEY`.
+    /// Environment variable with the API key, sent as `Authorization: Bearer KEY`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Key variable")]
+    #[schemars(title = "API key variable")]
     pub key_variable: Option<String>,
-    /// An expression: what of `answer` (its `status`, `headers` and `body`) is written.
+    /// Expression over `answer` (`status`, `headers` and `body`) for what to store.
     #[serde(default = "default_take")]
-    #[schemars(title = "Take", extend("x-editor" = "expression"))]
+    #[schemars(title = "Result expression", extend("x-editor" = "expression"))]
     pub take: String,
-    /// State key that takes it.
-    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({})))]
+    /// Stores the result in this state key.
+    #[schemars(title = "Output key", extend("x-editor" = "state-key", "x-key" = serde_json::json!({})))]
     pub into: String,
-    /// What a status outside of 200 to 299 is: `fail` fails the node, so that it can be retried; `data` is an answer like any other.
+    /// `fail` fails the node on a status outside 200 to 299, so that it can be retried; `data` stores the response.
     #[serde(default)]
-    #[schemars(title = "On status")]
+    #[schemars(title = "Error status handling")]
     pub on_status: OnStatus,
-    /// Longest time for an answer, in seconds.
+    /// Stops waiting for the answer after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (s)", range(min = 1, max = 3600))]
+    #[schemars(title = "Timeout (s)", range(min = 1, max = 3600))]
     pub timeout_s: u64,
-    /// Largest answer, in kilobytes. A larger one is an error.
+    /// Fails the node if the response is larger.
     #[serde(default = "default_size")]
-    #[schemars(title = "Size limit (kB)", range(min = 1, max = 65_536))]
+    #[schemars(title = "Maximum response size (kB)", range(min = 1, max = 65_536))]
     pub max_kb: usize,
 }
 
@@ -82,7 +85,7 @@ fn default_size() -> usize {
     1024
 }
 
-/// What a status that says "no" is.
+/// Meaning of a status outside of 200 to 299.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
@@ -102,7 +105,7 @@ impl NodeKind for Http {
         KindInfo {
             kind: "http",
             title: "HTTP",
-            summary: "Sends a request to a server and takes its answer.",
+            summary: "Sends an HTTP request and stores the response.",
             icon: "globe",
             group: "code",
             aliases: &[
@@ -219,7 +222,7 @@ impl NodeKind for Http {
     }
 }
 
-/// Whom an address asks.
+/// The host of an address.
 enum UrlHost {
     /// One server.
     Is(Access),

@@ -33,36 +33,39 @@ const SHOWN_FAILURE: usize = 2000;
 /// An HTTP request.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct HttpRequest {
-    /// What it does to the address.
+    /// HTTP method of the request.
     #[serde(default)]
     #[schemars(title = "Method")]
     pub method: HttpMethod,
-    /// Address; `{name}` stands for an argument and is encoded. The host is fixed.
+    /// Address of the request; `{name}` inserts an encoded argument, but not in the host.
     #[schemars(title = "URL", extend("examples" = ["https://api.example.org/weather/{city}?units={units}"]))]
     pub url: String,
-    /// Added to the address as `?name=value`; `{name}` stands for an argument. What comes out empty is left out.
+    /// Adds `?name=value` to the URL; `{name}` inserts an argument, and empty values are skipped.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    #[schemars(title = "Query", with = "std::collections::BTreeMap<String, String>")]
+    #[schemars(
+        title = "Query parameters",
+        with = "std::collections::BTreeMap<String, String>"
+    )]
     pub query: IndexMap<String, String>,
-    /// Headers; `{name}` stands for an argument.
+    /// Adds these headers; `{name}` inserts an argument.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     #[schemars(title = "Headers", with = "std::collections::BTreeMap<String, String>")]
     pub headers: IndexMap<String, String>,
-    /// JSON that is sent; text that is only `{name}` becomes the argument itself. Without one, POST, PUT and PATCH send all arguments.
+    /// JSON to send, in which `{name}` inserts an argument; without it, POST, PUT and PATCH send all arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Body", with = "Option<serde_json::Map<String, Json>>")]
     pub body: Option<Json>,
-    /// An expression: what of `answer` (its `status`, `headers` and `body`) the model is told. Without one, the text as it came.
+    /// Expression over `answer` (`status`, `headers` and `body`) for what to return to the model; without it, the response text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Take", extend("x-editor" = "expression", "examples" = ["answer.body.results[:5]"]))]
+    #[schemars(title = "Result expression", extend("x-editor" = "expression", "examples" = ["answer.body.results[:5]"]))]
     pub take: Option<String>,
-    /// Longest time for an answer, in seconds.
+    /// Stops waiting for the answer after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (s)", range(min = 1, max = 3600))]
+    #[schemars(title = "Timeout (s)", range(min = 1, max = 3600))]
     pub timeout_s: u64,
-    /// Largest answer, in kilobytes; what is more is left out.
+    /// Cuts off the response after this size.
     #[serde(default = "default_size")]
-    #[schemars(title = "Size limit (kB)", range(min = 1, max = 16_384))]
+    #[schemars(title = "Maximum response size (kB)", range(min = 1, max = 16_384))]
     pub max_kb: usize,
 }
 
@@ -328,7 +331,7 @@ impl HttpRequest {
         args: &Object,
     ) -> Result<String, RequestError> {
         let call = self.call(id, args).map_err(RequestError::Input)?;
-        let limits = AnswerLimits {
+        let limits = ResponseLimits {
             time: Duration::from_secs(self.timeout_s),
             bytes: self.max_kb.saturating_mul(1024),
         };
@@ -360,14 +363,14 @@ impl HttpRequest {
     }
 }
 
-/// How long an answer may take, and how large it may be.
+/// Limits on the time and size of a response.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AnswerLimits {
+pub(crate) struct ResponseLimits {
     pub(crate) time: Duration,
     pub(crate) bytes: usize,
 }
 
-/// Why a request has no answer that could be used.
+/// Reason why a request has no usable response.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RequestError {
     /// The run was cancelled meanwhile.
@@ -402,7 +405,7 @@ impl fmt::Display for RequestError {
 
 impl std::error::Error for RequestError {}
 
-/// What a server answered, up to the limit.
+/// A server's response, read up to the limit.
 #[derive(Debug)]
 pub(crate) struct HttpResponse {
     pub(crate) status: StatusCode,
@@ -417,7 +420,7 @@ pub(crate) async fn send(
     context: &NodeContext,
     web: &Web,
     call: WebRequest,
-    limits: AnswerLimits,
+    limits: ResponseLimits,
 ) -> Result<HttpResponse, RequestError> {
     let answer = async {
         let response = web.send(call).await.map_err(RequestError::Web)?;

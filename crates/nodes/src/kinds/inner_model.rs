@@ -18,16 +18,16 @@ const INTO: &str = "__inner";
 /// Settings of a model that a node asks.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct InnerModel {
-    /// `scripted`, PROVIDER::NAME such as `openai::gpt-4o-mini`, or CONNECTION::NAME with a connection of your own.
+    /// PROVIDER::NAME such as `openai::gpt-4o-mini`, CONNECTION::NAME for one of your connections, or `scripted`.
     #[schemars(title = "Model", extend("x-editor" = "model", "examples" = ["scripted", "openai::gpt-4o-mini", "anthropic::claude-sonnet-4-5"]))]
     pub model: String,
-    /// What `scripted` says: the first line whose condition is true or absent.
+    /// Answers of `scripted`: the first line with a true condition, or with none, is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Script", extend("x-editor" = "script", "x-if" = serde_json::json!({"model": "scripted"})))]
     pub script: Vec<ScriptLineConfig>,
-    /// Longest time for an answer, in seconds.
+    /// Stops waiting for the answer after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (s)", range(min = 1, max = 86_400))]
+    #[schemars(title = "Timeout (s)", range(min = 1, max = 86_400))]
     pub timeout_s: u64,
 }
 
@@ -35,7 +35,7 @@ fn default_timeout() -> u64 {
     120
 }
 
-/// What a kind wants of its model.
+/// Requirements of a kind for its model.
 pub(crate) struct ModelNeeds<'a> {
     /// Where the settings stand, e.g. `/config/model`.
     pub(crate) base: &'static str,
@@ -73,7 +73,7 @@ pub(crate) fn check(site: &mut Site<'_>, settings: &InnerModel, wanted: &ModelNe
     site.problems.extend(found.into_iter().filter(own));
 }
 
-/// The node that asks.
+/// A model node inside of another node.
 pub(crate) struct InnerModelNode(Arc<dyn Node>);
 
 /// Makes it.

@@ -25,57 +25,57 @@ use superstep_document::text;
 #[schemars(description = "Uses the long-term memory.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["do", "namespace", "key", "value", "query", "into"], &[("Search", &["by", "filter", "limit", "take"]), ("Storage", &["ttl_minutes", "index"])])))]
 pub struct StoreSettings {
-    /// What is done: `get` an item, `put` one, `delete` one, `search` for items, or list the `namespaces`.
+    /// `get` reads an item, `put` writes one, `delete` removes one, `search` finds items, `namespaces` lists namespaces.
     #[serde(rename = "do")]
-    #[schemars(title = "Do")]
+    #[schemars(title = "Operation")]
     pub action: StoreAction,
-    /// Labels of the namespace, each a template: `["users", "{{ state.user }}"]`. Searches look below it too.
+    /// Namespace, one template for each level, as in `["users", "{{ state.user }}"]`; searches include the levels below.
     #[serde(default)]
     #[schemars(title = "Namespace")]
     pub namespace: Vec<String>,
-    /// A template: the item's key, for `get`, `put` and `delete`.
+    /// Template for the key of the item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Key", extend("x-editor" = "template", "x-if" = serde_json::json!({"do": ["get", "put", "delete"]})))]
     pub key: Option<String>,
-    /// An expression: what is put, an object.
+    /// Expression for the value to write, an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Value", extend("x-editor" = "expression", "examples" = ["{'text': state.fact}"], "x-if" = serde_json::json!({"do": "put"})))]
     pub value: Option<String>,
-    /// A template: what is searched for. Without it, the items that were updated last come first.
+    /// Template for the text to search for; without it, the last updated items come first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Query", extend("x-editor" = "template", "x-if" = serde_json::json!({"do": "search"})))]
     pub query: Option<String>,
-    /// How a query finds items: `auto` by meaning when the store has a vector index, else by words.
+    /// `auto` searches by meaning if the store has a vector index, otherwise by words.
     #[serde(default)]
-    #[schemars(title = "By", extend("x-if" = serde_json::json!({"do": "search", "query": "*"})))]
+    #[schemars(title = "Search method", extend("x-if" = serde_json::json!({"do": "search", "query": "*"})))]
     pub by: QueryMethod,
-    /// An expression: what the values of found items must hold, an object such as `{'done': false, 'age': {'$gt': 3}}`.
+    /// Expression for the fields that items must match, such as `{'done': false, 'age': {'$gt': 3}}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Filter", extend("x-editor" = "expression", "x-if" = serde_json::json!({"do": "search"})))]
     pub filter: Option<String>,
-    /// Most items or namespaces that are found.
+    /// Limits the number of items or namespaces.
     #[serde(default = "default_limit")]
-    #[schemars(title = "Limit", range(min = 1, max = 1000), extend("x-if" = serde_json::json!({"do": ["search", "namespaces"]})))]
+    #[schemars(title = "Maximum results", range(min = 1, max = 1000), extend("x-if" = serde_json::json!({"do": ["search", "namespaces"]})))]
     pub limit: usize,
-    /// Minutes that an item lives after it was put; without it, as the store is set up.
+    /// Deletes the item after this time; without it, the store's setting applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Minutes to live", range(min = 0), extend("x-if" = serde_json::json!({"do": "put"})))]
+    #[schemars(title = "Time to live (min)", range(min = 0), extend("x-if" = serde_json::json!({"do": "put"})))]
     pub ttl_minutes: Option<f64>,
-    /// Can a query find what is put?
+    /// Lets queries find the item.
     #[serde(default = "yes")]
-    #[schemars(title = "Indexed", extend("x-if" = serde_json::json!({"do": "put"})))]
+    #[schemars(title = "Search index", extend("x-if" = serde_json::json!({"do": "put"})))]
     pub index: bool,
-    /// State key that takes what was found: an item or null, a list of items, or a list of namespaces.
+    /// Stores what was found in this state key: an item or null, a list of items, or a list of namespaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({}), "x-if" = serde_json::json!({"do": ["get", "search", "namespaces"]})))]
+    #[schemars(title = "Output key", extend("x-editor" = "state-key", "x-key" = serde_json::json!({}), "x-if" = serde_json::json!({"do": ["get", "search", "namespaces"]})))]
     pub into: Option<String>,
-    /// An expression: what of `found` is written. Without it, all of it.
+    /// Expression over `found` for what to store; without it, everything is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Take", extend("x-editor" = "expression", "examples" = ["found.value", "found|map(attribute='value')|list"], "x-if" = serde_json::json!({"do": ["get", "search", "namespaces"]})))]
+    #[schemars(title = "Result expression", extend("x-editor" = "expression", "examples" = ["found.value", "found|map(attribute='value')|list"], "x-if" = serde_json::json!({"do": ["get", "search", "namespaces"]})))]
     pub take: Option<String>,
 }
 
-/// What is done.
+/// Operation on the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
@@ -92,7 +92,7 @@ pub enum StoreAction {
     Namespaces,
 }
 
-/// How a query finds items.
+/// Method by which a query finds items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]

@@ -23,83 +23,83 @@ use work::{Delete, Extract, MemoryNode, MemoryWork, Summarise};
 
 /// Settings of a `memory` node.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(description = "Looks after a conversation.")]
+#[schemars(description = "Manages a conversation.")]
 #[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["do", "messages", "max_tokens", "max_turns", "ids", "types", "keep_last", "model", "namespace", "into", "summary"], &[("Trim options", &["by_provider", "include_system", "start_on", "end_on", "allow_partial"]), ("Prompt and facts", &["prompt", "fact"])])))]
 pub struct MemoryConfig {
-    /// What is done: `trim` keeps the end of the conversation, `delete` removes messages, `summarise` writes what is old into a summary, `extract` puts facts into the store.
+    /// `trim` keeps the end of the conversation, `delete` removes messages, `summarise` replaces old messages with a summary, `extract` saves facts to the store.
     #[serde(rename = "do")]
-    #[schemars(title = "Do")]
+    #[schemars(title = "Operation")]
     pub action: MemoryAction,
-    /// State key with the messages.
+    /// State key with the conversation.
     #[schemars(title = "Messages", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array", "reducer": "add_messages"})))]
     pub messages: String,
-    /// Trim: most tokens that are kept, about: four characters are a token. Summarise: nothing is done below it.
+    /// Trim keeps at most about this many tokens, at four characters each; summarise does nothing below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Max tokens", range(min = 1), extend("x-if" = serde_json::json!({"do": ["trim", "summarise"]})))]
+    #[schemars(title = "Maximum tokens", range(min = 1), extend("x-if" = serde_json::json!({"do": ["trim", "summarise"]})))]
     pub max_tokens: Option<usize>,
-    /// Tokens are counted up by what the provider counted for its last answer.
+    /// Starts from the token count that the provider reported with its last answer.
     #[serde(default)]
-    #[schemars(title = "Counted by the provider", extend("x-if" = serde_json::json!({"do": ["trim", "summarise"]})))]
+    #[schemars(title = "Provider token count", extend("x-if" = serde_json::json!({"do": ["trim", "summarise"]})))]
     pub by_provider: bool,
-    /// Trim: most turns that are kept; a turn begins with a human message.
+    /// Trim keeps at most this many turns, each beginning with a human message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Max turns", range(min = 1), extend("x-if" = serde_json::json!({"do": "trim"})))]
+    #[schemars(title = "Maximum turns", range(min = 1), extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub max_turns: Option<usize>,
-    /// Trim: a system message at the beginning is always kept.
+    /// Trim always keeps a system message at the beginning.
     #[serde(default = "yes")]
-    #[schemars(title = "Include system", extend("x-if" = serde_json::json!({"do": "trim"})))]
+    #[schemars(title = "Leading system message", extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub include_system: bool,
-    /// Trim: the first message that is kept is of one of these types.
+    /// Trim starts at a message of one of these types.
     #[serde(default = "human")]
-    #[schemars(title = "Start on", extend("x-if" = serde_json::json!({"do": "trim"})))]
+    #[schemars(title = "First message types", extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub start_on: Vec<String>,
-    /// Trim: the last message that is kept is of one of these types; of any when empty.
+    /// Trim ends at a message of one of these types; without any, at the last message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "End on", extend("x-if" = serde_json::json!({"do": "trim"})))]
+    #[schemars(title = "Last message types", extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub end_on: Vec<String>,
-    /// Trim: the message at the edge is kept in part: its last lines or blocks.
+    /// Trim keeps the last lines or blocks of the message at the edge.
     #[serde(default)]
-    #[schemars(title = "Allow partial", extend("x-if" = serde_json::json!({"do": "trim"})))]
+    #[schemars(title = "Partial messages", extend("x-if" = serde_json::json!({"do": "trim"})))]
     pub allow_partial: bool,
-    /// Trim: state key that takes what is kept, while the conversation stays whole. Extract: state key that takes the facts.
+    /// Trim stores the kept messages in this state key and leaves the conversation unchanged; extract stores the facts there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Into", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"}), "x-if" = serde_json::json!({"do": ["trim", "extract"]})))]
+    #[schemars(title = "Output key", extend("x-editor" = "state-key", "x-key" = serde_json::json!({"type": "array"}), "x-if" = serde_json::json!({"do": ["trim", "extract"]})))]
     pub into: Option<String>,
-    /// Delete: an expression that gives a list of message ids.
+    /// Expression for the list of message IDs to delete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Ids", extend("x-editor" = "expression", "x-if" = serde_json::json!({"do": "delete"})))]
+    #[schemars(title = "Message IDs", extend("x-editor" = "expression", "x-if" = serde_json::json!({"do": "delete"})))]
     pub ids: Option<String>,
-    /// Delete: messages of these types only.
+    /// Delete removes only messages of these types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Types", extend("x-if" = serde_json::json!({"do": "delete"})))]
+    #[schemars(title = "Message types", extend("x-if" = serde_json::json!({"do": "delete"})))]
     pub types: Vec<String>,
-    /// Delete and summarise: the last messages, which stay.
+    /// Delete and summarise leave this many of the last messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Keep last", range(min = 0), extend("x-if" = serde_json::json!({"do": ["delete", "summarise"]})))]
+    #[schemars(title = "Messages to keep", range(min = 0), extend("x-if" = serde_json::json!({"do": ["delete", "summarise"]})))]
     pub keep_last: Option<usize>,
-    /// Summarise: state key that takes the summary. Without it, it is a system message at the beginning of the conversation.
+    /// Stores the summary in this state key; without it, the summary is a system message at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Summary", extend("x-editor" = "state-key", "x-if" = serde_json::json!({"do": "summarise"})))]
+    #[schemars(title = "Summary key", extend("x-editor" = "state-key", "x-if" = serde_json::json!({"do": "summarise"})))]
     pub summary: Option<String>,
-    /// Summarise and extract: the model that does it.
+    /// Model that summarises or extracts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Model", extend("x-if" = serde_json::json!({"do": ["summarise", "extract"]})))]
     pub model: Option<InnerModel>,
-    /// Summarise and extract: what the model is asked, in place of the usual words. It sees `state.transcript`, and `state.known`: the summary or the facts so far.
+    /// Replaces the built-in prompt; it can use `state.transcript` and `state.known`, the summary or facts so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Prompt", extend("x-editor" = "template", "x-if" = serde_json::json!({"do": ["summarise", "extract"]})))]
     pub prompt: Option<String>,
-    /// Extract: labels of the facts' namespace in the store, each a template.
+    /// Namespace of the facts in the store, one template for each level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(title = "Namespace", extend("x-if" = serde_json::json!({"do": "extract"})))]
     pub namespace: Vec<String>,
-    /// Extract: JSON Schema of one fact, an object. Without it, a fact is a text.
+    /// JSON Schema of one fact, an object; without it, a fact is text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Fact", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema", "x-if" = serde_json::json!({"do": "extract"})))]
+    #[schemars(title = "Fact schema", with = "Option<serde_json::Map<String, Json>>", extend("x-editor" = "schema", "x-if" = serde_json::json!({"do": "extract"})))]
     pub fact: Option<Json>,
 }
 
-/// What is done.
+/// Operation on the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(transform = crate::base::config_schema::choice_list)]
@@ -183,7 +183,7 @@ impl NodeKind for Memory {
         KindInfo {
             kind: "memory",
             title: "Memory",
-            summary: "Keeps a conversation short, and remembers what matters of it.",
+            summary: "Shortens a conversation or extracts facts from it.",
             icon: "brain",
             group: "models",
             aliases: &[

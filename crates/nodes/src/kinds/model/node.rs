@@ -88,7 +88,7 @@ impl Node for ModelNode {
     }
 }
 
-/// Where the pieces of one answer go.
+/// Destination of the pieces of one answer.
 struct Stream<'a> {
     context: &'a NodeContext,
     id: &'a str,

@@ -26,16 +26,16 @@ const TASK: &str = "task";
 /// A graph.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct GraphTool {
-    /// The graph file, seen from this graph's folder.
+    /// Graph file, relative to this graph's folder.
     #[schemars(title = "Graph", extend("x-editor" = "graph-file"))]
     pub graph: String,
-    /// Keys of the graph and what they are given: text is an expression over `args` and `state`, any other JSON is taken as it is. Without it arguments go to the keys of their names, and what has none becomes a message.
+    /// Value of each key of the graph: text is an expression over `args` and `state`, any other JSON is used as is; without it, arguments go to keys of the same name and the others become a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Input", extend("x-editor" = "assignments"))]
+    #[schemars(title = "Input mapping", extend("x-editor" = "assignments"))]
     pub input: Option<Map<String, Json>>,
-    /// Expression over `result`, the graph's output. Without it the answer is the text of the last message, or what the graph returns.
+    /// Expression over `result`, the graph's output; without it, the text of the last message or else the output is returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(title = "Output", extend("x-editor" = "expression"))]
+    #[schemars(title = "Result expression", extend("x-editor" = "expression"))]
     pub output: Option<String>,
 }
 

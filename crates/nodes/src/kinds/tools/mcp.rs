@@ -23,38 +23,38 @@ const LONGEST_NAME: usize = 64;
 
 /// Tools of an MCP server.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["server", "tools", "approval"], &[("Exceptions from approval", &["always_ask", "never_ask"]), ("More", &["resources", "prefix", "timeout_s"])])))]
+#[schemars(extend("x-form" = crate::base::config_schema::form_layout(&["server", "tools", "approval"], &[("Approval exceptions", &["always_ask", "never_ask"]), ("More", &["resources", "prefix", "timeout_s"])])))]
 pub struct McpSource {
-    /// The server, by its name in the project's `.mcp.json`.
+    /// Name of the server in the project's `.mcp.json`.
     #[schemars(title = "Server", extend("x-editor" = "mcp-server"))]
     pub server: String,
-    /// The tools that may be called; without it all of them.
+    /// Tools that may be called; without it, all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Tools", extend("x-editor" = "mcp-tools"))]
     pub tools: Option<Vec<String>>,
-    /// When a person is asked before a tool runs: `changes` asks unless the server says that the tool only reads.
+    /// Asks a person before tools run: `changes` asks unless the server marks the tool as read-only.
     #[serde(default)]
     #[schemars(title = "Approval")]
     pub approval: McpApproval,
-    /// Tools before which a person is asked in any case.
+    /// Always asks a person before these tools run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Always ask")]
+    #[schemars(title = "Tools with approval")]
     pub always_ask: Vec<String>,
-    /// Tools before which nobody is asked.
+    /// Runs these tools without asking.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Never ask")]
+    #[schemars(title = "Tools without approval")]
     pub never_ask: Vec<String>,
-    /// The model may list and read the server's resources, with two tools more.
+    /// Adds two tools that list and read the server's resources.
     #[serde(default)]
     #[schemars(title = "Resources")]
     pub resources: bool,
-    /// Put before the names of the tools, for servers whose tools have the same names.
+    /// Prepended to tool names, to tell apart servers with tools of the same name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    #[schemars(title = "Prefix")]
+    #[schemars(title = "Name prefix")]
     pub prefix: String,
-    /// Longest silence of a tool at work, in seconds; its reports of progress start it again.
+    /// Stops a tool that has been silent for this time; each progress report restarts it.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (s)", range(min = 1, max = 86_400))]
+    #[schemars(title = "Timeout (s)", range(min = 1, max = 86_400))]
     pub timeout_s: u64,
 }
 
@@ -159,7 +159,7 @@ pub(super) struct Offered {
     work: McpWork,
 }
 
-/// What a call asks of a server.
+/// A call's request to a server.
 pub(super) struct McpWork {
     source: ServerTools,
     does: ServerAction,

@@ -47,7 +47,7 @@ pub(super) enum ToolWork {
     Mcp(McpWork),
 }
 
-/// What a tool answers.
+/// A tool's answer.
 #[derive(Default)]
 pub(super) struct ToolAnswer {
     /// For the model: text, or a list of parts with pictures among them.
@@ -65,10 +65,10 @@ impl From<String> for ToolAnswer {
     }
 }
 
-/// What a call came to: something for the model to read, or the end of the run.
+/// Outcome of a call: something for the model to read, or the end of the run.
 pub(super) type ToolResult = Result<ToolAnswer, NoAnswer>;
 
-/// Why a tool gave no answer.
+/// Reason why a tool gave no answer.
 pub(super) enum NoAnswer {
     /// The model is given the reason.
     Failed(String),

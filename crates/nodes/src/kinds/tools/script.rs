@@ -20,15 +20,15 @@ const PARAMETERS: &str = "args, state, ctx";
 /// A JavaScript function.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct ScriptTool {
-    /// Body of a function that sees `args` and `state`, and returns what the model is told: text, or JSON; or a module
-    /// whose default export is the function.
+    /// Function body that uses `args` and `state` and returns text or JSON for the model; or a module with the function as
+    /// its default export.
     #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "javascript"))]
     pub source: String,
-    /// Running time after which it is stopped, in milliseconds.
+    /// Stops the function after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (ms)", range(min = 1, max = 600_000))]
+    #[schemars(title = "Timeout (ms)", range(min = 1, max = 600_000))]
     pub timeout_ms: u64,
-    /// Memory it may use, in megabytes.
+    /// Limits the memory of the function.
     #[serde(default = "default_memory")]
     #[schemars(title = "Memory limit (MB)", range(min = 1, max = 2048))]
     pub memory_mb: usize,

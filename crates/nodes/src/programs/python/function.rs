@@ -22,25 +22,25 @@ const PARAMETERS: &str = "state, ctx, config, store, runtime, args=None";
 /// A Python function.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct PythonFunction {
-    /// File of the project with the function, from the graph's folder, e.g. `nodes/research.py`.
+    /// File with the function, relative to the graph's folder, such as `nodes/research.py`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Module")]
     pub module: Option<String>,
-    /// Name of the function.
+    /// Name of the function in the module.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Function")]
     pub function: Option<String>,
-    /// The function itself, or its body, when it is in no file.
+    /// The function or its body, instead of a module.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(title = "Source", extend("x-editor" = "code", "x-language" = "python"))]
     pub source: Option<String>,
-    /// Environment variables that it may read; it is given no others.
+    /// Lets the function read these variables and no others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(title = "Variables")]
+    #[schemars(title = "Environment variables")]
     pub variables: Vec<String>,
-    /// Running time after which it is stopped, in milliseconds.
+    /// Stops the function after this time.
     #[serde(default = "default_timeout")]
-    #[schemars(title = "Time limit (ms)", range(min = 1, max = 86_400_000))]
+    #[schemars(title = "Timeout (ms)", range(min = 1, max = 86_400_000))]
     pub timeout_ms: u64,
 }
 
