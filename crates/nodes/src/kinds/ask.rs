@@ -9,7 +9,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use superstep::{List, Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait, iso8601};
+use superstep::{
+    List, Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait, iso8601, overwrite,
+};
 use superstep_document::{Diagnostic, Reducer};
 
 use crate::base::config_schema::schema_of;
@@ -384,8 +386,7 @@ impl Node for AskNode {
             };
             match self.refusal(&answer) {
                 None if self.whole => {
-                    let whole = superstep::json!({"__overwrite__": answer});
-                    return Ok(NodeOutput::update([(self.into.clone(), whole)]));
+                    return Ok(NodeOutput::update([(self.into.clone(), overwrite(answer))]));
                 }
                 None => return Ok(NodeOutput::update([(self.into.clone(), answer)])),
                 Some(why) => question.insert("refused", why),

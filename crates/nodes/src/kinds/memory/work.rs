@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use superstep::{
     List, Node, NodeContext, NodeError, NodeOutput, Object, REMOVE_ALL, StoreOp, StoreQuery, Value,
-    async_trait,
+    async_trait, overwrite,
 };
 use superstep_document::Reducer;
 
@@ -62,7 +62,7 @@ fn replaced(reducer: Reducer, list: Vec<Value>) -> Value {
             Value::Array(std::iter::once(all).chain(list).collect())
         }
         Reducer::Overwrite => Value::Array(list.into_iter().collect()),
-        _ => superstep::json!({"__overwrite__": Value::Array(list.into_iter().collect())}),
+        _ => overwrite(Value::Array(list.into_iter().collect())),
     }
 }
 
