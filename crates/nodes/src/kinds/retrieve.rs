@@ -46,7 +46,7 @@ pub struct RetrieveConfig {
     pub mode: Mode,
     /// Creates the vectors: a model such as `openai::text-embedding-3-small`, one of a connection, or `ngrams`, which works offline and compares spelling only.
     #[serde(default = "default_embedding")]
-    #[schemars(title = "Embedding model", extend("x-editor" = "text", "examples" = ["ngrams", "openai::text-embedding-3-small", "ollama::nomic-embed-text"], "x-if" = serde_json::json!({"mode": ["vectors", "both"]})))]
+    #[schemars(title = "Embedding model", extend("x-editor" = "model", "examples" = ["ngrams", "openai::text-embedding-3-small", "ollama::nomic-embed-text"], "x-if" = serde_json::json!({"mode": ["vectors", "both"]})))]
     pub embedding: String,
     /// Limits the number of sections.
     #[serde(default = "default_limit")]
