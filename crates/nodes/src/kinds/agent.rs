@@ -142,6 +142,13 @@ fn state(key: &str) -> String {
     }
 }
 
+/// Permission of a model of the graph inside to call tools.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ToolUse {
+    Allowed,
+    Forbidden,
+}
+
 /// A node of the graph inside.
 struct InnerNode {
     id: &'static str,
@@ -168,7 +175,7 @@ impl AgentConfig {
 
     /// Returns the config of a model of the inner graph, with these settings beside the common ones. `all` are the
     /// agent's settings.
-    fn asks(&self, all: &Map<String, Json>, more: Json, calls: bool) -> Map<String, Json> {
+    fn asks(&self, all: &Map<String, Json>, more: Json, tools: ToolUse) -> Map<String, Json> {
         let mut config: Map<String, Json> = OF_MODELS
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), all.get(*name)?.clone())))
@@ -179,7 +186,7 @@ impl AgentConfig {
         let script: Vec<&ScriptLineConfig> = self
             .script
             .iter()
-            .filter(|line| calls || line.calls.is_empty())
+            .filter(|line| tools == ToolUse::Allowed || line.calls.is_empty())
             .collect();
         if self.model == SCRIPTED {
             config.insert("script".into(), json!(script));
@@ -196,7 +203,11 @@ impl AgentConfig {
         if self.has_tools() {
             own["tools_of"] = TOOLS.into();
         }
-        let mut parts = vec![InnerNode::model(MODEL, "Model", self.asks(all, own, true))];
+        let mut parts = vec![InnerNode::model(
+            MODEL,
+            "Model",
+            self.asks(all, own, ToolUse::Allowed),
+        )];
         if self.has_tools() {
             let mut config = Map::new();
             config.insert("messages".into(), self.messages.clone().into());
@@ -213,14 +224,22 @@ impl AgentConfig {
             });
             if self.at_limit == AtLimit::Answer {
                 let prompt = "You cannot call tools any more. Answer now, with what you know, and say what is missing.";
-                let config = self.asks(all, json!({"into": self.messages, "prompt": prompt}), false);
+                let config = self.asks(
+                    all,
+                    json!({"into": self.messages, "prompt": prompt}),
+                    ToolUse::Forbidden,
+                );
                 parts.push(InnerNode::model(ANSWER, "Answer with what it has", config));
             }
         }
         if let (Some(output), Some(into)) = (&self.output, &self.into) {
             let prompt = "Give the result of this conversation in the form that is asked for.";
             let config = json!({"into": into, "output": output, "prompt": prompt});
-            parts.push(InnerNode::model(RESULT, "Result", self.asks(all, config, false)));
+            parts.push(InnerNode::model(
+                RESULT,
+                "Result",
+                self.asks(all, config, ToolUse::Forbidden),
+            ));
         }
         parts
     }

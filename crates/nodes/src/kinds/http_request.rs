@@ -115,6 +115,11 @@ enum TemplatePart<'a> {
     Argument(&'a str),
 }
 
+/// Returns whether a part of a path would lead to the folder above: dots alone do, in any encoding.
+fn climbs(part: &str) -> bool {
+    !part.is_empty() && part.chars().all(|c| c == '.')
+}
+
 /// Splits a template into text and arguments; braces around anything but a name are text.
 fn parts(template: &str) -> Vec<TemplatePart<'_>> {
     let mut parts = Vec::new();
@@ -261,15 +266,14 @@ impl HttpRequest {
             Some((path, query)) => (path, Some(query)),
             None => (self.url.as_str(), None),
         };
-        let fill = |template: &str, in_path: bool| -> Result<String, String> {
+        let fill = |template: &str, refuses: fn(&str) -> bool| -> Result<String, String> {
             let mut text = String::new();
             for part in parts(template) {
                 match part {
                     TemplatePart::Text(fixed) => text.push_str(fixed),
                     TemplatePart::Argument(name) => {
                         let value = plain(args.get(name));
-                        // Dots alone would climb, in any encoding.
-                        if in_path && !value.is_empty() && value.chars().all(|c| c == '.') {
+                        if refuses(&value) {
                             return Err(format!("the argument `{name}` cannot be {value:?} in an address"));
                         }
                         text.push_str(&percent_encoded(&value));
@@ -278,10 +282,10 @@ impl HttpRequest {
             }
             Ok(text)
         };
-        let mut address = fill(path, true)?;
+        let mut address = fill(path, climbs)?;
         if let Some(query) = query {
             address.push('?');
-            address.push_str(&fill(query, false)?);
+            address.push_str(&fill(query, |_| false)?);
         }
         let mut url = Url::parse(&address).map_err(|e| format!("{address:?} is no address ({e})"))?;
         let query = self

@@ -207,25 +207,30 @@ impl NodeKind for StoreKind {
                 remedy,
             );
         }
-        let text =
-            |site: &mut Site<'_>, name: &str, setting: &Option<String>, expression: bool, wanted: bool| {
-                let pointer = format!("/{name}");
-                match setting {
-                    Some(source) if expression => site.expression(&pointer, source, None),
-                    Some(source) => site.template(&pointer, source),
-                    None if wanted => site.error(
-                        "empty-setting",
-                        &pointer,
-                        text!("`{word}` needs `{name}`.", word = action.word(), name),
-                        text!("Fill it in."),
-                    ),
-                    None => {}
-                }
-            };
-        text(site, "key", &config.key, false, action.of_one());
-        text(site, "value", &config.value, true, action == StoreAction::Put);
-        text(site, "query", &config.query, false, false);
-        text(site, "filter", &config.filter, true, false);
+        let missing = |site: &mut Site<'_>, name: &str| {
+            site.error(
+                "empty-setting",
+                &format!("/{name}"),
+                text!("`{word}` needs `{name}`.", word = action.word(), name),
+                text!("Fill it in."),
+            );
+        };
+        match &config.key {
+            Some(key) => site.template("/key", key),
+            None if action.of_one() => missing(site, "key"),
+            None => {}
+        }
+        match &config.value {
+            Some(value) => site.expression("/value", value, None),
+            None if action == StoreAction::Put => missing(site, "value"),
+            None => {}
+        }
+        if let Some(query) = &config.query {
+            site.template("/query", query);
+        }
+        if let Some(filter) = &config.filter {
+            site.expression("/filter", filter, None);
+        }
         match &config.into {
             Some(into) if action.reads() => drop(site.write("/into", into)),
             Some(_) => site.warning(

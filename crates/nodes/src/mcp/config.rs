@@ -268,26 +268,30 @@ impl ServerConfig {
 /// Formats a program as a grant names it: a shell command line, each word quoted where necessary. No two programs that
 /// differ in a word, in their folder or in their variables have the same line.
 fn command_line(cwd: Option<&str>, env: &BTreeMap<String, String>, command: &str, args: &[String]) -> String {
-    let mut line = cwd.map_or_else(String::new, |cwd| format!("cd {} && ", quoted(cwd, false)));
+    let mut line = cwd.map_or_else(String::new, |cwd| format!("cd {} && ", quoted(cwd, WORD)));
     for (name, value) in env {
         line.push_str(&format!(
             "{}={} ",
-            quoted(name, false),
-            quoted(&hidden(value), true)
+            quoted(name, WORD),
+            quoted(&hidden(value), ARGUMENT)
         ));
     }
-    line.push_str(&quoted(command, false));
+    line.push_str(&quoted(command, WORD));
     for arg in args {
         line.push(' ');
-        line.push_str(&quoted(arg, true));
+        line.push_str(&quoted(arg, ARGUMENT));
     }
     line
 }
 
-/// Quotes a word for a shell. `=` needs quotes where it would make an assignment.
-fn quoted(word: &str, assigns_nothing: bool) -> String {
-    let plain =
-        |c: char| c.is_ascii_alphanumeric() || "_-+./:@%,#${}".contains(c) || (c == '=' && assigns_nothing);
+/// Marks that need no quotes in any word of a command line.
+const WORD: &str = "_-+./:@%,#${}";
+/// Marks that need no quotes after the command, where `=` makes no assignment.
+const ARGUMENT: &str = "_-+./:@%,#${}=";
+
+/// Quotes a word for a shell if it holds more than letters, digits and these marks.
+fn quoted(word: &str, marks: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || marks.contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),

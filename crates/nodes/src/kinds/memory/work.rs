@@ -147,11 +147,11 @@ impl MemoryNode {
         };
         let gone: Vec<bool> = messages.iter().enumerate().map(goes).collect();
         // Calls and their answers go together: providers refuse one without the other.
-        let called = |gone_is: bool| -> HashSet<&str> {
-            let ai = messages.iter().zip(&gone).filter(|(_, gone)| **gone == gone_is);
-            ai.flat_map(|(message, _)| call_ids(message)).collect()
-        };
-        let (unanswered, calling) = (called(true), called(false));
+        let (mut lost, mut calling) = (HashSet::new(), HashSet::new());
+        for (message, gone) in messages.iter().zip(&gone) {
+            let calls = if *gone { &mut lost } else { &mut calling };
+            calls.extend(call_ids(message));
+        }
         let answered: HashSet<&str> = messages
             .iter()
             .zip(&gone)
@@ -159,7 +159,6 @@ impl MemoryNode {
             .filter_map(|(message, _)| message.get("tool_call_id")?.as_str())
             .filter(|id| calling.contains(id))
             .collect();
-        let mut lost: HashSet<&str> = unanswered;
         for message in messages {
             if call_ids(message).any(|id| answered.contains(id)) {
                 lost.extend(call_ids(message));
