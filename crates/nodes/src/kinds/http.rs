@@ -19,7 +19,7 @@ use crate::base::error_class;
 use crate::base::web::{Web, WebError, WebRequest};
 use crate::expression::{Expression, Scope, Template};
 use crate::kinds::http_request::{
-    self, ANSWER, HttpMethod, Limits, RequestError, add_query, default_timeout, origin,
+    self, ANSWER, HttpMethod, RequestError, ResponseLimits, add_query, default_timeout, origin,
 };
 use crate::models::Variables;
 use crate::registry::{BuildSite, KindInfo, NodeKind, Site};
@@ -368,7 +368,7 @@ impl Node for HttpNode {
         let scope = Scope::of(&context, &input);
         let call = self.call(&context, &scope)?;
         let asked = format!("{} {}", call.method, http_request::origin(call.url.as_str()));
-        let limits = Limits {
+        let limits = ResponseLimits {
             time: Duration::from_secs(self.config.timeout_s),
             bytes: self.config.max_kb.saturating_mul(1024),
         };

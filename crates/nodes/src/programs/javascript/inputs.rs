@@ -19,7 +19,7 @@ pub(super) enum Argument {
     /// As the engine has it.
     Value(Value),
     /// As it was sent.
-    SentJson {
+    Sent {
         /// The call it came with.
         call: Rc<[u8]>,
         /// Where it stands there.
