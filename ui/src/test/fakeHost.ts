@@ -70,7 +70,7 @@ export const FAKE_KINDS: NodeKind[] = [
   {
     kind: "model",
     title: "Model",
-    summary: "Asks a language model.",
+    summary: "Calls a language model.",
     icon: "sparkles",
     group: "models",
     aliases: [],
@@ -102,7 +102,7 @@ export const FAKE_KINDS: NodeKind[] = [
   {
     kind: "ask",
     title: "Ask",
-    summary: "Stops and asks a person; goes on with the answer.",
+    summary: "Pauses the run, asks a person and continues with the answer.",
     icon: "message-circle-question",
     group: "people",
     aliases: [],

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value as Json};
 use superstep_document::{Diagnostic, Document, Edge, NodeSpec};
 
-use super::flow::{Given, parallel_writers};
-use super::kind::Usage;
+use super::flow::{NodeInputs, parallel_writers};
+use super::kind::KeyUsage;
 use super::settings::{check_the_rest, config_problems};
 use super::site::Site;
 use super::{Environment, KindEntry, Registry};
@@ -19,7 +19,7 @@ use superstep_document::{Text, text};
 
 pub(super) struct Findings {
     pub(super) problems: Vec<Diagnostic>,
-    pub(super) usage: BTreeMap<String, Usage>,
+    pub(super) usage: BTreeMap<String, KeyUsage>,
     pub(super) accesses: BTreeMap<String, BTreeSet<Access>>,
 }
 
@@ -33,7 +33,7 @@ impl Findings {
 }
 
 /// A document that is looked at, record by record.
-struct Look<'a> {
+struct DocumentCheck<'a> {
     registry: &'a Registry,
     document: &'a Document,
     keys: &'a Keys,
@@ -47,7 +47,7 @@ struct Look<'a> {
     nothing: Map<String, Json>,
 }
 
-impl Look<'_> {
+impl DocumentCheck<'_> {
     /// Creates the place of expressions that see the whole state.
     fn site(&self, record: String, called: Text) -> Site<'_> {
         Site {
@@ -62,13 +62,13 @@ impl Look<'_> {
             nodes: self.nodes,
             edges: self.edges,
             problems: Vec::new(),
-            usage: Usage::default(),
+            usage: KeyUsage::default(),
             accesses: BTreeSet::new(),
         }
     }
 
     fn at_nodes(&self, findings: &mut Findings) {
-        let given = Given::of(self.edges, &self.all);
+        let given = NodeInputs::of(self.edges, &self.all);
         for (id, spec) in self.document.nodes() {
             let Some(entry) = self.registry.known(id, &spec, &mut findings.problems) else {
                 continue;
@@ -160,7 +160,7 @@ impl Registry {
             accesses: BTreeMap::new(),
         };
         let edges: Vec<(String, Edge)> = document.edges().map(|(id, edge)| (id.to_owned(), edge)).collect();
-        let look = Look {
+        let look = DocumentCheck {
             registry: self,
             document,
             all: keys.names().map(str::to_owned).collect(),

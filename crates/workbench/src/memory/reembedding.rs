@@ -1,4 +1,4 @@
-//! Items of long-term memory that a search by likeness passes over because vectors were made in another way when they were
+//! Items of long-term memory that a search by similarity passes over because vectors were made in another way when they were
 //! put: how many there are, and embedding them again, one such job at a time.
 
 use std::sync::Arc;

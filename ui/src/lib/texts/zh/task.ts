@@ -77,7 +77,7 @@ export const task: Record<keyof typeof english, string> = {
   "playground.answers.model": "模型",
   "playground.answers.recording": "录制的回答",
   "playground.temperature": "温度",
-  "playground.maxTokens": "最大 Token 数",
+  "playground.maxTokens": "最大输出 Token 数",
   "playground.reasoning": "推理",
   "playground.reasoning.none": "无",
   "playground.reasoning.minimal": "最低",
