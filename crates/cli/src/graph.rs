@@ -11,7 +11,7 @@ use superstep_nodes::{
 };
 use superstep_workbench::session::{self, Origin, RanOn};
 use superstep_workbench::wire::{RunLabels, RunModels};
-use superstep_workbench::{Keychain, Trust, Wanted, connection_key};
+use superstep_workbench::{Keychain, Trust, WantedAccess, connection_key};
 
 use crate::fault::Fault;
 use crate::out::{self, quoted};
@@ -167,10 +167,10 @@ impl GraphFile {
     }
 
     /// Returns everything outside of itself that the graph wants to access.
-    pub(crate) fn wanted(&self, registry: &Registry) -> Wanted {
+    pub(crate) fn wanted(&self, registry: &Registry) -> WantedAccess {
         match self.document.source() {
             None => Trust::wanted(registry, &self.document, &self.environment()),
-            Some(_) => Wanted::new(),
+            Some(_) => WantedAccess::new(),
         }
     }
 

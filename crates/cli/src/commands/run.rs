@@ -8,7 +8,7 @@ use superstep::{CheckpointHead, CheckpointId, Graph, ThreadId};
 use superstep_nodes::Grants;
 use superstep_workbench::session::{self, Given, Start};
 use superstep_workbench::wire::{Breakpoint, RunLabels, RunModels};
-use superstep_workbench::{Request, Session};
+use superstep_workbench::{RunRequest, Session};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{RunArgs, Running};
@@ -104,7 +104,7 @@ pub(crate) async fn drive(
     let breakpoints = breakpoints.collect::<Result<Vec<_>, _>>()?;
     let records = store.records();
     let modes = report.modes().to_vec();
-    let request = Request {
+    let request = RunRequest {
         graph,
         document: &file.document,
         origin: file.origin(),

@@ -168,7 +168,7 @@ fn inversions(numbers: &[usize], width: usize) -> u64 {
 /// Lets neighbours change places where that takes crossings away; `false` when the budget ends.
 fn switch(graph: &mut Layered, budget: &mut Budget<'_>) -> Result<bool, Stopped> {
     let mut rank = ranks(graph);
-    let mut sides = Sides::default();
+    let mut sides = SpanEnds::default();
     let work = graph.items.len() + 4 * graph.spans.len();
     for _ in 0..ROUNDS {
         if !budget.spend(work)? {
@@ -198,12 +198,12 @@ fn switch(graph: &mut Layered, budget: &mut Budget<'_>) -> Result<bool, Stopped>
 
 /// Ends of the spans of two neighbours, from the top; kept so that a comparison allocates nothing.
 #[derive(Default)]
-struct Sides {
+struct SpanEnds {
     one: Vec<(usize, u64)>,
     other: Vec<(usize, u64)>,
 }
 
-impl Sides {
+impl SpanEnds {
     /// Counts the crossings between the spans of two neighbours, in their current order and swapped.
     fn compare(&mut self, graph: &Layered, rank: &[usize], one: usize, other: usize) -> (u64, u64) {
         let (mut now, mut then) = (0, 0);

@@ -12,7 +12,7 @@ use super::autosave::AutosaveSlot;
 use super::find::{fingerprint_of, version_of};
 use super::name_of;
 use super::opening::{graph_file, read_text};
-use super::texts::{self, Pattern, Place};
+use super::texts::{self, Pattern, TextPlace};
 use crate::Workbench;
 use crate::base::{blocking, files};
 use crate::wire::{
@@ -173,7 +173,7 @@ fn ops_for(
     let mut order = Vec::new();
     let mut matches = 0;
     texts::visit(document, &mut |text| {
-        let Place::Value(pointer) = &text.place else {
+        let TextPlace::Value(pointer) = &text.place else {
             return true;
         };
         let wanted = |index: u32| {

@@ -40,19 +40,19 @@ pub(crate) struct Hub {
 struct Fan {
     queues: Vec<Weak<Queue>>,
     /// What runs now, by thread.
-    running: HashMap<String, Running>,
+    running: HashMap<String, LiveRun>,
 }
 
 /// A run, and the beginnings of the tasks that work in it.
 #[derive(Debug)]
-struct Running {
+struct LiveRun {
     run: RunView,
     tasks: HashMap<String, AppEvent>,
     /// The instance of the program that reports it; `None` for a run of this one.
     of: Option<String>,
 }
 
-impl Running {
+impl LiveRun {
     fn events(&self) -> impl Iterator<Item = AppEvent> + '_ {
         let run = AppEvent::Run {
             run: self.run.clone(),
@@ -66,7 +66,7 @@ impl Fan {
     fn fold(&mut self, event: &AppEvent, of: Option<&str>) {
         match event {
             AppEvent::Run { run } if run.status == RunStatus::Running => {
-                let running = Running {
+                let running = LiveRun {
                     run: run.clone(),
                     tasks: HashMap::new(),
                     of: of.map(str::to_owned),
@@ -117,14 +117,14 @@ impl Fan {
 
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<Backlog>,
     notify: Notify,
     /// Takes only what happens in this program.
     own_only: bool,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct Backlog {
     events: VecDeque<AppEvent>,
     text: usize,
     lost: bool,
@@ -156,7 +156,7 @@ impl Hub {
     pub(crate) fn repeat(&self, of: &str) {
         let mut fan = self.fan.lock();
         let runs = fan.running.values().filter(|run| run.of.as_deref() == Some(of));
-        let events: Vec<AppEvent> = runs.flat_map(Running::events).collect();
+        let events: Vec<AppEvent> = runs.flat_map(LiveRun::events).collect();
         for event in events {
             fan.push(&event, true);
         }
@@ -203,7 +203,7 @@ impl Hub {
                 waiting.text = 0;
                 waiting.lost = true;
                 let runs = fan.running.values();
-                runs.flat_map(Running::events)
+                runs.flat_map(LiveRun::events)
                     .for_each(|event| waiting.push(event));
             }
         }
@@ -262,7 +262,7 @@ impl Hub {
     }
 }
 
-impl Waiting {
+impl Backlog {
     fn push(&mut self, event: AppEvent) {
         let size = match &event {
             AppEvent::Token { piece, .. } => piece.text().len(),

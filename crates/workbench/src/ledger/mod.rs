@@ -22,7 +22,7 @@ use crate::wire::Problem;
 use superstep_document::text;
 
 pub(crate) use background_writer::BackgroundWriter;
-pub(crate) use events::{Kept, RunLog};
+pub(crate) use events::{RunLog, StoredEvents};
 pub(crate) use run_records::Carried;
 pub(crate) use run_records::RUN_RECORDS;
 pub use run_records::{run_records, take_run_records};

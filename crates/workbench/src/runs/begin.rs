@@ -117,7 +117,7 @@ impl Workbench {
         });
         let stream = built.graph.stream(input, config);
         let report = handed.map(|handed| handed.report);
-        tokio::spawn(Reader::new(self.clone(), slot, run, log, &built, report).read(stream));
+        tokio::spawn(RunReader::new(self.clone(), slot, run, log, &built, report).read(stream));
         self.publish_inbox(Some(&thread_id));
         Ok(started)
     }

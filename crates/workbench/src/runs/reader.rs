@@ -21,7 +21,7 @@ use crate::wire::AppEvent;
 const THREAD_EVERY: Duration = Duration::from_millis(250);
 
 /// Reader of one run, up to its end.
-pub(super) struct Reader {
+pub(super) struct RunReader {
     workbench: Arc<Workbench>,
     slot: TakenThread,
     run: RunRow,
@@ -35,7 +35,7 @@ pub(super) struct Reader {
     report: Option<Report>,
 }
 
-impl Reader {
+impl RunReader {
     pub(super) fn new(
         workbench: Arc<Workbench>,
         slot: TakenThread,

@@ -17,7 +17,7 @@ use crate::base::files;
 use crate::events::hub::{Hub, Subscription};
 use crate::ipc::instance::Instance;
 use crate::ipc::{HandedRun, Hello, Host, Listener, Started};
-use crate::ledger::{BackgroundWriter, Kept, Ledger, RunLog, RunRow};
+use crate::ledger::{BackgroundWriter, Ledger, RunLog, RunRow, StoredEvents};
 use crate::runs::{Recorder, StopHandle, status_of, stop_of};
 use crate::wire::commands;
 use crate::wire::{AppEvent, CheckpointView, Json, Problem, ReadEvents, RunStatus, StopRun, ThreadEvents};
@@ -147,7 +147,7 @@ async fn events_of(
     }
     let kept = match reading {
         Some(reading) => reading.await?,
-        None => Kept::default(),
+        None => StoredEvents::default(),
     };
     Ok(ThreadEvents {
         events: kept.events,

@@ -67,7 +67,7 @@ impl RunOf<'_> {
 
 /// The request for a run.
 #[derive(Debug)]
-pub struct Request<'a> {
+pub struct RunRequest<'a> {
     /// The graph, with its database and its long-term memory.
     pub graph: Graph,
     /// Its document.
@@ -133,7 +133,7 @@ pub struct Session {
 
 impl Session {
     /// Claims a thread of this database for a run, and begins to record it.
-    pub async fn begin(saver: &dyn Checkpointer, claimant: Claimant, request: Request<'_>) -> Self {
+    pub async fn begin(saver: &dyn Checkpointer, claimant: Claimant, request: RunRequest<'_>) -> Self {
         let run_id = uuid::Uuid::now_v7().to_string();
         let stop = StopHandle::from(request.cancel);
         let of = RunOf {

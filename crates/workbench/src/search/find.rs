@@ -4,9 +4,9 @@ use std::collections::{HashMap, VecDeque};
 
 use superstep::{CheckpointHead, Checkpointer, Object, ThreadSummary};
 
-use super::condition::{Condition, NAMES, Unknown};
-use super::texts::{self, Text};
-use super::thread_history::{Read, ThreadHistory, Wanted};
+use super::condition::{Condition, NAMES, UnknownSteps};
+use super::texts::{self, PlacedText};
+use super::thread_history::{NeededParts, Read, ThreadHistory};
 use super::words::{Words, fold};
 use super::{Directory, Listed};
 use crate::wire::{FindMoments, MomentFound, MomentReason, Problem, RunStatus, SnippetPart};
@@ -29,7 +29,7 @@ pub(super) struct Query {
     until: Option<String>,
     columns: Vec<Condition>,
     /// What is read of checkpoints.
-    wanted: Wanted,
+    wanted: NeededParts,
 }
 
 /// Returns a text without surrounding spaces, or `None` if nothing is left.
@@ -64,9 +64,11 @@ impl Query {
         let columns: Vec<Condition> = columns.collect::<Result<_, _>>()?;
         // Words may be in any key; expressions say which they read.
         let wanted = match words {
-            Some(_) => Wanted::Whole,
+            Some(_) => NeededParts::Whole,
             None => (first_where.iter().chain(&at_end).chain(&columns))
-                .fold(Wanted::Heads, |wanted, expression| wanted.and(&expression.wanted)),
+                .fold(NeededParts::Heads, |wanted, expression| {
+                    wanted.and(&expression.wanted)
+                }),
         };
         Ok(Self {
             words,
@@ -126,7 +128,7 @@ impl<'q> Matched<'q> {
         }
     }
 
-    fn see(&mut self, text: &Text<'_>) {
+    fn see(&mut self, text: &PlacedText<'_>) {
         let present = self.words.present(&fold(&text.text));
         let count = present.iter().filter(|present| **present).count();
         if count == 0 {
@@ -160,7 +162,7 @@ impl<'q> Matched<'q> {
 
 /// Matches found so far while a thread is read.
 #[derive(Debug, Default)]
-struct Found {
+struct ThreadMatches {
     /// The newest hits of the words, the oldest first.
     hits: VecDeque<Hit>,
     /// Older ones that are not listed.
@@ -173,7 +175,7 @@ struct Found {
 }
 
 /// One thread of a search.
-pub(super) struct Search<'a> {
+pub(super) struct ThreadSearch<'a> {
     pub(super) query: &'a Query,
     pub(super) saver: &'a dyn Checkpointer,
     pub(super) directory: &'a dyn Directory,
@@ -181,9 +183,9 @@ pub(super) struct Search<'a> {
     pub(super) listed: &'a Listed,
 }
 
-impl Search<'_> {
+impl ThreadSearch<'_> {
     /// Returns the moments that fit, the newest first.
-    pub(super) async fn run(&self, unknown: &mut Unknown) -> Result<Vec<MomentFound>, Problem> {
+    pub(super) async fn run(&self, unknown: &mut UnknownSteps) -> Result<Vec<MomentFound>, Problem> {
         let query = self.query;
         let mut past = ThreadHistory::read(self.saver, self.directory, self.summary, &query.wanted).await?;
         let Some(last) = past.heads.len().checked_sub(1) else {
@@ -193,8 +195,8 @@ impl Search<'_> {
         if !query.passed.is_empty() && passed.is_none() {
             return Ok(Vec::new());
         }
-        let mut found = Found::default();
-        if query.wanted != Wanted::Heads {
+        let mut found = ThreadMatches::default();
+        if query.wanted != NeededParts::Heads {
             self.look(&mut past, passed.unwrap_or(last), &mut found, unknown)
                 .await?;
         }
@@ -236,8 +238,8 @@ impl Search<'_> {
         &self,
         past: &mut ThreadHistory<'_>,
         passed: usize,
-        found: &mut Found,
-        unknown: &mut Unknown,
+        found: &mut ThreadMatches,
+        unknown: &mut UnknownSteps,
     ) -> Result<(), Problem> {
         let query = self.query;
         let last = past.heads.len() - 1;

@@ -33,7 +33,7 @@ CREATE VIRTUAL TABLE words USING fts5(
 
 /// A thread of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct IndexedThread {
     pub(super) head: String,
     pub(super) checkpoints: u64,
 }
@@ -144,23 +144,23 @@ impl File {
     }
 
     /// Reads the rows of all threads.
-    pub(super) fn rows(&self) -> rusqlite::Result<BTreeMap<String, Row>> {
+    pub(super) fn rows(&self) -> rusqlite::Result<BTreeMap<String, IndexedThread>> {
         let mut statement = self
             .connection
             .prepare("SELECT thread, head, checkpoints FROM threads")?;
         let rows = statement.query_map([], |row| {
             let (head, checkpoints) = (row.get(1)?, number(row.get(2)?));
-            Ok((row.get(0)?, Row { head, checkpoints }))
+            Ok((row.get(0)?, IndexedThread { head, checkpoints }))
         })?;
         rows.collect()
     }
 
-    pub(super) fn row(&self, thread: &str) -> rusqlite::Result<Option<Row>> {
+    pub(super) fn row(&self, thread: &str) -> rusqlite::Result<Option<IndexedThread>> {
         let mut statement =
             (self.connection).prepare_cached("SELECT head, checkpoints FROM threads WHERE thread = ?1")?;
         let row = statement.query_row([thread], |row| {
             let (head, checkpoints) = (row.get(0)?, number(row.get(1)?));
-            Ok(Row { head, checkpoints })
+            Ok(IndexedThread { head, checkpoints })
         });
         row.optional()
     }

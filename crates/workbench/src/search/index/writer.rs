@@ -13,9 +13,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::Directory;
 use super::super::texts;
-use super::super::thread_history::{ThreadHistory, Wanted};
+use super::super::thread_history::{NeededParts, ThreadHistory};
 use super::super::words::{fold, tokens};
-use super::file::{Entry, File, Range, Row, remove};
+use super::file::{Entry, File, IndexedThread, Range, remove};
 use super::path_of;
 use crate::Workbench;
 use crate::base::blocking;
@@ -253,8 +253,9 @@ impl Writer {
             after = page.last().map(ThreadSummary::place);
             let short = page.len() < LISTED;
             for thread in page {
-                let same =
-                    |row: Row| row.head == thread.head.id.as_str() && row.checkpoints == thread.checkpoints;
+                let same = |row: IndexedThread| {
+                    row.head == thread.head.id.as_str() && row.checkpoints == thread.checkpoints
+                };
                 if !rows.remove(thread.thread.as_str()).is_some_and(same) {
                     other.push(thread);
                 }
@@ -350,9 +351,9 @@ async fn entry(
     saver: &dyn Checkpointer,
     directory: &dyn Directory,
     thread: &ThreadSummary,
-    known: Option<Row>,
+    known: Option<IndexedThread>,
 ) -> Result<Entry, Problem> {
-    let mut past = ThreadHistory::read(saver, directory, thread, &Wanted::Whole).await?;
+    let mut past = ThreadHistory::read(saver, directory, thread, &NeededParts::Whole).await?;
     // A thread of which something was removed is collected again.
     let known = known.and_then(|known| {
         let grown = known.checkpoints <= thread.checkpoints;
@@ -361,7 +362,7 @@ async fn entry(
             .position(|head| head.id.as_str() == known.head && grown)
     });
     let mut words = BTreeSet::new();
-    let mut add = |text: texts::Text<'_>| {
+    let mut add = |text: texts::PlacedText<'_>| {
         let folded = fold(&text.text);
         for word in tokens(&folded) {
             let word = super::kept(word);

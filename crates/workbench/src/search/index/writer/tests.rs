@@ -96,7 +96,7 @@ impl Trial {
     /// Counts the threads that the index does not leave out.
     async fn candidates(&self, words: &str) -> usize {
         let words = Words::read(words).unwrap();
-        let threads = Threads::all(self.saver.clone(), ThreadQuery::default());
+        let threads = SearchedThreads::all(self.saver.clone(), ThreadQuery::default());
         let threads = threads.with_index(self.path(), &words, Vec::new()).await;
         let (mut after, mut count) = (None, 0);
         loop {
