@@ -43,7 +43,7 @@ pub use crate::base::config_schema::schema_of;
 pub use build_site::BuildSite;
 pub use disabled::{NODE_DISABLED, refuse as refuse_disabled};
 pub use kind::{KindInfo, NodeKind, Usage, parse};
-pub use policy::{bounds, not_retried};
+pub use policy::{bounds, may_pass, not_retried};
 pub use site::Site;
 use superstep_document::text;
 use working::Working;

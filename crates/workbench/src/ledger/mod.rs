@@ -149,6 +149,9 @@ CREATE TABLE pins (
     PRIMARY KEY (graph, node)
 ) WITHOUT ROWID;
 ",
+    "
+ALTER TABLE tasks ADD COLUMN status INTEGER;
+",
 ];
 
 /// The open ledger.
@@ -310,6 +313,7 @@ mod tests {
             millis,
             finished: true,
             targets: targets.iter().map(|t| (*t).to_owned()).collect(),
+            status: Some(429),
         };
         ledger
             .tasks_ended("t", &[task(5, &[]), task(7, &["a", "a"])])
@@ -319,9 +323,10 @@ mod tests {
             (
                 tasks["c"].len(),
                 tasks["c"][0].millis,
-                tasks["c"][0].targets.len()
+                tasks["c"][0].targets.len(),
+                tasks["c"][0].status
             ),
-            (1, 7, 2)
+            (1, 7, 2, Some(429))
         );
         ledger.delete_thread("t").unwrap();
         assert!(ledger.tasks("t", "", "z").unwrap().is_empty());

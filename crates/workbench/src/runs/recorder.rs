@@ -141,6 +141,7 @@ impl Recorder {
                 at: now(),
                 status: TaskStatus::Done,
                 error: None,
+                failure: None,
                 not_retried: None,
                 interrupts: Vec::new(),
                 cached: true,
@@ -172,6 +173,7 @@ impl Recorder {
                 millis: u32::try_from(begun.elapsed().as_millis()).unwrap_or(u32::MAX),
                 finished: status == TaskStatus::Done,
                 targets: targets.clone(),
+                status: task.failure.as_ref().and_then(|failure| failure.status),
             });
         }
         AppEvent::TaskEnded {
@@ -181,8 +183,9 @@ impl Recorder {
             step: i32::try_from(task.step).unwrap_or(i32::MAX),
             at: now(),
             status,
-            not_retried: (task.error.as_deref())
-                .and_then(|error| not_retried(&self.document, &task.name, error)),
+            not_retried: (task.failure.as_ref())
+                .and_then(|failure| not_retried(&self.document, &task.name, failure)),
+            failure: task.failure.as_ref().map(Into::into),
             error: task.error,
             interrupts: task.interrupts.iter().map(interrupt_view).collect(),
             targets,

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 use superstep_acceptance::App;
 use superstep_workbench::wire::AppEvent;
 
+use crate::effects::{Counting, grant, opened};
+
 /// A loop of three, packets that log, two nodes that are waited for, and a scripted model.
 fn desk() -> Value {
     json!({
@@ -206,4 +208,47 @@ async fn a_model_is_asked_by_itself_as_its_node_would() {
         1,
         "nothing of it is kept"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failure_keeps_the_status_that_its_server_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Counting::start().await;
+    for (status, retryable) in [(429, true), (404, false)] {
+        let mut app = opened(dir.path(), &server).await;
+        let graph = app
+            .draft(
+                "Refused",
+                json!({
+                    "key:answer": {},
+                    "node:get": {"kind": "http", "config": {
+                        "url": format!("http://{}/status/{status}", server.address()), "into": "answer"}},
+                    "edge:1": {"from": "__start__", "to": "get"},
+                    "edge:2": {"from": "get", "to": "__end__"}
+                }),
+            )
+            .await;
+        grant(&app, &graph).await;
+        let (run, events) = app
+            .run(json!({"graphId": graph, "action": {"type": "input", "input": {}}}))
+            .await;
+        assert_eq!(run["status"], "failed", "{run}");
+        let emitted = events.iter().find_map(|event| match event {
+            AppEvent::TaskEnded { failure, .. } => failure.clone(),
+            _ => None,
+        });
+        let emitted = json!(emitted);
+        assert_eq!(
+            (&emitted["status"], &emitted["retryable"]),
+            (&json!(status), &json!(retryable)),
+            "{emitted}"
+        );
+        // The checkpoint keeps the text alone; after a restart the status is still there.
+        app.close().await;
+        let app = opened(dir.path(), &server).await;
+        let snapshot = json!({"threadId": run["threadId"]});
+        let snapshot = app.ok("thread.snapshot", snapshot).await;
+        assert_eq!(snapshot["tasks"][0]["failure"], emitted);
+        app.close().await;
+    }
 }

@@ -19,6 +19,7 @@ export const task = {
   "task.how.attempts": "Attempt {n} succeeded",
   "task.how.gaveUp": "Gave up after attempt {n}",
   "task.how.timedOut": "Timed out",
+  "task.how.status": "HTTP status {status}",
   "task.how.cached": "Did not run: the result of an earlier run with the same input was used",
   "task.how.reused": "Did not run: the result of another branch was used",
   "task.how.again": "Repeated a side effect of another branch",

@@ -208,7 +208,7 @@ impl Loop {
         place: usize,
         writes: &Writes,
         interrupts: &[Interrupt],
-        error: Option<String>,
+        failure: Option<Failure>,
     ) {
         let task = &Task {
             writes: Writes::new(),
@@ -221,9 +221,9 @@ impl Loop {
                 .send_if(StreamMode::Updates, || Payload::Interrupts(interrupts.to_vec()))
                 .await;
             self.emit_values(interrupts.to_vec()).await;
-        } else if error.is_none() || !writes.is_empty() {
+        } else if failure.is_none() || !writes.is_empty() {
             // A node whose router failed has written, but it returned nothing.
-            if error.is_none() {
+            if failure.is_none() {
                 self.emit_messages(task, writes).await;
             }
             self.emit_update(task, writes, false).await;
@@ -236,7 +236,8 @@ impl Loop {
             let end = TaskEnd {
                 id: task.id().clone(),
                 name: task.name.clone(),
-                error,
+                error: failure.as_ref().map(repr),
+                failure,
                 result: if finished {
                     task::result_view(&self.setup.plan, writes)
                 } else {

@@ -45,8 +45,7 @@ struct Verdict {
     /// The task's own writes count.
     done: bool,
     interrupts: Vec<Interrupt>,
-    /// The failure as it is shown.
-    error: Option<String>,
+    failure: Option<Failure>,
     /// The error handler that takes over, and from which failure.
     handled: Option<(NodeIx, Failure)>,
     /// The error that callers receive in place of a result.
@@ -62,7 +61,7 @@ impl Verdict {
             answered,
             done: false,
             interrupts: Vec::new(),
-            error: None,
+            failure: None,
             handled: None,
             answer: Ok(()),
         }
@@ -302,7 +301,7 @@ impl Loop {
         ended.asked_in_call |= shown_by_caller;
         // A nested graph that stopped at a breakpoint leaves nothing to emit.
         if !head.is_start() && !shown_by_caller && leaves_something && self.shows(&verdict.interrupts) {
-            self.emit_outcome(place, &writes, &verdict.interrupts, verdict.error)
+            self.emit_outcome(place, &writes, &verdict.interrupts, verdict.failure)
                 .await;
         }
         if head.is_call() {
@@ -365,7 +364,7 @@ impl Loop {
         notes.push((Channel::Named(reserved::ERROR.into()), shown.as_str().into()));
         // A router that fails comes after its node's own writes, which are kept.
         notes.extend(writes.iter().cloned());
-        verdict.error = Some(shown);
+        verdict.failure = Some(reason.clone());
         verdict.answer = Err(NodeError::Failed(reason.clone()));
         if let Some(handler) = self.handler_of(head) {
             let name = Value::String(head.name.clone());

@@ -21,6 +21,7 @@ export const task: Record<keyof typeof english, string> = {
   "task.how.attempts": "第 {n} 次尝试成功",
   "task.how.gaveUp": "第 {n} 次尝试后放弃",
   "task.how.timedOut": "超时",
+  "task.how.status": "HTTP 状态 {status}",
   "task.how.cached": "没有运行：使用了之前相同输入的运行结果",
   "task.how.reused": "没有运行：使用了另一个分支的结果",
   "task.how.again": "重复了另一个分支的副作用",
