@@ -9,7 +9,7 @@ use futures::StreamExt;
 use superstep::{CheckpointId, Checkpointer, ThreadPlace, ThreadQuery, ThreadStatus, ThreadSummary};
 use superstep_document::Document;
 
-use super::condition::Unknown;
+use super::condition::UnknownSteps;
 use super::find::{Query, ThreadSearch};
 use super::index::path_of;
 use super::index::reader::{Page, SearchedThreads};

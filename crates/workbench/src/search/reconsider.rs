@@ -8,7 +8,7 @@ use superstep::{Decision, END, Graph, Object, PendingWrite, TaskRecord, Value};
 use superstep_document::{Document, Edge};
 use superstep_nodes::expression::{Expression, Scope};
 
-use super::condition::Unknown;
+use super::condition::UnknownSteps;
 use super::desk::Reading;
 use super::edges::by_task;
 use super::thread_history::{NeededParts, ThreadHistory};
