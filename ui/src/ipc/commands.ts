@@ -195,7 +195,7 @@ export interface Commands {
   "breakpoints.get": [ReadBreakpoints, Breakpoints];
   "pins.get": [ReadPins, Pins];
   "pins.set": [SetPin, Pins];
-  "breakpoints.set": [Breakpoints, Breakpoints];
+  "breakpoints.change": [ChangeBreakpoints, Breakpoints];
   "breakpoint.check": [CheckBreakpoint, Empty];
   "run.start": [StartRun, RunView];
   "run.stop": [StopRun, Empty];

@@ -10,7 +10,7 @@ use superstep::{CheckpointId, ClaimRequest, Name, Object, RunConfig, StreamMode,
 
 use super::TakenThread;
 use super::effects;
-use super::reader::Reader;
+use super::reader::RunReader;
 use super::session::RunOf;
 use crate::Workbench;
 use crate::base::blocking;
