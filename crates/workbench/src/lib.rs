@@ -44,7 +44,7 @@ pub use models::connections::key_of as connection_key;
 pub use models::secrets::{Keychain, Secrets};
 pub use runs::StopHandle;
 pub use runs::records::{Recorded, RunRecord, forget_threads};
-pub use runs::session::{RunRequest, Session, Watcher};
+pub use runs::session::{RecordIn, RunRequest, Session, Watcher};
 pub use runs::trace::trace;
 pub use search::{Desk, Directory, Folder, Listed};
 pub use settings::person;

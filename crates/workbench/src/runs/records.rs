@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use superstep::{CheckpointEvent, Payload, RunError, RunResult, StreamEvent, StreamMode};
 use superstep_document::Document;
+use superstep_nodes::models::Exchanges;
 use tokio_util::sync::CancellationToken;
 
 use crate::Workbench;
@@ -173,6 +174,8 @@ pub struct Recorded<'a> {
     pub program: &'a str,
     /// Stops it.
     pub stop: StopHandle,
+    /// What its nodes ask of models: the registry's that its graph was built with.
+    pub exchanges: Arc<Exchanges>,
 }
 
 /// Records one run in the ledger of a data folder, as a workbench would that had started it, and lets other programs follow and
@@ -289,6 +292,7 @@ impl RunRecord {
             storage,
             program,
             stop,
+            exchanges,
         } = recorded;
         std::fs::create_dir_all(data_dir)?;
         let instance = Instance::enter(data_dir)?;
@@ -325,7 +329,13 @@ impl RunRecord {
             ended: ended.clone(),
         };
         Ok(Self {
-            recorder: Recorder::new(keeper.clone(), thread_id, run_id, Arc::new(document.clone())),
+            recorder: Recorder::new(
+                keeper.clone(),
+                thread_id,
+                run_id,
+                Arc::new(document.clone()),
+                exchanges,
+            ),
             keeper,
             log,
             run,
