@@ -140,12 +140,22 @@ async fn visits_are_counted_along_the_branch_and_joins_say_whom_they_wait_for() 
     assert!(never.get("here").is_none() && never.get("next").is_none());
 
     let between = visits("both", Some(ran.before("late").await)).await;
+    let other = ran.before("other").await;
+    let came = json!({"node": "other", "visit": {"checkpointId": other, "step": 4}});
     assert_eq!(
         between["waits"],
-        json!([{"came": ["other"], "missing": ["write"]}])
+        json!([{"came": [came], "missing": ["write"]}])
     );
     assert_eq!(between["at"], 0, "it comes later");
     assert_eq!(between["next"], between["last"]);
+
+    // It has run: who came, and when, is still known.
+    let at = ran.before("both").await;
+    let both = visits("both", Some(at)).await;
+    let write = json!({"checkpointId": ran.before("write").await, "step": 6});
+    let waits = json!([{"came": [came, {"node": "write", "visit": write}], "missing": []}]);
+    assert_eq!(both["waits"], waits);
+    assert!(both.get("notTaken").is_none(), "it has a task there");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -251,4 +261,31 @@ async fn a_failure_keeps_the_status_that_its_server_answered() {
         assert_eq!(snapshot["tasks"][0]["failure"], emitted);
         app.close().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_did_not_run_says_where_the_edges_to_it_led() {
+    let ran = ran().await;
+    let at = ran.before("other").await;
+    let asked = json!({"threadId": ran.thread, "node": "count", "checkpointId": at});
+    let visits = ran.app.ok("node.visits", asked).await;
+    let way = &visits["notTaken"];
+    assert_eq!(
+        (&way[0]["edge"], &way[0]["from"], &way[0]["ran"]),
+        (&json!("2"), &json!("count"), &json!(true)),
+        "{visits}"
+    );
+    let decision = &way[0]["decision"];
+    assert_eq!(
+        (&decision["to"], &decision["expression"], &decision["result"]),
+        (&json!(["other"]), &json!("state.n < 3"), &json!({"value": false}))
+    );
+    assert_eq!(decision["values"], json!([{"key": "n", "value": {"value": 3}}]));
+    // A node whose sources did not run.
+    let asked = json!({"threadId": ran.thread, "node": "write", "checkpointId": at});
+    let visits = ran.app.ok("node.visits", asked).await;
+    assert_eq!(
+        visits["notTaken"],
+        json!([{"edge": "5", "from": "late", "ran": false}])
+    );
 }
