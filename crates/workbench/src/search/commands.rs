@@ -57,6 +57,11 @@ impl Directory for ThreadDirectory {
         Ok(listed)
     }
 
+    async fn cost(&self, thread: &str) -> Result<f64, Problem> {
+        let (this, thread) = (self.workbench.clone(), thread.to_owned());
+        blocking(move || this.ledger.cost(&thread)).await?
+    }
+
     async fn titles(&self) -> Result<Vec<(String, String)>, Problem> {
         self.workbench.ledger.titles()
     }
