@@ -53,7 +53,7 @@ use superstep_document::text;
 pub use superstep_nodes::secrets::keep_memory_private;
 pub use superstep_nodes::serve_if_asked;
 pub use threads::compare::{Differences, Differing, compare};
-pub use threads::paths::paths;
+pub use threads::paths::{PathEnd, paths};
 pub use threads::task::{TaskWork, task_work};
 pub use threads::visits::Branch;
 pub use threads::{common, stored_state};

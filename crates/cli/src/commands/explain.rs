@@ -304,8 +304,7 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
     if args.reading.json {
         let tasks: Vec<_> = explained.iter().map(explained_json).collect();
         let made = (!args.open).then(|| after.id.as_str());
-        let mut shown =
-            json_of!({"checkpoint": made, "from": before.as_str(), "step": step, "tasks": tasks});
+        let mut shown = json_of!({"checkpoint": made, "from": before.as_str(), "step": step, "tasks": tasks});
         if let Some((_, visits)) = &visits {
             shown["visits"] = json_of!(visits);
         }
@@ -408,8 +407,18 @@ fn absence(node: &str, visits: &VisitsView) -> Vec<String> {
             lines.push(format!("      {} = {}", read.key, recorded_view(&read.value)));
         }
     }
-    lines.extend(visits.here.as_ref().map(|visit| format!("  last ran in {}", place(visit))));
-    lines.extend(visits.next.as_ref().map(|visit| format!("  runs next in {}", place(visit))));
+    lines.extend(
+        visits
+            .here
+            .as_ref()
+            .map(|visit| format!("  last ran in {}", place(visit))),
+    );
+    lines.extend(
+        visits
+            .next
+            .as_ref()
+            .map(|visit| format!("  runs next in {}", place(visit))),
+    );
     lines
 }
 

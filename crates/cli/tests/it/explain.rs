@@ -144,7 +144,8 @@ fn a_node_that_did_not_run_says_why() {
     };
     let text = explain("both", &second);
     assert!(
-        text.starts_with("both did not run in this step") && text.contains("waits for two; came: one (step 1)"),
+        text.starts_with("both did not run in this step")
+            && text.contains("waits for two; came: one (step 1)"),
         "{text}"
     );
     assert!(text.contains("runs next in step 3"), "{text}");
@@ -160,7 +161,18 @@ fn a_node_that_did_not_run_says_why() {
     let text = explain("both", &after("both"));
     assert!(text.contains("ran after one (step 1), two (step 2)"), "{text}");
     let seen = user
-        .expect(0, &["explain", "t", "--node", "never", "--checkpoint", &second, "--json"])
+        .expect(
+            0,
+            &[
+                "explain",
+                "t",
+                "--node",
+                "never",
+                "--checkpoint",
+                &second,
+                "--json",
+            ],
+        )
         .json();
     assert_eq!(
         (&seen["tasks"], &seen["visits"]["notTaken"][0]["from"]),
@@ -170,7 +182,12 @@ fn a_node_that_did_not_run_says_why() {
     let open = user.expect(0, &["explain", "t", "--open", "--json"]).json();
     let task = &open["tasks"][0];
     assert_eq!(
-        (&task["node"], &task["status"], &task["failed_attempts"], &open["checkpoint"]),
+        (
+            &task["node"],
+            &task["status"],
+            &task["failed_attempts"],
+            &open["checkpoint"]
+        ),
         (&json!("flaky"), &json!("failed"), &json!(1), &json!(null))
     );
     let text = user.expect(0, &["explain", "t", "--open"]).out;

@@ -170,7 +170,14 @@ fn moments_are_found_by_the_version_that_made_them() {
     let find = |version: &str| {
         user.expect(
             0,
-            &["find", "--graph-version", version, "--column", "state.said", "--json"],
+            &[
+                "find",
+                "--graph-version",
+                version,
+                "--column",
+                "state.said",
+                "--json",
+            ],
         )
         .json()
     };

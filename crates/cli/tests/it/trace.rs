@@ -132,5 +132,8 @@ fn what_a_run_of_the_command_line_asked_of_models_is_kept() {
     let counted = call["tokens"]["input"].as_u64().unwrap_or_default() + output;
     assert!(greet.contains(&counted.to_string()), "{shown}");
     let by_model = user.expect(0, &["trace", "t", "--by", "model"]).out;
-    assert!(by_model.lines().any(|line| line.starts_with("scripted")), "{by_model}");
+    assert!(
+        by_model.lines().any(|line| line.starts_with("scripted")),
+        "{by_model}"
+    );
 }

@@ -132,11 +132,11 @@ impl Workbench {
         document
             .apply(&Patch { ops })
             .map_err(|error| Problem::new(error.code(), error.to_string()).remedy(text!("Search again.")))?;
-        slot.keep(&text, true)
+        slot.keep(&text)
             .map_err(|e| Problem::at(text!("copy to"), text!("the data folder"), &e))?;
         let made = document.to_text();
         files::write_atomic(path, made.as_bytes()).map_err(|e| Problem::file(text!("save"), path, &e))?;
-        let _ = slot.keep(&made, true);
+        let _ = slot.keep(&made);
         Ok(Some(ReplacedFile {
             path: Some(path.to_string_lossy().into_owned()),
             graph_id: None,

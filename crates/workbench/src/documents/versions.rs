@@ -327,7 +327,7 @@ impl Workbench {
             (state.slot.clone(), state.document.to_text())
         };
         // The way back from going back.
-        let _ = blocking(move || slot.keep(&current, true)).await;
+        let _ = blocking(move || slot.keep(&current)).await;
         self.change(&open, None, |document| {
             *document = restored;
             Ok(())

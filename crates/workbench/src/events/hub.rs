@@ -100,13 +100,13 @@ impl Fan {
         }
     }
 
-    /// Gives an event to every subscriber, or to interfaces only.
-    fn push(&mut self, event: &AppEvent, interfaces_only: bool) {
+    /// Gives an event of this program, or of another one, to those that listen to it.
+    fn push(&mut self, event: &AppEvent, from: EventOrigin) {
         self.queues.retain(|queue| {
             let Some(queue) = queue.upgrade() else {
                 return false;
             };
-            if !(interfaces_only && queue.own_only) {
+            if from == EventOrigin::Here || queue.hears == Hears::All {
                 queue.waiting.lock().push(event.clone());
                 queue.notify.notify_one();
             }
@@ -119,8 +119,24 @@ impl Fan {
 struct Queue {
     waiting: Mutex<Backlog>,
     notify: Notify,
-    /// Takes only what happens in this program.
-    own_only: bool,
+    hears: Hears,
+}
+
+/// Program in which an event happened.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EventOrigin {
+    Here,
+    Elsewhere,
+}
+
+/// Events that a subscriber takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Hears {
+    /// Of every program, as interfaces do.
+    #[default]
+    All,
+    /// Of this program.
+    Own,
 }
 
 #[derive(Debug, Default)]
@@ -136,7 +152,7 @@ impl Hub {
     pub(crate) fn publish(&self, event: AppEvent) {
         let mut fan = self.fan.lock();
         fan.fold(&event, None);
-        fan.push(&event, false);
+        fan.push(&event, EventOrigin::Here);
     }
 
     /// Gives an event of another program to interfaces, unless its thread runs here or in a third one by now.
@@ -149,7 +165,7 @@ impl Hub {
             return;
         }
         fan.fold(&event, Some(of));
-        fan.push(&event, true);
+        fan.push(&event, EventOrigin::Elsewhere);
     }
 
     /// Says again what runs in another program.
@@ -158,7 +174,7 @@ impl Hub {
         let runs = fan.running.values().filter(|run| run.of.as_deref() == Some(of));
         let events: Vec<AppEvent> = runs.flat_map(LiveRun::events).collect();
         for event in events {
-            fan.push(&event, true);
+            fan.push(&event, EventOrigin::Elsewhere);
         }
     }
 
@@ -213,29 +229,29 @@ impl Hub {
     pub(crate) fn has_subscribers(&self) -> bool {
         let fan = self.fan.lock();
         let mut queues = fan.queues.iter().filter_map(Weak::upgrade);
-        queues.any(|queue| !queue.own_only)
+        queues.any(|queue| queue.hears == Hears::All)
     }
 
     /// Begins to listen: what runs now, and everything from now on.
     pub(crate) fn subscribe(&self) -> Subscription {
-        self.listen(false)
+        self.listen(Hears::All)
     }
 
     /// Begins to listen to what happens in this program.
     pub(crate) fn subscribe_own(&self) -> Subscription {
-        self.listen(true)
+        self.listen(Hears::Own)
     }
 
-    fn listen(&self, own_only: bool) -> Subscription {
+    fn listen(&self, hears: Hears) -> Subscription {
         let queue = Arc::new(Queue {
-            own_only,
+            hears,
             ..Queue::default()
         });
         let mut fan = self.fan.lock();
         {
             let mut waiting = queue.waiting.lock();
             let runs = fan.running.values();
-            for run in runs.filter(|run| !own_only || run.of.is_none()) {
+            for run in runs.filter(|run| hears == Hears::All || run.of.is_none()) {
                 run.events().for_each(|event| waiting.push(event));
             }
         }

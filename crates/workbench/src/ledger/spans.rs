@@ -217,7 +217,10 @@ mod tests {
         ledger.keep_spans("other", &[span("z", "c1")]).unwrap();
         let found = ledger.spans("t", 0, 10).unwrap();
         assert_eq!(found.spans, [span("a", "c1"), whole]);
-        assert_eq!((ledger.cost("t").unwrap(), ledger.cost("other").unwrap()), (0.5, 0.0));
+        assert_eq!(
+            (ledger.cost("t").unwrap(), ledger.cost("other").unwrap()),
+            (0.5, 0.0)
+        );
         assert!(!found.left_out);
         ledger.forget_before("t", "c2").unwrap();
         assert_eq!(tasks(&ledger.spans("t", 0, 10).unwrap()), ["b"]);

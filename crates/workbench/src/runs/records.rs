@@ -320,7 +320,7 @@ impl RunRecord {
         let (hub, ended) = (Arc::<Hub>::default(), CancellationToken::new());
         log.emit(AppEvent::Run { run: run.view() }, |event| hub.publish(event));
         let host = RunHost {
-            hello: Hello::of(&instance.holder(program).name, storage, false),
+            hello: Hello::of(&instance.holder(program).name, storage),
             thread_id: thread_id.to_owned(),
             keeper: keeper.clone(),
             log: log.clone(),

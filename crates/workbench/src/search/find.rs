@@ -90,9 +90,7 @@ impl Query {
     /// Returns whether a moment is in time, and made by the version of the graph that is looked for.
     fn admits(&self, head: &CheckpointHead) -> bool {
         let since = self.since.as_ref().is_none_or(|since| head.ts >= *since);
-        since
-            && self.until.as_ref().is_none_or(|until| head.ts < *until)
-            && self.is_of_version(head)
+        since && self.until.as_ref().is_none_or(|until| head.ts < *until) && self.is_of_version(head)
     }
 
     fn is_of_version(&self, head: &CheckpointHead) -> bool {

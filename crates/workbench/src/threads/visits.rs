@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use superstep::inspect::Lineage;
 use superstep::{
-    CheckpointAddress, CheckpointHead, CheckpointId, Checkpointer, Graph, StateRef, ThreadId, Value, records_of,
+    CheckpointAddress, CheckpointHead, CheckpointId, Checkpointer, Graph, StateRef, ThreadId, Value,
+    records_of,
 };
 use superstep_document::{Document, Edge, START};
 
@@ -130,7 +131,12 @@ impl Branch<'_> {
             let writes = self.saver.writes_of(address).await?;
             for (id, record) in records_of(&writes) {
                 if let Some(task) = state.tasks.iter().find(|task| task.id == *id) {
-                    decisions.extend(record.decisions.into_iter().map(|decision| (task.name.clone(), decision)));
+                    decisions.extend(
+                        record
+                            .decisions
+                            .into_iter()
+                            .map(|decision| (task.name.clone(), decision)),
+                    );
                 }
             }
             let finished = state.tasks.into_iter().filter(|task| task.result.is_some());
@@ -145,7 +151,9 @@ impl Branch<'_> {
                     edge: (*id).to_owned(),
                     from: from.to_owned(),
                     ran: ran.iter().any(|name| **name == *from),
-                    decision: by(Some(*id)).or_else(|| by(None)).map(|(_, decision)| decision.into()),
+                    decision: by(Some(*id))
+                        .or_else(|| by(None))
+                        .map(|(_, decision)| decision.into()),
                 });
             }
         }

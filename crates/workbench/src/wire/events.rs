@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::{
-    AttemptView, Breakpoints, CheckpointView, Diagnostic, DynamicTargets, FailureView, InterruptView, Json, Pins, RunView,
-    TaskStatus, ThreadView,
+    AttemptView, Breakpoints, CheckpointView, Diagnostic, DynamicTargets, FailureView, InterruptView, Json,
+    Pins, RunView, TaskStatus, ThreadView,
 };
 
 /// One event.

@@ -64,8 +64,11 @@ async fn breakpoints_go_with_a_draft_to_its_file_and_with_a_copy() {
     let app = App::open(dir.path()).await;
     let draft = app.ok("graph.new", json!({"name": "one"})).await["graphId"].clone();
     let draft = draft.as_str().unwrap();
-    app.ok("breakpoints.change", json!({"graph": draft, "points": [point("a")]}))
-        .await;
+    app.ok(
+        "breakpoints.change",
+        json!({"graph": draft, "points": [point("a")]}),
+    )
+    .await;
     let path = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
     let saved = app
         .ok("graph.save", json!({"graphId": draft, "path": path("one.json")}))

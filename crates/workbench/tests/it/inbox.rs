@@ -353,11 +353,7 @@ async fn a_task_that_failed_and_then_succeeded_is_done_and_why_it_was_not_tried_
     assert_eq!(json!(failure), lasting);
     let tasks = app.ok("thread.snapshot", json!({"threadId": thread})).await["tasks"].clone();
     assert_eq!(
-        (
-            &tasks[0]["status"],
-            &tasks[0]["notRetried"],
-            &tasks[0]["failure"]
-        ),
+        (&tasks[0]["status"], &tasks[0]["notRetried"], &tasks[0]["failure"]),
         (&json!("failed"), &json!(why), &lasting)
     );
 

@@ -142,10 +142,7 @@ async fn visits_are_counted_along_the_branch_and_joins_say_whom_they_wait_for() 
     let between = visits("both", Some(ran.before("late").await)).await;
     let other = ran.before("other").await;
     let came = json!({"node": "other", "visit": {"checkpointId": other, "step": 4}});
-    assert_eq!(
-        between["waits"],
-        json!([{"came": [came], "missing": ["write"]}])
-    );
+    assert_eq!(between["waits"], json!([{"came": [came], "missing": ["write"]}]));
     assert_eq!(between["at"], 0, "it comes later");
     assert_eq!(between["next"], between["last"]);
 

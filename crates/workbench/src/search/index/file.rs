@@ -163,8 +163,8 @@ impl File {
     }
 
     pub(super) fn row(&self, thread: &str) -> rusqlite::Result<Option<IndexedThread>> {
-        let mut statement =
-            (self.connection).prepare_cached("SELECT head, checkpoints, parts FROM threads WHERE thread = ?1")?;
+        let mut statement = (self.connection)
+            .prepare_cached("SELECT head, checkpoints, parts FROM threads WHERE thread = ?1")?;
         statement.query_row([thread], indexed).optional()
     }
 
@@ -270,8 +270,10 @@ impl File {
     /// Sets how often a thread has grown. Its words are in the last part then.
     #[cfg(test)]
     pub(super) fn set_parts(&self, thread: &str, parts: i64) -> rusqlite::Result<()> {
-        self.connection
-            .execute("UPDATE threads SET parts = ?2 WHERE thread = ?1", params![thread, parts])?;
+        self.connection.execute(
+            "UPDATE threads SET parts = ?2 WHERE thread = ?1",
+            params![thread, parts],
+        )?;
         Ok(())
     }
 
