@@ -72,12 +72,8 @@ fn text(moment: &Value) -> String {
 
 /// A data folder whose threads are kept at an address made from it.
 async fn at(dir: &std::path::Path, storage: &str) -> App {
-    App::open_with(Options {
-        data_dir: dir.join("data"),
-        storage: Some(storage.replace("DIR", dir.to_str().unwrap())),
-        ..Options::default()
-    })
-    .await
+    App::open_with(Options::new(dir.join("data")).storage(storage.replace("DIR", dir.to_str().unwrap())))
+        .await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
