@@ -66,4 +66,3 @@ export function quickFixOf(code: string, record?: string): QuickFix | undefined 
     }
   );
 }
-

@@ -91,7 +91,9 @@ export function RunProblem() {
           })}
         </p>
       )}
-      <p className="mt-1 text-xs text-text-2">{remedy ?? t(lasts ? "debug.failure.lasts" : "debug.failure.how")}</p>
+      <p className="mt-1 text-xs text-text-2">
+        {remedy ?? t(lasts ? "debug.failure.lasts" : "debug.failure.how")}
+      </p>
       <div className="mt-2 flex flex-wrap gap-2">
         <Button
           size="small"

@@ -211,7 +211,8 @@ async function takeOver(): Promise<void> {
     const old = Object.entries((session.breakpoints ?? {}) as Record<string, Breakpoint[]>);
     for (const [graph, points] of old) {
       const kept = await rpc("breakpoints.get", { graph });
-      if (kept.points.length === 0 && points.length > 0) await rpc("breakpoints.change", { graph, points, removed: [] });
+      if (kept.points.length === 0 && points.length > 0)
+        await rpc("breakpoints.change", { graph, points, removed: [] });
     }
     const rest = JSON.parse(localStorage.getItem(SESSION) ?? "{}") as { breakpoints?: unknown };
     if (rest.breakpoints === undefined) return;
