@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::*;
+use crate::base::failure::Failure;
 use crate::graph::call::shown_args;
 use crate::graph::context::tag_list;
 use crate::stream::emit::ids_in;
