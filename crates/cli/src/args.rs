@@ -712,13 +712,17 @@ pub(crate) struct PreviewArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Shows the step that led to a checkpoint: for each task the conditional edges, taken or not, with the expression that decided,
-what it gave, and the values that were read for it.
+what it gave, and the values that were read for it; whether it worked at all (its result may come from the cache, from another
+branch or a pin), was retried, timed out, failed or waits. With --node, also why a node has no task in the step: whom it waits
+for and who has come, and where the edges to it led instead.
 
 Examples:
   superstep explain THREAD                         the last step
   superstep explain THREAD --checkpoint ID         the step that led to it
+  superstep explain THREAD --node check            also why it did not run
+  superstep explain THREAD --open                  the step that has not ended: what failed, asks or is queued
   superstep explain THREAD --node check --json | jq '.tasks[].decisions'")]
-#[command(mut_arg("json", |json| json.help("Print JSON: {checkpoint, step, tasks}")))]
+#[command(mut_arg("json", |json| json.help("Print JSON: {checkpoint, from, step, tasks, visits}")))]
 pub(crate) struct ExplainArgs {
     /// The thread
     #[arg(value_name = "THREAD")]
@@ -729,6 +733,9 @@ pub(crate) struct ExplainArgs {
     /// Only tasks of this node
     #[arg(long, value_name = "NODE")]
     pub(crate) node: Option<String>,
+    /// The step that begins from the checkpoint: of the newest one, the step that has not ended
+    #[arg(long)]
+    pub(crate) open: bool,
     /// Graph file, when the thread's own is not there any more
     #[arg(long, value_name = "GRAPH")]
     pub(crate) graph: Option<PathBuf>,

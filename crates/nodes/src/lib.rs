@@ -29,7 +29,7 @@ pub use programs::{javascript, python};
 pub use project::{Environment, GraphSources, NestedError, document_hash};
 pub use registry::{
     Built, Checked, KeyUsage, KindInfo, NODE_DISABLED, NodeKind, PreviewGraph, Registry, Uncertain, bounds,
-    not_retried, refuse_disabled,
+    may_pass, not_retried, refuse_disabled,
 };
 pub use state::schema;
 

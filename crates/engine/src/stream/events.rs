@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::failure::{Failure, failure_of};
+use crate::base::failure::Failure;
 use crate::base::ids::{CheckpointId, InterruptId, Name, TaskId, ThreadId};
 use crate::checkpoint::types::Metadata;
 use crate::value::{List, Object, Value};
@@ -133,6 +133,8 @@ pub struct TaskEnd {
     pub name: Name,
     /// Why it failed, as `Class('message')`.
     pub error: Option<String>,
+    /// The same as data, with what the text leaves out. Not part of the JSON form.
+    pub failure: Option<Failure>,
     /// Its writes to state keys; an object.
     pub result: Value,
     /// Questions it asks.
@@ -141,13 +143,6 @@ pub struct TaskEnd {
     pub step: i64,
     /// Nodes that its writes lead to, packets included. Not part of the JSON form.
     pub targets: Vec<Name>,
-}
-
-impl TaskEnd {
-    /// Returns the failure that `error` shows.
-    pub fn failure(&self) -> Option<Failure> {
-        self.error.as_deref().map(failure_of)
-    }
 }
 
 /// An attempt at a task failed, and the task goes on. A failure that ends the task is in its [`TaskEnd`].

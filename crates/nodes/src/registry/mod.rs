@@ -43,7 +43,7 @@ pub use crate::base::config_schema::schema_of;
 pub use build_site::BuildSite;
 pub use disabled::{NODE_DISABLED, refuse as refuse_disabled};
 pub use kind::{KeyUsage, KindInfo, NodeKind, parse};
-pub use policy::{bounds, not_retried};
+pub use policy::{bounds, may_pass, not_retried};
 pub use site::Site;
 use superstep_document::text;
 use working::WorkingNodes;
@@ -170,8 +170,14 @@ impl Registry {
 
     /// Returns the requests to models and their answers from graphs that are built here, task by task, for the host to
     /// take.
-    pub fn exchanges(&self) -> &Exchanges {
+    pub fn exchanges(&self) -> &Arc<Exchanges> {
         &self.exchanges
+    }
+
+    /// Sets where these requests and answers are put, for a host that outlives the registry.
+    pub fn with_exchanges(mut self, exchanges: Arc<Exchanges>) -> Self {
+        self.exchanges = exchanges;
+        self
     }
 
     /// Returns all kinds, in the order of the palette.

@@ -158,6 +158,11 @@ fn may_pass(failure: &Failure) -> bool {
     }
 }
 
+/// Returns whether another attempt may succeed where this failure was the last: what retries without `retry_on` retry.
+pub fn may_pass(failure: &Failure) -> bool {
+    retry(&Retry::default()).retry_on.wants(failure)
+}
+
 /// Returns why a node with retries was not retried after this failure, for a person; `None` if it may be, or never is.
 pub fn not_retried(policy: &NodePolicy, failure: &Failure) -> Option<String> {
     if policy.retry.is_empty() || policy.retry.iter().any(|one| retry(one).retry_on.wants(failure)) {

@@ -22,7 +22,7 @@ use crate::wire::Problem;
 use superstep_document::text;
 
 pub(crate) use background_writer::BackgroundWriter;
-pub(crate) use events::{Kept, RunLog};
+pub(crate) use events::{RunLog, StoredEvents};
 pub(crate) use run_records::Carried;
 pub(crate) use run_records::RUN_RECORDS;
 pub use run_records::{run_records, take_run_records};
@@ -148,6 +148,9 @@ CREATE TABLE pins (
     output TEXT NOT NULL,
     PRIMARY KEY (graph, node)
 ) WITHOUT ROWID;
+",
+    "
+ALTER TABLE tasks ADD COLUMN status INTEGER;
 ",
 ];
 
@@ -310,6 +313,7 @@ mod tests {
             millis,
             finished: true,
             targets: targets.iter().map(|t| (*t).to_owned()).collect(),
+            status: Some(429),
         };
         ledger
             .tasks_ended("t", &[task(5, &[]), task(7, &["a", "a"])])
@@ -319,9 +323,10 @@ mod tests {
             (
                 tasks["c"].len(),
                 tasks["c"][0].millis,
-                tasks["c"][0].targets.len()
+                tasks["c"][0].targets.len(),
+                tasks["c"][0].status
             ),
-            (1, 7, 2)
+            (1, 7, 2, Some(429))
         );
         ledger.delete_thread("t").unwrap();
         assert!(ledger.tasks("t", "", "z").unwrap().is_empty());

@@ -48,6 +48,9 @@ pub(crate) struct TaskRow {
     /// It wrote its result; false when it failed or asked.
     pub(crate) finished: bool,
     pub(crate) targets: Vec<String>,
+    /// The HTTP status that it failed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<u16>,
 }
 
 /// Returns when a checkpoint was created, in milliseconds, as our ids say; 0 for one that another program named.
@@ -210,8 +213,8 @@ impl Ledger {
             let transaction = c.transaction()?;
             {
                 let mut statement = transaction.prepare_cached(
-                    "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    "INSERT OR REPLACE INTO tasks (thread_id, checkpoint_id, task_id, node, millis, finished, targets, status)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 )?;
                 for task in tasks {
                     let targets = task.targets.join("\n");
@@ -222,7 +225,8 @@ impl Ledger {
                         task.node,
                         task.millis,
                         task.finished,
-                        targets
+                        targets,
+                        task.status
                     ])?;
                 }
             }
@@ -239,7 +243,7 @@ impl Ledger {
     ) -> Result<HashMap<String, Vec<TaskRow>>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
-                "SELECT checkpoint_id, task_id, node, millis, finished, targets FROM tasks
+                "SELECT checkpoint_id, task_id, node, millis, finished, targets, status FROM tasks
                  WHERE thread_id = ?1 AND checkpoint_id BETWEEN ?2 AND ?3",
             )?;
             let rows = statement.query_map(params![thread_id, first, last], |row| {
@@ -255,6 +259,7 @@ impl Ledger {
                         .filter(|t| !t.is_empty())
                         .map(str::to_owned)
                         .collect(),
+                    status: row.get(6)?,
                 })
             })?;
             let mut by_checkpoint: HashMap<String, Vec<TaskRow>> = HashMap::new();

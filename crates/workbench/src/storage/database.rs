@@ -30,7 +30,7 @@ const FILE: &str = "database.json";
 
 /// A choice as it is kept.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Choice {
+struct DatabaseChoice {
     #[serde(default)]
     url: Option<String>,
 }
@@ -39,13 +39,13 @@ struct Choice {
 #[derive(Debug)]
 pub(crate) struct Database {
     data_dir: PathBuf,
-    current: RwLock<Current>,
+    current: RwLock<CurrentDatabase>,
     /// Held while another database is chosen, or how its store works.
     changing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone, Debug)]
-struct Current {
+struct CurrentDatabase {
     saver: Arc<dyn Checkpointer>,
     store: Arc<dyn Store>,
     url: String,
@@ -73,7 +73,7 @@ pub(crate) struct Reopened {
 /// How often expired items are removed. Nobody sees them in between: they only take space.
 const SWEEP_EVERY: Duration = Duration::from_secs(300);
 
-impl Current {
+impl CurrentDatabase {
     fn of(storage: Storage, url: String, chosen_by: ChosenBy, config: StoreConfig) -> Self {
         let sweeper = Sweeper::start(storage.store.clone(), SWEEP_EVERY);
         Self {
@@ -169,9 +169,9 @@ impl Database {
         };
         let (url, chosen_by) = chosen.unwrap_or_else(|| (default_url(data_dir), ChosenBy::Default));
         let current = match superstep_storage::open_with(&url, config.clone()).await {
-            Ok(storage) => Current::of(storage, url, chosen_by, config),
+            Ok(storage) => CurrentDatabase::of(storage, url, chosen_by, config),
             // A person who chose it in the app must be able to choose another one there.
-            Err(error) if chosen_by == ChosenBy::Settings => Current {
+            Err(error) if chosen_by == ChosenBy::Settings => CurrentDatabase {
                 saver: Arc::new(Down(error.clone())),
                 store: Arc::new(Down(error.clone())),
                 url,
@@ -210,8 +210,8 @@ impl Database {
         let Reopened { storage, config } = reopened;
         let mut current = self.current.write();
         *current = match storage {
-            Some(storage) => Current::of(storage, current.url.clone(), current.chosen_by, config),
-            None => Current {
+            Some(storage) => CurrentDatabase::of(storage, current.url.clone(), current.chosen_by, config),
+            None => CurrentDatabase {
                 config,
                 ..current.clone()
             },
@@ -223,7 +223,7 @@ impl Database {
         shown(&self.current().url)
     }
 
-    fn current(&self) -> Current {
+    fn current(&self) -> CurrentDatabase {
         self.current.read().clone()
     }
 }
@@ -245,7 +245,7 @@ fn choice(data_dir: &Path) -> Result<Option<String>, Problem> {
         Err(error) => return Err(Problem::file(text!("read"), &path, &error)),
     };
     // Starting with another database than the chosen one would look as if threads were lost.
-    let choice: Choice = serde_json::from_str(&text).map_err(|error| {
+    let choice: DatabaseChoice = serde_json::from_str(&text).map_err(|error| {
         Problem::new(
             "broken-file",
             text!(
@@ -271,7 +271,7 @@ fn keep_choice(data_dir: &Path, url: Option<String>) -> Result<(), Problem> {
             _ => Ok(()),
         };
     }
-    let text = serde_json::to_vec_pretty(&Choice { url });
+    let text = serde_json::to_vec_pretty(&DatabaseChoice { url });
     let text = text.map_err(|error| Problem::new("internal", error.to_string()))?;
     files::write_private(&path, &text).map_err(|error| Problem::file(text!("write"), &path, &error))
 }
@@ -364,7 +364,7 @@ impl Workbench {
         let _changing = self.database.changing().await;
         let config = self.database.current().config;
         let storage = superstep_storage::open_with(&target, config.clone()).await?;
-        let current = Current::of(storage, target, chosen_by, config);
+        let current = CurrentDatabase::of(storage, target, chosen_by, config);
         {
             // Nothing begins between the look at the runs and the change.
             let idle = self.runs.idle().filter(|_| !self.what_ifs.any()).ok_or_else(|| {

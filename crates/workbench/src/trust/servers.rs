@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use superstep_nodes::{Environment, ServerAddress, declared_servers, with_server};
 
-use super::Wanted;
+use super::WantedAccess;
 use crate::Workbench;
 use crate::base::{blocking, files};
 use crate::documents::GraphSource;
@@ -88,7 +88,7 @@ impl Workbench {
             .registry
             .accesses_of_server(&environment, &request.server)
             .map_err(problem)?;
-        let mut wanted = Wanted::new();
+        let mut wanted = WantedAccess::new();
         for access in accesses {
             wanted.insert(access, BTreeSet::new());
         }

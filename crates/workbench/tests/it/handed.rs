@@ -22,11 +22,7 @@ async fn is_published(app: &mut App) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_another_program_changes_here_is_published_and_what_it_reads_is_not() {
     let dir = tempfile::tempdir().unwrap();
-    let options = Options {
-        data_dir: dir.path().to_owned(),
-        storage: Some("memory:".to_owned()),
-        ..Options::default()
-    };
+    let options = Options::new(dir.path().to_owned()).storage("memory:".to_owned());
     let mut app = App::open_with(options).await;
     let graph = app.draft("Line", line()).await;
     let thread = thread_of(&mut app, begin(&graph)).await;

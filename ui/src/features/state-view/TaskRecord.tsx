@@ -132,7 +132,7 @@ function headline(decision: DecisionView): string {
   return t("debug.decisions.not", { nodes: drawn(decision.edge) ?? decision.edge });
 }
 
-const shown = (value: RecordedValueView): string =>
+export const shown = (value: RecordedValueView): string =>
   value.size !== undefined
     ? bytes(value.size)
     : value.value === undefined

@@ -10,6 +10,8 @@ export const taskIds = {
   visitPrevious: "task-visit-previous",
   visitNext: "task-visit-next",
   noTask: "task-none",
+  joined: "task-joined",
+  notTaken: "task-not-taken",
   packets: "packets",
   packet: "packet",
   packetFilter: "packet-filter",

@@ -528,6 +528,7 @@ export const debug = {
   "debug.failure.unknown": "No reason given.",
   "debug.failure.others": "Also failed: {nodes}.",
   "debug.failure.how": "Fix the graph or the state, then try again. Finished tasks are kept.",
+  "debug.failure.lasts": "This error is expected again until its cause is fixed. Finished tasks are kept.",
   "debug.failure.retry": "Try again",
   "debug.failure.openNode": "Open {node}",
   "debug.failure.copy": "Copy error",

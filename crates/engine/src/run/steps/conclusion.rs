@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Loop;
 use super::persist::StoreTime;
 use super::tasks::StepOutcome;
-use crate::base::failure::{Failure, repr, stored_repr};
+use crate::base::failure::{Failure, stored_repr};
 use crate::checkpoint::task_record::TaskRecord;
 use crate::checkpoint::types::reserved;
 use crate::graph::context::interrupt_id;
@@ -29,8 +29,7 @@ pub(super) struct TaskConclusion {
     /// The task failed at a breakpoint: the step stays open.
     pub(super) stops: bool,
     pub(super) interrupts: Vec<Interrupt>,
-    /// The failure as it is shown.
-    pub(super) error: Option<String>,
+    pub(super) failure: Option<Failure>,
     /// The error handler that takes over, and from which failure.
     pub(super) handled: Option<(NodeIx, Failure)>,
     /// The error that callers receive in place of a result.
@@ -45,7 +44,7 @@ impl TaskConclusion {
             done: false,
             stops: false,
             interrupts: Vec::new(),
-            error: None,
+            failure: None,
             handled: None,
             answer: Ok(()),
         };
@@ -114,7 +113,7 @@ impl Loop {
         conclusion.note(reserved::ERROR, stored_repr(&reason));
         // A router that fails comes after its node's own writes, which are kept.
         conclusion.notes.extend(writes.iter().cloned());
-        conclusion.error = Some(repr(&reason));
+        conclusion.failure = Some(reason.clone());
         conclusion.answer = Err(NodeError::Failed(reason.clone()));
         if let Some(handler) = self.handler_of(head) {
             conclusion.note(reserved::ERROR_SOURCE, head.name.clone());

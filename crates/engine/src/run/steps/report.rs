@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::Loop;
 use crate::base::clock::iso8601;
+use crate::base::failure::{Failure, repr};
 use crate::checkpoint::types::{Metadata, reserved};
 use crate::graph::call::shown_args;
 use crate::graph::context::{message_metadata, tag_list};
@@ -229,7 +230,7 @@ impl Loop {
         place: usize,
         writes: &Writes,
         interrupts: &[Interrupt],
-        error: Option<String>,
+        failure: Option<Failure>,
     ) {
         let task = &Task {
             writes: Writes::new(),
@@ -242,9 +243,9 @@ impl Loop {
                 .send_if(StreamMode::Updates, || Payload::Interrupts(interrupts.to_vec()))
                 .await;
             self.emit_values(interrupts.to_vec()).await;
-        } else if error.is_none() || !writes.is_empty() {
+        } else if failure.is_none() || !writes.is_empty() {
             // A node whose router failed has written, but it returned nothing.
-            if error.is_none() {
+            if failure.is_none() {
                 self.emit_messages(task, writes).await;
             }
             self.emit_update(task, writes, UpdateSource::Work).await;
@@ -257,7 +258,8 @@ impl Loop {
             let end = TaskEnd {
                 id: task.id().clone(),
                 name: task.name.clone(),
-                error,
+                error: failure.as_ref().map(repr),
+                failure,
                 result: if finished {
                     task::result_view(&self.setup.plan, writes)
                 } else {

@@ -280,8 +280,8 @@ impl Loop {
         // A question asked in a call is shown as its caller's.
         ended.asked_in_call |= self.is_shown_by_caller(place, &conclusion);
         if leaves_something && self.is_shown(place, &conclusion) {
-            let error = conclusion.error.take();
-            self.emit_outcome(place, &writes, &conclusion.interrupts, error)
+            let failure = conclusion.failure.take();
+            self.emit_outcome(place, &writes, &conclusion.interrupts, failure)
                 .await;
         }
         self.reply(place, &writes, &mut conclusion);

@@ -526,6 +526,7 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.failure.unknown": "没有给出原因。",
   "debug.failure.others": "其他失败的节点：{nodes}。",
   "debug.failure.how": "修正图或状态，然后重试。已完成的任务会保留。",
+  "debug.failure.lasts": "原因未消除前，重试仍会出现此错误。已完成的任务会保留。",
   "debug.failure.retry": "重试",
   "debug.failure.openNode": "打开 {node}",
   "debug.failure.copy": "复制错误",
