@@ -96,6 +96,7 @@ test("what is no graph is called by its name, and nothing breaks", async ({ app,
     ["report.pdf", Buffer.from([0x25, 0x50, 0x44, 0x46, 0xff, 0xfe]), "“report.pdf” is not a graph."],
     ["broken.png", Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0xff, 0xff, 0xff, 0xff]), "The graph in “broken.png” is damaged and cannot be read."],
     ["langgraph.json", '{"graphs":{"agent":"./agent.py:graph"}}', "This is made with LangGraph. It cannot be imported yet."],
+    ["agent.py", "from langgraph.graph import StateGraph\ng = StateGraph(State)\n", "This is made with LangGraph (Python). It cannot be imported yet."],
   ] as const) {
     await drop(page, name, content);
     await expect(toast(page, said)).toBeVisible();

@@ -73,8 +73,8 @@ test("a form shows first what matters, and is calm until a field is left", async
   expect((await labels.allInnerTexts()).map((text) => text.replace("*", ""))).toEqual([
     "Model",
     "Prompt",
-    "Into",
-    "System",
+    "Output key",
+    "Instructions",
   ]);
   await expect(app.id("drawer-Model settings")).toBeVisible();
   await expect(config.locator("[data-invalid]")).toHaveCount(0);
@@ -250,4 +250,31 @@ test("? lists the shortcuts, F1 says what the selected node does, an empty graph
   await expect(help).toContainText("StateGraph");
   await expect(help).toContainText("The graph file");
   await app.picture("help-node", ["light", "dark"]);
+  await page.keyboard.press("Escape");
+
+  // An edge, a state key, several nodes, nothing.
+  await page.locator('.react-flow__edge[aria-label="Edge from __start__ to graph"]').click();
+  await page.keyboard.press("F1");
+  await expect(help.getByRole("heading", { level: 2 })).toHaveText("Edge: Always");
+  await expect(help).toContainText("In LangGraph: add_edge");
+  await app.picture("help-edge", ["light", "dark"]);
+  await page.keyboard.press("Escape");
+  await page.locator('[role="tab"]:has-text("State")').click();
+  await app.page.locator('[data-key="message"]').click();
+  await page.keyboard.press("F1");
+  await expect(help.getByRole("heading", { level: 2 })).toHaveText("State key: message");
+  await expect(help).toContainText("UntrackedValue");
+  await app.picture("help-key", ["light", "dark"]);
+  await page.keyboard.press("Escape");
+  await app.id("canvas").focus();
+  await page.keyboard.press("Control+d");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("F1");
+  await expect(help).toContainText("Align left");
+  await app.picture("help-several", ["light", "dark"]);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("F1");
+  await expect(help.getByRole("heading", { level: 2 })).toHaveText("Graph");
+  await app.picture("help-nothing", ["light", "dark"]);
 });

@@ -3,6 +3,7 @@ import { PointMenu, type MenuEntry } from "../components/Menu";
 import { deleteThings, setField } from "../document/edits";
 import { joinable, setEdgeForm } from "../document/edge-edits";
 import { askProbe } from "../debugger/state/asked";
+import { runTo } from "../debugger/run/actions";
 import { addBreakpoint } from "../debugger/run/breakpoint-dialog";
 import { currentBreakpoints, plainPoint, toggleBreakpoint } from "../debugger/run/breakpoints";
 import { someEnabled } from "../document/disabled";
@@ -321,6 +322,11 @@ function lineEntries(id: string): MenuEntry[] {
   );
   if (line.from !== START) {
     entries.push(
+      {
+        id: "runTo",
+        label: t("debug.runTo"),
+        run: () => void runTo([{ when: "edge", node: line.from, to: line.to }]),
+      },
       {
         id: "break",
         label: t("breakpoints.onEdge"),

@@ -22,6 +22,7 @@ import { addPattern } from "../document/patterns";
 import { ERROR_PORT, errorEdge } from "../document/error-ways";
 import { connectWay, leavingBy, type Leaving } from "../document/ports";
 import { END, isObject, nodeOf, NOTE, START, type Json, type JsonObject } from "../document/types";
+import { usualKeys } from "../document/usual-keys";
 import { t } from "../lib/texts";
 import { useCanvasSettings } from "../state/canvas-settings";
 import { beginNode } from "../state/reduced-motion";
@@ -59,11 +60,11 @@ function newNode(kind: string, place: Point, given: JsonObject = {}): NewNode {
   const defaults: unknown = info?.defaults;
   const name = uniqueName(doc, "node", kind || "node");
   beginNode(name);
-  const config: JsonObject = { ...(isObject(defaults) ? structuredClone(defaults) : {}), ...given };
+  const begins: JsonObject = { ...(isObject(defaults) ? structuredClone(defaults) : {}), ...given };
   return {
     name,
     kind,
-    config,
+    ...usualKeys(doc, info?.configSchema ?? {}, begins),
     position: { x: onGrid(place.x), y: onGrid(place.y) },
   };
 }

@@ -7,7 +7,7 @@ import type { Point } from "../document/edits";
 import { doc } from "../document/store";
 import { edit } from "../document/edit";
 import { builderName, whatIs, type Builder } from "../document/foreign-formats";
-import { t } from "../lib/texts";
+import { t, type TextKey } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
 import { importGraph } from "./importing";
@@ -64,15 +64,23 @@ function saySomethingElse(text: string): void {
   else showToast({ tone: "info", text: t("canvas.paste.foreign") });
 }
 
+/** What becomes of it here, where more can be said than what to search for. */
+const HELP: Readonly<Partial<Record<Builder, TextKey>>> = {
+  langgraph: "foreign.langgraph",
+  langgraphPython: "foreign.langgraphPython",
+  langgraphTypeScript: "foreign.langgraphTypeScript",
+  mermaid: "foreign.mermaid",
+  openaiAgents: "foreign.openaiAgents",
+  rivet: "foreign.rivet",
+};
+
 /** Says whose work it is, and what can be done with it here. */
 export function sayForeign(builder: Builder): void {
-  const help =
-    builder === "langgraph"
-      ? "foreign.langgraph"
-      : builder === "mermaid"
-        ? "foreign.mermaid"
-        : "foreign.help";
-  showToast({ tone: "info", text: t("foreign.is", { builder: builderName(builder) }), detail: t(help) });
+  showToast({
+    tone: "info",
+    text: t("foreign.is", { builder: builderName(builder) }),
+    detail: t(HELP[builder] ?? "foreign.help"),
+  });
 }
 
 export function duplicateSelection(): void {
@@ -109,7 +117,7 @@ export async function readClipboard(): Promise<string> {
 function elsewhere(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest("input, textarea, [contenteditable=true], [role=dialog], .cm-editor")) return true;
-  return !(target === document.body || target.closest("[data-canvas]") !== null);
+  return !(target === document.body || target.closest("[data-canvas], [data-selects]") !== null);
 }
 
 /** Listens to the browser's clipboard events while the canvas is on screen. */

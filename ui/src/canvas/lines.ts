@@ -1,6 +1,7 @@
 /** One line of the canvas: what it is drawn from, and what stands on it. Made by the scene, read by the drawings. */
 import type { Point } from "../document/edits";
 import { isObject, type EdgeForm, type EdgePath, type Json } from "../document/types";
+import { t } from "../lib/texts";
 import type { Rect } from "./geometry";
 import type { Place } from "./wire-labels";
 import type { Pass } from "./wire-passes";
@@ -104,8 +105,8 @@ export function labelOf(form: LineForm, path: EdgePath, expression: string | und
 
 /** The words of a label, as drawn. */
 export function shownLabel(form: LineForm, isDefault: boolean, label: string): string {
-  if (isDefault) return "else";
-  if (form === "each") return `each ${label}`;
+  if (isDefault) return t("canvas.line.else");
+  if (form === "each") return t("canvas.line.each", { items: label });
   return label;
 }
 

@@ -1,6 +1,7 @@
 /** The one scene of the open document. */
 import { doc, useDocumentState } from "../document/store";
 import type { NodeKind } from "../ipc/bindings/NodeKind";
+import { useSpoken } from "../state/language";
 import { useSession } from "../state/session";
 import { cardsOf } from "./kinds";
 import { namingKinds } from "../document/node-references";
@@ -22,6 +23,8 @@ const follow = () => {
 };
 if (kinds) show(kinds);
 useSession.subscribe(follow);
+
+useSpoken.subscribe(() => scene.relabel());
 
 let { leads } = useDocumentState.getState();
 useDocumentState.subscribe((state) => {

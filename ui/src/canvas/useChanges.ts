@@ -3,6 +3,7 @@ import type { EdgeChange, NodeChange } from "@xyflow/react";
 import { useCallback } from "react";
 import type { Point } from "../document/edits";
 import { useSession } from "../state/session";
+import { onAxis } from "./drag-keys";
 import { movedWith } from "./frame-drag";
 import { scene } from "./scene";
 import { setCanvas, useCanvas } from "./store";
@@ -15,8 +16,9 @@ export function useChanges() {
     for (const change of changes) {
       if (change.type === "position" && change.position && change.dragging) {
         moving ??= new Map(useCanvas.getState().moving);
-        moving.set(change.id, change.position);
-        for (const [name, position] of movedWith(change.id, change.position)) moving.set(name, position);
+        const place = onAxis(scene.position(change.id), change.position);
+        moving.set(change.id, place);
+        for (const [name, position] of movedWith(change.id, place)) moving.set(name, position);
       } else if (change.type === "select") {
         selected ??= new Set(useSession.getState().selection.nodes);
         if (change.selected) selected.add(change.id);

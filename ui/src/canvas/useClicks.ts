@@ -1,6 +1,7 @@
 /** Clicks on nodes, edges and the pane, and the menus that they open. */
-import { useCallback, type MouseEvent as ReactMouseEvent, type RefObject } from "react";
+import { useCallback, useEffect, useRef, type MouseEvent as ReactMouseEvent, type RefObject } from "react";
 import type { Point } from "../document/edits";
+import { showKeysOf } from "../document/highlighted-key";
 import { nestedGraphOf, openNestedGraph } from "../document/nested-graphs";
 import { END, START } from "../document/types";
 import { wasLongPress } from "../state/long-press";
@@ -102,6 +103,28 @@ export function useClicks(
     [menuAt],
   );
 
+  const hovered = useRef<string | null>(null);
+  const onNodeMouseEnter = useCallback((event: ReactMouseEvent, node: { id: string }) => {
+    hovered.current = node.id;
+    if (event.shiftKey) showKeysOf(node.id);
+  }, []);
+  const onNodeMouseLeave = useCallback(() => {
+    hovered.current = null;
+    showKeysOf(null);
+  }, []);
+  useEffect(() => {
+    const follow = (event: KeyboardEvent) => {
+      if (event.key === "Shift") showKeysOf(event.type === "keydown" ? hovered.current : null);
+    };
+    window.addEventListener("keydown", follow);
+    window.addEventListener("keyup", follow);
+    return () => {
+      window.removeEventListener("keydown", follow);
+      window.removeEventListener("keyup", follow);
+      showKeysOf(null);
+    };
+  }, []);
+
   return {
     pane: { onDoubleClick, onContextMenu },
     flow: {
@@ -109,6 +132,8 @@ export function useClicks(
       onNodeDoubleClick,
       onEdgeClick,
       onEdgeDoubleClick,
+      onNodeMouseEnter,
+      onNodeMouseLeave,
       onEdgeMouseEnter,
       onEdgeMouseLeave,
       onPaneClick,

@@ -1,6 +1,6 @@
 /** Drags of nodes: they move what is selected, and one that is connected to nothing yet may be dropped into an edge. */
 import type { OnNodeDrag } from "@xyflow/react";
-import { useCallback, useRef, type RefObject } from "react";
+import { useCallback, useEffect, useRef, type RefObject } from "react";
 import { moveNodes, spliceIntoEdge, type Point } from "../document/edits";
 import { doc } from "../document/store";
 import { edit, mark, squashFrom } from "../document/edit";
@@ -9,13 +9,17 @@ import { t, tn } from "../lib/texts";
 import { useSession } from "../state/session";
 import { notePlaced } from "./by-hand";
 import { lineNear } from "./interactions/hit";
+import { dropCopies, followShift, onAxis } from "./drag-keys";
 import { heldNow, holdFrames } from "./frame-drag";
 import { isFrame, noteOf } from "./notes";
 import { scene } from "./scene";
 import { setCanvas, STILL, useCanvas } from "./store";
 
 export function useDrag(root: RefObject<HTMLDivElement | null>) {
-  const onNodeDragStart = useCallback<OnNodeDrag>((_event, node, dragged) => {
+  useEffect(followShift, []);
+  const copying = useRef(false);
+  const onNodeDragStart = useCallback<OnNodeDrag>((event, node, dragged) => {
+    copying.current = event.altKey;
     setCanvas({ splice: null });
     const { selection, select } = useSession.getState();
     // A frame is not selected by what React Flow does, so that a marquee within it leaves it alone.
@@ -26,7 +30,13 @@ export function useDrag(root: RefObject<HTMLDivElement | null>) {
   const onNodeDrag = useCallback<OnNodeDrag>(
     (event, node, dragged) => {
       // A node that is connected already would tie a knot; and what is spliced is one node.
-      if (dragged.length !== 1 || node.id === START || node.id === END || doc.edgesOf(node.id).length > 0)
+      if (
+        copying.current ||
+        dragged.length !== 1 ||
+        node.id === START ||
+        node.id === END ||
+        doc.edgesOf(node.id).length > 0
+      )
         return;
       if (noteOf(doc.get(`node:${node.id}`))) return;
       const point = "clientX" in event ? { x: event.clientX, y: event.clientY } : null;
@@ -39,10 +49,11 @@ export function useDrag(root: RefObject<HTMLDivElement | null>) {
     },
     [root],
   );
-  const onNodeDragStop = useCallback<OnNodeDrag>((_event, node, dragged) => {
+  const onNodeDragStop = useCallback<OnNodeDrag>((event, node, dragged) => {
     const { splice } = useCanvas.getState();
     const start = scene.position(node.id);
-    const delta = { x: node.position.x - start.x, y: node.position.y - start.y };
+    const place = onAxis(start, node.position, event.shiftKey);
+    const delta = { x: place.x - start.x, y: place.y - start.y };
     setCanvas({ moving: STILL, splice: null });
     const names = new Set([...dragged.map((each) => each.id), ...useSession.getState().selection.nodes]);
     if (!names.has(node.id)) names.clear();
@@ -54,6 +65,10 @@ export function useDrag(root: RefObject<HTMLDivElement | null>) {
     for (const name of names) {
       const from = scene.position(name);
       if (scene.rect(name)) positions.set(name, { x: from.x + delta.x, y: from.y + delta.y });
+    }
+    if (copying.current) {
+      dropCopies(positions);
+      return;
     }
     const begin = mark();
     const name = tn("canvas.edit.move.one", "canvas.edit.move.many", positions.size, { name: node.id });

@@ -55,6 +55,12 @@ export class Scene {
     this.#notify();
   }
 
+  /** Labels are words of another language now, and have other widths. */
+  relabel(): void {
+    this.#rebuild();
+    this.#notify();
+  }
+
   /** Frames that are drawn as one card, with the nodes in it. */
   setFolded(folds: Folds): void {
     if (!this.#cards.fold(folds)) return;

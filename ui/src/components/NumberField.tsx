@@ -85,6 +85,7 @@ export function NumberField({
       <input
         className={innerInputClass}
         type="text"
+        spellCheck={false}
         inputMode={integer ? "numeric" : "decimal"}
         role="spinbutton"
         aria-valuenow={value}

@@ -41,7 +41,7 @@ export function TextField({
       <input
         className={innerInputClass}
         type="text"
-        spellCheck={false}
+        {...EXACT}
         autoComplete="off"
         {...aria}
         {...rest}
@@ -61,6 +61,9 @@ export function TextField({
     </div>
   );
 }
+
+/** A field for what is no prose: nothing underlines, corrects or capitalizes code, expressions, JSON and ids. */
+const EXACT = { spellCheck: false, autoCorrect: "off", autoCapitalize: "none" } as const;
 
 export interface TextAreaProps extends Omit<ComponentProps<"textarea">, "value" | "onChange" | "ref"> {
   value: string;
@@ -108,6 +111,7 @@ export function TextArea({
         className="block w-full resize-none bg-transparent px-2 py-1 leading-4.5 text-inherit outline-none"
         ref={element}
         rows={minRows}
+        {...(mono ? EXACT : { spellCheck: true })}
         {...aria}
         {...rest}
         value={value}

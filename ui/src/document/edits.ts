@@ -90,6 +90,8 @@ export interface NewNode {
   readonly kind: string;
   readonly config: JsonObject;
   readonly position: Point;
+  /** State keys that come with it. */
+  readonly keys?: ReadonlyMap<string, JsonObject>;
 }
 
 export function addNode(doc: GraphDocument, node: NewNode): Patch {
@@ -98,7 +100,8 @@ export function addNode(doc: GraphDocument, node: NewNode): Patch {
   return draft.patch();
 }
 
-function addNodeTo(draft: Draft, { name, kind, config, position }: NewNode): void {
+function addNodeTo(draft: Draft, { name, kind, config, position, keys }: NewNode): void {
+  for (const [key, schema] of keys ?? []) draft.set(`key:${key}`, schema);
   draft.set(`node:${name}`, { kind, config });
   draft.set(`layout:${name}`, rounded(position));
 }

@@ -11,8 +11,12 @@ const BUILDERS = {
   flowise: "Flowise",
   langflow: "Langflow",
   langgraph: "LangGraph",
+  langgraphPython: "LangGraph (Python)",
+  langgraphTypeScript: "LangGraph (TypeScript)",
   mermaid: "Mermaid",
   nodeRed: "Node-RED",
+  openaiAgents: "OpenAI Agent Builder",
+  rivet: "Rivet",
 } as const;
 
 export type Builder = keyof typeof BUILDERS;
@@ -63,6 +67,9 @@ const TESTS: readonly (readonly [Builder, Test])[] = [
       some(nodes, ({ data }) => isObject(data) && ("inputAnchors" in data || "inputParams" in data)),
   ],
   ["langgraph", isLangGraph],
+  // Nodes of its clipboard, and files of its first releases, which were JSON.
+  ["rivet", ({ nodes }) => some(nodes, (node) => "visualData" in node && "type" in node)],
+  ["rivet", ({ version, data }) => typeof version === "number" && isObject(data) && isRivet(data)],
 ];
 
 const builderOf = (members: Members): Builder | null => TESTS.find(([, test]) => test(members))?.[0] ?? null;
@@ -83,6 +90,17 @@ function isLangGraph({ graphs }: Members): boolean {
   return found.length > 0 && found.every((path) => typeof path === "string" && /^[^\s:]+:[\w.]+$/.test(path));
 }
 
+/** A project with its graphs, or one graph; a node's key holds its id, its kind and its title. */
+function isRivet(data: Members): boolean {
+  const graphs = isObject(data["graphs"]) ? Object.values(data["graphs"]) : [data];
+  return graphs.some(
+    (graph) =>
+      isObject(graph) &&
+      (some(graph["nodes"], (node) => "visualData" in node) ||
+        (isObject(graph["nodes"]) && Object.keys(graph["nodes"]).some((key) => /^\[[^\]]+\]:/.test(key)))),
+  );
+}
+
 function isNodeRed(list: readonly Json[]): boolean {
   return (
     list.length > 0 &&
@@ -94,10 +112,27 @@ function isNodeRed(list: readonly Json[]): boolean {
 const MERMAID =
   /^(?:graph|flowchart)\s+(?:TB|TD|BT|RL|LR)\b|^(?:flowchart|graph)\s*$|^stateDiagram(?:-v2)?\b|^sequenceDiagram\b/;
 
+/** A node's key in the YAML of Rivet: `'[ID]:kind "Title"':`. */
+const RIVET_NODE = /^ {1,12}'?\[[\w-]{1,64}\]:\w{1,64} "/m;
+
+/** What the programs that OpenAI's builder writes say of themselves in their traces. */
+const AGENT_BUILDER = /__trace_source__"?'?: {0,4}["']agent-builder["']/;
+
+/** A program that builds a graph with LangGraph, by its language. */
+function languageOfGraph(text: string): Builder | null {
+  if (!/\bStateGraph[ \t]{0,4}(?:<[^\n]{0,200}>)?\(/.test(text)) return null;
+  if (/@langchain\/langgraph\b|\bnew StateGraph\b|\.addNode\(/.test(text)) return "langgraphTypeScript";
+  return /\blanggraph\b|\.add_node\(/.test(text) ? "langgraphPython" : null;
+}
+
 function ofText(text: string): Known {
   const first = firstOf(text);
   if (MERMAID.test(first)) return foreign("mermaid");
   if (/^kind:\s*app\s*$/m.test(text) && /^workflow:\s*$/m.test(text)) return foreign("dify");
+  if (/^version: *\d+ *$/m.test(text) && RIVET_NODE.test(text)) return foreign("rivet");
+  if (AGENT_BUILDER.test(text)) return foreign("openaiAgents");
+  const program = languageOfGraph(text);
+  if (program !== null) return foreign(program);
   // One record of a thread in each line.
   if (first.startsWith("{") && isThreadLine(first)) return { is: "thread" };
   return { is: "other" };

@@ -2,7 +2,7 @@
 import { act, renderHook } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
 import { doc } from "./store";
-import { light, rolesOf, useLitRole } from "./highlighted-key";
+import { light, rolesOf, showKeysOf, useLitRole, useRoleOfKey } from "./highlighted-key";
 
 beforeEach(() => {
   light(null);
@@ -34,4 +34,17 @@ describe("a key that is shown", () => {
     act(() => light({ writers: [], readers: [] }));
     expect(role.current).toBeNull();
   });
+});
+
+it("shows the keys of a node, and what it does with each", () => {
+  const use = { writers: ["node:a", "node:b"], readers: ["node:b"] };
+  const role = renderHook(() => useRoleOfKey(use)).result;
+  expect(role.current).toBeNull();
+  act(() => showKeysOf("a"));
+  expect(role.current).toBe("writes");
+  act(() => showKeysOf("b"));
+  expect(role.current).toBe("both");
+  act(() => showKeysOf("c"));
+  expect(role.current, "a node that does not use it").toBeNull();
+  act(() => showKeysOf(null));
 });

@@ -42,6 +42,18 @@ export function light(use: Use | null): void {
 export const readLit = (): ReadonlyMap<string, LitRole> | null => useLit.getState().roles;
 export const onLit = (listener: () => void): (() => void) => useLit.subscribe(listener);
 
+/** The other way round: the node whose keys the list of the state shows, while Shift is held over it. */
+const useShownNode = create<{ readonly node: string | null }>(() => ({ node: null }));
+
+export function showKeysOf(node: string | null): void {
+  if (useShownNode.getState().node !== node) useShownNode.setState({ node });
+}
+
+/** What the node that is shown does with a key; null when it does not use it, or no node is shown. */
+export function useRoleOfKey(use: Use): LitRole | null {
+  return useShownNode(({ node }) => (node === null ? null : (rolesOf(use).get(node) ?? null)));
+}
+
 /** What a node does with the key that is shown: `none` when nothing, null when no key is shown. */
 export function useLitRole(node: string): LitRole | "none" | null {
   return useLit(({ roles }) => (roles === null ? null : (roles.get(node) ?? "none")));

@@ -150,7 +150,7 @@ export function portsOf(doc: GraphDocument, node: string): Ports {
       ports.push({
         id: edge === main ? part : `${edge}|${part}`,
         label: label ?? null,
-        title: label ?? "else",
+        title: label ?? t("canvas.line.else"),
         edge,
         part,
         to,

@@ -194,6 +194,7 @@ function GraphName() {
           defaultValue={name}
           aria-label={t("shell.graphName")}
           autoFocus
+          spellCheck
           onFocus={(event) => event.currentTarget.select()}
           onBlur={(event) => commit(event.currentTarget.value)}
           onKeyDown={(event) => {

@@ -75,12 +75,14 @@ const TYPING =
 
 /** Where the key was pressed decides which shortcuts count. */
 function scopesAt(target: EventTarget | null): ReadonlySet<Scope> {
-  if (!(target instanceof Element)) return new Set<Scope>(["app", "window", "canvas"]);
+  if (!(target instanceof Element)) return new Set<Scope>(["app", "window", "selection", "canvas"]);
   if (target.closest(TYPING)) return new Set<Scope>(["app"]);
   const dialog = target.closest("[role=dialog], [role=alertdialog], [role=menu], [role=listbox]");
   if (dialog) return new Set<Scope>(["app"]);
   const free = target === document.body || target.closest("[data-canvas]") !== null;
-  return new Set<Scope>(free ? ["app", "window", "canvas"] : ["app", "window"]);
+  if (free) return new Set<Scope>(["app", "window", "selection", "canvas"]);
+  const selects = target.closest("[data-selects]") !== null;
+  return new Set<Scope>(selects ? ["app", "window", "selection"] : ["app", "window"]);
 }
 
 /** Gives a key press to the command it belongs to. Answers whether one took it. */

@@ -1,8 +1,9 @@
 /**
  * Every keyboard shortcut, in one list, and what the user has changed of it. `Mod` is Ctrl, or Command on a Mac. The scope says where a shortcut works:
- * `app` everywhere, `window` wherever no text is being typed, `canvas` when the canvas (or nothing) has the focus.
+ * `app` everywhere, `window` wherever no text is being typed, `selection` where parts of the graph are selected (the canvas
+ * and the outline), `canvas` when the canvas (or nothing) has the focus.
  */
-export type Scope = "app" | "window" | "canvas";
+export type Scope = "app" | "window" | "selection" | "canvas";
 
 export interface Binding {
   readonly keys: readonly string[];
@@ -41,39 +42,39 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
 
   "edit.undo": { keys: ["Mod+Z"], scope: "window" },
   "edit.redo": { keys: ["Mod+Shift+Z", "Mod+Y"], scope: "window" },
-  "edit.selectAll": { keys: ["Mod+A"], scope: "canvas" },
-  "edit.copy": { keys: ["Mod+C"], scope: "canvas" },
-  "edit.cut": { keys: ["Mod+X"], scope: "canvas" },
-  "edit.paste": { keys: ["Mod+V"], scope: "canvas" },
-  "edit.pasteConnected": { keys: ["Mod+Shift+V"], scope: "canvas" },
-  "edit.duplicate": { keys: ["Mod+D"], scope: "canvas" },
-  "edit.delete": { keys: ["Delete", "Backspace"], scope: "canvas" },
-  "edit.deleteJoin": { keys: ["Mod+Delete", "Mod+Backspace"], scope: "canvas" },
+  "edit.selectAll": { keys: ["Mod+A"], scope: "selection" },
+  "edit.copy": { keys: ["Mod+C"], scope: "selection" },
+  "edit.cut": { keys: ["Mod+X"], scope: "selection" },
+  "edit.paste": { keys: ["Mod+V"], scope: "selection" },
+  "edit.pasteConnected": { keys: ["Mod+Shift+V"], scope: "selection" },
+  "edit.duplicate": { keys: ["Mod+D"], scope: "selection" },
+  "edit.delete": { keys: ["Delete", "Backspace"], scope: "selection" },
+  "edit.deleteJoin": { keys: ["Mod+Delete", "Mod+Backspace"], scope: "selection" },
   "graph.openNested": { keys: ["Alt+ArrowRight"], scope: "window" },
   "graph.back": { keys: ["Alt+ArrowLeft"], scope: "window" },
-  "graph.extract": { keys: ["Mod+G"], scope: "canvas" },
-  "edit.disable": { keys: ["D"], scope: "canvas" },
-  "edit.frame": { keys: ["Mod+Shift+F"], scope: "canvas" },
-  "view.foldFrame": { keys: ["F"], scope: "canvas" },
-  "graph.inline": { keys: ["Mod+Alt+G"], scope: "canvas" },
+  "graph.extract": { keys: ["Mod+G"], scope: "selection" },
+  "edit.disable": { keys: ["D"], scope: "selection" },
+  "edit.frame": { keys: ["Mod+Shift+F"], scope: "selection" },
+  "view.foldFrame": { keys: ["F"], scope: "selection" },
+  "graph.inline": { keys: ["Mod+Alt+G"], scope: "selection" },
   "edit.rename": { keys: ["F2"], scope: "canvas" },
   "find.rename": { keys: ["F2"], scope: "app" },
   "edit.addNode": { keys: ["Tab", "N"], scope: "canvas" },
-  "edit.escape": { keys: ["Escape"], scope: "canvas" },
+  "edit.escape": { keys: ["Escape"], scope: "selection" },
 
-  "select.upstream": { keys: ["Alt+Shift+U"], scope: "canvas" },
-  "select.downstream": { keys: ["Alt+Shift+D"], scope: "canvas" },
-  "select.connected": { keys: ["Alt+Shift+C"], scope: "canvas" },
-  "wires.move.in": { keys: ["Alt+Shift+I"], scope: "canvas" },
-  "wires.move.out": { keys: ["Alt+Shift+O"], scope: "canvas" },
-  "align.left": { keys: ["Alt+Shift+ArrowLeft"], scope: "canvas" },
-  "align.right": { keys: ["Alt+Shift+ArrowRight"], scope: "canvas" },
-  "align.top": { keys: ["Alt+Shift+ArrowUp"], scope: "canvas" },
-  "align.bottom": { keys: ["Alt+Shift+ArrowDown"], scope: "canvas" },
-  "align.center": { keys: ["Alt+Shift+X"], scope: "canvas" },
-  "align.middle": { keys: ["Alt+Shift+Y"], scope: "canvas" },
-  "align.across": { keys: ["Alt+Shift+H"], scope: "canvas" },
-  "align.down": { keys: ["Alt+Shift+V"], scope: "canvas" },
+  "select.upstream": { keys: ["Alt+Shift+U"], scope: "selection" },
+  "select.downstream": { keys: ["Alt+Shift+D"], scope: "selection" },
+  "select.connected": { keys: ["Alt+Shift+C"], scope: "selection" },
+  "wires.move.in": { keys: ["Alt+Shift+I"], scope: "selection" },
+  "wires.move.out": { keys: ["Alt+Shift+O"], scope: "selection" },
+  "align.left": { keys: ["Alt+Shift+ArrowLeft"], scope: "selection" },
+  "align.right": { keys: ["Alt+Shift+ArrowRight"], scope: "selection" },
+  "align.top": { keys: ["Alt+Shift+ArrowUp"], scope: "selection" },
+  "align.bottom": { keys: ["Alt+Shift+ArrowDown"], scope: "selection" },
+  "align.center": { keys: ["Alt+Shift+X"], scope: "selection" },
+  "align.middle": { keys: ["Alt+Shift+Y"], scope: "selection" },
+  "align.across": { keys: ["Alt+Shift+H"], scope: "selection" },
+  "align.down": { keys: ["Alt+Shift+V"], scope: "selection" },
 
   "view.fit": { keys: ["Mod+1"], scope: "app" },
   "view.fitSelection": { keys: ["Mod+2"], scope: "app" },
@@ -88,10 +89,10 @@ export const KEYMAP: Readonly<Record<string, Binding>> = {
   "walk.right": { keys: ["ArrowRight"], scope: "canvas" },
   "walk.up": { keys: ["ArrowUp"], scope: "canvas" },
   "walk.down": { keys: ["ArrowDown"], scope: "canvas" },
-  "nudge.left": { keys: ["Shift+ArrowLeft"], scope: "canvas" },
-  "nudge.right": { keys: ["Shift+ArrowRight"], scope: "canvas" },
-  "nudge.up": { keys: ["Shift+ArrowUp"], scope: "canvas" },
-  "nudge.down": { keys: ["Shift+ArrowDown"], scope: "canvas" },
+  "nudge.left": { keys: ["Shift+ArrowLeft", "Mod+Shift+ArrowLeft"], scope: "selection" },
+  "nudge.right": { keys: ["Shift+ArrowRight", "Mod+Shift+ArrowRight"], scope: "selection" },
+  "nudge.up": { keys: ["Shift+ArrowUp", "Mod+Shift+ArrowUp"], scope: "selection" },
+  "nudge.down": { keys: ["Shift+ArrowDown", "Mod+Shift+ArrowDown"], scope: "selection" },
 
   "run.start": { keys: ["F5", "Mod+Enter"], scope: "app" },
   "run.pause": { keys: ["F6"], scope: "app" },

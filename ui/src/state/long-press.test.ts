@@ -19,8 +19,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const finger = (type: string, on: Element, x = 5, y = 5, pointerType = "touch") => {
-  const event = new MouseEvent(type, { bubbles: true, cancelable: true, clientX: x, clientY: y });
+const finger = (type: string, on: Element, x = 5, y = 5, pointerType = "touch", button = 0) => {
+  const event = new MouseEvent(type, { bubbles: true, cancelable: true, clientX: x, clientY: y, button });
   Object.defineProperty(event, "pointerType", { value: pointerType });
   on.dispatchEvent(event);
 };
@@ -31,6 +31,24 @@ it("opens the menu where the finger rests", () => {
   finger("pointermove", button(), 10, 9);
   vi.advanceTimersByTime(600);
   expect(opened.mock.calls).toEqual([[7, 9]]);
+});
+
+it("opens the menu where a pen rests, and leaves the button on its side to the browser", () => {
+  finger("pointerdown", button(), 7, 9, "pen");
+  finger("pointermove", button(), 9, 8, "pen");
+  vi.advanceTimersByTime(600);
+  expect(opened.mock.calls).toEqual([[7, 9]]);
+  finger("pointerup", button(), 9, 8, "pen");
+  opened.mockClear();
+  finger("pointerdown", button(), 7, 9, "pen", 2);
+  vi.advanceTimersByTime(600);
+  finger("pointerup", button(), 7, 9, "pen", 2);
+  expect(opened, "the browser's own event opens it").not.toHaveBeenCalled();
+  finger("pointerdown", button(), 7, 9, "pen");
+  finger("pointermove", button(), 40, 9, "pen");
+  vi.advanceTimersByTime(600);
+  finger("pointerup", button(), 40, 9, "pen");
+  expect(opened, "a stroke is none").not.toHaveBeenCalled();
 });
 
 it("opens none for a tap, a drag, two fingers, a mouse, and in a field", () => {

@@ -1,7 +1,10 @@
 /**
- * A long press of a finger opens what the other button of a mouse opens. Some systems do that themselves, WebKit's and a
+ * A long press of a finger or a pen opens what the other button of a mouse opens. Some systems do that themselves, WebKit's and a
  * desktop's Chromium do not: the event is made here unless it has come.
  */
+
+/** Pointers that press without another button at hand. */
+const PRESSES = new Set(["touch", "pen"]);
 
 /** How long a finger rests before it counts. */
 const HELD_MS = 500;
@@ -29,11 +32,12 @@ export function followLongPresses(): () => void {
   };
   const onDown = (event: PointerEvent) => {
     opened = false;
-    if (event.pointerType !== "touch") return;
+    if (!PRESSES.has(event.pointerType)) return;
     fingers += 1;
     forget();
     const { target, clientX: x, clientY: y } = event;
-    if (fingers > 1 || !(target instanceof Element) || marksWords(target)) return;
+    // The button on the side of a pen opens the menu at once, by the browser.
+    if (fingers > 1 || event.button > 0 || !(target instanceof Element) || marksWords(target)) return;
     const open = () => {
       held = null;
       opened = target.isConnected;
@@ -46,7 +50,7 @@ export function followLongPresses(): () => void {
     if (held !== null && Math.hypot(event.clientX - held.x, event.clientY - held.y) > STRAY) forget();
   };
   const onEnd = (event: PointerEvent) => {
-    if (event.pointerType !== "touch") return;
+    if (!PRESSES.has(event.pointerType)) return;
     fingers = Math.max(0, fingers - 1);
     forget();
     // The click of this press comes at once; later ones are meant.

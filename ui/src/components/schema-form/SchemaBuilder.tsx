@@ -134,6 +134,7 @@ function EnumValues({
           className="outline-none flex-1 min-w-20 h-5 px-1 bg-transparent text-xs/inherit"
           aria-label={t("forms.builder.addValue")}
           placeholder={t("forms.builder.addValue")}
+          spellCheck={false}
           value={draft}
           onChange={(event) => setDraft(event.target.value)}
           onBlur={add}

@@ -131,6 +131,8 @@ export function SchemaField(props: FieldProps) {
           placeholder={placeholder}
           readOnly={readOnly}
           minRows={control.long ? 2 : 1}
+          // A short text is a name more often than a sentence.
+          spellCheck={control.long}
           onKeyDown={(event) => {
             // One line grows with long text, but becomes several only on purpose.
             const alone = !control.long && !text.includes("\n");

@@ -5,6 +5,7 @@ import { Button } from "../../components/Button";
 import { IconButton } from "../../components/IconButton";
 import { Select } from "../../components/Select";
 import { TextField } from "../../components/TextField";
+import { useCommitted } from "../../document/changes";
 import { useDocumentState } from "../../document/store";
 import type { TextQuery } from "../../ipc/bindings/TextQuery";
 import { findIds } from "../../lib/testIds";
@@ -17,7 +18,7 @@ import { askReplace } from "./replace";
 import type { Filters, Hit, NodeFilter } from "./rows";
 import { useFind } from "./search";
 
-const NODE_FILTERS: readonly NodeFilter[] = ["any", "invalid", "disabled", "notes"];
+const NODE_FILTERS: readonly NodeFilter[] = ["any", "invalid", "unused", "changed", "disabled", "notes"];
 
 const ask = (change: Partial<TextQuery>) =>
   useFind.setState((state) => ({ query: { ...state.query, ...change } }));
@@ -120,6 +121,7 @@ function FilterSelects() {
   const { where, nodes, kind } = useFind((state) => state.filters);
   const kinds = useSession((state) => state.appInfo?.kinds);
   const draft = useDocumentState((state) => state.path === null);
+  const versioned = useCommitted((state) => state.records !== null);
   const kindOptions = useMemo(
     () => [
       { value: null, label: t("find.kind.any"), absent: true },
@@ -164,6 +166,10 @@ function FilterSelects() {
           value,
           label: t(`find.nodes.${value}`),
           absent: value === "any",
+          ...(value === "changed" && {
+            disabled: !versioned,
+            description: versioned ? undefined : t("find.nodes.changed.none"),
+          }),
         }))}
         onChange={(value) => filter({ nodes: value })}
         data-testid={findIds.nodes}

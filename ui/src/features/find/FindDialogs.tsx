@@ -7,6 +7,7 @@ import { t, tn } from "../../lib/texts";
 import { registerCommands } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { showToast } from "../../state/toasts";
+import { aroundNow } from "./around";
 import { step } from "./navigate";
 import { askRename } from "../../document/rename-question";
 import { RenameDialog } from "./RenameDialog";
@@ -27,14 +28,7 @@ function wanted() {
 
 function replaceEverything(): void {
   const { found, filters } = useFind.getState();
-  const { appInfo, graphId } = useSession.getState();
-  const { byRecord } = useDocumentState.getState();
-  const around = {
-    kinds: appInfo?.kinds ?? [],
-    graphId,
-    isInvalid: (record: string) => byRecord.has(record),
-  };
-  askReplace(hitsIn(foundRows(found?.files ?? [], filters, around)));
+  askReplace(hitsIn(foundRows(found?.files ?? [], filters, aroundNow())));
 }
 
 function registerFindCommands(): () => void {

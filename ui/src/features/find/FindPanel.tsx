@@ -18,19 +18,10 @@ import { useJobs } from "../../state/jobs";
 import { useSession } from "../../state/session";
 import { knownKinds } from "../../canvas/kinds";
 import { askRename } from "../../document/rename-question";
+import { useAround } from "./around";
 import { FindBar } from "./FindBar";
 import { FindRows } from "./FindRows";
-import {
-  foundRows,
-  hitsIn,
-  hitsOfUses,
-  nodeHits,
-  NO_FILTERS,
-  passes,
-  rowsOfUses,
-  type Around,
-  type Row,
-} from "./rows";
+import { foundRows, hitsIn, hitsOfUses, nodeHits, NO_FILTERS, passes, rowsOfUses, type Row } from "./rows";
 import { search, stillListed, stopSearch, useFind } from "./search";
 
 /** A text that is being typed is looked for when it rests so long. */
@@ -60,16 +51,6 @@ export function FindPanel() {
     <div className={panelClass} data-testid={findIds.panel}>
       {named === null ? <Matches /> : <Uses />}
     </div>
-  );
-}
-
-function useAround(): Around {
-  const kinds = useSession((state) => state.appInfo?.kinds);
-  const graphId = useSession((state) => state.graphId);
-  const byRecord = useDocumentState((state) => state.byRecord);
-  return useMemo(
-    () => ({ kinds: kinds ?? [], graphId, isInvalid: (record) => byRecord.has(record) }),
-    [kinds, graphId, byRecord],
   );
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { FoundFile } from "../../ipc/bindings/FoundFile";
 import type { NodeKind } from "../../ipc/bindings/NodeKind";
 import { FAKE_KINDS } from "../../test/fakeHost";
-import { foundRows, lineAround, NO_FILTERS, type Around } from "./rows";
+import { foundRows, lineAround, nodeHits, NO_FILTERS, passes, type Around, type Filters } from "./rows";
 
 const kinds: NodeKind[] = [
   {
@@ -35,7 +35,13 @@ const file = (graphId: string | undefined, path: string): FoundFile => ({
     { ...match, record: "key:total", named: true },
   ],
 });
-const around: Around = { kinds, graphId: "g", isInvalid: (record) => record === "node:ask" };
+const around: Around = {
+  kinds,
+  graphId: "g",
+  isInvalid: (record) => record === "node:ask",
+  isUnused: (record) => record === "node:b",
+  isChanged: (record) => record === "node:c",
+};
 const brief = (rows: ReturnType<typeof foundRows>) =>
   rows.map((row) =>
     row.kind === "hit"
@@ -87,4 +93,17 @@ describe("lineAround", () => {
       line: 2,
     });
   });
+});
+
+it("filters nodes that no run comes to, and those that changed since the commit", () => {
+  const names = (nodes: Filters["nodes"]) =>
+    nodeHits(
+      ["a", "b", "c", "ask"].map((name) => ({ name, kind: "assign", disabled: false })),
+      { graphId: "g", path: null },
+    )
+      .filter((hit) => passes(hit, { ...NO_FILTERS, nodes }, around))
+      .map(({ record }) => record);
+  expect(names("unused")).toEqual(["node:b"]);
+  expect(names("changed")).toEqual(["node:c"]);
+  expect(names("invalid")).toEqual(["node:ask"]);
 });

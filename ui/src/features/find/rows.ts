@@ -4,7 +4,7 @@ import type { NodeKind } from "../../ipc/bindings/NodeKind";
 import type { FoundFile } from "../../ipc/bindings/FoundFile";
 import { placeOf, type Where } from "./places";
 
-export type NodeFilter = "any" | "invalid" | "disabled" | "notes";
+export type NodeFilter = "any" | "invalid" | "unused" | "changed" | "disabled" | "notes";
 
 export interface Filters {
   readonly where: Where | "any";
@@ -49,16 +49,22 @@ export interface Around {
   readonly graphId: string | null;
   /** Is there a problem with this record of it? */
   readonly isInvalid: (record: string) => boolean;
+  /** Does no run come to it? */
+  readonly isUnused: (record: string) => boolean;
+  /** Is it another one than in the last commit? */
+  readonly isChanged: (record: string) => boolean;
 }
 
-/** Does a hit pass the filters? Problems are known of the graph that is shown only. */
-export function passes(hit: Hit, { where, nodes, kind }: Filters, { graphId, isInvalid }: Around): boolean {
+/** Does a hit pass the filters? Problems and changes are known of the graph that is shown only. */
+export function passes(hit: Hit, { where, nodes, kind }: Filters, around: Around): boolean {
   if (where !== "any" && hit.where !== where) return false;
   if (kind !== null && hit.kind !== kind) return false;
   if (nodes === "any") return true;
   if (nodes === "disabled") return hit.disabled;
   if (nodes === "notes") return hit.kind === "note";
-  return hit.graphId === graphId && isInvalid(hit.record);
+  if (hit.graphId !== around.graphId) return false;
+  if (nodes === "unused") return around.isUnused(hit.record);
+  return nodes === "changed" ? around.isChanged(hit.record) : around.isInvalid(hit.record);
 }
 
 /** The hits of found graphs, in their order. */

@@ -2,7 +2,7 @@
 import { create } from "zustand";
 import { diffDocuments, type DocumentDiff } from "../../document/diff";
 import type { DocumentRecord } from "../../document/document";
-import { markChanges } from "../../document/changes";
+import { markChanges, useCommitted } from "../../document/changes";
 import { doc, useDocumentState } from "../../document/store";
 import type { ConflictView } from "../../ipc/bindings/ConflictView";
 import type { GitView } from "../../ipc/bindings/GitView";
@@ -85,7 +85,12 @@ function followMarks(): () => void {
     clearTimeout(timer);
     timer = setTimeout(draw, REST_MS);
   };
-  const stops = [useGit.subscribe(draw), doc.subscribe("any", later)];
+  const known = () => {
+    const { view } = useGit.getState();
+    const records = view?.records ? recordsOf(view.records) : null;
+    useCommitted.setState({ records });
+  };
+  const stops = [useGit.subscribe(draw), useGit.subscribe(known), doc.subscribe("any", later)];
   return () => {
     clearTimeout(timer);
     stops.forEach((stop) => stop());

@@ -1,37 +1,27 @@
-/** Help in the window: every shortcut (`?`), and what the selected node does with each of its settings (F1). */
-import { Keyboard, Search } from "lucide-react";
+/** Help in the window: every shortcut (`?`), and what is selected (F1). */
+import { Check, Keyboard, Search } from "lucide-react";
 import { useEffect, useState } from "react";
 import { create } from "zustand";
 import { Badge } from "../../components/Badge";
 import { Button } from "../../components/Button";
 import { Dialog } from "../../components/Dialog";
 import { InlineCode } from "../../components/InlineCode";
-import { Kbd } from "../../components/Kbd";
+import { Kbd, shortcutKeys } from "../../components/Kbd";
 import { fuzzyFilter } from "../../components/fuzzy";
-import { labelOf } from "../../components/schema-form/labels";
-import type { Schema } from "../../components/schema-form/schema";
+import { cx } from "../../components/cx";
 import { TextField } from "../../components/TextField";
 import { doc } from "../../document/store";
-import { nodeOf } from "../../document/types";
-import type { NodeKind } from "../../ipc/bindings/NodeKind";
+import { listed } from "../../lib/intl";
 import { formsIds } from "../../lib/testIds";
 import { t } from "../../lib/texts";
 import { registerCommands, useCommands } from "../../state/commands";
-import { keysOf } from "../../state/keymap";
+import { keysOf, shortcutOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
 import { showSettings } from "../../state/settings";
+import { helpOf, type HelpPage, type HelpRow } from "./pages";
 
-const useHelp = create<{ readonly page: "shortcuts" | "node" | null }>(() => ({ page: null }));
+const useHelp = create<{ readonly page: "shortcuts" | "selected" | null }>(() => ({ page: null }));
 const close = () => useHelp.setState({ page: null });
-
-/** The kind of the one node that is selected. */
-function selectedKind(): NodeKind | undefined {
-  const { selection, appInfo } = useSession.getState();
-  const [name, ...others] = selection.nodes;
-  if (name === undefined || others.length > 0) return undefined;
-  const { kind } = nodeOf(doc.get(`node:${name}`));
-  return appInfo?.kinds.find((each) => each.kind === kind);
-}
 
 export function HelpDialogs() {
   const page = useHelp((help) => help.page);
@@ -48,13 +38,18 @@ export function HelpDialogs() {
         id: "help.selected",
         title: t("forms.help.selected"),
         group,
-        run: () => useHelp.setState({ page: selectedKind() === undefined ? "shortcuts" : "node" }),
+        run: () => useHelp.setState({ page: "selected" }),
       },
     ]);
   }, []);
   if (page === null) return null;
-  const kind = page === "node" ? selectedKind() : undefined;
-  return kind === undefined ? <Shortcuts /> : <KindPage kind={kind} />;
+  return page === "shortcuts" ? <Shortcuts /> : <OfSelection />;
+}
+
+function OfSelection() {
+  const selection = useSession((state) => state.selection);
+  const kinds = useSession((state) => state.appInfo?.kinds) ?? [];
+  return <Page page={helpOf(doc, selection, kinds, shortcutKeys(shortcutOf("help.selected")).join("+"))} />;
 }
 
 function Shortcuts() {
@@ -102,16 +97,7 @@ function Shortcuts() {
               {found
                 .filter((row) => row.group === group)
                 .map((row) => (
-                  <li key={row.id} className="flex items-center justify-between gap-3 min-h-6.5 text-xs">
-                    <span className="min-w-0 truncate" title={row.title}>
-                      {row.title}
-                    </span>
-                    <span className="flex gap-2 shrink-0">
-                      {row.keys.map((keys) => (
-                        <Kbd key={keys} keys={keys} />
-                      ))}
-                    </span>
-                  </li>
+                  <KeysRow key={row.id} title={row.title} keys={row.keys} />
                 ))}
             </ul>
           </section>
@@ -121,41 +107,97 @@ function Shortcuts() {
   );
 }
 
-function KindPage({ kind }: { kind: NodeKind }) {
-  const schema = kind.configSchema as Schema;
-  const fields = Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
-    typeof property === "boolean" ? [] : [[name, property] as const],
+function KeysRow({ title, keys }: { title: string; keys: readonly string[] }) {
+  return (
+    <li className="flex items-center justify-between gap-3 min-h-6.5 text-xs">
+      <span className="min-w-0 truncate" title={title}>
+        {title}
+      </span>
+      <span className="flex gap-2 shrink-0">
+        {keys.map((each) => (
+          <Kbd key={each} keys={each} />
+        ))}
+      </span>
+    </li>
   );
+}
+
+function Page({ page }: { page: HelpPage }) {
+  const commands = useCommands();
   return (
     <Dialog
       open
       size="large"
-      title={kind.title}
-      description={kind.summary}
+      title={page.title}
+      description={page.text}
       onClose={close}
       data-testid={formsIds.help}
     >
-      {kind.aliases.length > 0 && (
+      {page.aliases !== undefined && page.aliases.length > 0 && (
         <p className="flex flex-wrap items-center gap-1 pb-3 text-xs text-text-2">
           {t("forms.help.aliases")}
-          {kind.aliases.map((alias) => (
+          {page.aliases.map((alias) => (
             <Badge key={alias}>{alias}</Badge>
           ))}
         </p>
       )}
-      <dl className="flex flex-col gap-2.5 text-xs/4.5">
-        {fields.map(([name, property]) => (
-          <div key={name} className="grid grid-cols-[minmax(0,10rem)_minmax(0,1fr)] gap-3">
-            <dt className="font-medium">
-              {labelOf(name, property)}
-              <div className="font-mono text-2xs text-text-3">{name}</div>
-            </dt>
-            <dd className="text-text-2 wrap-anywhere">
-              <InlineCode text={property.description ?? ""} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <LangGraph words={page.words} className="pb-3" />
+      {page.sections.map((section, index) => (
+        <section key={section.title ?? index} className="pb-4">
+          {section.title !== undefined && (
+            <h3 className="pb-1.5 text-xs font-semibold text-text-2">{section.title}</h3>
+          )}
+          {section.rows !== undefined && (
+            <dl className="flex flex-col gap-2.5 text-xs/4.5">
+              {section.rows.map((row) => (
+                <Row key={row.code ?? row.term} row={row} />
+              ))}
+            </dl>
+          )}
+          {section.commands !== undefined && (
+            <ul className="grid grid-cols-1 gap-x-8 min-[760px]:grid-cols-2">
+              {section.commands.flatMap((id) => {
+                const command = commands.find((each) => each.id === id);
+                return command === undefined
+                  ? []
+                  : [<KeysRow key={id} title={command.title} keys={keysOf(id)} />];
+              })}
+            </ul>
+          )}
+        </section>
+      ))}
     </Dialog>
+  );
+}
+
+function Row({ row }: { row: HelpRow }) {
+  return (
+    <div
+      className="-mx-2 grid grid-cols-[minmax(0,10rem)_minmax(0,1fr)] gap-3 rounded-sm px-2 data-chosen:bg-accent-soft"
+      data-chosen={row.chosen === true || undefined}
+    >
+      <dt className="font-medium">
+        <span className="flex items-center gap-1">
+          {row.chosen === true && <Check size={12} aria-label={t("help.chosen")} />}
+          {row.term}
+        </span>
+        {row.code !== undefined && <div className="font-mono text-2xs text-text-3">{row.code}</div>}
+      </dt>
+      <dd className="text-text-2 wrap-anywhere">
+        <InlineCode text={row.text} />
+        <LangGraph words={row.words} />
+      </dd>
+    </div>
+  );
+}
+
+/** What LangGraph calls it, marked as such. */
+function LangGraph({ words, className }: { words: readonly string[] | undefined; className?: string }) {
+  if (words === undefined || words.length === 0) return null;
+  const names = listed(words.map((word) => `\`${word}\``));
+  return (
+    <p className={cx("text-2xs/4.5 text-text-3", className)}>
+      <InlineCode text={t("help.langgraph", { words: names })} />
+    </p>
   );
 }

@@ -66,6 +66,7 @@ function WithdrawDialog({ question, onClose }: { question: Question; onClose(): 
         <input
           ref={field}
           className={cx(inputClass, "px-2 text-sm")}
+          spellCheck
           value={why}
           onChange={(event) => setWhy(event.target.value)}
           onKeyDown={(event) => {

@@ -15,6 +15,7 @@ import { doc, useDiagnostics, useIds, useRecord } from "../../document/store";
 import { edit, sealHistory } from "../../document/edit";
 import { edgeOf, END, isObject, START, type EdgeForm, type Json } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
+import { withLangGraph } from "../../lib/langgraph";
 import { t, tn } from "../../lib/texts";
 import { shortcutOf } from "../../state/keymap";
 import { useSession } from "../../state/session";
@@ -107,7 +108,7 @@ export function EdgeInspector({ id }: { id: string }) {
             options={FORMS.map((form) => ({
               value: form,
               label: t(`forms.edge.form.${form}`),
-              description: t(`forms.edge.form.${form}.help`),
+              description: withLangGraph(t(`forms.edge.form.${form}.help`), "edge", form),
               // A route and a condition decide after one node; a join has nothing to wait for at the start.
               disabled: form === "join" && edge.sources[0] === START,
             }))}

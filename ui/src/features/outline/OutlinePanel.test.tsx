@@ -3,6 +3,7 @@ import { act, cleanup, fireEvent, render, screen } from "@testing-library/react"
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { doc } from "../../document/store";
 import { END, START } from "../../document/types";
+import { dispatchKey, registerCommand } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { OutlinePanel } from "./OutlinePanel";
 import { rowsOf } from "./rows";
@@ -82,7 +83,7 @@ it("rows of a route, a condition and a join say what leads there", () => {
     "a ",
     "a",
     "b yes",
-    `${END} otherwise`,
+    `${END} else`,
     "c waits for b",
     "b",
     "c state.y",
@@ -141,5 +142,89 @@ describe("what leaves a node that chooses", () => {
     press("d");
     expect(doc.get("node:a")).toMatchObject({ disabled: true });
     expect(screen.getByTestId("outline-node-a").textContent).toContain("Disabled");
+  });
+});
+
+describe("several rows", () => {
+  beforeEach(() =>
+    doc.reset([
+      { id: "doc", value: {} },
+      ...["a", "b", "c", "d"].map((each) => ({ id: `node:${each}`, value: { kind: "assign", config: {} } })),
+      edge(START, "a"),
+      edge("a", "b"),
+      edge("b", "c"),
+      edge("c", "d"),
+    ]),
+  );
+  const press = (key: string, how: { shiftKey?: boolean; ctrlKey?: boolean } = {}) =>
+    fireEvent.keyDown(document.activeElement!, { key, ...how });
+  const selected = () => useSession.getState().selection.nodes;
+  const go = (node: string) => act(() => screen.getByTestId(`outline-node-${node}`).focus());
+
+  it("are chosen freely with Space, and the tree says that several may be", () => {
+    render(<OutlinePanel />);
+    expect(screen.getByRole("tree").getAttribute("aria-multiselectable")).toBe("true");
+    go("a");
+    press(" ");
+    for (let steps = 0; steps < 4; steps += 1) press("ArrowDown", { ctrlKey: true });
+    expect(document.activeElement, "Ctrl walks and selects nothing").toBe(
+      screen.getByTestId("outline-node-c"),
+    );
+    expect(selected()).toEqual(["a"]);
+    press(" ", { ctrlKey: true });
+    expect(selected()).toEqual(["a", "c"]);
+    expect(screen.getByTestId("outline-node-c").getAttribute("aria-selected")).toBe("true");
+    press(" ");
+    expect(selected()).toEqual(["a"]);
+  });
+
+  it("are taken in and let go with Shift and the arrows, beside what was chosen before", () => {
+    render(<OutlinePanel />);
+    go("a");
+    press(" ");
+    go("c");
+    press(" ");
+    press("ArrowDown", { shiftKey: true });
+    expect(selected()).toEqual(["a", "c", "d"]);
+    press("ArrowUp", { shiftKey: true });
+    expect(selected()).toEqual(["a", "c"]);
+    press("ArrowUp", { shiftKey: true });
+    expect(selected()).toEqual(["a", "c", "b"]);
+    go("a");
+    press("Enter");
+    expect(selected(), "Enter is about one").toEqual(["a"]);
+    press("ArrowDown", { shiftKey: true });
+    expect(selected()).toEqual(["a", "b"]);
+  });
+
+  it("are disabled and deleted together from any of them", () => {
+    render(<OutlinePanel />);
+    go("b");
+    press(" ");
+    press("ArrowDown", { shiftKey: true });
+    press("d");
+    expect(doc.get("node:b")).toMatchObject({ disabled: true });
+    expect(doc.get("node:c")).toMatchObject({ disabled: true });
+    press("Delete");
+    expect(doc.names("node")).toEqual(["a", "d"]);
+  });
+
+  it("have the shortcuts of a selection, and moving has keys of its own", () => {
+    const done: string[] = [];
+    const undo = ["graph.extract", "edit.frame", "align.left", "nudge.left", "edit.addNode"].map((id) =>
+      registerCommand({ id, title: id, group: "", run: () => void done.push(id) }),
+    );
+    const onKey = (event: KeyboardEvent) => void dispatchKey(event);
+    window.addEventListener("keydown", onKey);
+    render(<OutlinePanel />);
+    go("a");
+    press("g", { ctrlKey: true });
+    press("F", { ctrlKey: true, shiftKey: true });
+    fireEvent.keyDown(document.activeElement!, { key: "ArrowLeft", altKey: true, shiftKey: true });
+    press("ArrowLeft", { ctrlKey: true, shiftKey: true });
+    press("Tab");
+    expect(done, "Tab leaves the list").toEqual(["graph.extract", "edit.frame", "align.left", "nudge.left"]);
+    window.removeEventListener("keydown", onKey);
+    undo.forEach((each) => each());
   });
 });

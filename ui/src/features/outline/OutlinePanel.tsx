@@ -23,14 +23,20 @@ import { t } from "../../lib/texts";
 import { runCommand } from "../../state/commands";
 import { useSession } from "../../state/session";
 import { OutlineRow, type RowActions } from "./OutlineRow";
+import { usePicking } from "./picking";
 import { rowsOf, wayOf, type Row } from "./rows";
 import { panelClass } from "../../components/recipes";
 
 /** Heights of rows, as in the stylesheet. */
 const HEIGHT = { node: 28, edge: 24, way: 24 } as const;
 
-function deleteRow(row: Row): boolean {
+/** Deletes what a row stands for; a node that is selected among others, with them. */
+function deleteRow(row: Row, group: readonly string[]): boolean {
   if (row.kind === "way") return false;
+  if (group.length > 1) {
+    const { nodes, edges } = useSession.getState().selection;
+    return deleteEverywhere(t("canvas.edit.delete"), { nodes, edges });
+  }
   if (row.kind === "node") {
     if (row.name === START || row.name === END) return false;
     return deleteEverywhere(t("forms.edit.delete", { name: row.name }), { nodes: [row.name] });
@@ -150,12 +156,19 @@ export function OutlinePanel() {
     setMoves((moves) => moves + 1);
   }, []);
 
+  const picking = usePicking(rows, places);
   const actions = useMemo<RowActions>(
     () => ({
       activate: (row) => setActive(row.id),
+      choose: (row, how) => {
+        setActive(row.id);
+        if (how === "toggle") picking.toggle(row);
+        else picking.extendTo(row);
+      },
       rename: setRenaming,
       open: (row) => {
         setActive(row.id);
+        picking.begin(row);
         const { select } = useSession.getState();
         if (row.kind !== "edge") {
           const name = row.kind === "node" ? row.name : row.node;
@@ -168,14 +181,14 @@ export function OutlinePanel() {
       },
       remove: (row) => {
         const at = places.get(row.id) ?? 0;
-        if (!deleteRow(row)) return;
+        if (!deleteRow(row, picking.group(row))) return;
         useSession.getState().select({});
         // What stood below may be gone with it.
         const left = rowsOf(doc);
         goTo(left[Math.min(at, left.length - 1)]);
       },
     }),
-    [places, goTo],
+    [places, goTo, picking],
   );
 
   const willReturn = useReturn(goTo, rows, current);
@@ -211,7 +224,18 @@ export function OutlinePanel() {
     if (event.key === "F2" && isNamed(row)) setRenaming(row.id);
     else if (event.altKey && row.kind === "edge" && /^Arrow(Up|Down)$/.test(event.key))
       moveRow(row, event.key === "ArrowUp" ? -1 : 1, goTo);
-    else if (event.altKey || event.ctrlKey || event.metaKey) return;
+    else if (event.altKey) return;
+    else if (event.key === " " && event.shiftKey) picking.extendTo(row);
+    else if (event.key === " ") actions.choose(row, "toggle");
+    else if ((event.ctrlKey || event.metaKey) && (event.shiftKey || !/^Arrow(Up|Down)$/.test(event.key)))
+      return;
+    else if (event.shiftKey && /^Arrow(Up|Down)$/.test(event.key)) {
+      const next = picking.beside(current, event.key === "ArrowUp" ? -1 : 1);
+      if (next !== undefined) {
+        picking.extendTo(next, row);
+        goTo(next);
+      }
+    } else if (event.shiftKey && event.key.startsWith("Arrow")) return;
     else if (event.key === "ArrowDown") goTo(rows[current + 1]);
     else if (event.key === "ArrowUp") goTo(rows[current - 1]);
     else if (event.key === "Home") goTo(rows[0]);
@@ -220,7 +244,6 @@ export function OutlinePanel() {
       goTo(rows[places.get(`node:${row.target}`) ?? -1]);
     else if (event.key === "ArrowLeft" && row.kind !== "node")
       goTo(rows.slice(0, current).findLast((other) => other.kind === "node"));
-    else if (event.key === " ") actions.open(row);
     else if (event.key === "Enter") {
       actions.open(row);
       openSettings();
@@ -228,7 +251,7 @@ export function OutlinePanel() {
     else if (event.key === "n" || (event.key === "c" && row.kind === "way")) {
       willReturn();
       addAtRow(row, element(row));
-    } else if (event.key === "d" && row.kind === "node") toggleEverywhere([row.name]);
+    } else if (event.key === "d" && row.kind === "node") toggleEverywhere(picking.group(row));
     else if (event.key === "c" && row.kind === "node" && row.name !== END)
       element(row)?.querySelector<HTMLElement>("[data-connect]")?.click();
     else return;
@@ -238,10 +261,16 @@ export function OutlinePanel() {
 
   return (
     <div className={panelClass} data-testid={formsIds.outline}>
-      <div className="flex-1 min-h-0 overflow-x-hidden overflow-y-auto" ref={scroller} onKeyDown={onKeyDown}>
+      <div
+        className="flex-1 min-h-0 overflow-x-hidden overflow-y-auto"
+        ref={scroller}
+        onKeyDown={onKeyDown}
+        data-selects
+      >
         <div
           className="relative"
           role="tree"
+          aria-multiselectable
           aria-label={t("forms.outline.label")}
           style={{ height: virtual.getTotalSize() }}
         >

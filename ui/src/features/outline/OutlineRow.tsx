@@ -24,6 +24,8 @@ const MOST_TARGETS = 200;
 
 export interface RowActions {
   open(row: Row): void;
+  /** Takes a row into the selection, or out of it; or all from the one before to it. */
+  choose(row: Row, how: "toggle" | "extend"): void;
   activate(row: Row): void;
   /** Edits the name of a row in place; null ends it. */
   rename(row: string | null): void;
@@ -74,7 +76,11 @@ export const OutlineRow = memo(function OutlineRow({ row, id, selected, current,
             ? formsIds.outlineEdge(row.edge)
             : formsIds.outlineWay(row.node, row.mark)
       }
-      onClick={() => actions.open(row)}
+      onClick={(event) => {
+        if (event.shiftKey) actions.choose(row, "extend");
+        else if (event.ctrlKey || event.metaKey) actions.choose(row, "toggle");
+        else actions.open(row);
+      }}
       onFocus={() => actions.activate(row)}
       onDoubleClick={() => {
         if (!terminal) actions.rename(row.id);
@@ -277,6 +283,7 @@ function RenameInput({ row, onDone }: { row: Row; onDone(): void }) {
       className="outline-none flex-1 min-w-0 h-5.5 px-1 border border-focus rounded-sm bg-surface-2 aria-invalid:border-failed"
       aria-label={t(row.kind === "node" ? "forms.inspector.name" : "forms.outline.wayName")}
       aria-invalid={bad || undefined}
+      spellCheck={false}
       value={draft}
       onFocus={(event) => event.target.select()}
       onClick={(event) => event.stopPropagation()}

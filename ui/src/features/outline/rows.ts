@@ -125,11 +125,11 @@ export function wayOf(doc: GraphDocument, row: Row): { node: string; port: strin
 function markOf(view: EdgeView, path: EdgePath, from: string): string {
   switch (view.form) {
     case "route":
-      return path.label ?? t("forms.outline.default");
+      return path.label ?? t("canvas.line.else");
     case "when":
       return view.expression ?? "";
     case "each":
-      return `${t("forms.outline.each")} ${view.expression ?? ""}`;
+      return t("canvas.line.each", { items: view.expression ?? "" });
     case "join":
       return t("forms.outline.join", { others: listed(view.sources.filter((other) => other !== from)) });
     default:

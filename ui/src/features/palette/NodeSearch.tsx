@@ -113,6 +113,7 @@ export function NodeSearch(props: NodeSearchProps) {
                   ? t("forms.search.wirePlaceholder")
                   : t("forms.search.placeholder")
             }
+            spellCheck={false}
             value={query}
             onChange={(event) => {
               setQuery(event.target.value);

@@ -9,18 +9,17 @@ import type { Schema } from "../../components/schema-form/schema";
 import { NameField, TypeDetails, TypeSelect } from "../../components/schema-form/SchemaBuilder";
 import { Select } from "../../components/Select";
 import { TextArea } from "../../components/TextField";
+import { renameKeyEverywhere } from "../../canvas/records";
 import { deleteThings, setField, setRecord } from "../../document/edits";
-import { renameKey } from "../../document/key-edits";
 import { doc, useIds } from "../../document/store";
 import { edit } from "../../document/edit";
 import type { Json, JsonObject } from "../../document/types";
 import type { Diagnostic } from "../../ipc/bindings/Diagnostic";
+import { withLangGraph } from "../../lib/langgraph";
 import { t, tn, type TextKey } from "../../lib/texts";
 import { useSession } from "../../state/session";
 import { moveKey } from "./reorder";
 import type { Usage } from "../../document/usage";
-import { askRename } from "../../document/rename-question";
-import { usesOfKey } from "../../document/uses";
 import { InvariantsSection } from "../invariants";
 import { itemsClass } from "../../components/recipes";
 import { REDUCERS, CHANNELS } from "./reducers";
@@ -43,7 +42,6 @@ export function KeyEditor({
   problems: readonly Diagnostic[];
 }) {
   const recordId = `key:${name}`;
-  const kinds = useSession((state) => state.appInfo?.kinds);
   const [deleting, setDeleting] = useState(false);
   const names = useIds("key");
   const keys = useMemo(
@@ -85,17 +83,6 @@ export function KeyEditor({
   const reducers = REDUCERS.filter(
     ([value, types]) => value === reducer || types === null || type === null || types.includes(type),
   );
-  const rename = (to: string) => {
-    // What programs make of it is proposed and not done.
-    if (usesOfKey(doc, kinds ?? [], name).some((use) => use.program)) askRename({ what: "key", name }, to);
-    else if (
-      edit(t("forms.edit.rename", { from: name, to }), (document) =>
-        renameKey(document, name, to, kinds ?? []),
-      )
-    ) {
-      useSession.getState().select({ key: to });
-    }
-  };
   const users = [...new Set([...usage.writers, ...usage.readers])];
   const remove = () => {
     setDeleting(false);
@@ -117,7 +104,7 @@ export function KeyEditor({
         <NameField
           name={name}
           taken={(other) => other !== name && doc.has(`key:${other}`)}
-          onRename={rename}
+          onRename={(to) => renameKeyEverywhere(name, to)}
           label={t("forms.state.name")}
         />
       </Field>
@@ -157,7 +144,7 @@ export function KeyEditor({
       </Field>
       <Field
         label={t("forms.state.reducer")}
-        description={t(`forms.reducer.${reducer}.help` as TextKey)}
+        description={withLangGraph(t(`forms.reducer.${reducer}.help` as TextKey), "reducer", reducer)}
         error={at("/reducer")}
         pointer="/reducer"
       >
@@ -166,7 +153,7 @@ export function KeyEditor({
           options={reducers.map(([value]) => ({
             value,
             label: t(`forms.reducer.${value}` as TextKey),
-            description: t(`forms.reducer.${value}.help` as TextKey),
+            description: withLangGraph(t(`forms.reducer.${value}.help` as TextKey), "reducer", value),
           }))}
           onChange={(next) =>
             set("/reducer", next === "overwrite" ? undefined : next, t("forms.state.reducer"))
@@ -191,7 +178,7 @@ export function KeyEditor({
       </Field>
       <Field
         label={t("forms.state.channel")}
-        description={t(`forms.channel.${channel}.help` as TextKey)}
+        description={withLangGraph(t(`forms.channel.${channel}.help` as TextKey), "channel", channel)}
         error={at("/channel")}
         pointer="/channel"
       >
@@ -200,7 +187,7 @@ export function KeyEditor({
           options={channels.map((value) => ({
             value,
             label: t(`forms.channel.${value}` as TextKey),
-            description: t(`forms.channel.${value}.help` as TextKey),
+            description: withLangGraph(t(`forms.channel.${value}.help` as TextKey), "channel", value),
           }))}
           onChange={(next) => set("/channel", next === "kept" ? undefined : next, t("forms.state.channel"))}
         />

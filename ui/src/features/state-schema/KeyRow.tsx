@@ -3,6 +3,7 @@ import { ChevronDown, ChevronRight, CircleAlert, TriangleAlert } from "lucide-re
 import { Badge } from "../../components/Badge";
 import { typeText } from "../../components/schema-form/types";
 import { builderType } from "../../components/schema-form/SchemaBuilder";
+import { useRoleOfKey } from "../../document/highlighted-key";
 import { useDiagnostics, useRecord } from "../../document/store";
 import { isObject, type JsonObject } from "../../document/types";
 import { formsIds } from "../../lib/testIds";
@@ -34,16 +35,18 @@ export function KeyRow({ name, first, last, open, usage, onToggle, onHover }: Ke
   const key = isObject(record) ? record : {};
   const reducer = typeof key["reducer"] === "string" ? key["reducer"] : "overwrite";
   const users = usage.readers.length + usage.writers.length;
+  const role = useRoleOfKey(usage);
   const failed = problems.some((problem) => problem.severity === "error");
   return (
     <li
       className="data-open:mt-0.5 data-open:mb-1.5 data-open:border data-open:border-line data-open:rounded-md data-open:bg-surface-1"
       data-key={name}
       data-open={open || undefined}
+      data-lit={role ?? undefined}
     >
       <button
         type="button"
-        className="flex items-center gap-1.5 w-full min-h-7 pr-1.5 pl-0.5 rounded-md text-left hover:bg-surface-3 focus-visible:-outline-offset-2 [&>svg]:text-text-3 [&>svg]:shrink-0 in-data-open:rounded-t-md in-data-open:rounded-b-none in-data-open:bg-surface-3"
+        className="flex items-center gap-1.5 w-full min-h-7 pr-1.5 pl-0.5 rounded-md text-left hover:bg-surface-3 focus-visible:-outline-offset-2 [&>svg]:text-text-3 [&>svg]:shrink-0 in-data-open:rounded-t-md in-data-open:rounded-b-none in-data-open:bg-surface-3 in-data-lit:bg-accent-soft"
         aria-expanded={open}
         onClick={onToggle}
         onPointerEnter={() => onHover(true)}
@@ -70,6 +73,7 @@ export function KeyRow({ name, first, last, open, usage, onToggle, onHover }: Ke
             {key["channel"]}
           </Badge>
         )}
+        {role !== null && <Badge tone="accent">{t(`canvas.lit.${role}`)}</Badge>}
         {users === 0 && <Badge title={t("forms.state.unusedHelp")}>{t("forms.state.unused")}</Badge>}
       </button>
       {open && (

@@ -1,2 +1,3 @@
 export { showTypes, TypesDialog } from "./TypesDialog";
+export { CHANNELS, REDUCERS } from "./reducers";
 export { addStateKey } from "./add-key";

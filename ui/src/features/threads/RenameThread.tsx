@@ -26,6 +26,7 @@ export function RenameThread({ thread, onDone }: { thread: ThreadView; onDone():
       className="w-full rounded-sm border border-line-field bg-surface-2 px-1 text-sm"
       value={title}
       autoFocus
+      spellCheck
       aria-label={t("debug.rename")}
       onFocus={(event) => event.currentTarget.select()}
       onChange={(event) => setTitle(event.target.value)}

@@ -33,6 +33,9 @@ export const find = {
   "find.nodes": "Nodes",
   "find.nodes.any": "All nodes",
   "find.nodes.invalid": "With problems",
+  "find.nodes.unused": "Unused",
+  "find.nodes.changed": "Changed since commit",
+  "find.nodes.changed.none": "The file is in no commit.",
   "find.nodes.disabled": "Disabled",
   "find.nodes.notes": "Notes",
   "find.kind": "Kind",
@@ -122,5 +125,4 @@ export const find = {
   "rename.problem.taken": "This name is taken.",
   "rename.problem.reserved": "Names that begin with __ are reserved.",
   "rename.problem.sign": "A name cannot contain : or |.",
-  "rename.edit": "rename {from} to {to}",
 } as const;

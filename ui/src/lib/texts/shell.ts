@@ -113,6 +113,8 @@ export const shell = {
   "shell.connection.refusedDetail":
     "Open the address that it printed in another tab of this browser. This page then continues by itself, with everything you typed.",
   "shell.nested": "Current nested graph",
+  "shell.nested.show": "Show where it stopped",
+  "shell.nested.look": "Show nested graph",
   "shell.past": "You are viewing the past",
   "shell.past.back": "Back to now",
   "shell.reopen.draft":
@@ -250,6 +252,14 @@ export const shell = {
   "foreign.help": "Build the graph here: the node search finds nodes by the names of other tools, too.",
   "foreign.langgraph":
     "Its node functions run as they are: add a Code node and name the file and the function.",
+  "foreign.langgraphPython":
+    "Its node functions run as they are: save the file beside the graph, add a Code node for each, choose Python, and name the file and the function. Draw the edges here.",
+  "foreign.langgraphTypeScript":
+    "Paste what a node function does into a Code node with JavaScript. Nodes that use packages become HTTP requests or MCP servers.",
+  "foreign.openaiAgents":
+    "An agent becomes an Agent node with its instructions, tools and MCP servers; If / else a Router, User approval an Ask.",
+  "foreign.rivet":
+    "Chat becomes a Model, Subgraph a Graph node, Match a Router: the node search finds nodes by the names of other tools, too.",
   "foreign.mermaid":
     "Superstep writes Mermaid drawings (Export…) and does not read them. Paste nodes that were copied here.",
   "palette.nodes": "Nodes: {names}",

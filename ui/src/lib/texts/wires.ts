@@ -4,6 +4,8 @@ export const wires = {
   "wires.search.before": "Usual before {kind}",
   "wires.search.error": "Usual on error",
   "wires.search.more": "Search all…",
+  "canvas.line.else": "else",
+  "canvas.line.each": "each {items}",
   "wires.settings": "Canvas",
   "wires.settings.drop": "Wire dropped on the canvas",
   "wires.settings.dropHelp": "What opens where a new wire ends at no node.",

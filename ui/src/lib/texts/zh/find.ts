@@ -35,6 +35,9 @@ export const find: Record<keyof typeof english, string> = {
   "find.nodes": "节点",
   "find.nodes.any": "所有节点",
   "find.nodes.invalid": "有问题的",
+  "find.nodes.unused": "未使用",
+  "find.nodes.changed": "提交后有更改",
+  "find.nodes.changed.none": "此文件不在任何提交中。",
   "find.nodes.disabled": "已停用",
   "find.nodes.notes": "便签",
   "find.kind": "类型",
@@ -123,5 +126,4 @@ export const find: Record<keyof typeof english, string> = {
   "rename.problem.taken": "此名称已被占用。",
   "rename.problem.reserved": "以 __ 开头的名称为保留名称。",
   "rename.problem.sign": "名称不能包含 : 或 |。",
-  "rename.edit": "将 {from} 重命名为 {to}",
 };

@@ -4,6 +4,7 @@
  */
 import "@fontsource-variable/noto-sans-sc/wght.css";
 import type { Catalogue, TextKey } from "../../texts";
+import { backends } from "./backends";
 import { code } from "./code";
 import { commandNames } from "./command-names";
 import { debug } from "./debug";
@@ -11,12 +12,14 @@ import { find } from "./find";
 import { forks } from "./forks";
 import { forms } from "./forms";
 import { git } from "./git";
+import { help } from "./help";
 import { kindAliases, kinds } from "./kinds";
 import { imports } from "./import";
 import { language } from "./language";
 import { memory } from "./memory";
 import { problems } from "./problems";
 import { query } from "./query";
+import { report } from "./report";
 import { result } from "./result";
 import { safety } from "./safety";
 import { shell } from "./shell";
@@ -36,10 +39,12 @@ const texts: Readonly<Record<TextKey, string>> = {
   ...forks,
   ...forms,
   ...git,
+  ...help,
   ...imports,
   ...language,
   ...memory,
   ...query,
+  ...report,
   ...result,
   ...safety,
   ...shell,
@@ -55,4 +60,10 @@ const texts: Readonly<Record<TextKey, string>> = {
 
 const rust: Readonly<Record<string, string>> = { ...problems, ...kinds };
 
-export const zh: Catalogue = { texts, commandNames, kindAliases, rust: (english) => rust[english] };
+export const zh: Catalogue = {
+  texts,
+  commandNames,
+  kindAliases,
+  backends,
+  rust: (english) => rust[english],
+};

@@ -114,6 +114,8 @@ export const shell: Record<keyof typeof english, string> = {
   "shell.connection.refusedDetail":
     "在此浏览器的另一个标签页中打开它输出的地址，此页面随后会自动继续，你输入的内容都会保留。",
   "shell.nested": "当前子图",
+  "shell.nested.show": "显示停止位置",
+  "shell.nested.look": "显示子图",
   "shell.past": "正在查看过去",
   "shell.past.back": "回到现在",
   "shell.reopen.draft": "图的文件无法重新打开，此图已转为草稿。保存后才会保留。",
@@ -248,6 +250,14 @@ export const shell: Record<keyof typeof english, string> = {
   "foreign.is": "这是用 {builder} 制作的，暂时还不能导入。",
   "foreign.help": "可以在这里重新搭建：按其他工具中的名称也能搜索到节点。",
   "foreign.langgraph": "它的节点函数可以原样运行：添加代码节点，填写文件和函数名。",
+  "foreign.langgraphPython":
+    "它的节点函数可以原样运行：把文件保存在图的旁边，为每个函数添加一个代码节点，选择 Python，填写文件和函数名。边在这里绘制。",
+  "foreign.langgraphTypeScript":
+    "把节点函数的内容粘贴到代码节点（JavaScript）。用到软件包的节点改用 HTTP 请求或 MCP 服务器。",
+  "foreign.openaiAgents":
+    "智能体对应智能体节点，指令、工具和 MCP 服务器照搬；If / else 对应路由节点，User approval 对应提问节点。",
+  "foreign.rivet":
+    "Chat 对应模型节点，Subgraph 对应图节点，Match 对应路由节点：按其他工具中的名称也能搜索到节点。",
   "foreign.mermaid": "Superstep 可以导出 Mermaid（“导出…”），但不能读取。粘贴的应是在这里复制的节点。",
   "palette.nodes": "节点：{names}",
   "palette.keys": "状态键：{names}",

@@ -6,6 +6,8 @@ export const wires: Record<keyof typeof english, string> = {
   "wires.search.before": "常放在“{kind}”之前",
   "wires.search.error": "常用于出错时",
   "wires.search.more": "搜索全部…",
+  "canvas.line.else": "否则",
+  "canvas.line.each": "每项 {items}",
   "wires.settings": "画布",
   "wires.settings.drop": "连线放到空白处",
   "wires.settings.dropHelp": "新连线没有放到节点上时打开的内容。",
