@@ -145,12 +145,12 @@ fn retry(retry: &Retry) -> RetryPolicy {
         .jitter(retry.jitter);
     match &retry.retry_on {
         Some(classes) => policy.on(classes.iter().map(String::as_str)),
-        None => policy.when(|failure| failure.retryable.unwrap_or_else(|| may_pass(failure))),
+        None => policy.when(|failure| failure.retryable.unwrap_or_else(|| passes_by_kind(failure))),
     }
 }
 
-/// Returns whether another attempt is worth it after a failure that does not say so itself.
-fn may_pass(failure: &Failure) -> bool {
+/// Returns whether another attempt is worth it after a failure of this status or class, which does not say so itself.
+fn passes_by_kind(failure: &Failure) -> bool {
     match failure.status {
         // A server that is at fault, or busy, may answer the next time; one that refuses refuses again.
         Some(status) => status >= 500 || matches!(status, 408 | 425 | 429),
