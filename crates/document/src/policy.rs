@@ -27,6 +27,8 @@ pub struct NodePolicy {
     pub concurrency: Option<u32>,
     /// Super-steps of a run in which the node may have work, when that is limited.
     pub max_visits: Option<u32>,
+    /// A template: what a task did, in Markdown, for people who read the run.
+    pub summary: Option<String>,
 }
 
 /// Effect of running a node on the world outside of the graph: it decides what may be done when it is not known whether
@@ -431,6 +433,13 @@ impl NodePolicy {
         };
         policy.concurrency = counted("concurrency", "bad-concurrency");
         policy.max_visits = counted("max_visits", "bad-max-visits");
+        reader.code = "bad-type";
+        policy.summary = record.as_object().and_then(|record| {
+            let words = text!("a string");
+            reader.member(record, "", "summary", words, |json| {
+                json.as_str().map(str::to_owned)
+            })
+        });
         reader.code = "bad-effect";
         let words = text!("\"pure\", \"reads\", \"idempotent\" or \"once\"");
         policy.effect = record

@@ -426,6 +426,7 @@ function paneEntries(): MenuEntry[] {
     { id: "s1", separator: true },
     command("edit.selectAll", t("canvas.menu.selectAll")),
     command("view.layout", t("shell.menu.layout")),
+    command("view.layoutAll", t("canvas.command.layoutAll")),
     command("view.layoutDown", t("shell.menu.layoutDown")),
     command("view.fit", t("shell.menu.fit")),
     {

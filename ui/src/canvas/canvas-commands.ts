@@ -21,6 +21,7 @@ import {
   readClipboard,
   writeClipboard,
 } from "./clipboard";
+import { notePlaced } from "./by-hand";
 import { union, type Rect } from "./geometry";
 import { deleteEverywhere, toggleEverywhere } from "./records";
 import { someFolded, toggleFolds, unfoldAll } from "./folds";
@@ -101,6 +102,7 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
     );
     const name = tn("canvas.edit.move.one", "canvas.edit.move.many", names.length, { name: names[0] ?? "" });
     edit(name, (document) => moveNodes(document, positions), { merge: `nudge:${names.join()}` });
+    notePlaced(doc, names);
   };
   const walking = (direction: Direction): Command => ({
     id: `walk.${direction}`,
@@ -291,6 +293,13 @@ export function registerCanvasCommands({ hub, fit, autoLayout, flow }: Context):
       group: view,
       enabled: () => doc.names("node").length > 0,
       run: () => void autoLayout(),
+    },
+    {
+      id: "view.layoutAll",
+      title: t("canvas.command.layoutAll"),
+      group: view,
+      enabled: () => doc.names("node").length > 0,
+      run: () => void autoLayout({ all: true }),
     },
     {
       id: "view.layoutDown",

@@ -16,6 +16,7 @@ import { listed } from "../lib/intl";
 import { t } from "../lib/texts";
 import { useSession } from "../state/session";
 import { showToast } from "../state/toasts";
+import { renamePlaced } from "./by-hand";
 import { renameInFolds } from "./folds";
 import { knownKinds } from "./kinds";
 
@@ -39,6 +40,7 @@ export function renameEverywhere(from: string, to: string, programs?: readonly U
   renameBreakpoints("node", from, to);
   renamePin(from, to);
   renameInFolds(from, to);
+  renamePlaced(from, to);
   if (selected.includes(from)) session.select({ nodes: selected.map((each) => (each === from ? to : each)) });
   return true;
 }

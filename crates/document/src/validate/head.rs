@@ -15,7 +15,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     let document = check.document;
     let head = Json::Object(document.head().clone());
     format(check, head.get("format"));
-    for field in ["name", "description"] {
+    for field in ["name", "description", "summary"] {
         check.field("doc", &head, field, JsonType::Text);
     }
     for section in Section::ALL {

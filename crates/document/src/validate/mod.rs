@@ -52,7 +52,7 @@ impl Document {
 const MAX_SUGGESTIONS: usize = 200;
 
 /// What a node's record may say.
-const NODE_FIELDS: [&str; 14] = [
+const NODE_FIELDS: [&str; 15] = [
     "kind",
     "config",
     "title",
@@ -66,6 +66,7 @@ const NODE_FIELDS: [&str; 14] = [
     "concurrency",
     "max_visits",
     "disabled",
+    "summary",
     INVARIANTS,
 ];
 

@@ -12,6 +12,7 @@ use superstep_document::{Diagnostic, Document, Edge, Fallback, NOTE, NodeSpec};
 
 use super::check::Findings;
 use super::disabled::{self, IdleNode};
+use super::summary::Summarized;
 use super::working::WorkingNodes;
 use super::{BuildSite, Built, KindEntry, Registry, edges, invariants, policy};
 use crate::base::files::Stamp;
@@ -278,6 +279,9 @@ impl Build<'_> {
             runs: RefCell::<Runs>::default(),
         };
         let mut node = entry.kind.build(&site)?;
+        if let Some(template) = &spec.policy.summary {
+            node = Arc::new(Summarized::new(id, node, template)?);
+        }
         if self.found.accesses.contains_key(&format!("node:{id}")) {
             node = Arc::new(Redacted(node));
         }

@@ -11,7 +11,7 @@ use super::kind::KeyUsage;
 use super::settings::{check_the_rest, config_problems};
 use super::site::Site;
 use super::{Environment, KindEntry, Registry};
-use super::{disabled, dynamic_targets, invariants, policy};
+use super::{disabled, dynamic_targets, invariants, policy, summary};
 use crate::base::access::Access;
 use crate::state::schema::{Keys, StateSchema};
 use superstep_document::suggest;
@@ -137,6 +137,24 @@ impl DocumentCheck<'_> {
     }
 }
 
+/// Summaries are looked at by themselves: what they read is no input of the node.
+impl Look<'_> {
+    fn at_summaries(&self, findings: &mut Findings) {
+        if let Some(source) = self.document.summary() {
+            let mut site = self.site("doc".to_owned(), text!("the graph"));
+            site.summary("/summary", source, &[]);
+            findings.problems.extend(site.problems);
+        }
+        for (id, spec) in self.nodes {
+            if let Some(source) = &spec.policy.summary {
+                let mut site = self.site(format!("node:{id}"), text!("node {id}", id));
+                site.summary("/summary", source, &[summary::UPDATE]);
+                findings.problems.extend(site.problems);
+            }
+        }
+    }
+}
+
 impl Registry {
     /// Checks a document. `environment` is absent if the disk is not to be looked at; `above` are the files of the
     /// graphs around.
@@ -174,6 +192,7 @@ impl Registry {
         look.at_nodes(&mut findings);
         look.at_edges(&mut findings);
         look.at_invariants(&mut findings);
+        look.at_summaries(&mut findings);
         parallel_writers(&keys, &nodes, &edges, &mut findings);
         findings
     }

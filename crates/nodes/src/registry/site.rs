@@ -300,6 +300,12 @@ impl Site<'_> {
         self.uses(pointer, compiled, &[]);
     }
 
+    /// Checks a summary at `pointer`, which may use these names besides the state.
+    pub(crate) fn summary(&mut self, pointer: &str, source: &str, names: &[&str]) {
+        let compiled = Template::compile(source, self.place(pointer)).map(|compiled| compiled.uses().clone());
+        self.uses(pointer, compiled, names);
+    }
+
     fn uses(&mut self, pointer: &str, compiled: Result<Uses, ExpressionError>, extra: &[&str]) {
         let uses = match compiled {
             Ok(uses) => uses,

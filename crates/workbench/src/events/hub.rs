@@ -511,6 +511,7 @@ mod tests {
             ended_at: None,
             problem: None,
             stop: None,
+            summary: None,
             program: None,
         };
         let hub = Hub::default();

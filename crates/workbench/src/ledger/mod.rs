@@ -152,6 +152,9 @@ CREATE TABLE pins (
     "
 ALTER TABLE tasks ADD COLUMN status INTEGER;
 ",
+    "
+ALTER TABLE runs ADD COLUMN summary TEXT;
+",
 ];
 
 /// The open ledger.
@@ -290,6 +293,7 @@ mod tests {
             ended_at: None,
             problem: None,
             stop: None,
+            summary: None,
         };
         ledger.run_began(&run("1", "2026-01-01")).unwrap();
         ledger.run_began(&run("2", "2026-01-02")).unwrap();
@@ -298,12 +302,14 @@ mod tests {
             .run_ended(&RunRow {
                 status: RunStatus::Failed,
                 problem: Some(problem),
+                summary: Some("**Half** done".into()),
                 ..run("2", "2026-01-02")
             })
             .unwrap();
         let last = &ledger.last_runs(&["t", "u"]).unwrap()["t"];
         assert_eq!((last.run_id.as_str(), last.status), ("2", RunStatus::Failed));
         assert_eq!(last.problem.as_ref().unwrap().remedy.as_deref(), Some("yes"));
+        assert_eq!(last.summary.as_deref(), Some("**Half** done"));
         assert!(ledger.last_runs(&["other"]).unwrap().is_empty());
 
         let task = |millis, targets: &[&str]| TaskRow {

@@ -20,6 +20,8 @@ pub(crate) struct RunRow {
     pub(crate) problem: Option<Problem>,
     /// Where a breakpoint stopped it.
     pub(crate) stop: Option<RunStop>,
+    /// Markdown in which the author of the graph says what the run did.
+    pub(crate) summary: Option<String>,
 }
 
 impl RunRow {
@@ -32,6 +34,7 @@ impl RunRow {
             ended_at: self.ended_at.clone(),
             problem: self.problem.clone(),
             stop: self.stop.clone(),
+            summary: self.summary.clone(),
             program: None,
         }
     }
@@ -97,6 +100,7 @@ pub(super) fn run_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunRow> {
         ended_at: row.get(5)?,
         problem: problem.and_then(|text| serde_json::from_str(&text).ok()),
         stop: stop.and_then(|text| serde_json::from_str(&text).ok()),
+        summary: row.get(8)?,
     })
 }
 
@@ -169,14 +173,16 @@ impl Ledger {
             .and_then(|stop| serde_json::to_string(stop).ok());
         self.with(|c| {
             c.prepare_cached(
-                "UPDATE runs SET status = ?2, ended_at = ?3, problem = ?4, stop = ?5 WHERE run_id = ?1",
+                "UPDATE runs SET status = ?2, ended_at = ?3, problem = ?4, stop = ?5, summary = ?6
+                 WHERE run_id = ?1",
             )?
             .execute(params![
                 run.run_id,
                 status_text(run.status),
                 run.ended_at,
                 problem,
-                stop
+                stop,
+                run.summary,
             ])?;
             Ok(())
         })
@@ -186,7 +192,7 @@ impl Ledger {
     pub(crate) fn run(&self, run_id: &str) -> Result<Option<RunRow>, Problem> {
         self.with(|c| {
             c.prepare_cached(
-                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop
+                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop, summary
                  FROM runs WHERE run_id = ?1",
             )?
             .query_row([run_id], run_row)
@@ -199,7 +205,7 @@ impl Ledger {
         self.with(|c| {
             let mut statement = c.prepare_cached(
                 // With max() SQLite gives the other columns of the row that has it.
-                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop, max(started_at || run_id)
+                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop, summary, max(started_at || run_id)
                  FROM runs WHERE thread_id IN (SELECT value FROM json_each(?1)) GROUP BY thread_id",
             )?;
             let rows = statement.query_map([list(thread_ids)], run_row)?;

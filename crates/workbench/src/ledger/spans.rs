@@ -121,7 +121,7 @@ impl Ledger {
     pub(crate) fn runs_of(&self, thread_id: &str) -> Result<Vec<RunRow>, Problem> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
-                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop
+                "SELECT run_id, thread_id, instance, status, started_at, ended_at, problem, stop, summary
                  FROM runs WHERE thread_id = ?1 ORDER BY started_at DESC, run_id DESC LIMIT ?2",
             )?;
             let rows = statement.query_map(params![thread_id, MOST_RUNS as i64], run_row)?;

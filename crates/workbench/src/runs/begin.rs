@@ -132,6 +132,7 @@ impl Workbench {
             ended_at: None,
             problem: None,
             stop: None,
+            summary: None,
         }
     }
 

@@ -138,6 +138,7 @@ impl RunReader {
         self.run.status = status;
         self.run.problem = problem;
         self.run.stop = stop_of(&result);
+        self.run.summary = self.recorder.summary(status, &result);
         self.run.ended_at = Some(files::now());
         if let Err(problem) = workbench.ledger.run_ended(&self.run) {
             tracing::error!(thread = thread_id, %problem, "the end of the run was not noted");

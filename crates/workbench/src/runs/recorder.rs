@@ -4,10 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use superstep::{
-    AttemptFailed, CheckpointEvent, Payload, StreamEvent, TaskEnd, TaskId, TaskStart, TaskWaited, Value,
+    AttemptFailed, CheckpointEvent, Payload, RunError, RunResult, StreamEvent, TaskEnd, TaskId, TaskStart,
+    TaskWaited, Value,
 };
 use superstep_document::Document;
 use superstep_nodes::models::Exchanges;
+use superstep_nodes::registry::run_summary;
 use tokio::time::Instant;
 
 use crate::base::files;
@@ -19,7 +21,8 @@ use crate::runs::tokens;
 use crate::runs::trace::call;
 use crate::threads::tasks::not_retried;
 use crate::wire::{
-    AppEvent, AttemptView, ExchangeView, Problem, SpanAttempt, SpanEnd, SpanWait, TaskStatus, TraceSpan,
+    AppEvent, AttemptView, ExchangeView, Problem, RunStatus, SpanAttempt, SpanEnd, SpanWait, TaskStatus,
+    TraceSpan,
 };
 
 /// Ended tasks are handed in when this number waits, at a checkpoint, or when the run is quiet.
@@ -68,6 +71,12 @@ impl Recorder {
             spans: Vec::new(),
             exchanges,
         }
+    }
+
+    /// Renders the summary of a run that is done, from what it returned; `None` if the graph has none.
+    pub(crate) fn summary(&self, status: RunStatus, result: &Result<RunResult, RunError>) -> Option<String> {
+        let result = result.as_ref().ok().filter(|_| status == RunStatus::Done)?;
+        run_summary(&self.document, &result.value)
     }
 
     /// Notes an event; gives what interfaces receive of it. Checkpoints are noted with [`Recorder::checkpoint`].

@@ -309,6 +309,7 @@ impl RunRecord {
             ended_at: None,
             problem: None,
             stop: None,
+            summary: None,
         };
         let log = RunLog::new(keeper.clone(), thread_id, run_id);
         let began = run.clone();
@@ -377,6 +378,7 @@ impl RunRecord {
         self.recorder.end();
         (self.run.status, self.run.problem) = status_of(result, self.is_open);
         self.run.stop = stop_of(result);
+        self.run.summary = self.recorder.summary(self.run.status, result);
         self.run.ended_at = Some(files::now());
         let event = AppEvent::Run { run: self.run.view() };
         self.log.emit(event, |event| self.hub.publish(event));

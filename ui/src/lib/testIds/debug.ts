@@ -84,6 +84,8 @@ export const debugIds = {
   stateWhy: "state-why",
   taskRecord: "task-record",
   taskMemory: "task-memory",
+  summary: "summary",
+  summaryLine: "summary-line",
   decision: "decision",
   decisionOther: "decision-other",
   keyWrite: "key-write",

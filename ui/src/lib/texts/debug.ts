@@ -412,6 +412,7 @@ export const debug = {
   "debug.reads.none": "Keys read: none",
   "debug.reads.one": "Key read: {keys}",
   "debug.reads.many": "Keys read: {keys}",
+  "debug.summary": "Summary",
   "debug.decisions": "Decisions",
   "debug.decisions.to": "To {nodes}",
   "debug.decisions.not": "Not to {nodes}",

@@ -410,6 +410,7 @@ export const debug: Record<keyof typeof english, string> = {
   "debug.reads.none": "读取的键：无",
   "debug.reads.one": "读取的键：{keys}",
   "debug.reads.many": "读取的键：{keys}",
+  "debug.summary": "摘要",
   "debug.decisions": "路由决定",
   "debug.decisions.to": "转到 {nodes}",
   "debug.decisions.not": "未转到 {nodes}",
