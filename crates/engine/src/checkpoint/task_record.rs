@@ -17,7 +17,7 @@ const LARGEST_HASHED: usize = 64 * 1024;
 /// Letters of an expression.
 const LONGEST_EXPRESSION: usize = 400;
 /// Bytes of a summary; of a longer one the beginning is kept.
-pub const LONGEST_SUMMARY: usize = 2_000;
+pub(crate) const LONGEST_SUMMARY: usize = 2_000;
 /// Entries of a list in a decision: values, conditions, targets.
 const MOST_ENTRIES: usize = 16;
 

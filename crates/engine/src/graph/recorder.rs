@@ -86,7 +86,7 @@ impl Recorder {
     }
 
     /// Notes in Markdown what the task did, for people who read the run. The last summary counts; of a long one the first
-    /// [`LONGEST_SUMMARY`] bytes are kept.
+    /// 2,000 bytes are kept.
     pub fn summarize(&self, markdown: &str) {
         let summary = match markdown.len() > LONGEST_SUMMARY {
             true => format!(

@@ -70,7 +70,7 @@ async fn found(store: &dyn Store, query: &str) -> Vec<String> {
 }
 
 async fn all_outdated(store: &dyn Store) -> Vec<String> {
-    let (mut after, mut keys) = (None::<store::Place>, Vec::new());
+    let (mut after, mut keys) = (None::<store::ItemPlace>, Vec::new());
     loop {
         let page = store.outdated(after, 2).await.expect("looks");
         assert!(page.len() <= 2);
