@@ -242,7 +242,7 @@ async fn two_programs_on_one_place() {
         .copied()
         .filter(|backend| backend.is_durable())
     {
-        let Some(place) = Place::of(*backend) else {
+        let Some(place) = Place::of(backend) else {
             continue;
         };
         let mut probe = Probe::start(&mut Command::new(PROGRAM), &place.url).expect("starts");
