@@ -138,7 +138,7 @@ impl DocumentCheck<'_> {
 }
 
 /// Summaries are looked at by themselves: what they read is no input of the node.
-impl Look<'_> {
+impl DocumentCheck<'_> {
     fn at_summaries(&self, findings: &mut Findings) {
         if let Some(source) = self.document.summary() {
             let mut site = self.site("doc".to_owned(), text!("the graph"));

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use superstep::{Node, NodeContext, NodeError, NodeOutput, Object, Value};
+use superstep::{Node, NodeContext, NodeError, NodeOutput, Object, Value, async_trait};
 use superstep_document::{Diagnostic, Document};
 
 use crate::base::secrets;
@@ -65,7 +64,7 @@ fn update(output: &NodeOutput) -> Value {
             let mut all = Object::new();
             for output in outputs {
                 if let Value::Object(fields) = update(output) {
-                    for (name, value) in &fields {
+                    for (name, value) in fields.iter() {
                         all.insert(name.clone(), value.clone());
                     }
                 }
