@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use superstep::store::{self, Index};
+use superstep::store::{Index, ItemPlace};
 use superstep::{
     Embedding, Progress, Ranking, StorageError, Store, StoreConfig, StoreError, StoreOp, StoreQuery,
     VectorIndex, json,
@@ -70,7 +70,7 @@ async fn found(store: &dyn Store, query: &str) -> Vec<String> {
 }
 
 async fn all_outdated(store: &dyn Store) -> Vec<String> {
-    let (mut after, mut keys) = (None::<store::ItemPlace>, Vec::new());
+    let (mut after, mut keys) = (None::<ItemPlace>, Vec::new());
     loop {
         let page = store.outdated(after, 2).await.expect("looks");
         assert!(page.len() <= 2);
