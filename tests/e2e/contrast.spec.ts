@@ -23,7 +23,7 @@ test("in the colours of the system, wires, selection, focus and states are seen"
   await app.node("propose").click();
   expect(await style(app.node("propose"), "outline-color"), "what is selected").toBe(highlight);
   expect(await style(app.node("draft"), "outline-style"), "and what is not").toBe("none");
-  const wire = page.locator(".line:not([data-selected]):not([data-state]) .line-path").first();
+  const wire = page.locator(".react-flow__edge .line-path").first();
   expect(await style(wire, "stroke"), "wires are drawn in the colour of texts").toBe(text);
   expect(await style(app.id("use-design"), "outline-style"), "the chosen use is more than a surface").toBe("solid");
   await page.keyboard.press("Control+k");
