@@ -334,6 +334,9 @@ pub(crate) async fn explain(args: &ExplainArgs) -> Result<(), Fault> {
             out::line("  not recorded")?;
             continue;
         };
+        for line in record.summary.iter().flat_map(|summary| summary.lines()) {
+            out::line(&out::plain(&format!("  {line}")))?;
+        }
         out::line(&out::plain(&format!("  {}", reads_of(&record.reads))))?;
         if record.decisions.is_empty() {
             out::line("  nothing to decide: no edge of it has a condition")?;
@@ -483,6 +486,9 @@ fn explained_json(explained: &TaskExplained) -> serde_json::Value {
     let mut object = json(&Value::Object(entries));
     object["reads"] = part("reads").unwrap_or_default();
     object["decisions"] = part("decisions").unwrap_or_else(|| json_of!([]));
+    if let Some(summary) = part("summary") {
+        object["summary"] = summary;
+    }
     object["status"] = status(task).into();
     object["failed_attempts"] = explained.failed_attempts().into();
     object["result_of"] = json_of!(explained.result_of());

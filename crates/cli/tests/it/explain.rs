@@ -195,3 +195,35 @@ fn a_node_that_did_not_run_says_why() {
     let refused = user.expect(2, &["explain", "t", "--node", "nobody"]);
     assert!(refused.err.contains("no such node"), "{}", refused.err);
 }
+
+#[test]
+fn summaries_of_tasks_and_runs_are_in_the_authors_words() {
+    let user = User::new();
+    let graph = json!({
+        "format": "superstep/1",
+        "state": {"n": {"type": "integer"}},
+        "summary": "Ended at **{{ state.n }}**",
+        "nodes": {"add": {
+            "kind": "assign", "config": {"set": {"n": "state.n + 1"}}, "summary": "One more: {{ update.n }}"
+        }},
+        "edges": [{"from": "__start__", "to": "add"}, {"from": "add", "to": "__end__"}]
+    });
+    std::fs::write(user.dir.path().join("graph.json"), graph.to_string()).unwrap();
+    let file = user.dir.path().join("graph.json");
+    let file = file.to_str().unwrap();
+    user.expect(0, &["check", file]);
+    user.expect(0, &["run", file, "--input", r#"{"n": 1}"#, "--thread", "t"]);
+    let history = user.expect(0, &["history", "t", "--json"]).json();
+    let ids = history.as_array().unwrap().iter();
+    let ids: Vec<&str> = ids
+        .map(|state| state["config"]["configurable"]["checkpoint_id"].as_str().unwrap())
+        .collect();
+    let step = user
+        .expect(0, &["explain", "t", "--checkpoint", ids[0], "--json"])
+        .json();
+    assert_eq!(step["tasks"][0]["summary"], "One more: 2");
+    let text = user.expect(0, &["explain", "t", "--checkpoint", ids[0]]).out;
+    assert!(text.contains("  One more: 2\n"), "{text}");
+    let trace = user.expect(0, &["trace", "t", "--json"]).json();
+    assert_eq!(trace["runs"][0]["summary"], "Ended at **2**", "{trace}");
+}

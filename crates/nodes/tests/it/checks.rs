@@ -828,3 +828,40 @@ fn invariants_are_checked_with_the_names_of_their_place() {
         "{problems:#?}"
     );
 }
+
+#[test]
+fn summaries_are_checked_and_may_use_what_the_node_writes() {
+    let graph = |of_node: &str, of_graph: &str| {
+        json!({
+            "format": "superstep/1", "state": {"text": {"type": "string"}}, "summary": of_graph,
+            "nodes": {"a": {"kind": "assign", "config": {"set": {"text": "'x'"}}, "summary": of_node}},
+            "edges": [{"from": "__start__", "to": "a"}, {"from": "a", "to": "__end__"}]
+        })
+    };
+    let found = |of_node: &str, of_graph: &str| {
+        let problems = check(&graph(of_node, of_graph)).into_iter();
+        problems
+            .map(|problem| (problem.record, problem.pointer.unwrap_or_default()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(
+            "{{ update.text }} {{ state.text }} {{ context }}",
+            "{{ state.text }}"
+        ),
+        []
+    );
+    let at = |record: &str| vec![(record.to_owned(), "/summary".to_owned())];
+    assert_eq!(found("{{ state.nope }}", ""), at("node:a"));
+    assert_eq!(found("{{ unclosed", ""), at("node:a"));
+    assert_eq!(found("", "{{ state.nope }}"), at("doc"));
+    assert_eq!(found("", "{{ update.text }}"), at("doc"), "a run has no update");
+    let mut wrong = graph("", "");
+    wrong["nodes"]["a"]["summary"] = json!(3);
+    let problems = check(&wrong);
+    assert_eq!(
+        (problems.len(), problems[0].code),
+        (1, "bad-type"),
+        "{problems:?}"
+    );
+}

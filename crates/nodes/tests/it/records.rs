@@ -302,3 +302,35 @@ async fn a_failed_task_keeps_what_it_had_read() {
     let state = graph.get_state(&StateRef::live("t")).await.unwrap();
     assert_eq!(state.next, ["bad".into()] as [Name; 1], "it still waits");
 }
+
+#[tokio::test]
+async fn a_summary_says_what_a_task_did_and_never_fails_it() {
+    let assign = |set: serde_json::Value, summary: &str| json!({"kind": "assign", "config": {"set": set}, "summary": summary});
+    let file = json!({
+        "format": "superstep/1",
+        "state": {"n": {"type": "integer"}, "text": {"type": "string"}},
+        "nodes": {
+            "double": assign(json!({"n": "state.n * 2"}), "{{ state.n }} **became** {{ update.n }}"),
+            "broken": assign(json!({"text": "'x'"}), "{{ update.text.none.at }}"),
+            "long": assign(json!({"text": "'y'"}), "{{ 'a' * 5000 }}"),
+            "empty": assign(json!({"text": "'z'"}), "{% if false %}never{% endif %} "),
+        },
+        "edges": [
+            {"from": "__start__", "to": "double"}, {"from": "double", "to": "broken"},
+            {"from": "broken", "to": "long"}, {"from": "long", "to": "empty"}, {"from": "empty", "to": "__end__"}
+        ]
+    });
+    let found = recorded(&file, superstep::json!({"n": 21})).await;
+    let summary = |node: &str| found[node].summary.as_deref();
+    assert_eq!(summary("double"), Some("21 **became** 42"));
+    assert_eq!(
+        found["double"].reads,
+        keys(&["n"]),
+        "what a summary reads is no input"
+    );
+    let broken = summary("broken").unwrap();
+    assert!(broken.starts_with('*') && broken.contains("none"), "{broken}");
+    let long = summary("long").unwrap();
+    assert!(long.len() <= 2000 && long.ends_with("a…"), "{}", long.len());
+    assert_eq!(summary("empty"), None);
+}
